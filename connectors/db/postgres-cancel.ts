@@ -1,5 +1,7 @@
 import type { Socket } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
+import { exponentialMs } from '#sdk';
 import { waitAtMost } from './patience.ts';
 import { checkMessages } from './postgres-messages.ts';
 
@@ -13,15 +15,29 @@ interface Messenger {
 
 interface CancelOptions {
   readonly config: pg.ClientConfig;
-  /** Timeout for the server to close the connection, which confirms the request. */
-  readonly patienceMs: number;
+  /** Whether a response of the server is pending. */
+  readonly isBusy: () => boolean;
+}
+
+/** How long a run waits for the server to acknowledge the cancellation; after that, it is requested in the background. */
+export const cancelPatienceMs = 800;
+const maxCancelMs = 60_000;
+const cancelBackoff = { firstMs: 50, maxMs: 1000 };
+
+/** Requests the cancellation of a client's current statement until the server responds, for a minute at most. */
+export async function repeatCancel(client: pg.Client, { config, isBusy }: CancelOptions): Promise<void> {
+  const end = Date.now() + maxCancelMs;
+  for (let tries = 0; isBusy() && Date.now() < end; tries++) {
+    await requestCancel(client, config);
+    if (isBusy()) await wait(exponentialMs(tries, cancelBackoff), undefined, { ref: false });
+  }
 }
 
 /**
  * Asks the server to cancel a client's current statement, over a second connection, encrypted like the client's. The second
  * connection doesn't keep the process running.
  */
-export async function requestCancel(client: pg.Client, { config, patienceMs }: CancelOptions): Promise<void> {
+async function requestCancel(client: pg.Client, config: pg.ClientConfig): Promise<void> {
   const { processID, secretKey } = client as unknown as { processID: number | null; secretKey: number };
   if (processID === null) return;
   const { ssl, host, port, stream } = config;
@@ -39,6 +55,6 @@ export async function requestCancel(client: pg.Client, { config, patienceMs }: C
   else messenger.connect(port!, host!);
   checkMessages(connection);
   (connection.stream as Socket).unref();
-  await waitAtMost(patienceMs, done);
+  await waitAtMost(cancelPatienceMs, done);
   connection.stream.destroy();
 }

@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net';
-import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
-import { type Batch, type Column, exponentialMs, logInBy, type Problem, seenIn } from '#sdk';
+import { type Batch, type Column, logInBy, type Problem, seenIn } from '#sdk';
 import { addressOf, readTls } from './address.ts';
 import { BatchQueue, batchesOf } from './batch-queue.ts';
 import { BatchMaker, refuseDuplicates, type WireColumn } from './cells.ts';
@@ -9,7 +8,7 @@ import type { ConnectOptions } from './driver.ts';
 import { connectTimeout } from './network-problems.ts';
 import type { QueryValues } from './options.ts';
 import { waitAtMost } from './patience.ts';
-import { requestCancel } from './postgres-cancel.ts';
+import { cancelPatienceMs, repeatCancel } from './postgres-cancel.ts';
 import { postgresConfig } from './postgres-config.ts';
 import { PostgresInterceptor, pgWire } from './postgres-interceptor.ts';
 import { checkMessages } from './postgres-messages.ts';
@@ -19,10 +18,6 @@ import { isUnknown, type TypeRow, typeOf, typeQuery } from './postgres-types.ts'
 import type { ServerWarning, ServerWarnings } from './server-warnings.ts';
 import { SpanBlock } from './span-block.ts';
 
-/** How long a run waits for the server to acknowledge the cancellation; after that, it is requested in the background. */
-const cancelPatienceMs = 800;
-const maxCancelMs = 60_000;
-const cancelBackoff = { firstMs: 50, maxMs: 1000 };
 const goodbyePatienceMs = 2000;
 
 /** SQLSTATEs of warnings; notices have others. */
@@ -271,16 +266,12 @@ export class PostgresSession {
   async cancel(): Promise<void> {
     const stream = this.#connection.stream as Socket;
     stream.resume();
-    const cancelled = this.#repeatCancel(Date.now() + maxCancelMs).finally(() => this.#drop());
-    await waitAtMost(cancelPatienceMs, cancelled);
+    const cancelled = repeatCancel(this.#client, { config: this.#config, isBusy: () => this.#isBusy });
+    await waitAtMost(
+      cancelPatienceMs,
+      cancelled.finally(() => this.#drop()),
+    );
     stream.unref();
-  }
-
-  async #repeatCancel(end: number): Promise<void> {
-    for (let tries = 0; this.#isBusy && Date.now() < end; tries++) {
-      await requestCancel(this.#client, { config: this.#config, patienceMs: cancelPatienceMs });
-      if (this.#isBusy) await wait(exponentialMs(tries, cancelBackoff), undefined, { ref: false });
-    }
   }
 
   #drop(): void {
