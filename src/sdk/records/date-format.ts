@@ -73,7 +73,7 @@ function parsePattern(written: string): Parsed | string {
     if (group === undefined) {
       const text = literalOf(piece);
       if (text === undefined) return unknownSymbol(piece);
-      source += text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
+      source += RegExp.escape(text);
       isAfterOpen = /\d/.test(text) && isAfterOpen;
       continue;
     }

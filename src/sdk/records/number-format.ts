@@ -88,12 +88,12 @@ function otherSamples(mark: string): string {
 /** Thousands separators may be missing, but never stand elsewhere: `1.5` isn't a number in the format `1.234,56`. */
 function patternOf(style: NumberStyle): RegExp {
   const { thousands, decimal, groupDigits, prefix, suffix, isParenthesized, hasTrailingMinus } = style;
-  const separator = thousands === undefined ? undefined : `[${escaped(alikeOf(thousands))}]`;
+  const separator = thousands === undefined ? undefined : `[${RegExp.escape(alikeOf(thousands))}]`;
   const grouped = `\\d{1,${groupDigits}}(?:${separator}\\d{${groupDigits}})*${separator}\\d{3}|`;
   const whole = `(?<whole>${separator === undefined ? '' : grouped}\\d*)`;
-  const fraction = decimal === undefined ? '' : `(?:${escaped(decimal)}(?<fraction>\\d*))?`;
-  const front = prefix === '' ? '' : `${escaped(prefix)}\\s?(?<inner>[-−+]?)`;
-  const back = suffix === '' ? '' : `\\s?${escaped(suffix)}`;
+  const fraction = decimal === undefined ? '' : `(?:${RegExp.escape(decimal)}(?<fraction>\\d*))?`;
+  const front = prefix === '' ? '' : `${RegExp.escape(prefix)}\\s?(?<inner>[-−+]?)`;
+  const back = suffix === '' ? '' : `\\s?${RegExp.escape(suffix)}`;
   const trailing = hasTrailingMinus ? '(?<trailing>[-−]?)' : '';
   const bare = `(?<sign>[-−+]?)${front}${whole}${fraction}${trailing}${back}`;
   return new RegExp(isParenthesized ? `^(?:(?<open>\\()(?=.*\\)$))?${bare}(?:(?<=^\\(.*)\\))?$` : `^${bare}$`);
@@ -102,8 +102,4 @@ function patternOf(style: NumberStyle): RegExp {
 function alikeOf(mark: string): string {
   if (blanks.includes(mark)) return blanks;
   return apostrophes.includes(mark) ? apostrophes : mark;
-}
-
-function escaped(text: string): string {
-  return text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
 }

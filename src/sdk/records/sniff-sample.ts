@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import { wholeEnd } from '../../lib/utf8.ts';
 import { decodeText, markOf, wideEncodingOf } from './encoding.ts';
 import type { RecordInput } from './input.ts';
-import { openUnzipped } from './unzip.ts';
+import { isGzip, openUnzipped } from './unzip.ts';
 
 /** Bytes at each end of a file that discovery looks at. */
 const sampleBytes = 64 * 1024;
@@ -59,7 +59,7 @@ async function headOf(input: RecordInput): Promise<Head> {
     size += chunk.length;
     if (size > sampleBytes) break;
   }
-  const isCompressed = signature?.[0] === 0x1f && signature[1] === 0x8b;
+  const isCompressed = signature !== undefined && isGzip(signature);
   return { bytes: Buffer.concat(parts).subarray(0, sampleBytes), isWhole: size <= sampleBytes, isCompressed };
 }
 

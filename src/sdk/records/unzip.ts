@@ -11,11 +11,16 @@ export async function* openUnzipped(input: RecordInput): AsyncGenerator<Uint8Arr
   try {
     const head = await firstBytes(chunks);
     const whole = joined(head, chunks);
-    if (head[0] === 0x1f && head[1] === 0x8b) yield* gunzipped(input, whole);
+    if (isGzip(head)) yield* gunzipped(input, whole);
     else yield* whole;
   } finally {
     await chunks.return?.();
   }
+}
+
+/** Whether bytes start with gzip's magic number. */
+export function isGzip([first, second]: Uint8Array): boolean {
+  return first === 0x1f && second === 0x8b;
 }
 
 async function firstBytes(chunks: AsyncIterator<Uint8Array>): Promise<Buffer> {
