@@ -1,4 +1,5 @@
 import type { Config, Job } from '../config/config.ts';
+import { usualConfig } from '../config/default-paths.ts';
 import type { Loaded, LoadOptions } from '../config/load.ts';
 import { commandLine } from '../lib/command-line.ts';
 import { forJournal } from '../lib/journal.ts';
@@ -7,15 +8,8 @@ import { Problem, renderProblem } from '../lib/problem.ts';
 import { redact } from '../lib/redact.ts';
 import { showTimesIn } from '../lib/time-text.ts';
 
-/** Default path of the config. */
-export const defaultConfig = 'sluice.yaml';
-
 /** Flag, description and default of `--config`, the same for every command. */
-export const configFlag = [
-  '-c, --config <file>',
-  'path of the config',
-  process.env.SLUICE_CONFIG ?? defaultConfig,
-] as const;
+export const configFlag = ['-c, --config <file>', 'path of the config', usualConfig(process.env)] as const;
 
 /** Flag and description of `--without-secrets`, for commands that need no secret to do their work. */
 export const withoutSecretsFlag = [

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
+import { defaultConfig } from '../../config/default-paths.ts';
 import type { CliCommand } from '../command.ts';
-import { configArguments, defaultConfig } from '../config-file.ts';
+import { configArguments } from '../config-file.ts';
 
 interface Flags {
   readonly force?: true;

@@ -1,9 +1,8 @@
 import { dirname, resolve } from 'node:path';
+import { defaultStateFolder } from '../../config/default-paths.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The default of the option. */
-const defaultFolder = './sluice-state';
 /** A top-level `state:` with a simple value on its line. */
 const line =
   /^(?:state|"state"|'state')[ \t]*:[ \t]+(?:"([^"\\]*)"|'([^']*)'|([^\s"'&*!|>%@`{[#][^\n]*?))[ \t]*(?:#.*)?\r?$/m;
@@ -23,13 +22,13 @@ export function stateFolderIn(text: string, file: string, env: Environment): str
 function valueIn(text: string): string | undefined {
   const found = line.exec(text);
   if (found !== null) return found[1] ?? found[2] ?? found[3];
-  return /^["']?state["']?[ \t]*:/m.test(text) ? undefined : defaultFolder;
+  return /^["']?state["']?[ \t]*:/m.test(text) ? undefined : defaultStateFolder;
 }
 
 /** JSON is YAML too. */
 function memberOf(text: string): string | undefined {
   try {
-    const { state = defaultFolder } = JSON.parse(text) as { readonly state?: unknown };
+    const { state = defaultStateFolder } = JSON.parse(text) as { readonly state?: unknown };
     return typeof state === 'string' ? state : undefined;
   } catch {
     return undefined;

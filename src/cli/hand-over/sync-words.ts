@@ -1,3 +1,4 @@
+import { usualConfig } from '../../config/default-paths.ts';
 import { defaultWaitSeconds } from './protocol.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -20,7 +21,7 @@ export interface SyncWords {
  * certain is handed over; the command itself reports anything wrong.
  */
 export function readWords(words: readonly string[], env: Environment): SyncWords | string {
-  const known = env.SLUICE_CONFIG ?? 'sluice.yaml';
+  const known = usualConfig(env);
   const jobs: string[] = [];
   let [config, json, waitSeconds] = [known, false, defaultWaitSeconds];
   let stays: string | undefined;

@@ -1,5 +1,6 @@
 import { type JsonSchema, type OptionSet, option, schemaOf } from '../../sdk/option.ts';
 import { secretsOptions } from '../../secrets/index.ts';
+import { defaultStateFolder } from '../default-paths.ts';
 import { alertsSchema, ownAlertsSchema } from './alerts.ts';
 import { budgetDestinationOptions, budgetJobOptions } from './budget.ts';
 import { duration, group, readAs, seconds } from './field.ts';
@@ -35,7 +36,7 @@ export const topOptions = {
   version: option.schema<1>({ const: 1 }, { about: 'Version of this file format.', default: 1 }),
   state: option.text({
     about: 'Folder for the state: owed payloads, history, request counts. Relative to this file.',
-    default: './sluice-state',
+    default: defaultStateFolder,
   }),
   timezone: timezone(
     option.text({
