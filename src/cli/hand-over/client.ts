@@ -3,6 +3,7 @@ import { tolerateLostOutput } from '../output-streams.ts';
 import { onStop, type StopSignal } from '../signals.ts';
 import { isSameEnvironment, namespaces } from './environment.ts';
 import { findDaemon } from './find-daemon.ts';
+import { LineSplitter } from './line-splitter.ts';
 import type { Loss } from './lost.ts';
 import {
   type ClientMessage,
@@ -73,7 +74,7 @@ class Call {
   readonly #asked: SyncWords;
   readonly #end: (reason: string | undefined) => void;
   #phase: 'asking' | 'confirming' | 'running' | 'over' = 'asking';
-  #text = '';
+  readonly #lines = new LineSplitter();
   #timer: NodeJS.Timeout;
   #silence = 0;
   #stop: StopSignal | undefined;
@@ -94,9 +95,7 @@ class Call {
 
   #read(text: string): void {
     this.#silence = 0;
-    const lines = (this.#text + text).split('\n');
-    this.#text = lines.pop() ?? '';
-    for (const line of lines) {
+    for (const line of this.#lines.push(text)) {
       const message = messageIn(line);
       if (message === undefined) this.#fail('its answer is not valid');
       else this.#take(message);

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { exit } from '../exit.ts';
 import type { Screen } from '../progress.ts';
 import type { Terminal } from '../summary.ts';
+import { LineSplitter } from './line-splitter.ts';
 import {
   type ClientMessage,
   type DaemonFacts,
@@ -40,7 +41,7 @@ export class SyncCall {
   #request: SyncRequest | undefined;
   #isServed = false;
   #stopCode: number | undefined;
-  #text = '';
+  readonly #lines = new LineSplitter();
   #size = { columns: 0, rows: 0 };
   #timer: NodeJS.Timeout;
 
@@ -55,9 +56,8 @@ export class SyncCall {
   }
 
   #read(text: string): void {
-    const lines = (this.#text + text).split('\n');
-    this.#text = lines.pop() ?? '';
-    if (this.#text.length > maxMessage) this.#socket.destroy();
+    const lines = this.#lines.push(text);
+    if (this.#lines.rest.length > maxMessage) this.#socket.destroy();
     for (const line of lines) {
       try {
         this.#take(JSON.parse(line) as unknown);
