@@ -117,7 +117,7 @@ function problemText({ level, code: name, message, where = {}, next }) {
   return `- **${level}** ${code(name)}${place}: ${plain(message)}${fix}`;
 }
 
-/** Text that is no markup and mentions nobody. */
+/** Text without markup or mentions. */
 function plain(text) {
   const flat = String(text).replaceAll(/\s+/g, ' ');
   return `<span>${flat.replaceAll(/[&<>|`\\*_~[\]#:!]/g, (mark) => `&#${mark.codePointAt(0)};`).replaceAll('@', '@\u200b')}</span>`;

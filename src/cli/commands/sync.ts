@@ -1,5 +1,4 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { Config, Job } from '../../config/config.ts';
 import type { Level } from '../../lib/log.ts';
 import { type Problem, toProblem } from '../../lib/problem.ts';
 import type { CliCommand } from '../command.ts';
@@ -10,6 +9,7 @@ import { defaultWaitSeconds, reasonToStay } from '../hand-over/protocol.ts';
 import { logFlag } from '../log-flag.ts';
 import { onStop, stopCode } from '../signals.ts';
 import { startTracing } from '../start-tracing.ts';
+import type { SyncRunOptions } from '../sync-run.ts';
 
 interface Flags {
   readonly config: string;
@@ -62,14 +62,8 @@ async function sync(names: readonly string[], flags: Flags, { show, onPrinted }:
   }
 }
 
-interface Work {
-  readonly config: Config;
-  readonly jobs: readonly Job[];
-  /** True if no job was named. */
-  readonly isAll: boolean;
-  readonly refused: readonly string[];
+interface Work extends Pick<SyncRunOptions, 'config' | 'jobs' | 'isAll' | 'refused' | 'signal'> {
   readonly flags: Flags;
-  readonly signal: AbortSignal;
   readonly onPrinted: () => void;
 }
 

@@ -106,7 +106,7 @@ function markdownTable({ columns, rows }: Table): string {
 /** Longer values are cut: a comment isn't the place to read a query. */
 const maxCell = 200;
 
-/** A cell whose text is no markup, no mention and no end of the cell. */
+/** A cell whose text contains no markup and no mention, and doesn't end the cell. */
 function markdownCell(text: string): string {
   if (/^[\w ,.–→]*$/.test(text)) return text;
   const short = text.length > maxCell ? `${text.slice(0, maxCell)}…` : text;
