@@ -232,4 +232,15 @@ describe('the scheduler', () => {
       [new Advance(13 * minute), new Jump(-day), new Restart('stop', 20 * minute), new Advance(30 * minute)],
     );
   });
+
+  // The clock was set back, so 20:40 is due twice: once it waits, once it is skipped.
+  it.each([
+    ['by hours', [new Advance(169 * minute), new Jump(-5 * hour), new Advance(164 * minute)]],
+    ['by a day', [new Restart('crash', 13 * minute), new Jump(day), new Jump(-day), new Jump(day)]],
+  ])(
+    'keeps a waiting firing when another of the same instant is skipped, the clock set back %s',
+    async (_, commands) => {
+      await takeSteps([['a', { cron: '*/20 * * * *', timezone, overlap: 'buffer_one' }]], commands);
+    },
+  );
 });

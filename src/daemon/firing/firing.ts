@@ -2,6 +2,7 @@ import type { Job } from '../../config/config.ts';
 import type { SkippedFirings } from '../../schedule/misfire.ts';
 import type { Repositories } from '../../state/store.ts';
 import type { RetryRow } from '../../state/tables.ts';
+import type { OpenFiring } from './open-firings.ts';
 
 /** The repositories that record what happens to firings. */
 export type FiringRecords = Pick<Repositories, 'schedules' | 'deferredFirings'>;
@@ -11,6 +12,8 @@ export interface Firing {
   readonly job: Job;
   /** Its planned time, epoch milliseconds. */
   readonly at: number;
+  /** Its place among the job's open firings; retries have none. */
+  readonly open?: OpenFiring;
   /** The logical time of its run, if not now: relative dates in queries use it. */
   readonly logicalAt?: number;
   /** A retry after a failed attempt. */

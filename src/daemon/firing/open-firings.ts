@@ -1,20 +1,27 @@
-/** Firings that came due and have neither begun nor been skipped: the instants per job. */
+/** A firing that came due; two of a job can have the same instant if the clock was set back between them. */
+export interface OpenFiring {
+  /** Its planned time, epoch milliseconds. */
+  readonly at: number;
+}
+
+/** Firings that came due and have neither begun nor been skipped, per job. */
 export class OpenFirings {
-  readonly #byJob = new Map<string, Set<number>>();
+  readonly #byJob = new Map<string, Set<OpenFiring>>();
 
-  add(job: string, at: number): void {
-    const open = this.#byJob.get(job);
-    if (open === undefined) this.#byJob.set(job, new Set([at]));
-    else open.add(at);
+  add(job: string, at: number): OpenFiring {
+    const [firing, open] = [{ at }, this.#byJob.get(job)];
+    if (open === undefined) this.#byJob.set(job, new Set([firing]));
+    else open.add(firing);
+    return firing;
   }
 
-  delete(job: string, at: number): void {
+  delete(job: string, firing: OpenFiring): void {
     const open = this.#byJob.get(job);
-    if (open?.delete(at) === true && open.size === 0) this.#byJob.delete(job);
+    if (open?.delete(firing) === true && open.size === 0) this.#byJob.delete(job);
   }
 
-  /** The first one of a job; infinity if there is none. */
+  /** The earliest instant of a job's open firings; infinity if there are none. */
   first(job: string): number {
-    return Math.min(...(this.#byJob.get(job) ?? []), Number.POSITIVE_INFINITY);
+    return Math.min(...[...(this.#byJob.get(job) ?? [])].map(({ at }) => at), Number.POSITIVE_INFINITY);
   }
 }

@@ -114,8 +114,8 @@ export class Scheduler {
   }
 
   /** A firing is done, whatever its result: other missed firings may continue. */
-  done({ job, at }: Firing): void {
-    this.#open.delete(job.name, at);
+  done({ job, at, open }: Firing): void {
+    if (open !== undefined) this.#open.delete(job.name, open);
     this.goOn(job.name, at);
   }
 
@@ -243,10 +243,10 @@ export class Scheduler {
     planned.plan = { ...planned.plan, nextAt: decision.nextAt };
     planned.behindSince = hasBacklog ? (behindSince ?? now) : undefined;
     if (at === undefined) return { job, skipped };
-    this.#open.add(name, at);
+    const open = this.#open.add(name, at);
     if (hasBacklog) planned.waitsFor = at;
     const logicalAt = schedule.misfire?.policy === 'run_all' ? nominalOf(schedule, at) : undefined;
-    return { job, skipped, firing: { job, at, logicalAt, isCatchUp } };
+    return { job, skipped, firing: { job, at, open, logicalAt, isCatchUp } };
   }
 
   /**
@@ -259,7 +259,7 @@ export class Scheduler {
     const planned = this.#planned.get(name);
     if (planned === undefined) return;
     const { plan } = planned;
-    if (settled !== undefined) this.#open.delete(name, settled.at);
+    if (settled?.open !== undefined) this.#open.delete(name, settled.open);
     const next = Math.min(this.#open.first(name), plan.nextAt ?? Number.POSITIVE_INFINITY);
     await write(parts, name, { ...plan, nextAt: Number.isFinite(next) ? next : null });
   }
