@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { describe, it } from 'vitest';
+import fc, { runsOf } from '../property.ts';
 import { failing, hour, minute, remindMs, settleMs, Told } from './world.ts';
 
 const jobs = ['a', 'b', 'c', 'd'];
@@ -89,7 +89,7 @@ describe('jobs that break and recover in any order', () => {
           if (within > mostADay) throw new Error(`${within} messages in a day`);
         }
       }),
-      { numRuns: 1500 },
+      { numRuns: runsOf(1500) },
     );
   });
 });

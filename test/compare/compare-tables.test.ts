@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DistinctCount } from '../../src/compare/distinct-count.ts';
 import { formatIds } from '../formats/encoding.ts';
+import fc, { runsOf } from '../property.ts';
 import { type Cells, compared, type Table } from './tables.ts';
 
 /** A sorted table: an ID, a name that several rows share, an amount. */
@@ -244,7 +244,7 @@ describe('any two tables', () => {
         if (last.length > 0 && now.length > 0) expect(by.kind).toBe('row');
         expect({ added, removed }).toEqual({ added: 2 * surplus(now, last), removed: 2 * surplus(last, now) });
       }),
-      { numRuns: 30 },
+      { numRuns: runsOf(30) },
     );
   });
 
@@ -264,7 +264,7 @@ describe('any two tables', () => {
           changed: last.filter(([key, value]) => latter.has(key) && latter.get(key) !== value).length,
         });
       }),
-      { numRuns: 30 },
+      { numRuns: runsOf(30) },
     );
   });
 });

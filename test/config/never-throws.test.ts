@@ -1,10 +1,10 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { configSchema } from '../../src/config/docs/json-schema.ts';
 import { formats } from '../../src/formats/index.ts';
 import { renderProblem } from '../../src/lib/problem.ts';
 import type { JsonSchema } from '../../src/sdk/option.ts';
 import { transforms } from '../../src/transforms/index.ts';
+import fc, { runsOf } from '../property.ts';
 import { clock, load, warehouse } from './fixtures.ts';
 
 /** Words with a meaning in configs, so that random configs pass the first check. */
@@ -135,7 +135,7 @@ it('whatever a user writes, loading it returns a config or errors with a locatio
       }
       for (const name of refused.keys()) expect(loaded?.jobs.has(name) ?? false).toBe(false);
     }),
-    { numRuns: 800, examples: found.map((value) => [value] as [unknown]) },
+    { numRuns: runsOf(800), examples: found.map((value) => [value] as [unknown]) },
   );
 });
 
@@ -157,6 +157,6 @@ it('arbitrary text never throws either', async () => {
         expect(loaded !== undefined || problems.length > 0).toBe(true);
       },
     ),
-    { numRuns: 300 },
+    { numRuns: runsOf(300) },
   );
 });

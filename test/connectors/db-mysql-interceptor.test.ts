@@ -1,11 +1,11 @@
 import { PassThrough } from 'node:stream';
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { batchText } from '#sdk';
 import { BatchQueue } from '../../connectors/db/batch-queue.ts';
 import { BatchMaker } from '../../connectors/db/cells.ts';
 import { MysqlInterceptor } from '../../connectors/db/mysql-interceptor.ts';
 import { SpanBlock } from '../../connectors/db/span-block.ts';
+import fc from '../property.ts';
 
 const longest = 0xffffff;
 type Row = readonly (string | null)[];

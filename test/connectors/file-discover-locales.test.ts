@@ -1,9 +1,9 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import file from '../../connectors/file/index.ts';
+import fc, { runsOf } from '../property.ts';
 import { contextOf, extractTable } from './harness.ts';
 
 let folder: string;
@@ -74,6 +74,6 @@ it('the suggested query reads a table of any country exactly, or keeps what is a
         expect(types[1] === 'text' ? found!.notes!.join() : '').toMatch(types[1] === 'text' ? /day and month/ : /^$/);
       },
     ),
-    { numRuns: 300 },
+    { numRuns: runsOf(300) },
   );
 });

@@ -1,9 +1,9 @@
-import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Destination, JobPriority } from '../../src/config/config.ts';
 import { Gateway } from '../../src/delivery/gateway.ts';
 import { rankOfPayload } from '../../src/delivery/importance.ts';
 import { noon, SteppingClock } from '../clocks.ts';
+import fc from '../property.ts';
 import { cleanUp, newStore, oweText } from '../state/fixtures.ts';
 import {
   closeStages,

@@ -1,9 +1,9 @@
-import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { SendQueue } from '../../src/delivery/send-queue.ts';
 import type { SlotTicket } from '../../src/state/quota/send-slots.ts';
 import type { Store } from '../../src/state/store.ts';
 import { SteppingClock } from '../clocks.ts';
+import fc, { runsOf } from '../property.ts';
 import { cleanUp, newFolder, newStore, Population } from '../state/fixtures.ts';
 import { mostInASecond } from './fixtures.ts';
 
@@ -220,7 +220,7 @@ describe('send slots', () => {
         expect(mostInASecond(arrivals)).toBeLessThanOrEqual(5);
         await cleanUp();
       }),
-      { numRuns: 80 },
+      { numRuns: runsOf(80) },
     );
   });
 });

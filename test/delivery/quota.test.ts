@@ -1,9 +1,9 @@
-import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Gateway } from '../../src/delivery/gateway.ts';
 import { closing, dayOf, daysOf, limitOf, resumeAfter, startOfDay, untilMidnight } from '../../src/delivery/quota.ts';
 import { HttpAgent } from '../../src/lib/http.ts';
 import { SteppingClock } from '../clocks.ts';
+import fc, { runsOf } from '../property.ts';
 import { cleanUp, newFolder, newStore, Population } from '../state/fixtures.ts';
 import { destinationAt } from './fixtures.ts';
 
@@ -141,7 +141,7 @@ describe('the daily count', () => {
           await store.close();
         },
       ),
-      { numRuns: 40 },
+      { numRuns: runsOf(40) },
     );
   });
 
@@ -218,7 +218,7 @@ describe('the daily count', () => {
           await cleanUp();
         },
       ),
-      { numRuns: 30 },
+      { numRuns: runsOf(30) },
     );
   });
 });

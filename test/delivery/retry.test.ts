@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readAnswer } from '../../src/delivery/answer.ts';
 import { backoffMs, decide, limitReached, pauseMs } from '../../src/delivery/retry.ts';
+import fc from '../property.ts';
 
 const envelope = JSON.stringify({ meta: { success: true, status: 200 }, data: {} });
 const decided = (status: number, text: string, complete: boolean) =>

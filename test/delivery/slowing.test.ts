@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
 import { type RunningService, startService } from '../../src/service/service.ts';
 import { SteppingClock } from '../clocks.ts';
+import fc, { runsOf } from '../property.ts';
 import { cleanUp, newFolder, newStore } from '../state/fixtures.ts';
 import { closeStages, commitText, deliverOwed, destinationAt, jobFor, listener, openGateway } from './fixtures.ts';
 
@@ -65,7 +65,7 @@ describe('the rate of an account that refuses', () => {
         }
         await store.close();
       }),
-      { numRuns: 40 },
+      { numRuns: runsOf(40) },
     );
   });
 });

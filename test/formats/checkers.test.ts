@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { parse } from 'csv-parse/sync';
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Problem } from '../../src/lib/problem.ts';
 import { batchOf } from '../../src/sdk/batch.ts';
 import { type FormatId, formatIds } from '../../src/service/store/datasources.ts';
 import { checkerOf } from '../../src/service/uploads/checkers.ts';
+import fc, { runsOf } from '../property.ts';
 import { batches, encode } from './encoding.ts';
 
 /** `records N`, `accepted` if a format has no records, or the error. */
@@ -122,7 +122,7 @@ describe.each(formatIds)('the %s checker', (id) => {
       fc.property(batches, (batch) => {
         expect(answer(id, [encode(id, [batch])])).toBe(`records ${batch.length}`);
       }),
-      { numRuns: 200 },
+      { numRuns: runsOf(200) },
     );
   });
 
@@ -139,7 +139,7 @@ describe.each(formatIds)('the %s checker', (id) => {
         expect(answer(id, cut(document, places))).toBe(whole);
         expect(answer(id, single(document))).toBe(whole);
       }),
-      { numRuns: 1000 },
+      { numRuns: runsOf(1000) },
     );
   });
 
@@ -181,7 +181,7 @@ test('the csv checker agrees with csv-parse', () => {
       accepted += accepts('csv', document) ? 1 : 0;
       expect(accepts('csv', document)).toBe(csvParses(document));
     }),
-    { numRuns: 3000 },
+    { numRuns: runsOf(3000) },
   );
   expect(accepted).toBeGreaterThan(100);
 });
@@ -205,7 +205,7 @@ test('the json checker agrees with JSON.parse', () => {
         );
       },
     ),
-    { numRuns: 5000 },
+    { numRuns: runsOf(5000) },
   );
   expect(accepted).toBeGreaterThan(1000);
 });

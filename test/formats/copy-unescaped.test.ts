@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { copyUnescaped, type EscapeSet, escapeSet } from '../../src/formats/copy-unescaped.ts';
+import fc from '../property.ts';
 
 const viewOf = (bytes: Buffer): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
 

@@ -1,10 +1,10 @@
 import { parse } from 'csv-parse/sync';
-import fc from 'fast-check';
 import Papa from 'papaparse';
 import { describe, expect, test } from 'vitest';
 import type { Batch } from '../../src/sdk/batch.ts';
 import { batchOf, batchText } from '../../src/sdk/batch.ts';
 import type { Column } from '../../src/sdk/column.ts';
+import fc, { runsOf } from '../property.ts';
 import { batches, encode, wired } from './encoding.ts';
 
 const wellFormed = (text: string | null): string | null => text?.toWellFormed() ?? null;
@@ -83,7 +83,7 @@ describe('a CSV document', () => {
           ]);
         },
       ),
-      { numRuns: 300 },
+      { numRuns: runsOf(300) },
     );
   });
 
@@ -94,7 +94,7 @@ describe('a CSV document', () => {
         const rows = expected(batch).map((row) => row.map((cell) => cell ?? ''));
         expect(data).toEqual([names(batch), ...rows, ['']]);
       }),
-      { numRuns: 200 },
+      { numRuns: runsOf(200) },
     );
   });
 

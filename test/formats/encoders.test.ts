@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { formatById, formats } from '../../src/formats/index.ts';
 import { maxReservedBytes, Output } from '../../src/formats/output.ts';
@@ -9,6 +8,7 @@ import type { Batch } from '../../src/sdk/batch.ts';
 import { batchOf } from '../../src/sdk/batch.ts';
 import type { Column } from '../../src/sdk/column.ts';
 import { withDefaults } from '../../src/sdk/option.ts';
+import fc, { runsOf } from '../property.ts';
 import { batches, caseOf, encode, encodePieces, formatIds, nastyTexts, part, wired } from './encoding.ts';
 
 const columns: readonly Column[] = [
@@ -45,7 +45,7 @@ describe.each(formatIds)('the %s encoder', (id) => {
         expect(encode(id, [bytes]).toString()).toBe(written);
         expect(encode(id, [mixed]).toString()).toBe(written);
       }),
-      { numRuns: 200 },
+      { numRuns: runsOf(200) },
     );
   });
 
@@ -57,7 +57,7 @@ describe.each(formatIds)('the %s encoder', (id) => {
         const parts = ends.map((end, k) => part(batch, ends[k - 1] ?? 0, end));
         expect(encode(id, parts, options).toString()).toBe(encode(id, [batch], options).toString());
       }),
-      { numRuns: 200 },
+      { numRuns: runsOf(200) },
     );
   });
 

@@ -1,10 +1,10 @@
-import fc from 'fast-check';
 import { formatById, formats } from '../../src/formats/index.ts';
 import { Output } from '../../src/formats/output.ts';
 import type { Batch, Value } from '../../src/sdk/batch.ts';
 import { batchOf, storedRow, valueText } from '../../src/sdk/batch.ts';
 import type { Column, ColumnType } from '../../src/sdk/column.ts';
 import { withDefaults } from '../../src/sdk/option.ts';
+import fc from '../property.ts';
 
 /** What the tests of all formats need to know about one: a file of its name in `cases/`, with these members. */
 export interface FormatCase {

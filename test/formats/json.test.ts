@@ -1,8 +1,8 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Batch, Value } from '../../src/sdk/batch.ts';
 import { batchOf, batchText } from '../../src/sdk/batch.ts';
 import type { Column, ColumnType } from '../../src/sdk/column.ts';
+import fc, { runsOf } from '../property.ts';
 import { batches, encode } from './encoding.ts';
 
 /** Members as JSON.parse sees them, with numbers as the digits in the document. */
@@ -58,7 +58,7 @@ describe('a JSON document', () => {
         fc.pre(!batch.columns.some(isMisread));
         expect(parseExact(encode('json', [batch]).toString())).toEqual(objects(batch));
       }),
-      { numRuns: 300 },
+      { numRuns: runsOf(300) },
     );
   });
 

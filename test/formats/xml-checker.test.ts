@@ -1,10 +1,10 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Utf8Gate } from '../../src/formats/utf8-gate.ts';
 import { Problem } from '../../src/lib/problem.ts';
 import { XmlChecker } from '../../src/service/uploads/xml-checker.ts';
 import { XmlParser } from '../../src/service/uploads/xml-parser.ts';
 import { XmlSyntax } from '../../src/service/uploads/xml-syntax.ts';
+import fc, { runsOf } from '../property.ts';
 
 const said = (verdict: () => number | undefined): string => {
   try {
@@ -209,7 +209,7 @@ describe('the xml checker', () => {
         expect(ofChecker([document])).toBe(right);
         expect(ofChecker(cut(document, places))).toBe(right);
       }),
-      { numRuns: 6000 },
+      { numRuns: runsOf(6000) },
     );
     expect(accepted).toBeGreaterThan(1000);
     expect(bySight / accepted).toBeGreaterThan(0.8);
@@ -224,7 +224,7 @@ describe('the xml checker', () => {
         expect(ofChecker([document])).toBe(right);
         expect(ofChecker(cut(document, places))).toBe(right);
       }),
-      { numRuns: 6000 },
+      { numRuns: runsOf(6000) },
     );
     expect(accepted).toBeGreaterThan(1000);
   });

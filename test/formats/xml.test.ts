@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { XMLParser } from 'fast-xml-parser';
 import { SaxesParser } from 'saxes';
 import { describe, expect, test } from 'vitest';
@@ -6,6 +5,7 @@ import { elementName } from '../../src/formats/xml-names.ts';
 import type { Batch } from '../../src/sdk/batch.ts';
 import { batchOf, batchText } from '../../src/sdk/batch.ts';
 import type { Column } from '../../src/sdk/column.ts';
+import fc, { runsOf } from '../property.ts';
 import { batches, encode, nastyTexts } from './encoding.ts';
 
 /** Production Char of the specification. */
@@ -62,7 +62,7 @@ describe('an XML document', () => {
       fc.property(batches, (batch) => {
         expect(readBySaxes(encode('xml', [batch]).toString())).toEqual(expected(batch));
       }),
-      { numRuns: 300 },
+      { numRuns: runsOf(300) },
     );
   });
 

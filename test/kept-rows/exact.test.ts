@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { expect, it, onTestFinished } from 'vitest';
 import { formats } from '../../src/formats/index.ts';
 import { Output } from '../../src/formats/output.ts';
@@ -9,6 +8,7 @@ import { MergeRun } from '../../src/kept-rows/merge-run.ts';
 import { type Batch, batchOf, batchText, type Value } from '../../src/sdk/batch.ts';
 import { type Column, type ColumnType, columnTypes } from '../../src/sdk/column.ts';
 import { withDefaults } from '../../src/sdk/option.ts';
+import fc, { runsOf } from '../property.ts';
 import { Rig } from './rig.ts';
 
 const digits = (max: number) => fc.stringMatching(new RegExp(`^-?[1-9][0-9]{0,${max}}$`));
@@ -58,7 +58,7 @@ it('a value of any type is unchanged after it was kept: every format writes the 
       for (const format of formats) expect(encode(format, kept)).toBe(encode(format, batchOf(columns, rows)));
       await whole.close();
     }),
-    { numRuns: 60 },
+    { numRuns: runsOf(60) },
   );
 });
 
@@ -80,7 +80,7 @@ it('keys are sorted like their values: numbers of any size, and text by code poi
         expect(await sorted('decimal', all.map(String))).toEqual(byValue);
       },
     ),
-    { numRuns: 25 },
+    { numRuns: runsOf(25) },
   );
   const decimals = [
     '-Infinity',

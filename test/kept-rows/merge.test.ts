@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Column } from '../../src/sdk/column.ts';
+import fc, { runsOf } from '../property.ts';
 import { columns, Rig, type Row } from './rig.ts';
 
 const merge = { disposition: 'merge', key: ['id'] } as const;
@@ -182,6 +182,6 @@ it('equals a map after any changes in any number of runs, whatever fits in memor
         expect(rig.manifest!.rows).toBe(model.size);
       }
     }),
-    { numRuns: 25 },
+    { numRuns: runsOf(25) },
   );
 }, 60_000);

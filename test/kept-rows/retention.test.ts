@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RetentionAge } from '../../src/kept-rows/retention-age.ts';
 import type { Column } from '../../src/sdk/column.ts';
+import fc, { runsOf } from '../property.ts';
 import { noon, Rig } from './rig.ts';
 
 const age = (type: Column['type'], within: { count: number; unit: 'hours' | 'days' }, zone = 'UTC') =>
@@ -138,7 +138,7 @@ describe('kept rows', () => {
           }
         },
       ),
-      { numRuns: 15 },
+      { numRuns: runsOf(15) },
     );
   });
 });

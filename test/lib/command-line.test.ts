@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { commandLine } from '../../src/lib/command-line.ts';
 import { folderAdvice } from '../../src/state/engine/folder-advice.ts';
+import fc, { runsOf } from '../property.ts';
 
 /** The words that a real shell parses from a line. */
 const wordsOf = (line: string) =>
@@ -39,7 +39,7 @@ describe('an advised command line', () => {
         const sound = words.map((word) => Buffer.from(word, 'utf8').toString('utf8'));
         expect(wordsOf(commandLine(...sound))).toEqual([...sound, '']);
       }),
-      { numRuns: 100 },
+      { numRuns: runsOf(100) },
     );
   });
 

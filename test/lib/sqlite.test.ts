@@ -2,9 +2,9 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SqliteDatabase, type SqliteValue, sqliteErrorName } from '../../src/lib/sqlite.ts';
+import fc, { runsOf } from '../property.ts';
 
 let folder: string;
 let db: SqliteDatabase;
@@ -229,7 +229,7 @@ describe('the number of parameters', () => {
         expect(() => db.prepare(sql).all(...Array.from({ length: count + 1 }, () => 0))).toThrow();
         if (count > 0) expect(() => db.prepare(sql).all(...Array.from({ length: count - 1 }, () => 0))).toThrow();
       }),
-      { numRuns: 300 },
+      { numRuns: runsOf(300) },
     );
     raw.close();
   });

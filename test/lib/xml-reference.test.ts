@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cut, noReference, referenceEnd, referredCharacter } from '../../src/lib/xml-reference.ts';
+import fc, { runsOf } from '../property.ts';
 
 const right = [
   ['&amp;', '&'],
@@ -58,7 +58,7 @@ describe('an XML reference', () => {
         if (early === cut) return;
         expect(referenceEnd(Buffer.from(`&${first}${more}`), 0)).toBe(early);
       }),
-      { numRuns: 2000 },
+      { numRuns: runsOf(2000) },
     );
   });
 });

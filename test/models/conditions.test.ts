@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
@@ -22,6 +21,7 @@ import type { Lease } from '../../src/state/processes/leases.ts';
 import { SteppingClock } from '../clocks.ts';
 import { parseExposition } from '../daemon/monitor/exposition.ts';
 import { configOf, destinationOf, jobOf, Source } from '../daemon/rig.ts';
+import fc, { runsOf } from '../property.ts';
 import { cleanUp, newStore, oweText, spool } from '../state/fixtures.ts';
 
 const names = ['orders', 'stock', 'returns'] as const;
@@ -246,7 +246,7 @@ it('all user interfaces agree whether anything is wrong, and about which jobs, w
       })
       .afterEach(cleanUp),
     {
-      numRuns: Number(process.env.SLUICE_CONDITION_RUNS ?? 40),
+      numRuns: runsOf(40),
       examples: [
         // Found by chance: both in the same millisecond.
         [

@@ -1,5 +1,4 @@
 import { readFileSync, rmSync, utimesSync } from 'node:fs';
-import fc from 'fast-check';
 import { afterEach, expect, it } from 'vitest';
 import type { NewPayload } from '../../src/state/outbox/new-payload.ts';
 import type { AttemptedPayload } from '../../src/state/outbox/outbox.ts';
@@ -7,6 +6,7 @@ import { recover } from '../../src/state/recover.ts';
 import type { Store } from '../../src/state/store.ts';
 import type { OutboxRow } from '../../src/state/tables.ts';
 import { SteppingClock } from '../clocks.ts';
+import fc, { runsOf } from '../property.ts';
 import { cleanUp, newFolder, newStore, place, spool } from '../state/fixtures.ts';
 import { OutboxModel, type Piece } from './outbox-model.ts';
 
@@ -328,6 +328,6 @@ it('the outbox behaves like its model, whatever users, crashes and the service d
       await bringToRest(model, real);
       await cleanUp();
     }),
-    { numRuns: Number(process.env.SLUICE_MODEL_RUNS ?? '40') },
+    { numRuns: runsOf(40) },
   );
 });

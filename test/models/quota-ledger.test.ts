@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { readAnswer } from '../../src/delivery/answer.ts';
 import type { GatedResult } from '../../src/delivery/gated-request.ts';
@@ -8,6 +7,7 @@ import type { SendGate } from '../../src/delivery/send-gate.ts';
 import type { Priority } from '../../src/delivery/send-queue.ts';
 import { SteppingClock } from '../clocks.ts';
 import { destinationAt } from '../delivery/fixtures.ts';
+import fc, { runsOf } from '../property.ts';
 import { cleanUp, newFolder, newStore, Population } from '../state/fixtures.ts';
 
 afterEach(cleanUp);
@@ -344,7 +344,7 @@ describe('the daily ledger', () => {
         for (const [day, { ours }] of real.arrived) expect(ours, day).toBeLessThanOrEqual(one.limit);
         await cleanUp();
       }),
-      { numRuns: Number(process.env.SLUICE_MODEL_RUNS ?? '40') },
+      { numRuns: runsOf(40) },
     );
   });
 
@@ -364,7 +364,7 @@ describe('the daily ledger', () => {
           expect(ours + others, day).toBeLessThanOrEqual(one.allowance);
         await cleanUp();
       }),
-      { numRuns: Number(process.env.SLUICE_MODEL_RUNS ?? '40') },
+      { numRuns: runsOf(40) },
     );
   });
 });

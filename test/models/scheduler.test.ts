@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Schedule } from '../../src/schedule/schedule.ts';
 import { SteppingClock } from '../clocks.ts';
+import fc, { runsOf } from '../property.ts';
 import { cleanUp, newStore } from '../state/fixtures.ts';
 import { Life, Real } from './scheduler-life.ts';
 import { Model, text } from './scheduler-model.ts';
@@ -220,7 +220,7 @@ describe('the scheduler', () => {
   it('behaves like its model, whatever happens to it', async () => {
     const first = fc.array(fc.tuple(fc.constantFrom(...names), schedule), { minLength: 2, maxLength: 4 });
     await fc.assert(fc.asyncProperty(first, fc.commands(steps, { maxCommands: 40 }), takeSteps), {
-      numRuns: Number(process.env.SLUICE_MODEL_RUNS ?? '60'),
+      numRuns: runsOf(60),
       endOnFailure: false,
     });
   });

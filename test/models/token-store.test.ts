@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Login } from '../../src/config/config.ts';
 import { authorize } from '../../src/oauth/authorize.ts';
@@ -8,6 +7,7 @@ import type { Token } from '../../src/sdk/oauth.ts';
 import type { Store } from '../../src/state/store.ts';
 import { SteppingClock } from '../clocks.ts';
 import { personLogin } from '../oauth/rig.ts';
+import fc, { runsOf } from '../property.ts';
 import { cleanUp, newFolder, newStore, Population } from '../state/fixtures.ts';
 import { TokenVendor, type Weather } from './token-vendor.ts';
 
@@ -304,7 +304,7 @@ describe('a login whose refresh tokens are valid once', () => {
       fc.asyncProperty(fc.commands(calm, { maxCommands: 40, size: 'max' }), (commands) =>
         play(forgives, true, commands),
       ),
-      { numRuns: Number(process.env.SLUICE_MODEL_RUNS ?? '20') },
+      { numRuns: runsOf(20) },
     );
   });
 
@@ -317,7 +317,7 @@ describe('a login whose refresh tokens are valid once', () => {
       fc.asyncProperty(fc.boolean(), fc.commands(wild, { maxCommands: 40, size: 'max' }), (forgives, commands) =>
         play(forgives, false, commands),
       ),
-      { numRuns: Number(process.env.SLUICE_MODEL_RUNS ?? '20') },
+      { numRuns: runsOf(20) },
     );
   });
 });

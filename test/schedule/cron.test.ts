@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cronFault, timezoneFault } from '../../src/schedule/cron.ts';
 import { firingsBetween, nextFiring } from '../../src/schedule/schedule.ts';
+import fc, { runsOf } from '../property.ts';
 
 /** Firings after `from` as local time with the offset, so that both 2:30s of an autumn night can be distinguished. */
 function firings(cron: string, timezone: string, from: string, n: number): string[] {
@@ -182,7 +182,7 @@ describe('around every clock change from 2015 to 2037', () => {
         const wanted = Array.from({ length: 7 }, (_, i) => start.toPlainDate().add({ days: i }).toString());
         expect(days).toEqual(wanted);
       }),
-      { numRuns: 300 },
+      { numRuns: runsOf(300) },
     );
   });
 
@@ -198,7 +198,7 @@ describe('around every clock change from 2015 to 2037', () => {
         const isGap = !earlier.toPlainDateTime().equals(wall);
         expect(fired).toBe(isGap ? at : earlier.epochMilliseconds);
       }),
-      { numRuns: 400 },
+      { numRuns: runsOf(400) },
     );
   });
 
@@ -212,7 +212,7 @@ describe('around every clock change from 2015 to 2037', () => {
         const gaps = new Set(fired.slice(1).map((instant, i) => (instant - fired[i]!) / 60_000));
         expect([...gaps]).toEqual([step]);
       }),
-      { numRuns: 150 },
+      { numRuns: runsOf(150) },
     );
   });
 
@@ -248,7 +248,7 @@ describe('around every clock change from 2015 to 2037', () => {
           if (last > at + 2 * day) break;
         }
       }),
-      { numRuns: 200 },
+      { numRuns: runsOf(200) },
     );
   });
 });

@@ -1,8 +1,8 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decideMisfire, graceMs } from '../../src/schedule/misfire.ts';
 import { resumePlan } from '../../src/schedule/plan.ts';
 import { firingsBetween, type Misfire, type Schedule } from '../../src/schedule/schedule.ts';
+import fc, { runsOf } from '../property.ts';
 import { allZones, type Change, changesOf, minuteMs } from './zones.ts';
 
 const hour = 60 * minuteMs;
@@ -88,7 +88,7 @@ function act(schedule: Schedule, start: number, gaps: readonly number[]): Acted 
   return { fired, passed, lateness };
 }
 
-const runs = { numRuns: 200 };
+const runs = { numRuns: runsOf(200) };
 const total = (gaps: readonly number[]) => gaps.reduce((sum, gap) => sum + gap, 0);
 
 describe('after any downtime, in any zone, around any clock change', () => {

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { type ByteCells, cellText } from '../../src/sdk/batch.ts';
+import fc from '../property.ts';
 
 it('reads every text from its bytes as it was written, short or long, ASCII or not', () => {
   fc.assert(

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type ColumnType, canonicalText, columnTypes } from '../../src/sdk/index.ts';
 import { surelyCanonical } from '../../src/sdk/records/canonical-bytes.ts';
+import fc, { runsOf } from '../property.ts';
 
 test.each<[ColumnType, string, string | undefined]>([
   ['integer', '+007', '7'],
@@ -70,7 +70,7 @@ test('text detected as canonical is canonical, and canonical text stays unchange
       if (surelyCanonical[type]?.(bytes, 1, bytes.length - 1)) expect(canonical).toBe(text);
       if (canonical !== undefined) expect(canonicalText(canonical, type)).toBe(canonical);
     }),
-    { numRuns: 20_000 },
+    { numRuns: runsOf(20_000) },
   );
 });
 

@@ -1,6 +1,6 @@
 import { parse } from 'csv-parse/sync';
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import fc, { runsOf } from '../property.ts';
 import { declared, inputOf, readTable } from './inputs.ts';
 
 test('delimiters of several characters and a custom escape are supported', async () => {
@@ -161,7 +161,7 @@ test('the scanner agrees with csv-parse for delimiters of several characters and
       const seen = await outcome(async () => (await readTable(inputOf(text, size), 'csv', given)).rows);
       expect(seen).toEqual(expected);
     }),
-    { numRuns: 3000 },
+    { numRuns: runsOf(3000) },
   );
   // Enough documents must be valid, or the comparison shows little: about 780 are, with a deviation of 24.
   expect(read).toBeGreaterThan(500);

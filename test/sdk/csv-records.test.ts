@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import { parse } from 'csv-parse/sync';
-import fc from 'fast-check';
 import iconv from 'iconv-lite';
 import { expect, test } from 'vitest';
+import fc, { runsOf } from '../property.ts';
 import { declared, inputOf, readTable } from './inputs.ts';
 
 test('missing and empty stay distinct: an unquoted empty cell is null, a quoted one is the empty string', async () => {
@@ -303,7 +303,7 @@ test('the scanner agrees with csv-parse about any document, however it is split 
       if (expected !== 'refused') read++;
       expect(await outcome(() => scanned(text, size, options))).toEqual(expected);
     }),
-    { numRuns: 3000 },
+    { numRuns: runsOf(3000) },
   );
   // Most documents must be valid, or the comparison shows little.
   expect(read).toBeGreaterThan(1500);

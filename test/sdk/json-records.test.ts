@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import fc, { runsOf } from '../property.ts';
 import { declared, inputOf, readTable } from './inputs.ts';
 
 const json = (value: unknown) => inputOf(JSON.stringify(value));
@@ -291,7 +291,7 @@ test('every value is read as JSON.parse reads it, whatever the layout and the sp
         }
       }
     }),
-    { numRuns: 1500 },
+    { numRuns: runsOf(1500) },
   );
 });
 
@@ -341,7 +341,7 @@ test('rows that differ only in their values are read like any others, even if on
         for (const [c, { name, type }] of table.columns.entries()) expectSame(records[r]![name] ?? null, row[c]!, type);
       }
     }),
-    { numRuns: 1500 },
+    { numRuns: runsOf(1500) },
   );
 });
 

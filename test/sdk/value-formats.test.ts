@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import writeXlsxFile from 'write-excel-file/node';
 import { type RecordFormat, recordFaults, recordOptions, withDefaults } from '../../src/sdk/index.ts';
+import fc, { runsOf } from '../property.ts';
 import { inputOf, readTable } from './inputs.ts';
 
 type Declared = Readonly<Record<string, unknown>>;
@@ -78,7 +78,7 @@ describe('the format of a number', () => {
         const grouped = a.replaceAll(/\B(?=(\d{3})+$)/g, thousands!);
         expect(await read(`${sign}${grouped}${point}${b}`, number(format!))).toBe(`${sign}${a}.${b}`);
       }),
-      { numRuns: 200 },
+      { numRuns: runsOf(200) },
     );
   });
 });
@@ -139,7 +139,7 @@ describe('the format of a date', () => {
         const epoch = await read(String(at.getTime()), { type: 'timestamptz', format: 'epoch_ms' });
         expect(epoch).toBe(iso.replace('.000Z', 'Z'));
       }),
-      { numRuns: 200 },
+      { numRuns: runsOf(200) },
     );
   });
 });

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import fc, { runsOf } from '../property.ts';
 import { declared, inputOf, readTable } from './inputs.ts';
 
 /** Only the parser reads documents of XML 1.1; what is written here means the same in both versions. */
@@ -130,7 +130,7 @@ test('for any document, records read from bytes equal those of the parser', {
     fc.asyncProperty(documents, async ([records, end, given]) => {
       await same(`<all>${records.flat().join('')}${end}`, given);
     }),
-    { numRuns: 1500 },
+    { numRuns: runsOf(1500) },
   );
 });
 

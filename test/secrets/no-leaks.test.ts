@@ -1,6 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { afterEach, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
 import { prepareRecord } from '../../src/daemon/config/config-record.ts';
@@ -8,6 +7,7 @@ import { renderProblem } from '../../src/lib/problem.ts';
 import { forgetSecrets, redact } from '../../src/lib/redact.ts';
 import { catalog, configWith, folderWith, goodJob, transforms } from '../config/fixtures.ts';
 import { makeWorld } from '../journey/world.ts';
+import fc, { runsOf } from '../property.ts';
 import { Double, variable } from './double.ts';
 
 afterEach(forgetSecrets);
@@ -54,7 +54,7 @@ it('no value of a provider is in the errors or the record of a config, whatever 
       }
       forgetSecrets();
     }),
-    { numRuns: 25 },
+    { numRuns: runsOf(25) },
   );
 });
 

@@ -1,9 +1,9 @@
-import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { easternDay } from '../../src/service/limits/eastern-day.ts';
 import { SlidingSecond } from '../../src/service/limits/sliding-second.ts';
 import { startService } from '../../src/service/service.ts';
 import { SteppingClock } from '../clocks.ts';
+import fc from '../property.ts';
 import { type Answer, Bench, bench, fixtures, keys, scratch } from './service.ts';
 
 const report = '/usage-overview/api-usage?start_date=0&end_date=4000000000';

@@ -1,8 +1,8 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { startService } from '../../src/service/service.ts';
+import fc from '../property.ts';
 import { collectCases } from './case.ts';
 import { type Answer, Bench, bench, fixtures, keys, scratch } from './service.ts';
 

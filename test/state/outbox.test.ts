@@ -9,12 +9,12 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { dueAt } from '../../src/state/outbox/attempts.ts';
 import { recover } from '../../src/state/recover.ts';
 import type { Store } from '../../src/state/store.ts';
 import { noon, SteppingClock } from '../clocks.ts';
+import fc, { runsOf } from '../property.ts';
 import { cleanUp, newFolder, newStore, oweText, Population, place, spool } from './fixtures.ts';
 
 afterEach(cleanUp);
@@ -339,7 +339,7 @@ describe('any history of runs, crashes and responses', () => {
         if (model.offered >= 0) expect(model.held?.asOf).toBe(model.offered);
         await store.close();
       }),
-      { numRuns: 60 },
+      { numRuns: runsOf(60) },
     );
   });
 });

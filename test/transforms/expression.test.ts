@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Value } from '../../src/sdk/batch.ts';
 import type { ColumnType } from '../../src/sdk/column.ts';
+import fc, { runsOf } from '../property.ts';
 import { bytesBatch, columnsOf, computed, outcome, prepare, problemOf } from './rig.ts';
 
 const types: Record<string, ColumnType> = { id: 'integer', country: 'text', amount: 'decimal', note: 'text' };
@@ -107,7 +107,7 @@ describe('an expression', () => {
         expect(computed('a * b', two, cells)).toBe(text([a * b, as + bs]));
         expect(computed('a < b', two, cells)).toBe(String(left < right));
       }),
-      { numRuns: 150 },
+      { numRuns: runsOf(150) },
     );
   });
 

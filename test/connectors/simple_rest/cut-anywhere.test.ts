@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Problem } from '../../../src/lib/problem.ts';
+import fc, { runsOf } from '../../property.ts';
 import { ids, numbers, restBench } from './rig.ts';
 
 const { server, extract } = restBench();
@@ -244,7 +244,7 @@ it('never delivers a partial result, wherever and however the responses of a ser
       const rows = given.cut === 'back to the first' ? unique(outcome.rows) : outcome.rows;
       expect(rows).toEqual(numbers(0, given.all));
     }),
-    { numRuns: Number(process.env.SLUICE_CUT_RUNS ?? 600) },
+    { numRuns: runsOf(600) },
   );
   expect(delivered).toBeGreaterThan(50);
 });

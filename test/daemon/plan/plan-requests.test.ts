@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   type PlannedAccount,
@@ -8,6 +7,7 @@ import {
 } from '../../../src/daemon/plan/plan-requests.ts';
 import { costOf } from '../../../src/daemon/throttle/day-budget.ts';
 import { nextFiring } from '../../../src/schedule/schedule.ts';
+import fc, { runsOf } from '../../property.ts';
 
 const minute = 60_000;
 /** Eastern days of 24, 23 and 25 hours: their starts. */
@@ -82,7 +82,7 @@ describe.each(Object.entries(days))('on a day of %s', (_, { from, hours }) => {
         expect(day!.worst.fits).toBe(counted.short.length === 0);
       },
     );
-    fc.assert(property, { numRuns: 12 });
+    fc.assert(property, { numRuns: runsOf(12) });
   });
 });
 

@@ -1,9 +1,9 @@
-import fc from 'fast-check';
 import { expect, it, onTestFinished } from 'vitest';
 import type { Config } from '../../../src/config/config.ts';
 import { AlertLoop } from '../../../src/daemon/alerting/alert-loop.ts';
 import { syncJobs } from '../../../src/daemon/run/sync-jobs.ts';
 import { openReceiver, type Receiver, secret } from '../../alerts/receiver.ts';
+import fc, { runsOf } from '../../property.ts';
 import { standForRequests } from './real.ts';
 import { type Life, minute, noon, openWorld, second } from './world.ts';
 
@@ -70,7 +70,7 @@ it('an outage raises one alert if it lasts longer than 15 minutes, and one recov
     else if (triedMs > 18 * minute) expect(told).toEqual(both);
     else expect([[], both]).toContainEqual(told);
   });
-  await fc.assert(property, { numRuns: Number(process.env.SLUICE_MODEL_RUNS ?? 8) });
+  await fc.assert(property, { numRuns: runsOf(8) });
 }, 120_000);
 
 it('an alert of a failed sync ends with the first successful result, not while a later firing is retried', async () => {

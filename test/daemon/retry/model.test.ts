@@ -1,9 +1,9 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { addressOf } from '../../../src/delivery/address.ts';
 import { rollback } from '../../../src/delivery/decide.ts';
 import { nextFiring, type Schedule, scheduleKey } from '../../../src/schedule/schedule.ts';
 import type { RunRow } from '../../../src/state/tables.ts';
+import fc, { runsOf } from '../../property.ts';
 import type { Event } from '../rig.ts';
 import { type Away, hour, type Life, minute, noon, openWorld, second, usual } from './world.ts';
 
@@ -274,7 +274,7 @@ it('every rule for attempts holds for random outages, firings, restarts, reloads
   await fc.assert(
     fc.asyncProperty(history, async (given) => hold(await play(given))),
     {
-      numRuns: Number(process.env.SLUICE_MODEL_RUNS ?? 12),
+      numRuns: runsOf(12),
       examples: [[missed], [overlapped], [behindProbe], [shortDay]],
       // A history that hangs is reported, and isn't shrunk: the runner would give up first, without a seed.
       timeout: 120_000,

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { chunksOf } from '../../../src/daemon/run/range-chunks.ts';
+import fc from '../../property.ts';
 
 const chunks = (from: string, to: string, chunk = '', zone = 'UTC') =>
   [...chunksOf({ from, to }, { chunk, zone })].map((one) => [one.from, one.to]);

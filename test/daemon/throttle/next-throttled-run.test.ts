@@ -1,8 +1,8 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { nextThrottledRun, nthFiring } from '../../../src/daemon/throttle/next-throttled-run.ts';
 import { throttleText } from '../../../src/daemon/throttle/throttle-text.ts';
 import { nextFiring, type Schedule } from '../../../src/schedule/schedule.ts';
+import fc from '../../property.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;

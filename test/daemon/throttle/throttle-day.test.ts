@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { firingsLeft, type Throttleable, throttleDay } from '../../../src/daemon/throttle/throttle-day.ts';
+import fc from '../../property.ts';
 
 const jobOf = (job: string, more: Partial<Throttleable> = {}): Throttleable => ({
   job,

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import fc from '../../property.ts';
 import { differences, type State, stateOf } from './dump.ts';
 import { carryOut, type Plan, plans } from './requests.ts';
 import { acme, rival, World } from './world.ts';

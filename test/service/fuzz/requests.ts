@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { prefixes } from '../../../src/service/http/prefixes.ts';
 import type { OpenApiSchema } from '../../../src/service/openapi/schemas.ts';
+import fc from '../../property.ts';
 import { Dice } from './dice.ts';
 import { uploaded, written } from './mutations.ts';
 import type { Operation } from './operations.ts';

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { SteppingClock } from '../../clocks.ts';
+import fc from '../../property.ts';
 import { type Bench, fixtures, keys } from '../service.ts';
 import { CompanyLimits, midnightAfter, StrangerLimits } from './limits.ts';
 import { type Step, walk } from './run-model.ts';

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import fc from '../../property.ts';
 import type { Bench } from '../service.ts';
 import { type Person, Roles } from './roles.ts';
 import { type Step, walk } from './run-model.ts';

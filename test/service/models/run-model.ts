@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import type { ServiceOptions } from '../../../src/service/service.ts';
+import fc, { runsOf } from '../../property.ts';
 import { type Bench, bench } from '../service.ts';
 
 /** A step that is always possible: it calls the service, and compares the response with the model. */
@@ -34,5 +34,5 @@ export async function walk<M extends object>(
       }
     },
   );
-  await fc.assert(property, { numRuns: given.walks });
+  await fc.assert(property, { numRuns: runsOf(given.walks) });
 }

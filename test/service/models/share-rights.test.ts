@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import fc from '../../property.ts';
 import type { Bench } from '../service.ts';
 import { type Step, walk } from './run-model.ts';
 import { type Group, type Holder, type Person, Shares } from './shares.ts';
