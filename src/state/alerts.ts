@@ -37,7 +37,7 @@ const keptMessages = 500;
 /** Rows per insert: SQLite limits the number of bound values per statement. */
 const rowsAtOnce = 1_000;
 
-/** Open alerts, what was reported of them, and the messages owed to channels. */
+/** Open alerts, what has been reported about them, and the messages owed to channels. */
 export class AlertRecords {
   readonly #context: StoreContext;
 
@@ -128,7 +128,7 @@ export class AlertRecords {
       .execute();
   }
 
-  /** The channel accepts messages again, so everything that waits for it is due now. Returns the number of messages. */
+  /** Makes all messages that wait for the channel due now, because it accepts messages again. Returns their number. */
   async hurry(channel: string): Promise<number> {
     const { numUpdatedRows } = await this.#context.db
       .updateTable('alert_messages')

@@ -29,10 +29,10 @@ const freePart = 20;
 const moreBytes = 16_000_000;
 
 /**
- * A state folder's free space, within its limit and its disk. Writers of large files ask first. If there is not enough,
- * the delivered payloads that are kept for rollbacks are deleted, oldest first; if that is not enough, the request is refused.
- * Nothing else is ever deleted. Several processes together may exceed the limit by their grants, a quarter of the free space each
- * at most.
+ * Free space of a state folder, as far as its limit and its disk allow. Writers of large files request space first. If
+ * there isn't enough, delivered payloads that are kept for rollbacks are deleted, oldest first; if that still isn't
+ * enough, the request is refused. Nothing else is ever deleted. Several processes together can exceed the limit,
+ * because each may write its grant: up to a quarter of the free space.
  */
 export class Disk implements DiskSpace {
   readonly #given: DiskOptions;

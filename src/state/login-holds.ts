@@ -35,7 +35,7 @@ export class LoginHolds {
     this.#context = context;
   }
 
-  /** All records of an account, whatever secret they're for. */
+  /** All records of an account, for any of its secrets. */
   async of(account: LoginAccount): Promise<LoginHoldRow[]> {
     return this.#context.db.selectFrom('login_holds').selectAll().where(isOf(account)).execute();
   }
@@ -65,8 +65,8 @@ export class LoginHolds {
   }
 
   /**
-   * Records a path that returned 401. Returns true if a different path did so before: then the login is refused, not
-   * one path.
+   * Records a path that returned 401. Returns true if a different path did so before, which means that the login is
+   * refused and not just one path.
    */
   async suspect(
     key: LoginKey,

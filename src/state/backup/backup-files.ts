@@ -22,7 +22,7 @@ export interface BackupManifest {
 
 export const manifestName = 'backup.json';
 export const databaseName = 'sluice.db';
-/** The key that logins are encrypted with if the user set none. */
+/** The file of the key that encrypts logins if the user configured none. */
 export const keyName = 'login.key';
 
 /** Size and hash of a file. Streams it. */

@@ -26,8 +26,8 @@ export interface BackupResult {
 /**
  * Takes a hot backup of a state folder: the database as of one instant, the payloads it refers to, and the login key.
  * Database and payloads are consistent because the files are hard-linked under the write lock, and files are only
- * deleted under that lock. Writers wait only while the links and the database copy are made. The database is opened as
- * it is: one of an older Sluice isn't migrated. `into` must be missing or empty.
+ * deleted under that lock. Writers wait only while the links and the database copy are made. The database isn't
+ * migrated, even if an older Sluice wrote it. `into` must be missing or empty.
  */
 export async function backUp(state: string, into: string, now: number): Promise<BackupResult> {
   const folder = resolve(into);
@@ -88,8 +88,8 @@ function hasTable(database: SqliteDatabase, name: string): boolean {
 }
 
 /**
- * Paths of the kept rows of jobs. A missing file doesn't stop the backup of the others. The state of an older Sluice
- * has none.
+ * Paths of the jobs' kept rows. A missing file doesn't stop the backup of the others. The state of an older Sluice has
+ * no kept rows.
  */
 function setsIn(database: SqliteDatabase, state: string): string[] {
   if (!hasTable(database, 'generations')) return [];

@@ -15,7 +15,7 @@ import type { OutboxState } from '../tables.ts';
 export interface Inspection {
   /** `ok`, or the first error of SQLite's quick_check. */
   readonly integrity: string;
-  /** Set if the database was not readable. The cause may be outside of it: a full disk, another user's folder. */
+  /** Set if the database can't be read. The cause may be elsewhere: a full disk, another user's folder. */
   readonly unread?: Problem;
   readonly schema: number;
   /** The newest schema version that this Sluice supports. */

@@ -88,8 +88,7 @@ async function makeReady(stage: string, { moved, manifest, clock }: Readying): P
       if (await store.outbox.markDead(id, { code: 'STATE_RESTORED', message })) parked += 1;
     }
     await db.updateTable('receipts').set({ certain: 0 }).execute();
-    // The kept rows of a job match its watermark, whatever has happened since, but the instance may differ: all rows
-    // are sent again.
+    // A job's kept rows always match its watermark, but its instance may have changed since: all rows are sent again.
     const keeping = db.selectFrom('current_generations').select('job');
     await db.deleteFrom('watermarks').where('job', 'not in', keeping).execute();
     await store.generations.doubt();

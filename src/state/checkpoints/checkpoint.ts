@@ -72,8 +72,8 @@ export async function readvanceCheckpoint(
 }
 
 /**
- * For a rollback to the payload of `former`, made in run `run`: the job continues from the checkpoint of that time. If
- * that no longer exists, the job reads everything.
+ * For a rollback, made in run `run`, to the payload of run `former`: the job continues from that run's checkpoint. If
+ * it no longer exists, the job reads everything.
  */
 export async function restoreCheckpoint(
   inside: StoreContext,

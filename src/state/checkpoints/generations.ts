@@ -26,7 +26,7 @@ export interface CurrentGeneration extends Generation {
   readonly isShown: boolean;
 }
 
-/** The stored manifest, with the backfill that brought the ranges; the backfill ends with this generation. */
+/** The stored manifest, with the backfill that read the ranges; the backfill ends with this generation. */
 type KeptManifest = Manifest & { readonly backfill?: Backfill };
 
 /** Grace period: a file younger than this is never swept, because a run may not have recorded it yet. */
@@ -107,9 +107,9 @@ export class Generations {
   }
 
   /**
-   * The payload of a run will not be delivered: restores the previous generation, unless a later run has continued from
-   * it. Whether the instance ever showed that one is unknown, because this payload may have superseded it. The ranges
-   * of a backfill are staged again, so that it can finish.
+   * Restores the previous generation because the run's payload won't be delivered, unless a later run has continued
+   * from the run's generation. Whether the instance ever showed the previous generation is unknown, because its payload
+   * may have been superseded. The ranges of a backfill are staged again, so that it can finish.
    */
   async takeBack(run: string): Promise<void> {
     const row = await this.#context.db
@@ -141,7 +141,7 @@ export class Generations {
     await this.#context.db.updateTable('current_generations').set({ shown: 0 }).execute();
   }
 
-  /** Deletes generations that nothing can return to, of one job or all, with the files that only they use. */
+  /** Deletes generations, of one job or all, that can no longer become current, and the files that only they use. */
   async prune(job?: string): Promise<void> {
     await inTransaction(this.#context, async (inside) => {
       const all = inside.db.selectFrom('generations').select(['run', 'manifest']);
@@ -166,8 +166,8 @@ export class Generations {
   }
 
   /**
-   * Takes a lease on a folder that this process writes for work that isn't a run. The folder isn't swept until the
-   * lease is released.
+   * Takes a lease on a folder that this process writes outside a run. The folder isn't swept until the lease is
+   * released.
    */
   hold(folder: string): Promise<Lease | undefined> {
     return new Leases(this.#context).take(leaseOf(folder));
@@ -225,8 +225,8 @@ export class Generations {
   }
 
   /**
-   * The ranges are now part of the kept rows. The backfill is saved with the generation in case the payload is never
-   * delivered.
+   * Ends the backfill because its ranges are now part of the kept rows. It's saved with the generation in case the
+   * payload is never delivered.
    */
   async #endBackfill(job: string, run: string): Promise<void> {
     const manifest = await this.#manifestOf(run);

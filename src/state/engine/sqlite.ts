@@ -7,8 +7,8 @@ import { TransactionGuard } from './transaction-guard.ts';
 import { WriteHealth } from './write-health.ts';
 
 /**
- * How long SQLite itself waits, blocking the thread, for another process to finish its transaction. Longer while
- * opening.
+ * How long SQLite itself waits, blocking the thread, for another process to finish its transaction. It waits longer
+ * while opening.
  */
 const busyTimeoutMs = 25;
 const keptStatements = 300;

@@ -44,7 +44,10 @@ export function stateFileProblem(error: unknown, file: string): Problem | undefi
   return code === 'EIO' ? unreadable(given, file) : undefined;
 }
 
-/** The database is empty although there are payloads beside it. If it counted as a new state, they would be swept. */
+/**
+ * The database is empty although there are payloads beside it. If it counted as a new state, the payloads would be
+ * swept.
+ */
 export function emptied(folder: string): Problem {
   return new Problem({
     code: 'STATE_DAMAGED',
@@ -67,7 +70,7 @@ function hasNoRoom(folder: string): boolean {
 /** The database, its journals and its folder. */
 const filesOfState = 5;
 
-/** SQLite reports "cannot open file" and doesn't say that too many are open, so try to open some. */
+/** SQLite only reports "cannot open file", so open some files to find out whether the process may open more. */
 function outOfFiles(folder: string): Problem | undefined {
   const opened: number[] = [];
   try {
@@ -89,7 +92,7 @@ function damaged(given: StateProblemOptions): Problem {
   return new Problem({
     code: 'STATE_DAMAGED',
     family: 'config',
-    message: 'The database of the state is damaged',
+    message: 'The state database is damaged',
     next: `${restore}. "sluice doctor" checks the rest`,
     ...given,
   });
@@ -109,8 +112,8 @@ function locked(given: StateProblemOptions): Problem {
   return new Problem({
     code: 'STATE_LOCKED',
     family: 'try_later',
-    message: 'The database of the state is locked: another process has been writing for longer than 15 s',
-    next: 'find the process that has the file open (fuser -v FILE) and stop it; Sluice itself locks the file only for moments',
+    message: 'The state database is locked: another process has been writing for longer than 15 s',
+    next: 'find the process that has the file open (fuser -v FILE) and stop it; Sluice itself locks the file only briefly',
     ...given,
   });
 }

@@ -9,7 +9,7 @@ export function assertWhole(payload: Payload): void {
   throw new Problem({
     code: 'PAYLOAD_DAMAGED',
     family: 'job',
-    message: 'The payload on the disk differs from what was written',
+    message: 'The payload file differs from what was written',
     seen: size === undefined ? `no file ${payload.path}` : `${size} bytes in ${payload.path}`,
     allowed: `${payload.bytes} bytes`,
     next: 'run the job again; if it happens again, check the disk of the state folder',

@@ -30,8 +30,8 @@ export function begun(column: Column, now: number) {
 }
 
 /**
- * An instance receives one upload at a time. The upload about to start knows that all earlier ones have ended, so it
- * closes them.
+ * Marks the instance's other open attempts as abandoned. An instance receives one upload at a time, so when one starts,
+ * all earlier ones have ended.
  */
 export async function giveUpOthers({ db }: StoreContext, row: OutboxRow, now: number): Promise<void> {
   await db

@@ -7,7 +7,7 @@ export interface InstanceKey {
   readonly instance: string;
 }
 
-/** The target of a payload, as receipts and leases name it. */
+/** The key of a payload's instance, as receipts and leases use it. */
 export function keyOf(row: Pick<OutboxRow, 'url' | 'client_id' | 'instance'>): InstanceKey {
   return { url: row.url, instance: row.instance, ...(row.client_id === '' ? {} : { clientId: row.client_id }) };
 }

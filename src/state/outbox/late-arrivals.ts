@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { OutboxRow, Tables } from '../tables.ts';
 
-/** The service no longer processes an abandoned request after this time. */
+/** After this time, the service no longer processes an abandoned request. */
 export const lateMs = 10 * 60_000;
 
 type Of = Pick<OutboxRow, 'url' | 'client_id' | 'instance'>;

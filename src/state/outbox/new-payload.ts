@@ -23,7 +23,7 @@ export interface NewPayload {
   readonly always: boolean;
   /** How far the source was read; committed together with the payload. */
   readonly watermark?: Pick<StoredWatermark, 'reading' | 'text'>;
-  /** The generation that the payload was made of, if the job keeps rows; committed together with the watermark. */
+  /** The generation that the payload was made from, if the job keeps rows; committed together with the watermark. */
   readonly generation?: Generation;
 }
 

@@ -39,7 +39,7 @@ export class Outbox {
 
   /**
    * Enqueues a payload in one transaction with its run. It supersedes what was owed, quarantined or dead for the same
-   * instance. If newer data was already owed or tried, it's superseded itself; if the instance is known to hold the
+   * instance. If newer data was already owed or tried, it's superseded itself; if the instance is known to have the
    * same bytes, it isn't recorded. The file must exist.
    */
   enqueue(owing: NewPayload): Promise<EnqueueResult> {
@@ -60,8 +60,8 @@ export class Outbox {
   }
 
   /**
-   * Like {@link enqueue}, for a payload that the instance is known to hold, without needing its file. Returns true if
-   * that holds and nothing else waits for the instance; otherwise nothing changes.
+   * Like {@link enqueue}, but only for bytes that the instance already has, so the file isn't needed. Returns false,
+   * and changes nothing, if the instance isn't known to have them or if something else waits for it.
    */
   settleIfShown(owing: UnsealedPayload): Promise<boolean> {
     return inTransaction(this.#context, async (inside) => {
@@ -106,7 +106,7 @@ export class Outbox {
     });
   }
 
-  /** The service rejected the payload: the instance still holds what it held before. */
+  /** The service rejected the payload: the instance still has its previous contents. */
   async refused({ wasCertain, ...row }: AttemptedPayload): Promise<void> {
     if (wasCertain) await new Receipts(this.#context).trust(keyOf(row));
   }
@@ -127,7 +127,7 @@ export class Outbox {
     });
   }
 
-  /** The instance already holds these bytes: settles the payload without a request. */
+  /** The instance already has these bytes: settles the payload without a request. */
   async unchanged(row: OutboxRow): Promise<boolean> {
     return inTransaction(this.#context, async (inside) => {
       const settled = await new Outbox(inside).#settle(row.id, 'delivered', ['owed']);

@@ -9,7 +9,10 @@ import type { OutboxRow, OutboxState } from '../tables.ts';
 import { rankedPayloads } from './ranked-payloads.ts';
 import { Resends } from './resends.ts';
 
-/** More surplus files than this were left by a crash or a lowered limit; later deliveries and the sweep delete them. */
+/**
+ * How many surplus files a delivery deletes. A crash or a lowered limit can leave more; later deliveries and the sweep
+ * delete those.
+ */
 const fewMore = 2;
 /** In these states the bytes may still be needed. */
 const kept: readonly OutboxState[] = ['owed', 'quarantined', 'dead'];
@@ -106,7 +109,7 @@ export class PayloadFiles {
 
   /**
    * Deletes files that neither a payload nor a live run can need: files of dead runs and partial ones. The folder of a
-   * live run is never touched, whatever the file ages say, because the clock may have been changed.
+   * live run is never touched, even if its files seem old, because the clock may have been changed.
    */
   async sweep(): Promise<string[]> {
     // List the folders before the runs: a run's row exists before its folder.

@@ -1,8 +1,8 @@
 import type { StoreContext } from '../engine/context.ts';
 
 /**
- * A query for the payloads given to instances: `rank` 1 is the newest of its instance. A payload that was rolled back
- * to counts once, because it's one file.
+ * A query for the payloads delivered to instances: `rank` 1 is the newest of its instance. A payload that was rolled
+ * back to counts once, because it's one file.
  */
 export function rankedPayloads({ db }: Pick<StoreContext, 'db'>) {
   const given = db

@@ -73,8 +73,8 @@ export class Receipts {
   }
 
   /**
-   * The source reported no changes: the instance's data is as new as that check. Not if a payload still waits for the
-   * instance, or if its contents are unknown.
+   * The source reported no changes: the instance's data is as new as that check. Does nothing if a payload still waits
+   * for the instance, or if its contents are unknown.
    */
   async recheck(key: InstanceKey, asOf: number): Promise<void> {
     const known = await this.find(key);
@@ -96,7 +96,7 @@ export class Receipts {
     if (known !== undefined) await this.#put(key, { ...known, certain: 1 });
   }
 
-  /** It is unknown whether the instance has the last payload: the next run that produces the same bytes sends them. */
+  /** Whether the instance has the last payload is unknown: the next run that produces the same bytes sends them. */
   async distrust(key: InstanceKey): Promise<void> {
     const known = await this.find(key);
     if (known !== undefined) await this.#put(key, { ...known, certain: 0 });
@@ -116,7 +116,7 @@ export class Receipts {
     await this.#put(key, { ...asRow(contents, now), certain: 1, tried_as_of: tried });
   }
 
-  /** The instance already holds the bytes of a newer extract, so its data is as new as that extract. */
+  /** A newer extract produced the bytes that the instance already has, so its data is as new as that extract. */
   async renew(key: InstanceKey, asOf: number): Promise<void> {
     const known = await this.find(key);
     if (known === undefined) return;

@@ -71,9 +71,9 @@ export class SendSlots {
   }
 
   /**
-   * The request has arrived (perhaps just now) or can no longer arrive: its slot rests, then is free. Charged to those
-   * of the current `days` that it wasn't paid on. Retried while the disk refuses writes, so don't call it in a
-   * transaction.
+   * Releases the slot of a request that has arrived (perhaps just now) or can no longer arrive: the slot rests and is
+   * then free. Charges the request to those of the current `days` that it wasn't charged to before. Retries while the
+   * disk refuses writes, so don't call it in a transaction.
    */
   release(ticket: SlotTicket, days: readonly string[] = []): Promise<void> {
     return this.#free(ticket, { days, travelMs: 0 });
@@ -93,8 +93,8 @@ export class SendSlots {
   }
 
   /**
-   * A snapshot of the slots. Requests of dead processes may still arrive: charges them to `days` that they weren't paid
-   * on.
+   * A snapshot of the slots. Requests of dead processes may still arrive: charges them to those of `days` that they
+   * weren't charged to before.
    */
   async look(account: string, days: readonly string[]): Promise<SlotSnapshot> {
     const rows = await slotsOf(this.#context, account);
@@ -133,14 +133,14 @@ export class SlotSnapshot {
     this.rows = rows;
   }
 
-  /** Requests in flight; with `day`, only those not paid on it: they may still arrive on that day. */
+  /** Requests in flight; with `day`, only those not charged to it: they may still arrive on that day. */
   underway(day?: string): number {
     return this.rows.filter(({ free_at, days }) => free_at === null && (day === undefined || !days.includes(day)))
       .length;
   }
 }
 
-/** In flight, or of another boot whose clock isn't comparable: check whether its process is alive. */
+/** In flight, or from another boot, whose clock isn't comparable: check whether its process is alive. */
 function isStray({ boot, free_at }: Slot, present: string): boolean {
   return boot !== present || free_at === null;
 }
@@ -197,7 +197,7 @@ async function freeSlot(
   for (const row of freed) await charge(context, row, days);
 }
 
-/** Charges a request to those of `days` that it wasn't paid on. */
+/** Charges a request to those of `days` that it wasn't charged to before. */
 async function charge(
   context: StoreContext,
   { account, ticket, days: paid }: { account: string; ticket: string; days: string },

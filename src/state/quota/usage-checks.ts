@@ -5,7 +5,7 @@ import type { UsageRow } from '../tables.ts';
 /** Wait after a refusal: the permission may be granted in the meantime. */
 const refusedForMs = 7 * 86_400_000;
 
-/** When the service was last asked for an account's usage, so that all processes together don't ask too often. */
+/** When the service was last asked for an account's usage, so that the processes together don't ask too often. */
 export class UsageChecks {
   readonly #context: StoreContext;
 

@@ -9,13 +9,13 @@ export class DeferredFirings {
     this.#context = context;
   }
 
-  /** Replaces the job's waiting firing, unless each firing has a run of its own. */
+  /** Replaces the job's waiting firing, unless each firing has its own run. */
   async add(firing: DeferredFiringRow): Promise<void> {
     await this.drop(firing);
     await this.#context.db.insertInto('deferred_firings').values(firing).execute();
   }
 
-  /** The firing has its run or is dropped; so are those it replaced. */
+  /** Deletes a firing that now has its run, or that is dropped, and those it replaced. */
   async drop({ job, at, logical_at }: DeferredFiringRow): Promise<void> {
     const ofJob = this.#context.db.deleteFrom('deferred_firings').where('job', '=', job);
     await (logical_at === null ? ofJob : ofJob.where('at', '=', at)).execute();

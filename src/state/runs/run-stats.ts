@@ -7,8 +7,8 @@ const maxFactor = 2;
 /** Totals over a job's latest runs. */
 export interface JobRunStats {
   /**
-   * Runs that sent something, and the requests that took, including retries. Per run, at most {@link maxFactor} times
-   * the median counts.
+   * Runs that sent something, and their requests, including retries. A run counts with at most {@link maxFactor} times
+   * the median.
    */
   readonly sent: number;
   readonly requests: number;
@@ -20,15 +20,12 @@ export interface JobRunStats {
   readonly lastAt: number;
 }
 
-/**
- * A run that ended, or waits for a retry, without data and without a request: the next firing of a throttled job
- * replaces it.
- */
+/** States of a run that has no data. If it sent no request either, the next firing of a throttled job replaces it. */
 const withoutData: ReadonlySet<RunState> = new Set(['failed', 'interrupted', 'retrying']);
 
 /**
- * Whether a run uses up the one firing that its throttled job may have: an outage of its source is no reason to skip
- * more.
+ * Whether a run uses up the one firing that its throttled job may have. A source outage doesn't, so that no further
+ * firings are skipped.
  */
 export function usesTurn({ state, requests }: { readonly state: RunState; readonly requests: number }): boolean {
   return requests > 0 || !withoutData.has(state);

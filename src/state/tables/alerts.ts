@@ -11,7 +11,7 @@ export interface AlertsTable {
   level: number;
   /** The highest level that was reported; 0: none. */
   told: number;
-  /** Since when the condition is known to exist. */
+  /** When the condition began, as far as known. */
   since: number;
   /** When it was first noticed. */
   opened_at: number;
@@ -19,7 +19,7 @@ export interface AlertsTable {
   changed_at: number;
   /** When it was found to be resolved, until that is reported. */
   cleared_at: number | null;
-  /** When a process that can check the subject last did. */
+  /** When the subject was last checked by a process that can check it. */
   seen_at: number;
   what: string;
   code: string | null;

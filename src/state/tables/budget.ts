@@ -5,7 +5,7 @@ export interface QuotaTable {
   /** YYYY-MM-DD in America/New_York. */
   day: string;
   used: number;
-  /** Requests that others were seen to make with the same account. */
+  /** Requests that others made with the same account, as far as known. */
   others: Generated<number>;
   /** The account's allowance for this day, as the service reported it; null if it hasn't. */
   allowance: number | null;
@@ -43,7 +43,7 @@ export interface AccountsTable {
 export interface UsageChecksTable {
   account: string;
   checked_at: number;
-  /** Why the service refuses to report it; null if it doesn't. */
+  /** Why the service refuses to report it; null if it doesn't refuse. */
   refused: string | null;
 }
 

@@ -31,7 +31,7 @@ export interface CurrentGenerationsTable {
   run: string;
   /** The previous one, in case the payload of `run` is never delivered. */
   previous_run: string | null;
-  /** 0: it is unknown whether the instance shows it. */
+  /** 0: unknown whether the instance shows it. */
   shown: number;
   set_at: number;
 }

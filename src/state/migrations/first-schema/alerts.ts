@@ -1,6 +1,6 @@
 import type { SchemaModule } from 'kysely';
 
-/** What is wrong, what of it was reported, and the messages that channels still have to send. */
+/** What is wrong, what has been reported, and the messages that channels still have to send. */
 export async function createAlertTables(schema: SchemaModule): Promise<void> {
   await schema
     .createTable('alerts')

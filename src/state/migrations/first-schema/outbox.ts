@@ -1,6 +1,6 @@
 import type { SchemaModule } from 'kysely';
 
-/** Payloads, where they go, and what the service answered. */
+/** Payloads, their targets, and how the service responded. */
 export async function createOutboxTables(schema: SchemaModule): Promise<void> {
   await schema
     .createTable('outbox')
