@@ -5,12 +5,12 @@ import type { Database } from './store/database.ts';
 
 // Limits on new assets. Checked in the transaction that creates the asset, so that concurrent calls can't exceed them.
 
-/** Checks the limit before a new dashboard; throws an ApiError (403) if it is reached. */
+/** Checks the limit before a dashboard is created; throws an ApiError (403) if it's reached. */
 export function requireDashboardCapacity(db: Database, accountId: string): void {
   if (dashboardsLeft(db, accountId) === 0) throw forbidden("Limit reached: the account can't have more dashboards");
 }
 
-/** Checks the limits before a new link, or one that changes between public and private; throws an ApiError (403). */
+/** Checks the limits before a link is created or changes between public and private; throws an ApiError (403). */
 export function requireLinkCapacity(db: Database, accountId: string, { isPublic }: { isPublic: 0 | 1 }): void {
   const off = featuresOff(db, accountId);
   if (off.has('published_dashboards')) throw forbidden('Published dashboards are switched off for this account');

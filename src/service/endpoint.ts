@@ -29,7 +29,7 @@ export type EndpointResult =
   | { readonly data?: object; readonly meta?: Meta }
   | { readonly stream: Readable; readonly headers: Readonly<Record<string, string>> };
 
-/** What specifies the behavior: the service's document, or our decision if the document doesn't. */
+/** Where the behavior is specified: in the service's public document or, if it isn't there, by our own decision. */
 type Basis = 'document' | 'decided';
 
 /**

@@ -5,7 +5,7 @@ import { canEdit, canSee } from './store/shares.ts';
 
 /**
  * A Klip visible to the caller, by default the one in the path; 404 for any other. If the ID comes from another asset,
- * `asked` is what the caller named, so that the error reveals nothing more.
+ * `asked` is the ID that the caller sent, so that the error reveals nothing more.
  */
 export function findKlip({ context, account, caller, params }: ApiCall, id = params.id!, asked = id): Klip {
   const klip = klipById(context.db, id);

@@ -2,7 +2,7 @@ import { type ApiCall, defineEndpoint, type Endpoint } from './endpoint.ts';
 import { nothing } from './http/fields.ts';
 import { joinGroup, leaveGroup, type Membership } from './people-rules.ts';
 
-/** Endpoints for group membership, used both under the path of a group and under that of a user. */
+/** Endpoints for group membership, used both below a group's path and below a user's path. */
 export function membershipEndpoints(path: `/${string}`, find: (call: ApiCall) => Membership): readonly Endpoint[] {
   const declared = {
     path,

@@ -69,7 +69,7 @@ export function requireMastery({ context, caller }: ApiCall, user: User): void {
 
 /**
  * Like {@link requireMastery}, for roles: callers can't add permissions that they don't have. `before` are the role's
- * current ones.
+ * current permissions.
  */
 export function requireHeld({ caller }: ApiCall, permissions: readonly string[], before: readonly string[] = []): void {
   if (caller.isAdmin) return;
@@ -77,7 +77,7 @@ export function requireHeld({ caller }: ApiCall, permissions: readonly string[],
   if (foreign !== undefined) throw forbidden(`You can't grant a permission that you don't have: ${foreign}`);
 }
 
-/** Ensures that the account keeps at least one admin. Call it in every transaction in which a user loses their role. */
+/** Ensures that the account keeps at least one admin. Call it in every transaction that takes away a user's role. */
 export function keepAnAdmin({ context }: ApiCall, user: User): void {
   const role = roleById(context.db, user.roleId ?? '');
   if (role?.builtIn === 'Admin' && countHolders(context.db, role.id) === 1) {

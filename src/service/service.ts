@@ -37,7 +37,7 @@ export interface ServiceOptions {
   readonly host?: string;
   /** 0, the default, picks a free port. */
   readonly port?: number;
-  /** The data folder, or memory, whose data is lost at the end. */
+  /** The data folder, or memory. Data in memory is lost when the service stops. */
   readonly data: { readonly folder: string } | 'memory';
   /** A YAML or JSON file of companies; see docs/service.md. */
   readonly fixtures?: string;
@@ -97,7 +97,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     const app = buildApp(context, await collectResources(), requestLog);
     const port = await listen(app.server, options);
     undo.push(() => app.server.close());
-    // Created only after the service listens: a failed start would create a key and never show it.
+    // Created only after the service listens, because a failed start would create a key and never show it.
     const firstKey = hasAccounts(db) ? undefined : createFirstCompany(db, context.clock.now());
     const running = { service: context, app, requestLog, fixtures, firstKey, serially: serialQueue() };
     const control = testControls && (await startControl({ ...running, ...testControls }, options.control!));

@@ -18,7 +18,10 @@ interface Shared {
   readonly editable: (call: ApiCall) => SharedAsset;
 }
 
-/** Share-right endpoints for assets that are shared with groups and users, and unshared one holder at a time. */
+/**
+ * Share-right endpoints for assets that can be shared with several groups and users at once, and unshared one at a
+ * time.
+ */
 export function shareEndpoints({
   path,
   what,

@@ -26,8 +26,8 @@ export function runDueWork({ snapshots, refreshes }: ServiceContext): void {
 }
 
 /**
- * Like {@link runDueWork}, after the clock was set, possibly back: nothing waits for a time that has already passed
- * once.
+ * Like {@link runDueWork}, after the clock was set. If it was set back, nothing waits for a time that it has already
+ * reached before.
  */
 export function applyClockChange(context: ServiceContext): void {
   context.snapshots.rewind();

@@ -63,7 +63,7 @@ function userOf(db: Database, limits: Limits, { headers, address }: RequestCrede
   throw new ApiError('auth_not_provided', 'This operation requires authentication');
 }
 
-/** A valid key passes even from a rate-limited address, because a key can't be guessed. */
+/** A valid key is accepted even from a rate-limited address, because a key can't be guessed. */
 function callerByKey(db: Database, keyHash: string): Caller | undefined {
   return db.remember('caller', keyHash, () => {
     const user = userByKey(db, Buffer.from(keyHash, 'hex'));

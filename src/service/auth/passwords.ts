@@ -18,7 +18,7 @@ export async function verifyPassword(password: string, stored: string | null): P
   return timingSafeEqual(given, expected) && stored !== null;
 }
 
-/** Checked if the user does not exist, so that the response time does not reveal which e-mail addresses exist. */
+/** Checked if the user doesn't exist, so that the response time doesn't reveal which e-mail addresses exist. */
 const dummyHash = [
   'scrypt',
   cost.N,

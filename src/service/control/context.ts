@@ -5,7 +5,7 @@ import type { RequestLog } from '../http/request-log.ts';
 import type { PauseGate } from '../pause-gate.ts';
 import type { MovableClock } from './movable-clock.ts';
 
-/** Everything of the running service that the control interface can read and change. */
+/** The parts of the running service that the control interface can read and change. */
 export interface ControlContext {
   readonly service: ServiceContext;
   readonly app: App;

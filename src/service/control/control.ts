@@ -22,8 +22,8 @@ export interface RunningControl {
 }
 
 /**
- * The token is sent in clear text and gives full control, so the control interface only listens on loopback, wherever
- * the service itself listens.
+ * The token is sent in clear text and grants full control, so the control interface only listens on loopback, even if
+ * the service itself listens elsewhere.
  */
 const host = '127.0.0.1';
 

@@ -8,8 +8,8 @@ import type { FaultRule } from './fault-rule.ts';
 type Payload = string | Buffer | AsyncIterable<Buffer | string> | null | undefined;
 
 /**
- * Sends the response of a request as its fault rule says: late, truncated, slowly, or not at all. Returns false if no
- * fault applies and the response must be sent normally.
+ * Sends a request's response as its fault rule says: late, truncated, slowly, or not at all. Returns false if no fault
+ * applies and the response must be sent normally.
  */
 export async function corruptResponse(
   request: FastifyRequest,

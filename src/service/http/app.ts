@@ -52,7 +52,7 @@ export function buildApp(context: ServiceContext, resources: readonly Resource[]
       headersTimeout: context.bodyIdleMs,
       connectionsCheckingInterval: Math.min(context.bodyIdleMs, 10_000),
     },
-    // Some clients escape characters in the path that need no escaping.
+    // Some clients escape characters in the path that don't need it.
     rewriteUrl: ({ url = '/' }) => url.replace('/%40/', '/@/'),
     forceCloseConnections: 'idle',
     connectionTimeout: context.bodyIdleMs * 2,

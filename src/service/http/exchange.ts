@@ -13,7 +13,7 @@ import { IncomingBody } from './body.ts';
 import { errorBody, successBody } from './envelope.ts';
 import { readRest } from './slow-client.ts';
 
-/** What a path leads to. */
+/** The result of routing a path. */
 export type RouteTarget =
   | { readonly kind: 'path'; readonly methods: ReadonlyMap<string, { endpoint: Endpoint; run: Run }> }
   | { readonly kind: 'unknown path' }

@@ -1,6 +1,6 @@
 import type { Endpoint, Resource } from '../endpoint.ts';
 
-const begin = '<!-- The table is made of the declarations: npm run generate -->';
+const begin = '<!-- This table is generated from the declarations: npm run generate -->';
 const end = '<!-- End of the table -->';
 
 /**

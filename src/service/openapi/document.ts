@@ -20,7 +20,7 @@ const reasons: ErrorResponses = {
   403: 'Not allowed',
   404: 'Not found, or not visible to the caller',
   405: 'Method not allowed; `Allow` lists the allowed ones',
-  429: 'Too many requests; `Retry-After` says how many seconds to wait',
+  429: 'Too many requests; `Retry-After` is the number of seconds to wait',
   500: 'The service failed; its log has the same error_id',
 };
 
@@ -43,7 +43,10 @@ export function openApiOf(resources: readonly Resource[]): OpenApi {
       version: '1.0',
       description: 'Dashboards, Klips, data sources and the people who use them: the service that Sluice embeds.',
     },
-    servers: prefixes.map((url, i) => ({ url, description: i === 0 ? 'version 1.0' : 'the same, spelled shorter' })),
+    servers: prefixes.map((url, i) => ({
+      url,
+      description: i === 0 ? 'version 1.0' : 'the same version, in short form',
+    })),
     security: [{ key: [] }, { password: [] }],
     tags: resources.map(({ name, summary }) => ({ name, description: summary })),
     paths: Object.fromEntries(paths) as OpenApi['paths'],

@@ -26,8 +26,8 @@ export function docsHtml(document: OpenApi): { html: string; style: string; scri
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Dashboard service</title><style>${style}</style></head><body>
 <header><h1>Dashboard service</h1>
-<p>${all.length} endpoints below <code>${base}</code> (or <code>${document.servers[1]!.url}</code>). Every call needs a key in
-<code>kf-api-key</code>, or Basic credentials. The same as data: <a href="/openapi.json">openapi.json</a>.</p>
+<p>${all.length} endpoints below <code>${base}</code> (or <code>${document.servers[1]!.url}</code>). Every call requires a key in
+<code>kf-api-key</code>, or Basic credentials. In machine-readable form: <a href="/openapi.json">openapi.json</a>.</p>
 <input id="filter" type="search" placeholder="Filter by path, permission or field" aria-label="Filter"></header>
 <div class="columns"><nav>${tags.map(({ name }) => `<a href="#${name}">${name}<b>${byTag.get(name)!.length}</b></a>`).join('')}</nav>
 <main>${tags.map((tag) => section(tag, byTag.get(tag.name)!, base)).join('')}</main></div>
@@ -49,7 +49,7 @@ function endpoint({ method, path, operation }: Shown, base: string): string {
   return `<details id="${operation.operationId}" data-words="${escaped(wordsOf(method, path, operation))}">
 <summary><span class="method ${method.toLowerCase()}">${method}</span><code class="path">${escaped(path)}</code>
 <span class="what">${escaped(operation.summary)}</span></summary>
-<p class="needs">Needs ${needs} · ${operation['x-basis'] === 'document' ? 'laid down by the public document' : 'decided where the document is silent'}</p>
+<p class="needs">Requires ${needs} · ${operation['x-basis'] === 'document' ? 'specified by the public document' : "decided by Sluice, because the document doesn't specify it"}</p>
 ${note('Decided by Sluice', operation['x-decided'])}${note('Not implemented', operation['x-missing'])}
 ${parameters(operation.parameters)}${body === undefined ? '' : fields('Body', body, { required: 'required', optional: '' })}${answer(operation)}
 <h4>Example</h4><pre>${escaped(curlOf({ method, path, operation, base }))}</pre></details>`;
@@ -73,7 +73,7 @@ function bodySchema({ requestBody }: Operation): OpenApiSchema | undefined {
   const schemas = Object.values(requestBody?.content ?? {}) as { schema?: OpenApiSchema }[];
   return requestBody === undefined
     ? undefined
-    : (schemas[0]?.schema ?? { description: 'the data, stored as it comes' });
+    : (schemas[0]?.schema ?? { description: 'the data, stored as received' });
 }
 
 function parameters(all: readonly OperationParameter[]): string {
@@ -91,11 +91,11 @@ function answer({ responses }: Operation): string {
   const [status, response] = Object.entries(responses).find(([code]) => code.startsWith('2'))!;
   const schema = (response as { content: Record<string, { schema?: OpenApiSchema }> }).content['application/json']
     ?.schema;
-  if (schema === undefined) return `<h4>Answer ${status}</h4><p>the stored bytes</p>`;
+  if (schema === undefined) return `<h4>Response ${status}</h4><p>the stored bytes</p>`;
   const data = schema.properties?.data ?? {};
   return Object.keys(data.properties ?? {}).length === 0
-    ? `<h4>Answer ${status}</h4><p><code>data</code> is empty${status === '201' ? '; <code>meta.location</code> is the path of what was created' : ''}</p>`
-    : fields(`Answer ${status}: data`, data, { required: '', optional: 'not always there' });
+    ? `<h4>Response ${status}</h4><p><code>data</code> is empty${status === '201' ? '; <code>meta.location</code> is the path of the new asset' : ''}</p>`
+    : fields(`Response ${status}: data`, data, { required: '', optional: 'not always present' });
 }
 
 /** Labels for required and optional fields. */
@@ -122,7 +122,7 @@ function rowsOf(schema: OpenApiSchema, way: string, notes: Notes): string {
 }
 
 function row({ name, note, schema }: { name: string; note: string; schema: OpenApiSchema }): string {
-  const fallback = schema.default === undefined ? '' : `${JSON.stringify(schema.default)} unless given`;
+  const fallback = schema.default === undefined ? '' : `default ${JSON.stringify(schema.default)}`;
   const words = [schema.description ?? '', fallback].filter((part) => part !== '').join('; ');
   return `<tr><td><code>${escaped(name)}</code></td><td>${escaped(typeOf(schema))}</td>
 <td>${note === '' ? '' : `<em>${note}</em> `}${escaped(words)}</td></tr>`;

@@ -36,7 +36,7 @@ export function takeNext(db: Database, busy: Busy): Queued | undefined {
   return { ...next, ...db.get<Pick<Queued, 'instanceId'>>(sql, next.position)! };
 }
 
-/** Removes a refresh from the queue, whatever its result. */
+/** Removes a finished refresh from the queue, whether it succeeded or failed. */
 export function settle(db: Database, position: number): void {
   db.run('delete from refresh_queue where position = ?', position);
 }

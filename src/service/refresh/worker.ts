@@ -15,9 +15,9 @@ import { dueInstances, planNext, planWithinInterval } from './schedule.ts';
 import { registerSecretsOf } from './secrets.ts';
 
 const maxPullMs = 10 * 60_000;
-/** A refresh may be a process with its own memory, so limit how many run. */
+/** Each refresh may run in a process with its own memory, so their number is limited. */
 const maxConcurrent = 4;
-/** So a company with many clients doesn't block the others. */
+/** Prevents a company with many clients from blocking the others. */
 const maxPerCompany = 2;
 
 interface RefreshWorkerOptions {
@@ -115,7 +115,7 @@ export class RefreshWorker {
     return { accounts: all.flatMap(({ accountId }) => accountId ?? []), companies: full.map(([id]) => id) };
   }
 
-  /** The database failed (a full disk). Entries stay queued; the next request tries again. */
+  /** Logs that the database failed (a full disk). Entries stay queued; the next request tries again. */
   #tellStopped(thrown: unknown): void {
     this.#options.log.error('refresh queue stopped', { error: redact(readable(thrown)) });
   }

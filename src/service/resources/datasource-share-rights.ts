@@ -21,7 +21,7 @@ const resource: Resource = {
     what: 'a data source',
     basis: 'document',
     permission: ['datasource.share'],
-    sharing: { decided: 'all of it is checked before anything changes' },
+    sharing: { decided: 'everything is checked before anything changes' },
     seen: (call) => asShared(findShared(call)),
     editable: (call) => asShared(editable(call, findShared(call))),
   }),

@@ -127,8 +127,8 @@ function privateFile(folder: string): string {
 }
 
 function configure(db: SqliteDatabase): void {
-  // Single instance: held until the process ends. A second service on the same folder would delete uploads that
-  // the first is still receiving.
+  // Single instance: the lock is held until the process ends. A second service on the same folder would delete uploads
+  // that the first is still receiving.
   db.pragma('locking_mode = EXCLUSIVE');
   db.pragma('journal_mode = WAL');
   db.pragma('synchronous = NORMAL');

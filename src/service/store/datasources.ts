@@ -20,11 +20,11 @@ export interface Datasource {
   readonly isDynamic: 0 | 1;
   readonly noRefresh: 0 | 1;
   readonly disabled: 0 | 1;
-  /** With references to user properties unresolved. For a source that isn't dynamic, they're stored in its instance. */
+  /** With unresolved references to user properties. For a source that isn't dynamic, they're stored in its instance. */
   readonly properties: string;
   readonly createdBy: string | null;
   readonly createdAt: number;
-  /** Of its most recent instance; null before the first data. */
+  /** Last refresh of any of its instances; null before the first data. */
   readonly dateLastRefresh: number | null;
 }
 

@@ -1,6 +1,6 @@
 import type { Database } from './database.ts';
 
-/** An account's use of one connector at the end of a day, or the current use for today. */
+/** How much an account uses one connector: at the end of a day or, for today, currently. */
 export interface ConnectorDay {
   readonly day: string;
   readonly connector: string;

@@ -125,7 +125,7 @@ class FileWriter implements BlobWriter {
     this.#writing.catch(() => undefined);
   }
 
-  /** One sync at a time: here the client waits for a disk that is slower. */
+  /** Syncs one file at a time. A client that is faster than the disk waits here. */
   async #syncSoon(): Promise<void> {
     this.#unsynced = 0;
     await this.#syncing;

@@ -14,9 +14,9 @@ const colon = 4;
 const commaOrEnd = 5;
 
 /**
- * Checks that a document is one JSON value according to RFC 8259, with the scanner of the readers. A byte order mark is
- * refused, as in `JSON.parse`. Rows of a table are scanned in one step, everything else token by token, so only an
- * incomplete token is kept until the next chunk.
+ * Checks that a document is one JSON value according to RFC 8259, with the same scanner that reads JSON. A byte order
+ * mark is refused, as in `JSON.parse`. Rows of a table are scanned in one step, everything else token by token, so only
+ * an incomplete token is kept until the next chunk.
  */
 export class JsonChecker implements FormatChecker {
   readonly #gate = new Utf8Gate(
@@ -47,7 +47,7 @@ export class JsonChecker implements FormatChecker {
     return { records: this.#isArray ? this.#items : undefined };
   }
 
-  /** An error just after the accepted bytes; throws an earlier one, if any. */
+  /** Returns an error located just after the accepted bytes. If there is an earlier error, throws that one. */
   #fault(what: string): Problem {
     this.#scanHeld();
     const { lines, offset } = this.#scanner;
@@ -91,7 +91,7 @@ export class JsonChecker implements FormatChecker {
     }
   }
 
-  /** The end of the token that begins here, or of the rows; -1 if it's incomplete in these bytes. */
+  /** The end of the token or rows that begin here; -1 if they're incomplete in these bytes. */
   #token(byte: number, at: number): number {
     switch (this.#expected) {
       case value:

@@ -4,7 +4,7 @@ import { ReplacedCharacters } from '../../lib/replaced-characters.ts';
 import { JsonPaths } from '../../sdk/records/json-paths.ts';
 import { JsonScanner } from '../../sdk/records/json-scanner.ts';
 
-/** Deeper documents are refused, because a recursive reader would overflow its stack. */
+/** Documents with deeper nesting are refused, because a recursive reader would overflow its stack. */
 export const maxDepth = 1000;
 
 /** Maximum number of cached row keys; more than real data needs, but a document may have any number. */
@@ -15,7 +15,7 @@ export class TooManyKeys extends Error {}
 
 const nothing = { name: 'upload', open: () => [] as unknown as AsyncIterable<Uint8Array> };
 
-/** The readers' scanner without cells: only checks the syntax, and reports line and byte. */
+/** The scanner that reads JSON, but without cells: it only checks the syntax, and reports line and byte. */
 export class JsonSyntaxScanner extends JsonScanner {
   constructor() {
     const paths = new JsonPaths(0);

@@ -6,8 +6,9 @@ import type { Blobs } from './blobs.ts';
 import type { ReceivedDocument } from './receive.ts';
 
 /**
- * Replaces the document of an instance in one transaction, durable when this returns. A crash before the commit leaves
- * the old data and an orphan, a crash after it the new data and an orphan; the next start sweeps orphans.
+ * Replaces an instance's document in one transaction that is durable when this returns. A crash leaves the old data if
+ * it happens before the commit and the new data otherwise. In both cases it leaves an orphan, which the next start
+ * sweeps.
  */
 export async function publish(
   { db, blobs, now }: { db: Database; blobs: Blobs; now: number },

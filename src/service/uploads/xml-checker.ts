@@ -6,15 +6,15 @@ import { XmlParser } from './xml-parser.ts';
 import { XmlSyntax } from './xml-syntax.ts';
 
 const nothing = Buffer.alloc(0);
-/** A longer tag, comment or CDATA section is left to the parser if it comes in several chunks. */
+/** A longer tag, comment or CDATA section that arrives in several chunks is left to the parser. */
 const maxHeldBytes = 64 * 1024;
 
 /**
- * Checks that a document is well-formed XML 1.0 in UTF-8. A document type declaration is refused: entities of a
- * document's own making can grow without bound or point outside, and data does not need them.
+ * Checks that a document is well-formed XML 1.0 in UTF-8. Refuses document type declarations, because entities that a
+ * document declares can expand without bound or refer to external files, and data doesn't need them.
  *
- * A scanner reads as far as it is sure, for nearly all that is data to the end of the root. From there a strict parser
- * reads, which knows every rule and says what is wrong.
+ * A fast scanner reads as long as it's certain that the document is well-formed, which for most data is up to the end
+ * of the root. A strict parser, which implements every rule and reports errors, reads the rest.
  */
 export class XmlChecker implements FormatChecker {
   readonly #gate = new Utf8Gate(
@@ -24,7 +24,7 @@ export class XmlChecker implements FormatChecker {
   readonly #scanner = new XmlSyntax();
   #parser: XmlParser | undefined;
   #visible = false;
-  /** Bytes that the scanner was sure of; behind them, those that it was not. */
+  /** Number of bytes that the scanner has accepted. */
   #sure = 0;
   readonly #held = new HeldBytes();
 
@@ -65,7 +65,7 @@ export class XmlChecker implements FormatChecker {
     return rest;
   }
 
-  /** The parser, at the end of what was accepted so far. */
+  /** The parser; on first use, it takes over after the bytes accepted so far. */
   #handOver(): XmlParser {
     if (this.#parser !== undefined) return this.#parser;
     const { begun, ended, line, records, open } = this.#scanner;

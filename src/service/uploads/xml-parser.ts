@@ -11,34 +11,34 @@ import { maxDepth } from './xml-syntax.ts';
 const partBytes = 64 * 1024;
 
 /**
- * What the parser collects of one tag, comment, reference or CDATA section may be this long. It drops running text, but
- * keeps these until they end, and a document may never end one.
+ * Maximum length of a tag, comment, reference or CDATA section. The parser drops text as it reads, but collects these
+ * until they end, and a document may never end one.
  */
 const maxTokenBytes = 16 * 1024 * 1024;
-/** The members in which saxes 6 collects them; it has no public way to ask. */
+/** The members in which saxes 6 collects them; there is no public API for this. */
 const collected = ['text', 'name', 'entity', 'piTarget'] as const;
 
 const readable = /^(utf-?8|us-ascii|ascii)$/i;
 
-/** What is known of the part of a document that needs no parsing any more. */
+/** The part of a document that was already scanned and isn't parsed again. */
 export interface Before {
   readonly bytes: number;
-  /** The line that the rest begins in, from 1. */
+  /** The line in which the rest begins, from 1. */
   readonly line: number;
   readonly depth: number;
   readonly records: number;
-  /** The start tags of the elements that are open; the empty element of the root once that is closed. */
+  /** The start tags of all open elements; an empty root element if the root is closed. */
   readonly tags: string;
 }
 
-/** Parses a document, or the rest of one from inside its root element, and throws at the first fault. */
+/** Parses a document, or the rest of one after its root element has begun. Throws the first error. */
 export class XmlParser {
   readonly #parser = new SaxesParser({ position: true });
   readonly #held = Buffer.allocUnsafeSlow(partBytes);
   #heldBytes = 0;
   #depth = 0;
   #records = 0;
-  /** Bytes and characters that the parser got before the current part, and that part. */
+  /** Bytes and characters parsed before the current part, and the current part. */
   #byte = 0;
   #characters = 0;
   #part = '';
@@ -58,20 +58,20 @@ export class XmlParser {
     }
   }
 
-  /** Elements within the root. */
+  /** Ends the document. Returns the number of elements in the root. */
   end(): number {
     this.#parse(this.#heldBytes);
     this.#parser.close();
     return this.#records;
   }
 
-  /** A fault just after what was accepted so far; throws the one before it, if there is one. */
+  /** Returns an error located just after the accepted bytes. If there is an earlier error, throws that one. */
   invalid(what: string): Problem {
     this.#parse(this.#heldBytes);
     return invalid('XML', what, { line: this.#parser.line, byte: this.#byte });
   }
 
-  /** Brings the parser to where it would be, had it read what is before. */
+  /** Puts the parser in the state that it would be in if it had parsed the first part itself. */
   #goOn({ bytes, line, depth, records, tags }: Before): void {
     this.#parser.write(tags);
     this.#parser.line = line;
@@ -90,7 +90,7 @@ export class XmlParser {
       throw this.#at('a document type declaration, which is not accepted,');
     });
     parser.on('xmldecl', ({ version, encoding = 'UTF-8' }) => {
-      if (!readable.test(encoding)) throw this.#at(`the encoding ${encoding}, where only UTF-8 is accepted,`);
+      if (!readable.test(encoding)) throw this.#at(`the encoding ${encoding}, but only UTF-8 is accepted,`);
       if (version !== '1.0') throw this.#at('an XML version other than 1.0');
     });
     parser.on('opentagstart', () => this.#open());
@@ -99,7 +99,7 @@ export class XmlParser {
     });
   }
 
-  /** Feeds the first bytes of what is held and keeps the rest. */
+  /** Parses the first of the held bytes and keeps the rest. */
   #parse(bytes: number): void {
     this.#part = this.#held.toString('utf8', 0, bytes);
     this.#parser.write(this.#part);

@@ -6,29 +6,32 @@ import { cut, doubt, endOfName, inName } from '../../sdk/records/xml-tokens.ts';
 const declaration =
   /^<\?xml[ \t\n]+version=(["'])1\.0\1(?:[ \t\n]+encoding=(["'])[Uu][Tt][Ff]-?8\2)?(?:[ \t\n]+standalone=(["'])(?:yes|no)\3)?[ \t\n]*\?>/;
 const maxDeclarationBytes = 256;
-/** Deeper documents are refused, so that what is remembered of open elements stays small. */
+/** Documents with deeper nesting are refused, so that the list of open elements stays small. */
 export const maxDepth = 1000;
-/** Of the names of open elements together, which is far more than data needs. */
+/** Total length of the names of open elements. Data needs far less. */
 const maxNameBytes = 64 * 1024;
-/** Parts of rows that are remembered, which is more than data needs; a document may have any number. */
+/** Maximum number of cached row parts; more than real data needs, but a document may have any number. */
 const maxParts = 1024;
-/** Open elements around rows: a row has no more than a hundred inside each other. */
+/** Maximum depth at which rows can begin: within a row, at most a hundred elements are nested. */
 const maxDepthAround = maxDepth - 200;
 
 /**
- * Reads XML 1.0 in UTF-8 and says how far it is surely well-formed: rows with the scanner of the readers, everything else
- * piece by piece. It refuses nothing: where it stops, a strict parser has to look, with what is known here of everything
- * before. What is rare in data is left to that parser too.
+ * Scans XML 1.0 in UTF-8 and reports up to where it's certainly well-formed. Reads rows with the scanner that reads XML
+ * sources, everything else piece by piece. It never rejects a document: where it stops, a strict parser continues from
+ * the state recorded here. Constructs that are rare in data are also left to that parser.
  */
 export class XmlSyntax {
   /** The elements that are open. */
   readonly open: XmlTag[] = [];
   #nameBytes = 0;
-  /** Elements within the root so far. */
+  /** Number of elements in the root so far. */
   records = 0;
-  /** The start tag of the root was read. Before that nothing is sure: declaration and root's tag are one piece. */
+  /**
+   * True after the root's start tag. The declaration and that tag are accepted as one piece, so nothing is certain
+   * before.
+   */
   begun = false;
-  /** It stopped because of the bytes, not for want of more. */
+  /** True if it stopped because of the bytes' content and not because it needs more bytes. */
   isInDoubt = false;
   readonly #scanner = new XmlScanner({
     parts: new XmlParts(() => -1, new XmlNames(), outermost, maxParts),
@@ -37,7 +40,7 @@ export class XmlSyntax {
   });
   /** The element that was closed last. */
   #closed: XmlTag | undefined;
-  /** Elements of that name to read piece by piece before rows are tried again: the more, the longer they were none. */
+  /** How many more elements of that name to read piece by piece before trying rows again (exponential backoff). */
   #pause = 0;
   #patience = 1;
 
@@ -46,8 +49,9 @@ export class XmlSyntax {
   }
 
   /**
-   * Reads on in bytes that begin where it stopped, in whole characters. Returns how many are surely right: up to their
-   * end, to a piece of markup that does not end in them or needs the strict parser, or to the end of the root.
+   * Continues with bytes, in whole characters, that begin where it stopped. Returns how many of them are certainly
+   * well-formed: all of them, or those before a piece of markup that is incomplete or needs the strict parser, or those
+   * up to the end of the root.
    */
   scan(bytes: Buffer): number {
     this.#scanner.show(bytes);
@@ -60,17 +64,20 @@ export class XmlSyntax {
     return at;
   }
 
-  /** The line, from 1, of the place where it stopped. */
+  /** The line in which it stopped, from 1. */
   get line(): number {
     return this.#scanner.line;
   }
 
-  /** The root was closed. */
+  /** Whether the root is closed. */
   get ended(): boolean {
     return this.begun && this.open.length === 0;
   }
 
-  /** Behind the rows that begin here, if the element before has their name; here again if they are none or do not end. */
+  /**
+   * The position after the rows that begin at `at`, if they have the same name as the last closed element; `at` if
+   * there are none or they're incomplete.
+   */
   #rows(bytes: Buffer, at: number): number {
     const tag = this.#closed;
     if (tag === undefined) return at;
@@ -91,7 +98,10 @@ export class XmlSyntax {
     return Math.max(at, end);
   }
 
-  /** Where the piece of markup ends that begins here; here again, and nothing noted, where that is not sure. */
+  /**
+   * The end of the piece of markup that begins at `at`. Returns `at`, without recording anything, if that isn't
+   * certain.
+   */
   #piece(bytes: Buffer, at: number): number {
     const { line } = this;
     const end = this.begun ? this.#markup(bytes, at) : this.#beginning(bytes);
@@ -164,7 +174,7 @@ export class XmlSyntax {
     return at + 1;
   }
 
-  /** Where the `>` or `/` behind the attributes is. */
+  /** The position of the `>` or `/` after the attributes. */
   #attributesEnd(bytes: Buffer, start: number): number {
     const names = new Set<string>();
     for (let at = start; ; ) {

@@ -11,8 +11,8 @@ const zone = 'America/New_York';
 const maxMissedDays = 400;
 
 /**
- * Daily snapshots of every account for the usage reports. Nothing changes while the service is down, so days that ended
- * meanwhile are caught up exactly at startup.
+ * Daily snapshots of every account for the usage reports. Nothing changes while the service is down, so the snapshots
+ * of days that ended meanwhile can be taken at startup.
  */
 export class DailySnapshots {
   readonly #db: Database;
