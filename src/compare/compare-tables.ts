@@ -59,7 +59,7 @@ interface ProfiledTable {
 type Profiles = Readonly<Record<Side, ProfiledTable>>;
 
 /**
- * Compares two tables by the declared key, otherwise by the column that is unique in both and gives the fewest
+ * Compares two tables by the declared key, otherwise by the column that is unique in both and yields the fewest
  * different cells, otherwise as multisets of rows. Only common columns are compared. Reads each table once for
  * statistics and once per tried key; what doesn't fit in memory is sorted on disk.
  */

@@ -4,7 +4,7 @@ import type { RowKey, Side, SortedRow } from './sorted-rows.ts';
 /** Maximum number of sample rows of each kind. */
 const maxSamples = 5;
 
-/** The rows of one key: their number in each table, and one of each. */
+/** The rows with one key: their number in each table, and one row from each. */
 export interface RowGroup {
   readonly counts: Readonly<Record<Side, number>>;
   readonly rows: Readonly<Partial<Record<Side, SortedRow>>>;
@@ -13,7 +13,7 @@ export interface RowGroup {
 /** Column names of a row's cells, by table. */
 export type CellNames = Readonly<Record<Side, readonly string[]>>;
 
-/** Counts added, removed and changed rows in a streaming pass, and keeps the first of each. */
+/** Counts added, removed and changed rows in a streaming pass, and keeps the first few of each kind. */
 export class RowChanges {
   readonly key: RowKey;
   readonly #names: CellNames;

@@ -76,7 +76,7 @@ async function assertUndamaged(row: OutboxRow): Promise<void> {
   throw new Problem({
     code: 'PAYLOAD_DAMAGED',
     family: 'job',
-    message: `The payload's file is ${state} since it was written; nothing was changed`,
+    message: `The payload's file is ${state}; nothing was changed`,
     where: { job: row.job },
     seen: row.path,
     next: `sluice sync ${row.job}`,

@@ -14,7 +14,7 @@ export class DestinationLogin {
     this.#destination = destination;
   }
 
-  /** Text that differs for other credentials; it's never shown. */
+  /** A text that changes with the credentials; it's never shown. */
   get credentials(): string {
     return JSON.stringify(this.#destination.credentials);
   }

@@ -5,7 +5,7 @@ export interface PayloadFacts {
   readonly run: string;
   readonly destination: string;
   readonly instance: string;
-  /** Of the bytes, in hexadecimal digits; can be compared with what the instance shows. */
+  /** Hash of the bytes in hexadecimal; can be compared with the data that the instance shows. */
   readonly sha256: string;
   readonly bytes: number;
   readonly rows: number;
@@ -82,7 +82,7 @@ export type DeliveryEvents = {
     readonly path: string;
     readonly status?: number;
     readonly milliseconds: number;
-    /** The limit of the account that the service reports as reached. */
+    /** The account limit that the service reports as reached. */
     readonly limit?: 'second' | 'day';
   };
   'refresh.queued': { readonly destination: string; readonly requested: number; readonly queued: number };

@@ -62,7 +62,7 @@ export class Gateway {
   /** The gate of a destination in this config. */
   of(destination: Destination): SendGate {
     const gate = this.#gates.get(destination.name);
-    if (gate === undefined) throw new Error(`destination ${destination.name} is not of this gateway`);
+    if (gate === undefined) throw new Error(`destination ${destination.name} does not belong to this gateway`);
     return gate;
   }
 

@@ -51,7 +51,8 @@ async function wholeOf({ path, bytes }: PayloadFile): Promise<Buffer> {
 
 /**
  * Reuses a few buffers: allocating one per chunk would double the time of an upload to a fast service. A consumer must
- * therefore be done with a chunk before it requests the one after the next. A socket is, if the sender waits for `drain`.
+ * therefore be done with a chunk before it requests the one after the next. A socket is done in time if the sender
+ * waits for `drain`.
  */
 async function* piecesOf({ path, bytes }: PayloadFile): AsyncGenerator<Buffer> {
   const file = await open(path, 'r');

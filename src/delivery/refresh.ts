@@ -21,7 +21,7 @@ export interface RefreshResult {
   readonly failed: readonly RefreshFailure[];
   /** The service reported that the whole request failed. */
   readonly refused: boolean;
-  /** `REFRESH_PARTIAL` or `REFRESH_FAILED` where some or all were refused. */
+  /** `REFRESH_PARTIAL` or `REFRESH_FAILED` if some or all were refused. */
   readonly problem?: Problem;
 }
 

@@ -51,7 +51,7 @@ const is =
 const isDaily = ({ status, errorCode, retryAfterMs }: EnvelopeAnswer) =>
   status === 429 && (errorCode === 'daily_limit_reached' || (retryAfterMs ?? 0) > dailyRetryAfterMs);
 
-/** The limit of the account that a response reports as reached; undefined if it reports none. */
+/** The account limit that a response reports as reached; undefined if it reports none. */
 export function limitReached(answer: EnvelopeAnswer): 'second' | 'day' | undefined {
   if (answer.status !== 429) return undefined;
   return isDaily(answer) ? 'day' : 'second';

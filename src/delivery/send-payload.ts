@@ -264,7 +264,7 @@ async function damageOf(row: OutboxRow, { gateway }: SendOptions): Promise<Probl
   return new Problem({
     code: 'PAYLOAD_DAMAGED',
     family: 'job',
-    message: `The payload's file is ${state} since it was written`,
+    message: `The payload's file is ${state}`,
     where: { job: row.job, destination: row.destination, stage: 'deliver' },
     seen: row.path,
     next: 'run the job again; if it happens again, check the disk that holds the state folder',

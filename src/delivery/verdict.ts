@@ -17,7 +17,7 @@ export interface ResultCandidate {
   };
   /** Counts over the rows, if a guard requires them. */
   readonly watch?: GuardCounters;
-  /** The instant that the run is dated, epoch milliseconds. Absent: the start of its extract. */
+  /** The instant that the run represents, epoch milliseconds. Absent: the start of its extract. */
   readonly logicalAt?: number;
 }
 

@@ -5,8 +5,8 @@ import '../lib/temporal.ts';
 
 /**
  * Converts canonical text to bytes that sort like the value, so that keys of every type can be compared as bytes.
- * Numbers by value, instants by instant, everything else by its UTF-8 bytes (which is code point order). The encoding
- * is self-delimiting, so several can be concatenated. Equal values give equal bytes: `1.50` equals `1.5`.
+ * Numbers sort by value, instants by instant, everything else by its UTF-8 bytes (which is code point order). The
+ * encoding is self-delimiting, so several can be concatenated. Equal values have equal bytes: `1.50` equals `1.5`.
  */
 export type OrderedBytes = (text: string, into: Buffer, at: number) => number;
 
@@ -19,7 +19,7 @@ const byType: Readonly<Partial<Record<ColumnType, OrderedBytes>>> = {
   timestamptz: instantBytes,
 };
 
-/** The encoder for a type; undefined for types where two texts may or may not be the same value. */
+/** The encoder for a type; undefined for types in which different texts can mean the same value. */
 export function orderedBytes(type: ColumnType): OrderedBytes | undefined {
   return type === 'float' || type === 'json' ? undefined : (byType[type] ?? textBytes);
 }
@@ -115,7 +115,7 @@ function decimalBytes(text: string, into: Buffer, at: number): number {
   return end;
 }
 
-/** The instant in UTC, without the Z, so that a fraction sorts after none. */
+/** The instant in UTC, without the Z, so that a time with a fraction sorts after the same time without one. */
 function instantBytes(text: string, into: Buffer, at: number): number {
   return textBytes(utcText(text), into, at);
 }

@@ -28,7 +28,7 @@ function noStretch(column: string): Problem {
   return new Problem({
     code: 'SET_STRETCH',
     family: 'job',
-    message: `The kept rows of the job cannot be filtered by column ${JSON.stringify(column)}`,
+    message: `The job's kept rows cannot be filtered by column ${JSON.stringify(column)}`,
     where: { column },
     next: 'let the job read everything again: sluice state clear JOB',
   });

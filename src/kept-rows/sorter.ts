@@ -52,7 +52,7 @@ export class Sorter {
     return this.arena.used < this.#maxBytes ? undefined : this.#spill();
   }
 
-  /** All records in order; nothing can be added afterwards. `rank`: that of the latest records. */
+  /** All records in order; nothing can be added afterwards. `rank`: the rank of the latest records. */
   sources(rank: number): RecordSource[] {
     const files = this.#files.map(({ path, ...segment }, i) => {
       // Ranks between two integers: later files win, and all of them before the next segment.

@@ -12,7 +12,7 @@ export interface WriteRule {
   readonly retain?: Retention;
 }
 
-/** Which rows are retained. Every run evaluates it at its own time. */
+/** Which rows are retained. Every run evaluates the rule at its own time. */
 export interface Retention {
   /** A date or time: the age of a row. */
   readonly column?: string;

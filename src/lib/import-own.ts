@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 const isBuilt = import.meta.url.endsWith('.js');
 
 /**
- * Imports one of our own files by a computed URL. Use this instead of `import()`, which loads the whole loader of ES modules into
- * a process of the built package.
+ * Imports one of our own files by a computed URL. Use this instead of `import()`, which loads Node's whole ES module
+ * loader when running from the built package.
  */
 export async function importOwn<T>(url: URL): Promise<T> {
   if (isBuilt) return createRequire(import.meta.url)(fileURLToPath(url)) as T;

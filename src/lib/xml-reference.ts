@@ -55,7 +55,7 @@ export function referredCharacter(bytes: Buffer, start: number, end: number): nu
   return end > first && isXmlCharacter(point) ? point : undefined;
 }
 
-/** Of a decimal or hexadecimal digit its value, else more than any has. */
+/** The value of a decimal or hexadecimal digit; for any other byte, a number higher than every digit's value. */
 function digitOf(byte: number): number {
   if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
   const letter = byte | 0x20;

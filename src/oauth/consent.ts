@@ -97,7 +97,7 @@ function strange(): Problem {
   return new Problem({
     code: 'LOGIN_STATE',
     family: 'login',
-    message: 'The response of the browser does not belong to this login',
+    message: "The browser's response does not belong to this login",
     allowed: 'the response to the URL that was just printed',
     next: 'run the command again and use its newest URL',
   });
@@ -109,7 +109,7 @@ function denied(address: URL, cause: unknown): Problem {
   return new Problem({
     code: 'LOGIN_DENIED',
     family: 'login',
-    message: error === 'access_denied' ? 'The consent was refused in the browser' : 'The vendor refused the login',
+    message: error === 'access_denied' ? 'Consent was refused in the browser' : 'The vendor refused the login',
     seen: excerpt(said, 300),
     next: 'run the command again; if the vendor names a scope or the redirect_uri, fix it in the vendor\'s app settings or in "login"',
     cause,

@@ -76,7 +76,7 @@ function denied({ message }: TokenRefusal): Problem {
   return new Problem({
     code: 'LOGIN_DENIED',
     family: 'login',
-    message: 'The consent was refused on the page of the code',
+    message: 'Consent was refused on the page where the code is entered',
     seen: message,
     next: 'run the command again, and agree',
   });

@@ -41,7 +41,7 @@ export class EncryptionKeys {
   }
 }
 
-/** Derives a key from any sufficiently long text; different texts give different keys. */
+/** Derives a key from any sufficiently long text; different texts yield different keys. */
 function keyOf(text: string): EncryptionKey {
   if (text.length < minKeyCharacters) throw tooShort(text.length);
   const bytes = Buffer.from(hkdfSync('sha256', text, 'sluice', 'logins at rest', 32));

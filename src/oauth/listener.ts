@@ -78,8 +78,8 @@ export class Listener {
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const address = URL.parse(request.url ?? '', this.redirectUri);
     const isHere = address !== null && address.pathname === new URL(this.redirectUri).pathname;
-    if (request.method !== 'GET' || !isHere) return answer(response, 404, 'Nothing is here.');
-    if (this.#onAnswer === undefined) return answer(response, 410, 'This login is over.');
+    if (request.method !== 'GET' || !isHere) return answer(response, 404, 'Page not found.');
+    if (this.#onAnswer === undefined) return answer(response, 410, 'This login has ended.');
     try {
       const heard = await this.#onAnswer(address);
       if (heard === 'done') answer(response, 200, 'Logged in. You may close this window.');

@@ -14,7 +14,10 @@ export function needsLogin({ name }: Login, row?: LoginRow): Problem {
   return new Problem({
     code: 'LOGIN_NEEDED',
     family: 'login',
-    message: row === undefined ? `No one has logged in for "${name}" yet` : `The login "${name}" requires a person`,
+    message:
+      row === undefined
+        ? `No one has logged in for "${name}" yet`
+        : `The login "${name}" has ended: a person must log in again`,
     seen: before,
     next: loginCommand(name),
   });
@@ -27,7 +30,7 @@ export function tokenEnded({ name }: Login, { expires_at, renewed_at }: LoginRow
     code: 'LOGIN_ENDED',
     family: 'login',
     message: `The token of the login "${name}" has expired, and this vendor issues new ones only to a person`,
-    seen: `given at ${instantText(renewed_at)}; ${ended}`,
+    seen: `issued at ${instantText(renewed_at)}; ${ended}`,
     next: loginCommand(name),
   });
 }
@@ -43,7 +46,7 @@ export function endedByVendor(login: Login, refusal: TokenRefusal, row: LoginRow
       ? `The refresh token of "${login.name}" was used at ${instantText(row.asked_at!)} by a refresh whose response was lost`
       : `The vendor no longer accepts the login "${login.name}"`,
     seen: seenOf(refusal),
-    // A grant by a person is kept aside until that person logs in again; it isn't sent again.
+    // A grant from a person is set aside until that person logs in again; it isn't sent again.
     isLoginRefused: alone && refusal.isOfLogin,
     next: alone
       ? 'check the credentials of the login in the config, and the clock of this machine'

@@ -2,7 +2,7 @@ import { Problem } from '../lib/problem.ts';
 import { excerpt } from '../lib/redact.ts';
 import type { OAuthDescription } from '../sdk/oauth.ts';
 
-/** The meaning of a refused token request for the grant: it has ended, our request was wrong, or unknown. */
+/** What a refused token request means for the grant: it has ended, our request was wrong, or unknown. */
 export type RefusalReason = 'ended' | 'client' | 'unknown';
 
 interface RefusalOptions {

@@ -24,7 +24,7 @@ export interface LoginReport {
   readonly message?: string;
 }
 
-/** How long before its expiry a login that a person must repeat is reported. */
+/** A login that only a person can renew is reported this long before it expires. */
 const soonMs = 7 * 86_400_000;
 
 /** All logins of a config, and stored ones that aren't in it. Decrypts no token and sends no request. */

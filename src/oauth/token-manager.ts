@@ -83,7 +83,7 @@ export class TokenManager implements TokenSource {
     if (usable !== undefined) return usable;
     this.#requireConsent(kept);
     const failed = this.#failed;
-    // A new secret says nothing about the former failure.
+    // A former failure doesn't apply to a new secret.
     if (failed?.secrets === this.#secrets() && this.#options.clock.monotonic() < failed.until) {
       return this.#useCachedOrThrow(failed.problem);
     }
@@ -117,7 +117,7 @@ export class TokenManager implements TokenSource {
       if (isAlone) return await this.#commit(() => this.#repeated(() => tokenClient.grantAlone()), kept);
     } catch (thrown) {
       if (!(thrown instanceof TokenRefusal)) throw thrown;
-      // A user name and password give a new refresh token when the old one has ended.
+      // When the refresh token has ended, the user name and password can get a new one.
       if (login.grant === 'password' && refreshToken !== undefined && thrown.meaning === 'ended') {
         const ask = () => this.#repeated(() => tokenClient.grantAlone());
         return await this.#commit(ask, kept).catch((again) => this.#explain(again, kept));
@@ -227,7 +227,7 @@ export class TokenManager implements TokenSource {
   #noteFailure(thrown: unknown): Problem {
     const { clock, login, emit } = this.#options;
     const problem = toProblem(thrown, { code: 'LOGIN_THREW', family: 'bug' });
-    // A refused secret doesn't get better: it isn't sent again before the hold on the source is recorded.
+    // A refused secret won't be accepted later, so it isn't sent again before the hold on the source is recorded.
     if (problem.family !== 'try_later' && !problem.isLoginRefused) return problem;
     const until = clock.monotonic() + Math.max(holdMs, problem.retryAfterMs ?? 0);
     this.#failed = { problem, until, secrets: this.#secrets() };
@@ -235,7 +235,7 @@ export class TokenManager implements TokenSource {
     return problem;
   }
 
-  /** Text that differs for other secrets of the login, which may be read again while the process runs. */
+  /** A text that changes with the login's secrets, which may be read again while the process runs. */
   #secrets(): string {
     const { clientSecret, privateKey, password } = this.#options.login;
     return JSON.stringify([clientSecret, privateKey, password]);

@@ -22,7 +22,7 @@ export interface DraftPayload extends Omit<Payload, 'path'> {
   readonly columns: readonly Column[];
   /** The watermark after its extract. */
   readonly watermark?: string;
-  /** The generation it was made of, on disk: nothing refers to its files yet. */
+  /** The generation that it was made from. Its files are on disk, but nothing refers to them yet. */
   readonly manifest?: Manifest;
   /** Syncs the file and renames it to its hash: from here on, a crash can't lose it. */
   seal(): Promise<Payload>;

@@ -47,7 +47,7 @@ export interface PipelineOptions {
   readonly watermark?: string;
   /** Attempt facts, if the run may have several attempts. */
   readonly attemptFacts?: AttemptFacts;
-  /** For a job with kept rows: the source's rows are merged into them, and the payload is made of all rows. */
+  /** For a job with kept rows: the source's rows are merged into them, and the payload contains all rows. */
   readonly keptRows?: KeptRowsOptions;
 }
 
@@ -65,7 +65,7 @@ export interface Unchanged {
 export async function runPipeline(given: PipelineOptions): Promise<DraftPayload | Unchanged> {
   const { extract, clock, emit, job, run } = given;
   const at = clock.now();
-  // A report ordered by an earlier attempt has data of that time.
+  // A report ordered by an earlier attempt contains data from that time.
   const asOf = given.attemptFacts?.since ?? at;
   const began = clock.monotonic();
   let last: Pick<StreamProgress, 'rowsRead' | 'bytes'> = { rowsRead: 0, bytes: 0 };

@@ -19,7 +19,7 @@ export class ScratchWatch {
     this.#timer.unref();
   }
 
-  /** Why there was no more space, if so. */
+  /** Why the space ran out; undefined if it didn't. */
   get refusal(): unknown {
     return this.#refusal;
   }

@@ -16,8 +16,8 @@ export interface AwsLogin {
 const title = 'AWS';
 
 /**
- * The login in the order of AWS's own tools: environment variables, web identity, the role of a container, the role of
- * a machine (IMDSv2).
+ * Finds credentials in the same order as AWS's own tools: environment variables, web identity, container role, machine
+ * role (IMDSv2).
  */
 export async function awsLogin(context: SecretContext): Promise<AwsLogin> {
   const { env } = context;
@@ -31,7 +31,7 @@ export async function awsLogin(context: SecretContext): Promise<AwsLogin> {
   return machineRole(context);
 }
 
-/** Exchanges a token of the cluster for a login (EKS and others). */
+/** Exchanges a token from the cluster for credentials (EKS and others). */
 async function webIdentity({ env, client }: SecretContext): Promise<AwsLogin> {
   const token = await fileText(env.AWS_WEB_IDENTITY_TOKEN_FILE!);
   registerSecret(token);
@@ -73,10 +73,10 @@ async function containerRole(url: string, { env, client }: SecretContext): Promi
   if (token) registerSecret(token);
   const headers: Record<string, string> = token ? { authorization: token } : {};
   const { status, text } = await client.call({ title, method: 'GET', url, headers });
-  return credentialsIn(text, `status ${status} of the container's credentials`);
+  return credentialsIn(text, `status ${status} from the container's credentials endpoint`);
 }
 
-/** The role of an EC2 machine, by its metadata service (version 2: with a session token). */
+/** The role of an EC2 machine, from its metadata service (version 2: with a session token). */
 async function machineRole({ env, client }: SecretContext): Promise<AwsLogin> {
   if (env.AWS_EC2_METADATA_DISABLED?.toLowerCase() === 'true') throw noLogin('AWS_EC2_METADATA_DISABLED=true');
   const base = withoutSlash(env.AWS_EC2_METADATA_SERVICE_ENDPOINT || 'http://169.254.169.254');
@@ -86,7 +86,7 @@ async function machineRole({ env, client }: SecretContext): Promise<AwsLogin> {
     const { status, text } = await call.catch((cause: Error) => {
       throw noLogin('no metadata service', cause);
     });
-    if (status !== 200) throw noLogin(`status ${status} of ${path}`);
+    if (status !== 200) throw noLogin(`status ${status} from ${path}`);
     return text.trim();
   };
   const ttl = { 'x-aws-ec2-metadata-token-ttl-seconds': '300' };
@@ -120,10 +120,10 @@ async function fileText(file: string): Promise<string> {
 
 function noLogin(seen: string, cause?: Error): Error {
   return secretProblem('CONFIG_SECRET_SETTINGS', {
-    message: 'No login for AWS was found',
+    message: 'No AWS credentials were found',
     seen,
     allowed: 'environment variables, a web identity, or the role of a container or machine',
-    next: 'set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give the machine a role',
+    next: 'set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or assign a role to the machine',
     cause,
   });
 }

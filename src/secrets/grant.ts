@@ -1,6 +1,6 @@
 import type { HttpAnswer } from '../lib/http.ts';
 
-/** A login at a provider: obtained with the first use, shared by all reads, and obtained again after it expired. */
+/** A login at a provider: obtained on first use, shared by all reads, and obtained again after it expired. */
 export class Grant<T> {
   readonly #obtain: () => Promise<T>;
   #current: Promise<T> | undefined;
@@ -10,8 +10,8 @@ export class Grant<T> {
   }
 
   /**
-   * Sends a request with the login. If the response says that the login isn't valid (any more), logs in again, once for
-   * all requests that used the login, and repeats the request once.
+   * Sends a request with the login. If the response says that the login isn't valid or has expired, logs in again, once
+   * for all requests that used the login, and repeats the request once.
    */
   async use(send: (login: T) => Promise<HttpAnswer>, isRefused: (answer: HttpAnswer) => boolean): Promise<HttpAnswer> {
     this.#current ??= this.#obtain();

@@ -16,12 +16,12 @@ interface Said {
   readonly cause?: unknown;
 }
 
-/** A secret that can't be read. Nothing in it may come from the value of a secret. */
+/** The problem of a secret that can't be read. No part of it may come from a secret's value. */
 export function secretProblem(code: SecretFailure, said: Said): Problem {
   return new Problem({ code, family: 'config', ...said });
 }
 
-/** What a provider does with a request for a secret that it doesn't return. */
+/** How a provider failed to return a secret. */
 const refusals = {
   CONFIG_SECRET_MISSING: 'has no secret',
   CONFIG_SECRET_DENIED: 'denied access to',
@@ -37,7 +37,7 @@ interface RefusedSecret extends Pick<Said, 'seen'> {
   readonly advice: Readonly<Record<Refusal, Pick<Said, 'allowed' | 'next'>>>;
 }
 
-/** A secret that a provider doesn't return. */
+/** The problem of a secret that a provider didn't return. */
 export function refusedSecret(code: Refusal, { provider, name, seen, advice }: RefusedSecret): Problem {
   return secretProblem(code, { message: `${provider} ${refusals[code]} ${name}`, seen, ...advice[code] });
 }
@@ -48,7 +48,7 @@ export function refusalOf(status: number): Refusal {
   return status === 401 || status === 403 ? 'CONFIG_SECRET_DENIED' : 'CONFIG_SECRET_UNAVAILABLE';
 }
 
-/** What a provider answered: the status, and the code and message of its error. */
+/** A provider's error response as text: the status, and the error's code and message. */
 export function answerText(status: number, code: unknown, message: unknown): string {
   return [`status ${status}`, code, excerpt(String(message ?? ''), 300)].filter(Boolean).join(': ');
 }

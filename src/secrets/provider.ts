@@ -15,7 +15,7 @@ export interface SecretContext extends ProgramOptions {
   readonly client: SecretsClient;
 }
 
-/** A place where companies keep secrets: one file in `all/`, named like its variable. */
+/** A service or tool that stores secrets: one file in `all/`, named like its variable. */
 export interface SecretProvider<S extends OptionSet = OptionSet> {
   readonly title: string;
   /** What follows the colon of the variable: `PATH#FIELD`. */

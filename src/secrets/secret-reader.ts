@@ -16,7 +16,7 @@ export interface SecretReaderOptions extends ProgramOptions {
   readonly clock?: Clock;
 }
 
-/** Requests at a time: more would only be throttled. */
+/** Maximum number of concurrent requests; more would only be throttled. */
 const concurrency = 16;
 
 interface Tools {
@@ -33,12 +33,12 @@ async function openTools({ clock = systemClock, signal }: SecretReaderOptions): 
   return { queue: new Queue({ concurrency }), client: new Client({ clock, signal }) };
 }
 
-/** A port or a switch, not a secret by itself: redacting it would make the numbers of logs and states unreadable. */
+/** A port or a switch isn't a secret, and redacting it would make numbers in logs and states unreadable. */
 const plain = /^(?:\d{0,5}|true|false)$/;
 
 /**
- * Reads secrets for one load of a config: all at once, each only once, however many options use it. Nothing is kept
- * on disk, and each value is registered for redaction before it's returned.
+ * Reads secrets for one load of a config: concurrently, and each only once, even if several options use it. Nothing is
+ * kept on disk, and each value is registered for redaction before it's returned.
  */
 export class SecretReader {
   readonly #options: SecretReaderOptions;
@@ -87,7 +87,7 @@ export class SecretReader {
     const content = this.#tools.then(({ queue, client }) =>
       queue.add(() => this.#readerOf(provider, client)(name)),
     ) as Promise<SecretContent>;
-    // The caller gets the error; a secret that is read ahead may have none.
+    // The caller gets the error. A secret that is read ahead may have no caller yet, so mark the rejection as handled.
     content.catch(() => undefined);
     this.#contents.set(key, content);
     return content;

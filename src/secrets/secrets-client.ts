@@ -14,7 +14,7 @@ export interface SecretRequest {
   readonly body?: string;
   /** Whether a response reports throttling although its status doesn't. */
   readonly isThrottled?: (answer: HttpAnswer) => boolean;
-  /** The address exists only on some machines: one short attempt finds out. */
+  /** The address exists only on some machines, so there is only one short attempt. */
   readonly isOptional?: boolean;
 }
 
@@ -28,10 +28,12 @@ const timeoutMs = 10_000;
 const optionalTimeoutMs = 1000;
 const connectTimeoutMs = 5000;
 const answerLimitBytes = 1024 * 1024;
-/** Attempts at a server that responds; without a response, a wrong address is more likely. */
+/** Maximum attempts if the server responds; fewer without a response, because a wrong address is more likely. */
 const maxAttempts = 6;
 const maxUnanswered = 3;
-/** No wait may end later than this after the first attempt, because a person or a start of the daemon waits. */
+/**
+ * No wait may end later than this after the first attempt, because a person or the start of the daemon waits for it.
+ */
 const patienceMs = 30_000;
 const backoff = { firstMs: 200, maxMs: 5000, jitter: 0.5 };
 
@@ -116,11 +118,11 @@ interface Failure {
 function unavailable({ title, url }: SecretRequest, failure: Failure, attempts: number): Error {
   const { host } = new URL(url);
   const { isAnswered, seen, retryAfterMs, cause } = failure;
-  const wait = retryAfterMs === undefined ? '' : `, which asks to wait ${Math.ceil(retryAfterMs / 1000)} s`;
+  const wait = retryAfterMs === undefined ? '' : ` (retry after ${Math.ceil(retryAfterMs / 1000)} s)`;
   return secretProblem('CONFIG_SECRET_UNAVAILABLE', {
     message: isAnswered ? `${title} is temporarily unavailable: ${host}` : `${title} is unreachable: ${host}`,
     seen: `${seen}${wait}, after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`,
-    next: isAnswered ? 'try again later, or raise the limits there' : 'check the address and the network',
+    next: isAnswered ? "try again later, or raise the provider's rate limits" : 'check the address and the network',
     cause,
   });
 }

@@ -176,7 +176,7 @@ describe('sluice login', () => {
     await fetch(back);
     const { code, stderr } = await login.ended;
     expect(code).toBe(3);
-    expect(stderr).toContain('LOGIN_DENIED: The consent was refused in the browser');
+    expect(stderr).toContain('LOGIN_DENIED: Consent was refused in the browser');
   });
 
   it("tests an app's own login immediately", async () => {

@@ -106,7 +106,7 @@ describe('a secret in Vault', () => {
     expect(problems[0]).toMatchObject({
       code: 'CONFIG_SECRET_UNAVAILABLE',
       where: { line: 11, source: 's0' },
-      seen: 'status 429, which asks to wait 3600 s, after 1 attempt',
+      seen: 'status 429 (retry after 3600 s), after 1 attempt',
     });
   });
 

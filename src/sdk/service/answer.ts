@@ -12,7 +12,7 @@ export interface ServiceAnswer {
   readonly text: string;
 }
 
-/** Location in a response: a path in its body, or a header, with `at` as path in its JSON. */
+/** Location in a response: a path in its body, or a header; `at` is a path in the header's JSON. */
 export type AnswerPath = ValuePath | { readonly header: string; readonly at?: ValuePath };
 
 /** The value at the location, or undefined. */

@@ -50,7 +50,7 @@ export interface ServiceCall {
   readonly isPoll?: boolean;
 }
 
-/** A reply with what the rules say about it: `ok`, `empty` or `pending`. */
+/** A reply and its class according to the rules: `ok`, `empty` or `pending`. */
 export interface ClassifiedReply extends Reply {
   readonly verdict: Classification['kind'];
 }

@@ -59,7 +59,10 @@ export class CredentialProvider {
     return { headers: { ...bearer, ...headers }, query };
   }
 
-  /** Call it if the service refused the token. True if a new token may help: once between two successful responses. */
+  /**
+   * Call it if the service refused the token. Returns true if a new token may help, which is assumed once between two
+   * successful responses.
+   */
   async refused(): Promise<boolean> {
     const token = this.#token;
     if (token === undefined || this.#refusals > 0) return false;

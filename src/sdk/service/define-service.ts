@@ -154,10 +154,10 @@ function withCursor(stream: StreamData, scope: Scope): StreamData {
   return { ...stream, incremental: { ...incremental, column: renderText(incremental.column, scope) ?? '' } };
 }
 
-/** How many of the rows were read. */
+/** Progress of one read. */
 interface Pass {
   rows: number;
-  /** All of them. */
+  /** True after all rows were read. */
   isWhole: boolean;
 }
 

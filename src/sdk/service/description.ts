@@ -214,14 +214,20 @@ export type Incremental =
       readonly key?: ValuePath;
       readonly look_back?: string;
       /**
-       * Changes may become visible this late, or in another order than that of the column: the watermark always stays at least this
-       * much before the start of the run.
+       * How late changes may become visible, possibly in a different order than the column's: the watermark always
+       * stays at least this far before the start of the run.
        */
       readonly settles?: string;
-      /** Maximum number of records of a query: after that, the service is queried again from the last one on. */
+      /**
+       * Maximum number of records that a query returns; after that many, the service is queried again from the last
+       * record on.
+       */
       readonly cap?: number;
     }
-  /** The service has a resume token: `state` is the one of the last response; `onward` is the request with it. */
+  /**
+   * The service returns resume tokens: `state` is the token's location in the last response; `onward` is the request
+   * that sends it.
+   */
   | { readonly state: AnswerPath; readonly onward?: RequestData };
 
 /** An asynchronous report: create, poll, fetch. The stream's own request fetches it, with the kept values in `job.NAME`. */

@@ -121,7 +121,7 @@ export class PageEndJudge {
     return value !== undefined && (value !== null || this.#options.places === 'option');
   }
 
-  /** By the token or the URL of the next page. */
+  /** Decides by the token or URL of the next page. */
   #way(page: PageFacts, isMore: boolean): PageEnd {
     const { by, at } = this.#paging as Extract<Paging, { by: 'token' | 'link' }>;
     const value = at === undefined ? linkOf(page.answer) : pick(page.answer, at);
@@ -190,7 +190,7 @@ export class PageEndJudge {
     return this.#left(page) ?? this.#untold(page) ?? end;
   }
 
-  /** Checks it against the remaining number on this page. */
+  /** Checks the page against the number of remaining records that it reports. */
   #left(page: PageFacts): PageEnd | undefined {
     const { remaining: at } = this.#paging;
     const value = at === undefined ? undefined : pick(page.answer, at);
@@ -202,7 +202,7 @@ export class PageEndJudge {
       : undefined;
   }
 
-  /** A configured total that no page reported. */
+  /** The error for a configured total that no page reported; undefined if there is none. */
   #untold(page: PageFacts): PageEnd | undefined {
     if (this.#options.places === 'vendor' || this.#records === 0) return undefined;
     const name = (['total', 'pages'] as const).find((one) => this.#paging[one] !== undefined && !this.#told.has(one));

@@ -91,14 +91,14 @@ function words(fault: PageFault, { title, seen }: Context): Words {
     case 'count':
       return {
         code: 'TOTAL',
-        message: `The number of all ${fault.name === 'total' ? 'records' : 'pages'} at ${placeText(fault.at)} is not a number`,
+        message: `The total number of ${fault.name === 'total' ? 'records' : 'pages'} at ${placeText(fault.at)} is not a number`,
         seen: excerpt(textOf(fault.value) ?? '', 120),
         next: `correct \`paging.${fault.name}\`, or remove it; nothing is sent`,
       };
     case 'untold':
       return {
         code: 'TOTAL',
-        message: `No response has the number of all ${fault.name === 'total' ? 'records' : 'pages'}: ${placeText(fault.at)} is missing`,
+        message: `No response has the total number of ${fault.name === 'total' ? 'records' : 'pages'}: ${placeText(fault.at)} is missing`,
         seen,
         next: `correct \`paging.${fault.name}\`, or remove it; nothing is sent`,
       };

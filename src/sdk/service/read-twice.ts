@@ -50,7 +50,7 @@ export function totalWarning(
   if (hasChanged) {
     return {
       code: `${code}_TOTAL_CHANGED`,
-      message: `${title} reported different totals in two readings: rows may be missing or duplicated`,
+      message: `${title} reported different totals in two reads: rows may be missing or duplicated`,
       next:
         code === 'REST'
           ? `sort the responses by a key that does not change, or page by a cursor; ${refuses}`

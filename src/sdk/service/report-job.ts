@@ -140,7 +140,7 @@ function jobCall(stream: StreamData, scope: Scope, request: JobData['create'], j
   return { request, scope: { ...scope, job }, decode, errors: stream.errors };
 }
 
-/** The values for fetching the report. Null means that it is empty; a missing value means nothing. */
+/** The values for fetching the report. Null means that the report is empty; a missing value doesn't. */
 function finished(answer: ServiceAnswer, { result = {}, needs }: JobData, title: string): Record<string, unknown> {
   const facts = kept(answer, result);
   if (needs !== undefined && facts[needs] === undefined) throw jobNotMade(title, placeText(result[needs]), answer);

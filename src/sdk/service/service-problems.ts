@@ -130,7 +130,7 @@ export function tooManyPages(service: string, most: number): Problem {
   return new Problem({
     code: 'SERVICE_MAX_PAGES',
     family: 'job',
-    message: `${service} has more than ${most} pages for this`,
+    message: `${service} has more than ${most} pages for this query`,
     allowed: String(most),
     next: 'raise `max_pages`, or request a shorter period; nothing is sent',
   });
@@ -194,7 +194,7 @@ export function cursorUnmet(service: string, column: string): RunWarning {
 export function moreIsShown(service: string, sign: string): RunWarning {
   return {
     code: 'SERVICE_MORE_PAGES',
-    message: `The response of ${service} refers to a next page, at ${sign}, which was not read`,
+    message: `A response from ${service} refers to a next page, at ${sign}, which was not read`,
     next: `${service} has changed its responses, or the connector lacks \`paging\`: report it`,
     incomplete: true,
   };

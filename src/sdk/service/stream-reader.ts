@@ -114,7 +114,7 @@ export class StreamReader {
     }
   }
 
-  /** From the resume token, if there is one; from the start if it has expired. */
+  /** Reads from the resume token, if there is one; from the start if it has expired. */
   async *#places(stream: StreamData, scope: Scope): AsyncGenerator<RecordChunk> {
     const state = this.#options.watermark?.state(keyOf(scope));
     if (state === undefined) return yield* this.#capped(stream, scope);

@@ -16,13 +16,13 @@ const options = {
   }),
   endpoint: option.text({
     about:
-      'Address of the API, for example of a VPC endpoint. Default: AWS_ENDPOINT_URL_SECRETS_MANAGER, or that of the region.',
+      "API address, for example a VPC endpoint. Default: AWS_ENDPOINT_URL_SECRETS_MANAGER, or the region's endpoint.",
   }),
 };
 
 type AwsOptions = OptionValues<typeof options>;
 
-/** AWS Secrets Manager, with the login of the environment, of a container, or of a machine. */
+/** AWS Secrets Manager, with credentials from the environment, a container or a machine. */
 export default defineSecretProvider({
   title,
   form: 'NAME',
@@ -103,7 +103,7 @@ function refusal(answer: HttpAnswer, name: string): Error {
     advice: {
       CONFIG_SECRET_MISSING: { next: 'check its name and region: aws secretsmanager list-secrets' },
       CONFIG_SECRET_DENIED: {
-        allowed: 'a login with secretsmanager:GetSecretValue, and kms:Decrypt for a key of your own',
+        allowed: 'a login with secretsmanager:GetSecretValue, and kms:Decrypt for your own key',
         next: 'check the policy of the role or user: aws sts get-caller-identity',
       },
       CONFIG_SECRET_UNAVAILABLE: { next: 'check the region, the endpoint and the status of AWS' },

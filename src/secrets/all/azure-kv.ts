@@ -24,7 +24,7 @@ const options = {
   }),
   client_secret: option.text({
     secret: true,
-    about: 'Secret of an app. Default: AZURE_CLIENT_SECRET, or else the managed identity of the machine.',
+    about: 'Secret of an app. Default: AZURE_CLIENT_SECRET, or the managed identity of the machine.',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable in the config
     example: '${file:/run/secrets/azure}',
   }),
@@ -51,7 +51,7 @@ export default defineSecretProvider({
 class KeyVault {
   readonly #given: AzureOptions;
   readonly #context: SecretContext;
-  /** By the address of the vault, because a token is valid for one cloud. */
+  /** By vault address, because a token is valid for one cloud. */
   readonly #tokens = new Map<string, Grant<string>>();
 
   constructor(given: AzureOptions, context: SecretContext) {
@@ -99,7 +99,7 @@ class KeyVault {
     registerSecret(clientSecret);
     if (clientId === undefined || tenant === undefined) {
       throw secretProblem('CONFIG_SECRET_SETTINGS', {
-        message: 'The login of the key vault is incomplete',
+        message: "The key vault's login is incomplete",
         seen: `a client_secret without ${clientId === undefined ? 'client_id' : 'tenant_id'}`,
         next: 'set tenant_id, client_id and client_secret in secrets.azure-kv, or AZURE_TENANT_ID and AZURE_CLIENT_ID',
       });
@@ -110,7 +110,7 @@ class KeyVault {
     return grantToken({ title, grant: 'client_credentials', clientId, clientSecret, tokenUrl, scope }, this.#context);
   }
 
-  /** The token of a managed identity: of App Service and its relatives, or of a virtual machine. */
+  /** The token of a managed identity, from App Service and similar services, or from a virtual machine. */
   async #machineToken(resource: string, clientId: string | undefined): Promise<string> {
     const { env, client } = this.#context;
     const query = new URLSearchParams({ resource, ...(clientId === undefined ? {} : { client_id: clientId }) });

@@ -15,23 +15,22 @@ const title = 'Google Secret Manager';
 
 const options = {
   project: option.text({
-    about: 'Project. Default: GOOGLE_CLOUD_PROJECT, the project of the account file, or that of the machine.',
+    about: "Project. Default: GOOGLE_CLOUD_PROJECT, the account file's project, or the machine's project.",
     example: 'acme-data',
   }),
   account_file: option.text({
-    about:
-      'Key file of a service account. Default: GOOGLE_APPLICATION_CREDENTIALS, or else the service account of the machine.',
+    about: "Key file of a service account. Default: GOOGLE_APPLICATION_CREDENTIALS, or the machine's service account.",
     example: '/etc/sluice/google.json',
   }),
   endpoint: option.text({
-    about: 'Address of the API, for example of a region.',
+    about: 'API address, for example a regional endpoint.',
     default: 'https://secretmanager.googleapis.com',
   }),
 };
 
 type GoogleOptions = OptionValues<typeof options>;
 
-/** Google Secret Manager, with a service account: its key file, or that of the machine. */
+/** Google Secret Manager, with the key file of a service account, or with the machine's service account. */
 export default defineSecretProvider({
   title,
   form: 'NAME',
@@ -110,7 +109,7 @@ class SecretManager {
     return token;
   }
 
-  /** The metadata server, which only machines of Google have. */
+  /** Calls the metadata server, which only Google's machines have. */
   async #metadata(path: string): Promise<HttpAnswer> {
     const host = this.#context.env.GCE_METADATA_HOST ?? 'metadata.google.internal';
     const url = `http://${host}/computeMetadata/v1/${path}`;

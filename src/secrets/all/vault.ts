@@ -32,9 +32,9 @@ const options = {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable in the config
     example: '${file:/run/secrets/vault-secret-id}',
   }),
-  kubernetes_role: option.text({ about: 'Role of a login with the service account of a Kubernetes pod.' }),
+  kubernetes_role: option.text({ about: "Role for a login with a Kubernetes pod's service account." }),
   kubernetes_token_file: option.text({
-    about: 'File with the token of the service account.',
+    about: "File with the service account's token.",
     default: '/var/run/secrets/kubernetes.io/serviceaccount/token',
   }),
   login_mount: option.text({
@@ -86,7 +86,7 @@ class VaultServer {
     throw refusal(answer, plain, { address, ...mount });
   }
 
-  /** The mount of a path, as the `vault` command finds it. Paths of one first segment usually share a mount. */
+  /** Finds the mount of a path as the `vault` command does. Paths with the same first segment usually share a mount. */
   async #mountOf(path: string): Promise<Mount> {
     const first = path.split('/', 1)[0]!;
     const known = this.#mounts.get(first) ?? this.#findMount(path);
@@ -99,7 +99,7 @@ class VaultServer {
     const { status, text } = await this.#ask(`sys/internal/ui/mounts/${path}`);
     const { data } = status === 200 ? (exactFields(text) ?? {}) : {};
     const { path: found, options: about } = isMap(data) ? data : {};
-    // Without permission to see the mount, assume what a new server has: version 2 at the first segment.
+    // Without permission to see the mount, assume the default of a new server: version 2 at the first segment.
     if (typeof found !== 'string') return { path: `${path.split('/', 1)[0]}/`, version: 2 };
     return { path: found, version: isMap(about) && String(about.version) === '2' ? 2 : 1 };
   }
@@ -132,7 +132,7 @@ class VaultServer {
     };
     const answer = await this.#context.client.call({ ...request, url });
     const { location } = answer.headers;
-    // A standby node that doesn't forward names the active one.
+    // A standby node that doesn't forward requests returns the address of the active node.
     if (answer.status !== 307 || location === undefined) return answer;
     return this.#context.client.call({ ...request, url: new URL(location, url).href });
   }
