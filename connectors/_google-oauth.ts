@@ -3,8 +3,8 @@ import type { OAuthDescription } from '#sdk';
 const token = 'https://oauth2.googleapis.com/token';
 
 /**
- * OAuth of all Google services: with the consent of a person, or with the key of a service account. Takes the name of the scope,
- * without the prefix up to `/auth/`. https://developers.google.com/identity/protocols/oauth2
+ * OAuth for all Google services, with a person's consent or a service account's key. `scope`: its name without the
+ * prefix up to `/auth/`. https://developers.google.com/identity/protocols/oauth2
  */
 export function googleOAuth(scope: string): OAuthDescription {
   return {

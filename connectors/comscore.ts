@@ -5,7 +5,7 @@ const namespace = 'http://comscore.com/';
 const options = {
   geo: option.text({ about: 'comScore’s number for the geography (`geo`).', example: '840' }),
   loc: option.text({ about: 'Number of the location (`loc`).', example: '0' }),
-  time_type: option.text({ about: 'Number of the kind of period (`timeType`).', example: '1' }),
+  time_type: option.text({ about: 'Number of the period type (`timeType`).', example: '1' }),
   time_periods: option.list<string | number>(
     { type: ['string', 'integer'] },
     {

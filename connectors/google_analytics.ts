@@ -36,7 +36,11 @@ export default defineService({
         ),
         metrics: option.list<string>(
           { type: 'string' },
-          { about: 'Which figures.', default: ['activeUsers', 'sessions'], example: ['sessions', 'totalRevenue'] },
+          {
+            about: 'Metrics of the report.',
+            default: ['activeUsers', 'sessions'],
+            example: ['sessions', 'totalRevenue'],
+          },
         ),
         dimension_filter: inGooglesWords(
           { type: 'object' },

@@ -28,7 +28,7 @@ export default defineService({
       token_url: 'https://{munchkin}.mktorest.com/identity/oauth/token',
       token_request: 'query',
       token_method: 'GET',
-      // All clients of a service share one token, and the response has the rest of its hour.
+      // All clients of a service share one token, and the response has its remaining lifetime.
       refresh: 'none',
       lifetime_seconds: 3600,
     },

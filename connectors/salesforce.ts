@@ -9,7 +9,7 @@ import {
   type StreamData,
 } from '#sdk';
 
-/** Sluice types by Salesforce type. Types that are not listed (compound and binary ones) are no columns. */
+/** Sluice types by Salesforce type. Types that aren't listed (compound and binary ones) don't become columns. */
 const types = {
   ...Object.fromEntries(
     ['id', 'string', 'picklist', 'multipicklist', 'combobox', 'textarea', 'phone', 'url', 'email', 'reference']

@@ -219,7 +219,7 @@ export default defineService({
     },
     { body: { 'errors.*.message': true }, verdict: 'config', next: 'check `filter` and `api_version`' },
     { body: { 'data.*.userErrors.*.code': 'OPERATION_IN_PROGRESS' }, verdict: 'wait', wait: '30s' },
-    { body: { 'data.*.userErrors.*.message': true }, verdict: 'config', next: 'look at `filter`' },
+    { body: { 'data.*.userErrors.*.message': true }, verdict: 'config', next: 'check `filter`' },
   ],
   budget: {
     gauges: [

@@ -73,7 +73,7 @@ export default defineService({
       about: 'The calls of a queue by hour, day or month.',
       options: {
         queue: option.text({ about: 'Numbers of the queues, separated by commas.', required: true, example: '8001' }),
-        period: option.choice(['hour', 'day', 'month'], { about: 'How time is divided.', default: 'day' }),
+        period: option.choice(['hour', 'day', 'month'], { about: 'Length of each period.', default: 'day' }),
       },
       partitions: { queue: { option: 'queue' } },
       window: { end: 'outside', start: '7d', look_back: '1d' },
@@ -84,7 +84,7 @@ export default defineService({
       records: (answer) => listed(answer),
       each: (record, { partition }) => ({ queue: (partition as Fields).queue, ...record }),
       columns: 'discovered',
-      errors: [{ status: 404, verdict: 'config', say: 'has no such queue', next: 'look at `queue`' }],
+      errors: [{ status: 404, verdict: 'config', say: 'has no such queue', next: 'check `queue`' }],
     },
     users: {
       about: 'The users of the company.',

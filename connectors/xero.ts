@@ -184,7 +184,7 @@ export default defineService({
       verdict: 'permission',
       next: 'connect the organisation with the app again: sluice login',
     },
-    { status: 400, verdict: 'config', next: 'look at `where`' },
+    { status: 400, verdict: 'config', next: 'check `where`' },
   ],
   budget: {
     rates: [{ requests: 60, within: '1m' }],

@@ -19,7 +19,7 @@ interface BoundaryRowsOptions {
   /** Index of the column that is compared. */
   readonly at: number;
   readonly type: CursorBound['type'];
-  /** Number of columns that the job gets: the first ones of each batch. */
+  /** The columns that the job gets: the first ones of each batch. */
   readonly columns: readonly Column[];
 }
 
@@ -114,7 +114,10 @@ export class BoundaryRows {
     return seen.length > 0 && (columns.length === 0 || this.#gone.length > 0);
   }
 
-  /** Rows are in order, so the first one is sufficient. Text is in the order of the database: any row may be of the last run. */
+  /**
+   * Rows are in order, so the first one is sufficient. Text is in the database's order, so any row may be from the last
+   * run.
+   */
   #noteUncompared(batch: Batch): void {
     if (this.#hasUncompared || !this.#isIncomparable) return;
     const { before, type } = this.#reading;

@@ -15,7 +15,10 @@ import { waitAtMost } from './patience.ts';
 import type { ServerWarnings } from './server-warnings.ts';
 import { SpanBlock } from './span-block.ts';
 
-/** How long a run waits for the server to acknowledge the cancellation; after that, it goes on in the background. */
+/**
+ * How long a run waits for the server to acknowledge the cancellation; after that, the cancellation continues in the
+ * background.
+ */
 const killPatienceMs = 800;
 const maxKillMs = 60_000;
 /** Write timeout of the server for a slow reader: one day. Its default is one minute. */

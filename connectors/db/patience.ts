@@ -1,6 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** Waits for `settled`, at most `patienceMs`; afterwards it goes on in the background. The wait keeps the process running. */
+/**
+ * Waits for `settled`, at most `patienceMs`; after that, the work continues in the background. The wait keeps the
+ * process running.
+ */
 export async function waitAtMost(patienceMs: number, settled: Promise<unknown>): Promise<void> {
   const patience = new AbortController();
   await Promise.race([settled, wait(patienceMs, undefined, { signal: patience.signal })]).finally(() =>

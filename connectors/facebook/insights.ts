@@ -15,7 +15,7 @@ const options = {
   level: option.choice(levels, { about: 'What one row per day represents.', default: 'campaign' }),
   metrics: option.list<string>(
     { type: 'string', minLength: 1 },
-    { about: 'Which figures.', default: ['impressions', 'reach', 'clicks', 'spend'], example: ['spend', 'cpc'] },
+    { about: 'Metrics to read.', default: ['impressions', 'reach', 'clicks', 'spend'], example: ['spend', 'cpc'] },
   ),
   breakdowns: option.list<string>(
     { type: 'string', minLength: 1 },

@@ -9,7 +9,7 @@ export const source = {
 
 export const query = {
   path: option.text({
-    about: 'Path of the file, or a glob for several files with the same columns. Gzip and zip are recognised.',
+    about: 'Path of the file, or a glob for several files with the same columns. Gzip and zip are recognized.',
     example: 'orders-*.csv.gz',
     required: true,
   }),

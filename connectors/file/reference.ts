@@ -13,7 +13,7 @@ export const reference = {
 sources:
   exports:
     connector: file
-    folder: /var/exports        # relative paths are meant from here; the config's own folder when absent
+    folder: /var/exports        # base of relative paths; default: the config's folder
 jobs:
   orders:
     source: exports

@@ -116,7 +116,7 @@ export function notComplete(
   return make('FTP_NOT_COMPLETE', 'try_later', {
     message: `${files.length === 1 ? 'a file is' : `${files.length} files are`} not complete yet`,
     seen: namesOf(files),
-    next: `${reason}; the runner tries again`,
+    next: `${reason}; the run is retried automatically`,
   });
 }
 

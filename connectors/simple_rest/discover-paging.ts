@@ -1,7 +1,7 @@
 import { isObject, signPlaces, textOf, valueAt } from '#sdk';
 import type { RestPaging } from './options.ts';
 
-/** A way in which a response may continue, and how to request its second page. */
+/** A possible kind of paging, and how to request the second page with it. */
 export interface PagingCandidate {
   readonly paging: RestPaging;
   /** The response itself refers to the next page, so this is more than a guess. */

@@ -55,7 +55,7 @@ export async function discoverPath({ asking, client, path }: DiscoverPathOptions
     others.length === 0 ? '' : `Other lists in the response: ${others.map((one) => one.path).join(', ')}.`,
     key === undefined
       ? ''
-      : `${key} has another value in each of the ${records.length + found.more.length} records seen.`,
+      : `${key} has a different value in each of the ${records.length + found.more.length} records seen.`,
     ...found.notes,
   ];
   const shown = notes.filter((note) => note !== '');
@@ -84,9 +84,14 @@ async function bytesOf({ body, url }: HttpResponse): Promise<Buffer> {
 }
 
 function tooLarge(url: URL): Problem {
-  return httpProblem('REST_TOO_LARGE', 'job', `the answer of ${url.pathname} is larger than ${maxAnswerBytes} bytes`, {
-    next: 'name a path with a limit, for example `--path "/orders?limit=100"`',
-  });
+  return httpProblem(
+    'REST_TOO_LARGE',
+    'job',
+    `the response from ${url.pathname} is larger than ${maxAnswerBytes} bytes`,
+    {
+      next: 'name a path with a limit, for example `--path "/orders?limit=100"`',
+    },
+  );
 }
 
 function parsed({ bytes }: Answer): unknown {
@@ -136,7 +141,7 @@ interface PagingFound {
   readonly notes: readonly string[];
 }
 
-/** The first candidate, tried by a request for the second page: it counts if other records come. */
+/** Tries the first candidate by requesting the second page: it's confirmed if that page has other records. */
 async function pagingOf(document: unknown, first: Answer, search: PagingSearch): Promise<PagingFound> {
   const link = nextLink(first.answer.headers.link);
   const candidates = pagingCandidates(document, { link, records: search.records.length });

@@ -106,7 +106,8 @@ function pagingFaults(query: RestQuery): OptionFault[] {
   const { paging, records, format } = query;
   const fault = (message: string): OptionFault[] => [{ option: 'paging', message }];
   if (paging.kind === 'cursor' && !paging.cursor) return fault('kind cursor needs `cursor`, its path in the response');
-  if (paging.kind === 'next_link' && !paging.path) return fault('kind next_link needs `path`, the place of the link');
+  if (paging.kind === 'next_link' && !paging.path)
+    return fault('kind next_link needs `path`, the location of the link');
   const isJson = format === undefined || format === 'json';
   if (query.fail_when !== undefined && query.fail_when.length > 0 && !(isJson && records)) {
     return [{ option: 'fail_when', message: 'needs json responses and `records`' }];

@@ -113,7 +113,7 @@ async function readAuthority(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    throw httpProblem('REST_CA_FILE', 'config', 'the file of the authority cannot be read', {
+    throw httpProblem('REST_CA_FILE', 'config', 'the CA file cannot be read', {
       seen: path,
       cause: error,
     });

@@ -277,7 +277,7 @@ function moreIsShown(sign: string, kind: string): RunWarning {
 }
 
 function noList(records: string, url: URL, seen: string) {
-  const place = records === '' ? 'The response' : `What is at \`${records}\``;
+  const place = records === '' ? 'The response' : `The value at \`${records}\``;
   return httpProblem('REST_NO_LIST', 'job', `${place} is not a list of records (${shownUrl(url)})`, {
     seen,
     allowed: 'a list, possibly empty',

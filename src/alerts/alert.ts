@@ -1,8 +1,8 @@
 import type { Occasion } from '../config/alerts.ts';
 
 /**
- * A condition that people should be alerted of. Conditions are computed from the store on each
- * scan; which alerts were sent is stored separately.
+ * A condition that people should be alerted to. Conditions are computed from the store on each scan; which alerts were
+ * sent is stored separately.
  */
 export interface AlertCondition {
   /** `job:orders`, `account:…`, `login:…`, `destination:main`, `scheduler`, `disk`, `source:…`, `config`, `clock`. */

@@ -19,7 +19,7 @@ export interface RecordAlertsOptions {
 /** The result of one scan. */
 export type Seen = Pick<Look, 'conditions' | 'standing'>;
 
-/** What was queued because of a scan. */
+/** The messages that a scan queued. */
 export interface Booked {
   readonly bulletins: readonly Bulletin[];
   /** When there is more to report (epoch ms), even if nothing changes. */

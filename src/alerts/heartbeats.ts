@@ -18,8 +18,8 @@ export interface HeartbeatsOptions {
 }
 
 /**
- * Heartbeat (dead man's switch): a ping after each good result of a job, or at an interval. The receiver raises the alarm if it stays away.
- * A lost ping is not repeated.
+ * Heartbeat (dead man's switch): a ping after each good result of a job, or at an interval. The receiver raises the
+ * alarm if the pings stop. A lost ping is not repeated.
  */
 export class Heartbeats {
   readonly #given: HeartbeatsOptions;

@@ -10,7 +10,7 @@ const dist = fileURLToPath(new URL('../../', import.meta.url));
 
 type Extension = (module: NodeJS.Module, file: string) => void;
 
-/** Compiled code is executed: the folder must belong to this user, and no other user may write to it. */
+/** Whether the folder belongs to this user and no other user can write to it, because compiled code is executed. */
 function isOurs(folder: string): boolean {
   const { uid, mode } = statSync(folder);
   return uid === process.getuid?.() && (mode & 0o022) === 0;
@@ -18,7 +18,7 @@ function isOurs(folder: string): boolean {
 
 const checksumBytes = 4;
 
-/** Undefined if the file is missing or damaged: V8 would execute what it finds. */
+/** Undefined if the file is missing or damaged, because V8 would execute damaged code. */
 function readChecked(file: string): Buffer | undefined {
   try {
     const stored = readFileSync(file);
@@ -31,18 +31,22 @@ function readChecked(file: string): Buffer | undefined {
 
 const head = '(function (exports, require, module, __filename, __dirname) { ';
 
-/** Positions in stacks are those in the file. */
+/** Compiles a file so that positions in stack traces are those in the file. */
 function compile(file: string, text: string, cachedData: Buffer | undefined): Script {
   return new Script(`${head}${text}\n})`, { filename: file, columnOffset: -head.length, cachedData });
 }
 
-/** A script that isn't loaded by Node itself can't import without an experimental feature, about which Node warns users. */
+/**
+ * Whether a script uses `import()`. If Node doesn't load the script itself, that's an experimental feature with a
+ * warning.
+ */
 const imports = (text: string): boolean => text.includes('import(');
 
 /**
- * The compiled code of the package's files, stored at the end of a run: it includes the functions that a run calls. Node's own cache
- * has only what is compiled when a file is loaded, so a start with it takes longer. V8 refuses the code of another version, but doesn't
- * notice if it was compiled from another text: the name of the folder contains the stamp of the build.
+ * Caches the compiled code of the package's files. It's stored at the end of a run, so it includes the functions that
+ * the run called. Node's own cache only has the code that is compiled when a file is loaded, so a start with it takes
+ * longer. V8 refuses code from another version, but doesn't notice if the code was compiled from another source text.
+ * The folder's name therefore contains the build stamp.
  */
 export class CompiledCode {
   readonly #cache: string;
@@ -55,8 +59,8 @@ export class CompiledCode {
   }
 
   /**
-   * Lets `require` use the compiled code; `compiles`: files without it are compiled for {@link save}, otherwise Node loads them.
-   * Returns a function that loads a file by its path below dist/.
+   * Lets `require` use the compiled code. `compiles`: compiles files without cached code, for {@link save}; otherwise,
+   * Node loads them. Returns a function that loads a file by its path below dist/.
    */
   install({ compiles }: { readonly compiles: boolean }): (path: string) => unknown {
     this.#folder = this.#open();

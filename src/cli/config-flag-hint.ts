@@ -2,7 +2,7 @@ import { rewriteAdvice } from '../lib/advice.ts';
 import { commandLine } from '../lib/command-line.ts';
 import { configArguments } from './config-file.ts';
 
-/** Commands that take no config, or have one of their own. */
+/** Commands that take no config, or have their own. */
 const without: ReadonlySet<string> = new Set(['completion', 'demo', 'init', 'serve']);
 const parts: Readonly<Record<string, readonly string[]>> = {
   alerts: ['list', 'test'],

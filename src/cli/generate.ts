@@ -4,10 +4,11 @@ import { parseArgs } from 'node:util';
 import { listRegistries } from './registries.ts';
 
 /**
- * Generates files from folders and declarations: the lists of formats, transforms, channels, providers of secrets and
+ * Generates files from folders and declarations: the lists of formats, transforms, channels, secrets providers and
  * migrations, the JSON Schema for editors, the reference pages of the config and of every connector, the table of the
- * service's endpoints, the log lines, the schema hashes, and the files quoted in pages. With `--check`, it writes nothing and reports stale
- * files with the command that updates them. `--into FOLDER` writes to another folder than the checkout.
+ * service's endpoints, the log lines, the schema hashes, and the files quoted in pages. With `--check`, it writes
+ * nothing and reports stale files with the command that updates them. `--into FOLDER` writes to another folder than the
+ * checkout.
  */
 const root = resolve(import.meta.dirname, '../..');
 const { values: flags } = parseArgs({

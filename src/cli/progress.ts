@@ -18,7 +18,7 @@ export interface Screen extends Canvas {
   /** Both are 0 if the terminal's size is unknown, as in a container or under `script`. */
   readonly columns?: number;
   readonly rows?: number;
-  /** True while earlier text hasn't been taken: the next drawing would only make it wait longer. */
+  /** True while earlier output is still buffered: another drawing would only add to it. */
   readonly writableNeedDrain?: boolean;
   write(text: string): unknown;
 }

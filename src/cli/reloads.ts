@@ -18,7 +18,7 @@ export interface Reloading {
   readonly runtime: Runtime;
   readonly config: Config;
   readonly log: Log;
-  /** Absent where no command can hand its runs over. */
+  /** Absent if commands can't hand their runs over. */
   readonly syncs?: SyncListener | undefined;
 }
 

@@ -13,8 +13,8 @@ function isSupported(version) {
 }
 
 /**
- * A folder of the user's own, because executed code must not come from a place where others can write. Compiled code is
- * kept there between starts, which halves the time to the first row. If it can't be kept, the process continues without.
+ * The user's cache folder, because code must not be executed from a place where others can write. It keeps compiled
+ * code between starts, which halves the time to the first row. If it can't be used, the process continues without it.
  */
 function cacheFolder() {
   return join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'sluice');
@@ -64,8 +64,8 @@ if (lacksFiles()) {
 } else {
   const page = fileURLToPath(new URL('../../docs/operate.md', import.meta.url));
   const next = isCheckout
-    ? '"npm ci --ignore-scripts" brings Node 24 along; then start Sluice by "npx sluice" or "npm run"'
-    : `install Node 24: ${page}, "Node on a server"; or install Sluice again without --omit=optional, which brings Node 24 along`;
+    ? '"npm ci --ignore-scripts" also installs Node 24; then start Sluice with "npx sluice" or "npm run"'
+    : `install Node 24: ${page}, "Node on a server"; or install Sluice again without --omit=optional, which includes Node 24`;
   process.stderr.write(
     `sluice: this Node is too old: ${process.version}, ${process.execPath}\n  allowed  Node 24 from 24.16, Node 26 from 26.1, or newer\n  next     ${next}\n`,
   );

@@ -1,10 +1,10 @@
 import { enableCompileCache } from 'node:module';
 import { CompiledCode } from './compiled-code.ts';
 
-/** Runs a command of the built package. `cache`: a folder of the user's own. */
+/** Runs a command of the built package. `cache`: the user's folder for compiled code. */
 export async function startBuilt(cache: string): Promise<void> {
   const code = new CompiledCode(cache);
-  // The command that runs most often, and that needs most of the code of all others.
+  // `sync` runs most often, and needs most of the code that other commands need.
   const isSync = process.argv[2] === 'sync';
   if (!isSync) enableCompileCache(`${cache}/compiled`);
   const load = code.install({ compiles: isSync });

@@ -39,7 +39,7 @@ export function wantsTraces(env: Environment): boolean {
   return enablingVariables.some((name) => (env[name] ?? '') !== '');
 }
 
-/** Our exporter supports OTLP over HTTP; other exporters and gRPC require an SDK of the user's. */
+/** Our exporter supports OTLP over HTTP; other exporters and gRPC require the user's own SDK. */
 function exportsByItself(env: Environment): boolean {
   const exporters = (env.OTEL_TRACES_EXPORTER ?? 'otlp').split(',').map((name) => name.trim());
   const protocol = env.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL ?? env.OTEL_EXPORTER_OTLP_PROTOCOL ?? '';

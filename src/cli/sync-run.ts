@@ -31,8 +31,8 @@ export interface SyncRunOptions {
 }
 
 /**
- * Runs jobs once, and prints their progress and results; for `sync`, and for a daemon that does its work. Resolves to
- * the exit code.
+ * Runs jobs once, and prints their progress and results; used by `sync`, and by a daemon that runs its jobs. Resolves
+ * to the exit code.
  */
 export async function runAndShow(given: SyncRunOptions): Promise<number> {
   const { jobs, refused, waitSeconds, events, screen, print, terminal, json } = given;

@@ -41,7 +41,7 @@ function otherIn(value: unknown, texts: readonly string[]): string | undefined {
   if (texts.some((text) => secretVariablesIn(text).length > 0)) return 'secrets of a provider';
   if (texts.some((text) => /\$\{\s*file\s*:[^}]*\$\{\s*file\s*:/.test(text))) return 'a file that another file names';
   const { connectors, connector_packages: packages } = (value ?? {}) as Record<string, unknown>;
-  return connectors === undefined && packages === undefined ? undefined : 'connectors of its own';
+  return connectors === undefined && packages === undefined ? undefined : 'its own connectors';
 }
 
 function* textsIn(value: unknown): Generator<string> {

@@ -95,8 +95,8 @@ function roomIn(
 }
 
 /**
- * Opens the clients of a config's destinations, for an open store. A destination with a new key keeps the usage of its
- * day.
+ * Opens the clients of a config's destinations, for an open store. If a destination has a new key, its usage of the day
+ * is kept.
  */
 export async function openGateway(given: {
   store: Store;
@@ -119,7 +119,7 @@ export function followAccounts(
   return store.accountHistory.track([...destinations.values()], daysOf(clock.now(), maxTravelMs));
 }
 
-/** What a run needs to get the tokens of its source. */
+/** What a run needs to get its source's tokens. */
 export type Logins = Pick<LoginRegistry, 'of' | 'close'>;
 
 const noLogins: Logins = { of: () => undefined, close: async () => undefined };

@@ -16,10 +16,10 @@ export interface DaemonOptions {
   readonly timer?: Timer;
 }
 
-/** What a daemon lends to work that isn't its own. */
+/** What a daemon provides for work that a person asked for. */
 export interface Lent {
   readonly config: Config;
-  /** The daemon's, with the clients of this config. */
+  /** The daemon's runtime, with the clients of this config. */
   readonly runtime: Runtime;
   /** Aborted when the daemon stops. */
   readonly stopping: AbortSignal;

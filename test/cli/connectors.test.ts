@@ -204,7 +204,7 @@ describe('sluice connectors test', () => {
     const { code, stdout } = await sluice(folder, 'test', 'desk.mts');
     expect(code).toBe(1);
     expect(stdout).toMatch(/FAIL +reports wrong credentials .*\n +DESK_TOKEN does not say what to do next/);
-    expect(stdout).toContain('desk breaks 1 of its promises');
+    expect(stdout).toContain('desk fails 1 check');
   });
 
   it("requires a world, and says why a file isn't a connector", async () => {

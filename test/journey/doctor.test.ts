@@ -110,7 +110,7 @@ describe('sluice doctor', () => {
     for (const name of ['payloads/run/orphan.csv', '.backup-x']) await utimes(join(state, name), longAgo, longAgo);
     expect(await bad()).toEqual({ code: 1, checks: ['leftovers'] });
     const { stdout } = await home.sluice(['doctor']);
-    expect(stdout).toContain('1 file of 1 MB that nothing references');
+    expect(stdout).toContain('1 unreferenced file (1 MB)');
     expect(stdout).toContain(`rm -r ${join(state, '.backup-x')}`);
     expect(orphansFinding({ count: 3, bytes: 5e8, first: '/x' })).toMatchObject({ ok: false });
   });

@@ -6,7 +6,7 @@ export interface Candidate {
   readonly about: string;
 }
 
-/** Names of a config, by the name of an argument: `job`, `source`. */
+/** Names in a config, by the name of an argument: `job`, `source`. */
 export type NamesOf = (argument: string) => readonly string[];
 
 interface Position {
@@ -17,7 +17,9 @@ interface Position {
   readonly open: Option | undefined;
 }
 
-/** The words that may replace `current`, after the words of a command line. Empty: a shell offers files. */
+/**
+ * The words that may replace `current`, after the words of a command line. If there are none, the shell offers files.
+ */
 export function candidates(
   program: Command,
   { before, current, namesOf }: { before: readonly string[]; current: string; namesOf: NamesOf },

@@ -12,7 +12,7 @@ export interface JobDifference {
   readonly job: string;
   readonly change: 'added' | 'removed' | 'changed' | 'unchanged';
   readonly schedule: Pair<string>;
-  /** On the average of a week. */
+  /** Average over a week. */
   readonly firings_per_day: Pair<number>;
 }
 
@@ -22,11 +22,11 @@ export interface ConfigDifference {
   readonly firings_per_day: { readonly before: number; readonly after: number };
   readonly accounts: readonly ({ readonly destinations: string } & Pair<AccountPeak>)[];
   readonly changes: readonly ConfigChange[];
-  /** False if an account's day fitted before, or didn't exist, and doesn't fit any more. */
+  /** False if a day's requests exceed the limit of an account for which they didn't before. */
   readonly fits: boolean;
 }
 
-/** Compares two configs, and what their schedules need, without a state. */
+/** Compares two configs and the requests that their schedules need, without a state. */
 export async function compareConfigs(before: Version, after: Version, now: number): Promise<ConfigDifference> {
   const changes = configChanges(before, after);
   const [old, fresh] = [await planWeek(before, now), await planWeek(after, now)];

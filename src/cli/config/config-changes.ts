@@ -16,14 +16,19 @@ export interface ConfigChange {
   readonly after?: string;
 }
 
-/** The written values that differ. Secrets are hidden, and a variable that isn't read is itself, not its value. */
+/**
+ * The configured values that differ. Secrets are hidden, and a variable that isn't read is shown instead of its value.
+ */
 export function configChanges(before: Version, after: Version): ConfigChange[] {
   const [old, fresh] = [valuesOf(before), valuesOf(after)];
   const paths = [...new Set([...old.keys(), ...fresh.keys()])].filter((path) => old.get(path) !== fresh.get(path));
   return paths.map((path) => ({ path, before: old.get(path), after: fresh.get(path) }));
 }
 
-/** The text of each written value by its path, as far as it doesn't depend on where the file is. */
+/**
+ * The text of each configured value by path. The config's folder is replaced, because it may differ between the
+ * versions.
+ */
 function valuesOf(version: Version): Map<Path, string> {
   const texts = new Map<Path, string>();
   if (version === undefined) return texts;
@@ -44,7 +49,7 @@ function valuesOf(version: Version): Map<Path, string> {
   return texts;
 }
 
-/** What the path has, or the nearest path that contains it. */
+/** The value at the path or at its nearest ancestor that has one. */
 function atOrAbove<T>(path: Path, of: (path: Path) => T | undefined): T | undefined {
   return of(path) ?? (path === '' ? undefined : atOrAbove(path.slice(0, path.lastIndexOf('/')), of));
 }

@@ -13,7 +13,7 @@ interface Flags {
   readonly json?: true;
 }
 
-/** Means: there was no config before. */
+/** The argument if there was no earlier version. */
 const none = '/dev/null';
 
 /** Prints how a config differs from an earlier version of it. */
@@ -31,7 +31,7 @@ export async function diffConfigs(
   else if (!difference.fits) process.exitCode = exit.failed;
 }
 
-/** Errors of the earlier version may be what the edit fixes. */
+/** Errors in the earlier version don't count, because the edit may fix them. */
 async function openEarlier(file: string, withoutSecrets: true | undefined): Promise<Version> {
   const { loadConfig } = await import('../../config/load.ts');
   const { config, problems, ...loaded } = await loadConfig(file, { withoutSecrets });

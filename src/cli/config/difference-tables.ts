@@ -9,7 +9,7 @@ interface Table {
   readonly rows: readonly (readonly string[])[];
 }
 
-/** A comment of GitHub or GitLab has a maximum length. */
+/** GitHub and GitLab limit the length of comments. */
 const maxRows = 100;
 const right = { align: 'right' as const };
 
@@ -103,7 +103,7 @@ function markdownTable({ columns, rows }: Table): string {
   return [line(columns.map(({ title }) => title)), line(rule), ...rows.map((row) => line(cells(row)))].join('\n');
 }
 
-/** Longer values are cut: a comment isn't the place to read a query. */
+/** Longer values, such as queries, are truncated. */
 const maxCell = 200;
 
 /** A cell whose text contains no markup and no mention, and doesn't end the cell. */

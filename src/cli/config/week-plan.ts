@@ -10,9 +10,9 @@ export interface AccountPeak {
   readonly fits: boolean;
 }
 
-/** What the schedules of a config need in a week of full days, if nothing has run before. */
+/** The requests that a config's schedules need in a week of full days, if nothing has run before. */
 export interface WeekPlan {
-  /** Firings per day of each enabled job that has a schedule, on the average. */
+  /** Average firings per day of each enabled job that has a schedule. */
   readonly firings: ReadonlyMap<string, number>;
   /** By the names of the account's destinations. */
   readonly accounts: ReadonlyMap<string, AccountPeak>;
@@ -20,7 +20,7 @@ export interface WeekPlan {
 
 const days = 7;
 
-/** The plan of the seven days of the service that follow today. */
+/** Plans the seven service days after today. */
 export async function planWeek(version: Version, today: number): Promise<WeekPlan> {
   const firings = new Map<string, number>();
   const accounts = new Map<string, AccountPeak>();

@@ -9,9 +9,9 @@ import { shipped } from '../config/shipped-files.ts';
 /** The files of the template in the order in which they're listed, with descriptions. */
 const files = {
   'acme.mts': 'the connector',
-  'acme.world.mts': 'the place that it is tested in',
-  'acme.test.mts': 'the same for a test runner',
-  'acme.md': 'what to do with them',
+  'acme.world.mts': 'its test world: the environment for tests',
+  'acme.test.mts': 'a test file for a test runner',
+  'acme.md': 'the next steps',
 };
 
 /** Writes a working connector with its test world; writes nothing if one of the files exists. */

@@ -31,7 +31,9 @@ export async function testConnector(given: string): Promise<void> {
       await kit.close();
     }
   }
-  process.stdout.write(`\n${failed === 0 ? `${id} passes all checks` : `${id} breaks ${failed} of its promises`}\n`);
+  process.stdout.write(
+    `\n${failed === 0 ? `${id} passes all checks` : `${id} fails ${failed} ${failed === 1 ? 'check' : 'checks'}`}\n`,
+  );
   if (failed > 0) process.exitCode = exit.failed;
 }
 

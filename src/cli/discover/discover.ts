@@ -69,7 +69,7 @@ async function discoverNamed({ name, pattern, signal }: Asked, flags: DiscoverFl
 
 const isUsable = ({ problem }: Dataset): boolean => problem === undefined;
 
-/** Without the comments for people who start with the file. */
+/** The config without the comments for new users. */
 function bare(config: string): string {
   return config.replaceAll(/^(?:#.*\n)+\n?/gm, '');
 }

@@ -18,14 +18,18 @@ import {
 } from './protocol.ts';
 import { readWords, type SyncWords } from './sync-words.ts';
 
-/** How long a daemon may take to accept: a busy one isn't worth waiting for. */
+/** How long a daemon may take to accept. A busy one isn't worth waiting for. */
 const acceptMs = 500;
-/** A daemon that sends nothing for this many intervals hangs; its own watchdog would have killed it before. */
+/**
+ * A daemon that misses this many keepalives counts as lost; if it only hung, its own watchdog would have killed it
+ * before.
+ */
 const maxSilence = 9;
 
 /**
- * Hands a `sluice sync` over to the daemon of its state folder, which has everything loaded. True if the daemon ran the
- * jobs; otherwise, this process must run them. Loads as little as possible: it's called before anything else.
+ * Hands a `sluice sync` over to the daemon of its state folder, which has already loaded everything. True if the daemon
+ * ran the jobs; otherwise, this process must run them. Loads as little code as possible, because it's called before
+ * anything else.
  */
 export async function handOver(words: readonly string[]): Promise<boolean> {
   const reason = await call(words);
@@ -68,7 +72,7 @@ function factsOf(stream: NodeJS.WriteStream): TerminalFacts {
 
 /** One conversation with a daemon. */
 class Call {
-  /** Undefined if the daemon ran the jobs, otherwise the reason why it doesn't. */
+  /** Undefined if the daemon ran the jobs, otherwise the reason why it didn't. */
   readonly ended: Promise<string | undefined>;
   readonly #socket: Socket;
   readonly #asked: SyncWords;
@@ -85,7 +89,7 @@ class Call {
     this.#end = resolve;
     this.#socket = socket;
     this.#asked = asked;
-    this.#timer = setTimeout(() => this.#fail('it does not answer'), acceptMs);
+    this.#timer = setTimeout(() => this.#fail('it does not respond'), acceptMs);
     socket.setEncoding('utf8');
     socket.on('data', (text: string) => this.#read(text));
     socket.on('error', (error) => this.#fail(error.message));
@@ -97,7 +101,7 @@ class Call {
     this.#silence = 0;
     for (const line of this.#lines.push(text)) {
       const message = messageIn(line);
-      if (message === undefined) this.#fail('its answer is not valid');
+      if (message === undefined) this.#fail('its response is not valid');
       else this.#take(message);
     }
   }
@@ -111,7 +115,7 @@ class Call {
 
   /** The last moment at which this process may run the jobs. */
   #confirm({ accepted }: DaemonMessage): void {
-    const reason = accepted === undefined ? 'its answer is not valid' : (whyApart(accepted) ?? this.#asked.stays);
+    const reason = accepted === undefined ? 'its response is not valid' : (whyApart(accepted) ?? this.#asked.stays);
     if (reason !== undefined) {
       this.#leave(reason);
       return;
@@ -129,7 +133,7 @@ class Call {
     clearTimeout(this.#timer);
     this.#timer = setInterval(() => {
       this.#silence += 1;
-      if (this.#silence > maxSilence) this.#fail('it does not respond any more');
+      if (this.#silence > maxSilence) this.#fail('it no longer responds');
     }, keepAliveMs);
     tolerateLostOutput('sync');
     const { stderr } = process;
@@ -151,7 +155,7 @@ class Call {
     if (this.#phase !== 'over') this.#socket.write(`${JSON.stringify(message)}\n`);
   }
 
-  /** The daemon has gone or isn't one. If it may have begun, the jobs must not run twice. */
+  /** The connection failed. If the daemon may have begun, this process must not run the jobs again. */
   #fail(why: string): void {
     const { jobs, json, flag } = this.#asked;
     const loss: Loss = { why, jobs, json, flag, code: this.#stop?.code() };
@@ -173,7 +177,7 @@ class Call {
   }
 }
 
-/** Why runs of the daemon would differ from those of this process; undefined if they wouldn't. */
+/** Why runs in the daemon would differ from runs in this process; undefined if they wouldn't. */
 function whyApart(daemon: DaemonFacts): string | undefined {
   if (!isSame(daemon.namespaces, namespaces())) return 'the daemon is in another container or sandbox';
   return isSameEnvironment(daemon) ? undefined : 'the daemon has another environment';

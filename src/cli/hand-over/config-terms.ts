@@ -5,7 +5,7 @@ import type { Loaded } from '../../config/load.ts';
 import { type ConfigRecord, recordOf } from '../../daemon/config/config-record.ts';
 import type { SyncRequest } from './protocol.ts';
 
-/** An active config, and what it was made of: a caller who would load something else isn't served. */
+/** An active config and its inputs. Callers that would load a different config aren't served. */
 export interface ConfigTerms {
   readonly config: Config;
   readonly record: ConfigRecord;
@@ -13,7 +13,7 @@ export interface ConfigTerms {
   readonly loaded: Pick<Loaded, 'problems' | 'warnings' | 'refused'>;
 }
 
-/** Small, whatever the size of the document, which is released. */
+/** Doesn't retain the source document, which may be large. */
 export function termsOf(
   config: Config,
   record: ConfigRecord,
@@ -23,7 +23,7 @@ export function termsOf(
   return { config, record, inputs, loaded: { problems, warnings, refused } };
 }
 
-/** Why a caller must load the config itself; undefined if that would give exactly this one. */
+/** Why a caller must load the config itself; undefined if it would load exactly this config. */
 export async function whyOther(
   { config, record, inputs, loaded }: ConfigTerms,
   { config: theirs, jobs }: SyncRequest,

@@ -3,7 +3,10 @@ import type { DaemonFacts } from './protocol.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Variables that Node, its libraries and Sluice itself read, besides those that a config uses. Compiled code changes no result. */
+/**
+ * Variables that Node, its libraries and Sluice read, besides those that a config uses. The compile cache doesn't
+ * affect results.
+ */
 const alwaysRead = /^(?:NODE_(?!COMPILE_CACHE$)|OTEL_|PG|SSL_)|^(?:HOME|SLUICE_KEY|TMPDIR|TZ)$/;
 
 /** The namespaces of this process: the same path, address or process ID may mean something else in others. */
@@ -12,8 +15,8 @@ export function namespaces(): string[] {
 }
 
 /**
- * Whether the daemon was started with the same values of all variables that a run may read. No value leaves a process
- * for this: the kernel shows the environment of a process to its own user.
+ * Whether the daemon was started with the same values of all variables that a run may read. Neither process sends its
+ * values: the kernel lets a user read the environment of their own processes.
  */
 export function isSameEnvironment({ pid, variables }: Pick<DaemonFacts, 'pid' | 'variables'>): boolean {
   try {

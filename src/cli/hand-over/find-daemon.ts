@@ -13,7 +13,7 @@ export interface FoundDaemon {
   readonly close: () => void;
 }
 
-/** Finds the socket in the state folder of a config, or says why there's none to use. */
+/** Finds the socket in the state folder of a config, or returns the reason why it can't be used. */
 export function findDaemon(name: string, env: Environment): FoundDaemon | string {
   if (isJournal(env)) return "the systemd journal reads this process's output";
   const config = readConfig(name);
@@ -47,7 +47,7 @@ function identityOf(descriptor: number): FileIdentity {
   return { dev: String(dev), ino: String(ino) };
 }
 
-/** The journal gets a priority with each line, which only the process itself can write. */
+/** Whether output goes to the systemd journal: its lines need a priority, which only the process itself can write. */
 function isJournal({ JOURNAL_STREAM: stream }: Environment): boolean {
   if (stream === undefined) return false;
   const { dev, ino } = fstatSync(2);

@@ -1,9 +1,9 @@
 /** Splits a stream of text into lines. */
 export class LineSplitter {
-  /** The beginning of a line whose end hasn't come. */
+  /** The beginning of a line whose end hasn't arrived yet. */
   rest = '';
 
-  /** Returns the lines that end in this piece. */
+  /** Adds a chunk, and returns the lines that are now complete. */
   push(text: string): string[] {
     const lines = (this.rest + text).split('\n');
     this.rest = lines.pop() ?? '';

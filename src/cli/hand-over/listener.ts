@@ -21,11 +21,11 @@ export class SyncListener {
   readonly #folder: PrivateFolder;
   readonly #server: Server;
   #terms: ConfigTerms | undefined;
-  /** Of the socket's file. */
+  /** The inode of the socket's file. */
   #inode: number | undefined;
   #isClosed = false;
 
-  /** Undefined where no client would come: another user's folder, or a file system without sockets. */
+  /** Undefined if no client could use the socket: in another user's folder, or on a file system without sockets. */
   static async open(options: ListenerOptions): Promise<SyncListener | undefined> {
     const folder = PrivateFolder.open(options.runtime.store.folder);
     if (folder === undefined) return undefined;
@@ -47,12 +47,12 @@ export class SyncListener {
     this.#server.maxConnections = maxCalls;
   }
 
-  /** A config is active. */
+  /** Call this when a config becomes active. */
   adopt(terms: ConfigTerms): void {
     this.#terms = terms;
   }
 
-  /** Takes no more calls; those in progress end with the daemon's runs. */
+  /** Accepts no more calls; those in progress end with the daemon's runs. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -60,13 +60,13 @@ export class SyncListener {
     // A daemon that was suspended may have a successor.
     const inode = lstatSync(path, { throwIfNoEntry: false })?.ino;
     if (inode !== undefined && inode === this.#inode) rmSync(path);
-    // Closing removes the path that the server was bound to, which the folder must outlive.
+    // Closing the server removes the path that it was bound to, so the folder must stay open until then.
     this.#server.close(() => this.#folder.close());
   }
 
   /**
-   * The socket gets its name after its permissions, and replaces what a killed daemon left: this process holds the
-   * daemon's lease.
+   * Sets the socket's permissions before it gets its final name. It may replace the socket of a killed daemon, because
+   * this process holds the daemon's lease.
    */
   async #listen(): Promise<void> {
     const draft = this.#folder.pathOf(`.${socketName}.new`);

@@ -3,7 +3,7 @@ import { Problem, renderProblem } from '../../lib/problem.ts';
 import { exitCodeAfter } from '../exit.ts';
 import { failureDocument } from '../failure-document.ts';
 
-/** Runs that a daemon took over and didn't report on. */
+/** Runs that a daemon took over, but whose results it didn't report. */
 export interface Loss {
   readonly why: string;
   readonly jobs: readonly string[];
@@ -23,7 +23,7 @@ export function reportLoss({ why, jobs, json, flag, code }: Loss): void {
     code: 'SYNC_RESULT_UNKNOWN',
     family: 'job',
     message: `The daemon that ran this sync is gone, or hangs: ${why}`,
-    seen: 'the results of these runs are unknown; payloads that are owed stay owed',
+    seen: 'the results of these runs are unknown; owed payloads stay owed',
     next: `sluice history${config}${jobs.length === 1 ? ` ${jobs[0]}` : ''} shows what happened; then sync again`,
   });
   process.exitCode = code ?? exitCodeAfter(problem);

@@ -3,9 +3,9 @@ import { closeSync, constants, fstatSync, lstatSync, openSync } from 'node:fs';
 const { O_RDONLY, O_DIRECTORY } = constants;
 
 /**
- * A state folder, kept open, which only this user can change. Its files are reached through the descriptor: whatever
- * happens to the folder's path, they are those of the folder that was checked. Such paths are also short enough for a
- * socket, whose path has 107 bytes at most. Only Linux has them.
+ * A state folder that only this user can change. It's kept open, and its files are accessed through the descriptor, so
+ * they're always in the folder that was checked, even if its path is replaced. Such paths are also short enough for a
+ * socket (at most 107 bytes). Only Linux supports them.
  */
 export class PrivateFolder {
   readonly #descriptor: number;

@@ -1,13 +1,13 @@
 /**
- * How `sluice sync` and the daemon talk: JSON, one message per line. The client sends a request, and the daemon accepts
- * or declines it. Until the client has answered with `go`, nothing has begun, so it may run the jobs itself. After
- * `go`, it may do so only if the daemon says that it declines.
+ * The protocol between `sluice sync` and the daemon: JSON, one message per line. The client sends a request, and the
+ * daemon accepts or declines it. Nothing begins before the client sends `go`, so until then, the client may run the
+ * jobs itself. After `go`, it may do so only if the daemon declines.
  */
 
 /** Increase this if older clients or daemons can't understand a change. */
 export const protocolVersion = 1;
 
-/** Identifies the installed package: the same in all of its files, wherever the code was bundled. */
+/** Identifies the installed package. Must be the same in all bundles of the package. */
 export const codeLocation = import.meta.url;
 
 /** The daemon's socket in the state folder. */
@@ -19,7 +19,7 @@ export const defaultWaitSeconds = 300;
 /** The daemon sends something at least this often while jobs run. */
 export const keepAliveMs = 5_000;
 
-/** What the output of a run must know about the caller's terminal. */
+/** The properties of the caller's terminal that a run's output depends on. */
 export interface TerminalFacts {
   readonly isTTY: boolean;
   readonly columns: number;
@@ -27,20 +27,20 @@ export interface TerminalFacts {
   readonly hasColors: boolean;
 }
 
-/** A file, whatever its path is called. */
+/** Identifies a file regardless of its path. */
 export interface FileIdentity {
   readonly dev: string;
   readonly ino: string;
 }
 
-/** What a client asks for. It contains no variables of its environment. */
+/** A client's request. It contains none of the client's environment variables. */
 export interface SyncRequest {
   readonly version: number;
   /** The client's {@link codeLocation}. */
   readonly code: string;
   /** Options of Node itself, which may load other code first. */
   readonly node: readonly string[];
-  /** The config as the caller named it, and the file that this is. */
+  /** The config's path as the caller wrote it, and the identity of that file. */
   readonly config: FileIdentity & { readonly name: string };
   /** The value of `--config`, if suggested commands need it. */
   readonly flag?: string;
@@ -54,7 +54,7 @@ export interface SyncRequest {
 /** What a client sends after its request. */
 export type ClientMessage =
   | { readonly go: true }
-  /** The signal that the client received: the runs end as those of a process that received it. */
+  /** The signal that the client received: the runs end as if the daemon's process had received it. */
   | { readonly stop: 'SIGINT' | 'SIGTERM' }
   /** The size of its terminal has changed. */
   | { readonly resized: { readonly columns: number; readonly rows: number } };
@@ -63,7 +63,7 @@ export type ClientMessage =
 export interface DaemonMessage {
   /** Why it doesn't run the jobs. */
   readonly declined?: string;
-  /** It would run them; the client compares these facts with its own. */
+  /** It's ready to run them; the client compares these facts with its own. */
   readonly accepted?: DaemonFacts;
   /** Runs have begun, or are about to. */
   readonly started?: true;
@@ -73,7 +73,7 @@ export interface DaemonMessage {
   readonly code?: number;
 }
 
-/** What must be the same in both processes, or a run of the client would be a different one. */
+/** Facts that must be the same in both processes; otherwise, a run could have a different result. */
 export interface DaemonFacts {
   readonly pid: number;
   /** The namespaces of processes, files and network. */
@@ -83,8 +83,8 @@ export interface DaemonFacts {
 }
 
 /**
- * Name of the property of `globalThis` that has the reason why the jobs weren't handed over. The client is a file of its
- * own, which shares no modules with the rest.
+ * The property of `globalThis` with the reason why the jobs weren't handed over. The client is a separate bundle, which
+ * shares no modules with the rest.
  */
 const reasonName = Symbol.for('sluice.sync.local');
 
@@ -93,7 +93,7 @@ export function keepReason(reason: string): void {
   Reflect.set(globalThis, reasonName, reason);
 }
 
-/** Why this process runs the jobs; undefined if it didn't ask. */
+/** Why this process runs the jobs; undefined if it didn't ask a daemon. */
 export function reasonToStay(): string | undefined {
   return Reflect.get(globalThis, reasonName) as string | undefined;
 }

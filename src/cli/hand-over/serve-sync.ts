@@ -19,7 +19,7 @@ export interface ServeSyncOptions {
   readonly request: SyncRequest;
   /** The caller's terminal. */
   readonly terminal: Terminal;
-  /** Aborted when the caller is told to stop, or is gone. */
+  /** Aborted when the caller receives a stop signal or disconnects. */
   readonly signal: AbortSignal;
   /** The caller's exit code because of a signal. */
   readonly stopCode: () => number | undefined;
@@ -29,8 +29,8 @@ export interface ServeSyncOptions {
 const callers = new AsyncLocalStorage<object>();
 
 /**
- * Runs jobs in this daemon as `sluice sync` would in a process of its own, and writes what it would write. Resolves to
- * its exit code; never throws.
+ * Runs jobs in this daemon as `sluice sync` would in its own process, and writes the same output. Resolves to its exit
+ * code; never throws.
  */
 export function serveSync(given: ServeSyncOptions): Promise<number> {
   const caller = {};
@@ -67,7 +67,7 @@ async function runFor(given: ServeSyncOptions, caller: object, onPrinted: () => 
   });
 }
 
-/** The events of runs that are made for this caller, and not those of other runs of the same jobs. */
+/** The events of this caller's runs, without those of other runs of the same jobs. */
 function eventsOf(events: Events<SluiceEvents>, caller: object): Pick<Events<SluiceEvents>, 'listen'> {
   const runs = new Set<string>();
   return {
@@ -81,7 +81,7 @@ function eventsOf(events: Events<SluiceEvents>, caller: object): Pick<Events<Slu
   };
 }
 
-/** As they would be shown after loading the config. */
+/** Shows the warnings that the caller would see if it loaded the config itself. */
 function showWarnings({ terms, request, terminal }: ServeSyncOptions): void {
   for (const warning of terms.loaded.warnings) {
     const named = warning.with({ where: { ...warning.where, file: request.config.name } });

@@ -9,8 +9,8 @@ const line =
 const variable = /\$\{env:(\w+)(?::-([^${}]*))?\}/g;
 
 /**
- * The state folder that a config most likely names, without loading the parser; undefined if that isn't clear. A wrong
- * guess finds no daemon, or one that has another config and declines.
+ * The state folder that a config most likely names, without loading the parser; undefined if that isn't clear. With a
+ * wrong guess, there is no daemon, or it has another config and declines.
  */
 export function stateFolderIn(text: string, file: string, env: Environment): string | undefined {
   const written = text.startsWith('{') ? memberOf(text) : valueIn(text);
@@ -25,7 +25,7 @@ function valueIn(text: string): string | undefined {
   return /^["']?state["']?[ \t]*:/m.test(text) ? undefined : defaultStateFolder;
 }
 
-/** JSON is YAML too. */
+/** The option in a config that is a JSON document. */
 function memberOf(text: string): string | undefined {
   try {
     const { state = defaultStateFolder } = JSON.parse(text) as { readonly state?: unknown };

@@ -12,10 +12,10 @@ import {
   type TerminalFacts,
 } from './protocol.ts';
 
-/** How long a client may take to ask and to confirm. */
+/** How long a client may take to send its request and to confirm it. */
 const askMs = 5_000;
 const maxMessage = 1_000_000;
-/** How long an answer may wait for a client that doesn't read it. */
+/** How long a response waits for a client that doesn't read it. */
 const lingerMs = 1_000;
 
 interface Served {
@@ -33,7 +33,7 @@ interface SyncCallOptions {
   readonly serve: (given: Served) => Promise<number>;
 }
 
-/** One client's call. Whatever the client sends, or if it goes away, affects only its own runs. */
+/** One client's call. Invalid messages and a lost connection only affect the client's own runs. */
 export class SyncCall {
   readonly #socket: Socket;
   readonly #options: SyncCallOptions;
@@ -160,7 +160,7 @@ export class SyncCall {
 
 const lineOf = (message: DaemonMessage): string => `${JSON.stringify(message)}\n`;
 
-/** Throws unless it has the parts that the daemon uses. */
+/** Parses a request. Throws if a part that the daemon uses is missing. */
 function requestIn(message: object): SyncRequest {
   const request = message as SyncRequest;
   const { node, jobs, config, stdout, stderr, flag } = request;

@@ -12,13 +12,13 @@ export interface SyncWords {
   readonly jobs: readonly string[];
   readonly json: boolean;
   readonly waitSeconds: number;
-  /** Why this process runs the jobs although the daemon would. */
+  /** Why this process runs the jobs even if the daemon could. */
   readonly stays?: string;
 }
 
 /**
- * Reads the words after `sluice sync`, or says why the runs must stay in this process. Only what it understands for
- * certain is handed over; the command itself reports anything wrong.
+ * Parses the words after `sluice sync`, or returns the reason why the runs must stay in this process. Hands over only
+ * words that it fully understands; the command itself reports errors.
  */
 export function readWords(words: readonly string[], env: Environment): SyncWords | string {
   const known = usualConfig(env);

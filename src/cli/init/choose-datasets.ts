@@ -9,7 +9,7 @@ export type Ask = (question: string) => Promise<string>;
 interface ChooseOptions {
   /** Names from the command line. */
   readonly tables: readonly string[];
-  /** Everything is confirmed. */
+  /** Every question is answered with yes. */
   readonly yes: boolean;
   /** Absent without a terminal. */
   readonly ask: Ask | undefined;
@@ -66,7 +66,7 @@ function unknown(name: string, usable: readonly Dataset[]): never {
   throw new Problem({
     code: 'INIT_UNKNOWN',
     family: 'config',
-    message: `The source has nothing with the name "${name}" that can be read`,
+    message: `The source has nothing readable named "${name}"`,
     seen: name,
     allowed: names.join(', ') || 'nothing can be read',
     next: didYouMean(name, names) ?? 'check the name and the permissions of the login',

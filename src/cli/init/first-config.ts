@@ -43,7 +43,7 @@ destinations:
 
 `;
 
-/** Writes a config with one source and one job for each chosen dataset. No secret of the address is in it. */
+/** Writes a config with one source and one job for each chosen dataset. It contains no secret from the address. */
 export function firstConfig({ address, chosen, folder, destination }: FirstConfigOptions): FirstConfig {
   const name = sourceName(address);
   const { options, secrets } = sourceOptions(address, { name, folder });
@@ -67,7 +67,7 @@ function sourceName({ connector, options }: OpenAddressResult): string {
   return nameOf(basename(path, extname(path))) || 'db';
 }
 
-/** The name without the extension of a file, or what surrounds a path of an API. */
+/** The name without a file's extension, or without the slashes and query around an API's path. */
 function titleOf({ name, kind }: Dataset): string {
   if (name.startsWith('/') && kind === 'stream') return name.replaceAll(/^\/+|[?#].*$/g, '') || name;
   return kind === 'file' || kind === 'sheet' ? name.replace(/(\.\w+)+(?=#|$)/, '') : name;

@@ -105,7 +105,7 @@ function refreshTokenOf(description: OAuthDescription, login: LoginConfig, given
       token === undefined
         ? 'This login requires a person, so a refresh cannot use it'
         : 'This vendor changes the refresh token with every use, so it cannot be stored in a property',
-    next: 'put a token into the property oauth_user_token, or pull the data with a job of your own and push it',
+    next: 'put a token into the property oauth_user_token, or pull the data with your own job and push it',
   });
 }
 
@@ -160,7 +160,7 @@ function noLogin({ title, id }: Connector, given: Texts): Problem {
     message: isById
       ? 'Unsupported property token_id: this service stores no tokens'
       : `${title} requires a login, and the data source has none`,
-    allowed: 'oauth_user_token; or client_id with what gets a token without a person',
+    allowed: 'oauth_user_token; or client_id with credentials that get a token without a person',
     next: `add one: PUT /datasource-instances/{id}/properties; docs/connectors/${id}.md lists the supported logins`,
   });
 }

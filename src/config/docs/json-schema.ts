@@ -33,7 +33,7 @@ export function configSchema(declarations: Declarations): JsonSchema {
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'Sluice config',
-    description: 'Jobs that carry rows from sources to dashboard data sources.',
+    description: 'Jobs that move rows from sources to dashboard data sources.',
     ...(allowVariables(schema) as JsonSchema),
   };
 }
@@ -42,7 +42,7 @@ function mapOf(map: JsonSchema, members: JsonSchema): JsonSchema {
   return { ...map, propertyNames: nameSchema, additionalProperties: members };
 }
 
-/** One branch per connector; any other name is a connector of the user's own, whose options are unknown here. */
+/** One branch per connector; any other name is the user's own connector, whose options are unknown here. */
 function sourceSchema(connectors: readonly Connector[]): JsonSchema {
   const ids = connectors.map(({ id }) => id);
   const word = sourceOptions.connector.schema;

@@ -97,7 +97,7 @@ ${secretRows()}
 Inside \`{…}\` and \`[…]\`, YAML requires quotes around such values.`;
 
 const retryText = `In \`retry\` of a job, or of the top level for all jobs. It repeats a whole **run** minutes later, with a new connection, for
-example after a database restart or a 503 of the token address. In contrast, \`retries\` of an HTTP source
+example after a database restart or a 503 from the token endpoint. In contrast, \`retries\` of an HTTP source
 ([simple_rest](connectors/simple_rest.md)) repeats one **request** within a run, seconds later, and keeps the connection and
 the pages read so far. A request that still fails after its \`retries\` ends the attempt, and \`retry\` decides when the next
 attempt starts. From the second attempt on, a request is repeated at most once.

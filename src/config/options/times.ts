@@ -103,7 +103,7 @@ export function readGridStart(text: string, timezone: string): Told<number> {
   try {
     return { value: instantOf(text.trim(), timezone) };
   } catch {
-    const allowed = '2026-11-21, 2026-11-21T06:30 (on the clock of the time zone), or 2026-11-21T06:30Z';
+    const allowed = '2026-11-21, 2026-11-21T06:30 (local time in the time zone), or 2026-11-21T06:30Z';
     return { fault: `"from" is not a valid date and time`, allowed };
   }
 }

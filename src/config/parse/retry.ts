@@ -33,7 +33,7 @@ export function loadRetry(part: Part, otherwise: RetryRule | false, faults: Faul
     message: 'Invalid "retry": the longest wait is shorter than the first',
     path: longest.path,
     seen: showValue(longest.value),
-    allowed: `"longest" from "first" on; by default ${retryDefaults.first} and ${retryDefaults.longest}`,
+    allowed: `"first" up to "longest"; by default ${retryDefaults.first} and ${retryDefaults.longest}`,
     next: 'raise "longest", or lower "first"',
   });
   return rule;

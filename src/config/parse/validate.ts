@@ -82,7 +82,7 @@ function fillUnread(part: Part, schema: JsonSchema): void {
   }
 }
 
-/** A value of the kind that the option's default or example is; undefined for plain text. */
+/** A value of the same kind as the option's default or example; undefined for plain text. */
 function valueLike(node: JsonSchema | undefined, hash: string): unknown {
   const [example] = (node?.examples ?? []) as unknown[];
   if (node?.default !== undefined || typeof example !== 'string') return node?.default;
@@ -153,7 +153,7 @@ function isFork({ keyword }: SchemaError): boolean {
   return keyword === 'anyOf' || keyword === 'oneOf';
 }
 
-/** The branch of this fork that an error is in. Another value that the same schema applies to has forks of its own. */
+/** The branch of this fork that an error is in. Another value that the same schema applies to has its own forks. */
 function branchOf(error: SchemaError, fork: SchemaError): string | undefined {
   if (!`${error.instancePath}/`.startsWith(`${fork.instancePath}/`)) return undefined;
   const prefix = `${fork.schemaPath}/${fork.keyword}/`;

@@ -108,7 +108,7 @@ function syntaxProblem(fault: { message: string }, { where, line }: { where: Pro
 }
 
 function wordsOf(message: string): string {
-  if (message.includes('multiple documents')) return 'it holds several documents, separated by "---"';
+  if (message.includes('multiple documents')) return 'it contains several documents, separated by "---"';
   return message.replace(/\s+/g, ' ').replace(/\.$/, '');
 }
 

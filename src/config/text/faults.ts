@@ -22,13 +22,15 @@ export class Faults {
     this.#scope = scope;
   }
 
-  /** Adds an error: this part cannot be used until it is fixed. If its value isn't known, that is the reason. */
+  /** Adds an error: this part can't be used until it's fixed. For an unread value, reports that it wasn't checked. */
   add(fault: Fault): void {
     const written = this.#unreadAt(fault.path);
     this.problems.push(this.#problem(written === undefined ? fault : unreadFault(fault, written)));
   }
 
-  /** The value at `path`, written like this, has a variable that wasn't read. */
+  /**
+   * Marks the value at `path` as unread, because it has a variable that wasn't read. `written`: its text in the file.
+   */
   unread(path: Path, written: string): void {
     this.#unread.set(path, written);
   }
@@ -37,7 +39,7 @@ export class Faults {
     return [...this.#unread].find(([at]) => path === at || path.startsWith(`${at}/`))?.[1];
   }
 
-  /** Adds a warning, which stops nothing. An unread value needs none, except that it isn't read. */
+  /** Adds a warning, which stops nothing. For an unread value, only warnings about its variables are added. */
   warn(fault: Fault): void {
     if (this.#unreadAt(fault.path) === undefined || fault.within !== undefined)
       this.warnings.push(this.#problem(fault));
@@ -54,7 +56,7 @@ export class Faults {
   }
 }
 
-/** The code of faults that another value of a variable would not have. */
+/** The code of errors that may only be due to an unread variable. */
 export const unreadCode = 'CONFIG_UNREAD';
 
 function unreadFault({ path, message }: Fault, written: string): Fault {

@@ -11,7 +11,7 @@ export function closing(text: string, from: number): number {
 
 const secretStart = new RegExp(`\\$\\{\\s*(?:${[...secretProviders.keys()].join('|')})\\s*:`, 'g');
 
-/** The variables of a text whose values are kept by a provider of secrets. */
+/** The variables in a text whose values come from a secrets provider. */
 export function secretVariablesIn(text: string): string[] {
   const found = [...text.matchAll(secretStart)].map(({ index }) => [index, closing(text, index + 2)] as const);
   return found.flatMap(([start, end]) => (end < 0 ? [] : [text.slice(start, end + 1)]));

@@ -270,7 +270,7 @@ class Scan {
             : `paths are relative to the config's folder, ${this.#settings.folder}`,
       };
       if (!this.#settings.withoutSecrets) return this.#fault(fault);
-      // It may be a secret that is only on the machine of the daemon, or a mistake.
+      // It may be a secret that exists only on the daemon's machine, or a mistake.
       if (!isAbsolute(path)) this.#reports.warn(fault);
       return this.#unread(within);
     }

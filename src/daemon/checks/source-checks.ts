@@ -21,8 +21,9 @@ const besideMs = 60_000;
 const restMs = 1_000;
 
 /**
- * Checks sources on its own schedule, so that people hear of an unreachable source before the next run fails. A run that read
- * the source counts as a check. A check never overlaps with a run of the same source: it waits or is canceled.
+ * Checks sources on its own schedule, so that people learn about an unreachable source before the next run fails. A run
+ * that read the source counts as a check. A check never overlaps with a run of the same source: it waits or is
+ * canceled.
  */
 export class SourceChecks {
   readonly #given: SourceChecksOptions;
@@ -30,7 +31,7 @@ export class SourceChecks {
   readonly #queue = new PQueue({ concurrency: atATime });
   /** Sources with a check in progress or about to start. */
   readonly #under = new Map<string, AbortController>();
-  /** Sources to check because of the startup probe only. */
+  /** Sources that are only checked because of the startup probe. */
   #wanted = new Set<string>();
   #nap = new AbortController();
   #loop: Promise<void> = Promise.resolve();

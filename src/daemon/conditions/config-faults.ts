@@ -89,6 +89,6 @@ function conditionOf(
 
 function faultsText([first, ...others]: readonly RecordedFault[]): string {
   if (first === undefined) return '';
-  const more = others.length === 0 ? '' : `, and ${countOf(others.length, 'more fault')}`;
+  const more = others.length === 0 ? '' : `, and ${countOf(others.length, 'more error')}`;
   return `: ${first.message} (${first.place})${more}`;
 }

@@ -30,8 +30,8 @@ function settledBadly({ overview, jobs }: Snapshot): Condition[] {
     const waiting = overview.waitingOf(job.name);
     const held = waiting.findLast(({ state }) => state === 'quarantined');
     const shown = overview.publishedAsOf(job) ?? 0;
-    // A dead payload that was superseded is history, for example after its data source was created again. One of the same
-    // millisecond as what is shown isn't superseded.
+    // A dead payload that was superseded is history, for example after its data source was created again. A payload
+    // from the same millisecond as the shown data isn't superseded.
     const dead = waiting.findLast(({ state, as_of }) => state === 'dead' && as_of >= shown);
     const basis = { subject: `job:${job.name}`, level: 'error', jobs: [job.name] } as const;
     return [
@@ -94,9 +94,7 @@ const jobsOf = (rows: readonly OutboxRow[], { jobs }: Snapshot['config']): strin
 
 function waitText(rows: readonly OutboxRow[]): string {
   const jobs = new Set(rows.map(({ job }) => job)).size;
-  return jobs === 1
-    ? '1 job waits with its owed payload; nothing is lost'
-    : `${jobs} jobs have owed payloads; no data is lost`;
+  return jobs === 1 ? '1 job has an owed payload; no data is lost' : `${jobs} jobs have owed payloads; no data is lost`;
 }
 
 const codeOf = (code: string | null) => (code === null ? {} : { code });

@@ -74,7 +74,7 @@ function examineSecretFiles({ file, folder }: Config): Finding[] {
     const mode = statOf(path)?.mode ?? 0;
     return (mode & forOthers) === 0
       ? []
-      : [bad('secret file', `others may read ${path}`, commandLine('chmod', 600, path))];
+      : [bad('secret file', `other users can read ${path}`, commandLine('chmod', 600, path))];
   });
 }
 

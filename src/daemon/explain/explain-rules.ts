@@ -131,7 +131,7 @@ function owed({ waiting, daemonSince, now, quotaUntil, ...facts }: Facts): RuleR
 /** What a person can do about a payload that is retried automatically. */
 function awaited({ code }: OutboxRow): string {
   return code === 'RATE_LIMITED' || code === 'ACCOUNT_PAUSED' || code === 'SEND_SLOTS_BUSY'
-    ? 'no action needed: Sluice sends it after the wait; "sluice status" shows what other programs use of the account'
+    ? 'no action needed: Sluice sends it after the wait; "sluice status" shows the requests of other programs'
     : 'no action needed during an outage of the service; to see the cause, run "sluice check --connect"';
 }
 

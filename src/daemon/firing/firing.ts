@@ -18,7 +18,7 @@ export interface Firing {
   readonly logicalAt?: number;
   /** A retry after a failed attempt. */
   readonly attempt?: RetryRow;
-  /** It was missed and has a run of its own now: it waits for its turn even if the job is running. */
+  /** It was missed and now has its own run: it waits for its turn even if the job is running. */
   readonly isCatchUp: boolean;
   /** It had a run before, which has ended; the job's next firing was recorded since. */
   readonly isRepeated?: boolean;

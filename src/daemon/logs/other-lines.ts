@@ -15,7 +15,7 @@ export const otherLines: readonly OtherLine[] = [
     line: 'sync.handed_over',
     level: 'info',
     facts: ['jobs'],
-    says: 'The daemon runs these jobs for a `sluice sync`; none: all enabled jobs.',
+    says: 'The daemon runs these jobs for a `sluice sync`; an empty list means all enabled jobs.',
   },
   {
     line: 'sync.local',
@@ -27,7 +27,7 @@ export const otherLines: readonly OtherLine[] = [
     line: 'sync.not_accepted',
     level: 'warn',
     facts: ['error'],
-    says: 'The daemon has no socket, so each `sluice sync` runs in a process of its own.',
+    says: 'The daemon has no socket, so each `sluice sync` runs in its own process.',
   },
   {
     line: 'daemon.waiting',

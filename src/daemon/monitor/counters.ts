@@ -56,11 +56,11 @@ export class Counters {
     const counter = <const L extends string>(name: string, help: string, ...labelNames: L[]) =>
       new Counter({ name: `sluice_${name}_total`, help, labelNames, registers });
     this.#runs = counter('runs', 'Finished runs by job and outcome.', jobLabel, 'result');
-    this.#attempts = counter('attempts', 'Attempts at runs that began, the first ones included.', jobLabel);
-    this.#rows = counter('run_rows', 'Rows of the results that runs made.', jobLabel);
-    this.#runBytes = counter('run_bytes', 'Bytes of the results that runs made.', jobLabel);
+    this.#attempts = counter('attempts', 'Attempts that began, including the first one of each run.', jobLabel);
+    this.#rows = counter('run_rows', 'Rows in the results of runs.', jobLabel);
+    this.#runBytes = counter('run_bytes', 'Bytes in the results of runs.', jobLabel);
     this.#payloads = counter('payloads', 'Payloads by job and result.', jobLabel, 'result');
-    this.#sentBytes = counter('delivered_bytes', 'Bytes that the service took.', jobLabel);
+    this.#sentBytes = counter('delivered_bytes', 'Bytes that the service accepted.', jobLabel);
     this.#requests = counter('requests', 'Requests to the service, by response class.', 'account', 'status_class');
     this.#throttled = counter(
       'throttled_requests',
@@ -68,7 +68,7 @@ export class Counters {
       'account',
       'limit',
     );
-    this.#lineSeconds = counter('pacing_seconds', 'Seconds that requests stood in line for their turn.', 'account');
+    this.#lineSeconds = counter('pacing_seconds', 'Seconds that requests waited in the send queue.', 'account');
     this.#waits = counter('waits', 'Number of times that sending stopped, by reason.', 'account', 'reason');
     this.#skipped = counter('firings_skipped', 'Firings that were skipped.', jobLabel);
     this.#reloads = counter('config_reloads', 'Config reloads, accepted or refused.', 'result');
@@ -79,11 +79,14 @@ export class Counters {
     );
     this.#alerts = counter(
       'alert_messages',
-      'Alerts handed to channels; "failed" is tried again, "given_up" is not.',
+      'Alerts sent to channels; "failed" is retried, "given_up" is not.',
       'channel',
       'result',
     );
-    this.#refusedRoom = counter('disk_refusals', 'Results that were not written because there was no room for them.');
+    this.#refusedRoom = counter(
+      'disk_refusals',
+      'Results that were not written because there was not enough disk space.',
+    );
     this.#forgotten = counter(
       'forgotten_payloads',
       'Payloads kept for a rollback that were deleted to free disk space.',
@@ -91,19 +94,19 @@ export class Counters {
     this.#checks = counter('source_checks', 'Source checks by result.', 'source', 'result');
     this.#runSeconds = new Histogram({
       name: 'sluice_run_duration_seconds',
-      help: 'How long runs took, from the firing to the payload on disk (or to the end of a bulk refresh).',
+      help: 'Duration of runs, from the firing to the payload on disk (or to the end of a bulk refresh).',
       buckets: runBuckets,
       registers,
     });
     this.#requestSeconds = new Histogram({
       name: 'sluice_request_duration_seconds',
-      help: 'How long requests to the service took.',
+      help: 'Duration of requests to the service.',
       buckets: requestBuckets,
       registers,
     });
     this.#published = new Gauge({
       name: 'sluice_last_publish_timestamp_seconds',
-      help: 'When the instance of a job was last known to show its newest data.',
+      help: "When a job's instance was last known to show its newest data.",
       labelNames: [jobLabel],
       registers,
     });

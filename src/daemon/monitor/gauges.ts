@@ -60,26 +60,30 @@ export class Gauges {
     const registers = [given.registry];
     const gauge = <const L extends string>(name: string, help: string, ...labelNames: L[]) =>
       new Gauge({ name: `sluice_${name}`, help, labelNames, registers });
-    this.#depth = gauge('outbox_payloads', 'Payloads that are owed.', 'destination');
-    this.#bytes = gauge('outbox_bytes', 'Bytes of the payloads that are owed.', 'destination');
-    this.#oldest = gauge('outbox_oldest_age_seconds', 'Age of the oldest payload that is owed.', 'destination');
-    this.#allowance = gauge('quota_allowance_requests', 'Requests that the account may make in a day.', 'account');
-    this.#left = gauge('quota_left_requests', 'Requests of the day that are left.', 'account');
-    this.#others = gauge('quota_others_requests', 'Requests of the day that others made on the account.', 'account');
-    this.#turn = gauge('quota_turn_timestamp_seconds', 'When the day of the quota turns.', 'account');
-    this.#kept = gauge('kept_rows', 'Rows that the job keeps.', 'job_name');
-    this.#keptBytes = gauge('kept_bytes', 'Size on disk of the kept rows of the job.', 'job_name');
-    this.#state = gauge('state_bytes', 'Size of the state folder by kind of files.', 'kind');
+    this.#depth = gauge('outbox_payloads', 'Owed payloads.', 'destination');
+    this.#bytes = gauge('outbox_bytes', 'Bytes of owed payloads.', 'destination');
+    this.#oldest = gauge('outbox_oldest_age_seconds', 'Age of the oldest owed payload.', 'destination');
+    this.#allowance = gauge('quota_allowance_requests', 'Daily request allowance of the account.', 'account');
+    this.#left = gauge('quota_left_requests', 'Remaining requests of the day.', 'account');
+    this.#others = gauge(
+      'quota_others_requests',
+      'Requests of the day that other programs made with the account.',
+      'account',
+    );
+    this.#turn = gauge('quota_turn_timestamp_seconds', 'When the daily allowance resets.', 'account');
+    this.#kept = gauge('kept_rows', "Number of the job's kept rows.", 'job_name');
+    this.#keptBytes = gauge('kept_bytes', "Disk usage of the job's kept rows.", 'job_name');
+    this.#state = gauge('state_bytes', 'Size of the state folder by kind of file.', 'kind');
     this.#stateLimit = gauge('state_limit_bytes', 'Maximum size of the state folder.');
     this.#stateRoom = gauge('state_room_bytes', 'Bytes that may still be written into the state folder.');
-    this.#overdue = gauge('next_firing_overdue_seconds', 'How late the firing is that should have been first.');
-    this.#scheduled = gauge('scheduled_jobs', 'Jobs that have a next firing.');
+    this.#overdue = gauge('next_firing_overdue_seconds', 'How overdue the next firing is.');
+    this.#scheduled = gauge('scheduled_jobs', 'Jobs with a next firing.');
     this.#inLine = gauge(
       'waiting_firings',
       'Firings whose runs have not started: they wait for a free slot or for the previous run.',
     );
     this.#lateness = gauge('waiting_firings_oldest_seconds', 'Delay of the oldest firing whose run has not started.');
-    this.#wrong = gauge('open_alerts', 'What is wrong now that people want to hear of, by occasion.', 'occasion');
+    this.#wrong = gauge('open_alerts', 'Open alerts by occasion.', 'occasion');
     this.#conditions = gauge(
       'conditions',
       'Current conditions by kind. Level error: a person must act. left_out: jobs with an error in the config.',
@@ -88,7 +92,10 @@ export class Gauges {
     );
     this.#answers = gauge('source_answers', '1 if the last check of the source succeeded, 0 if it failed.', 'source');
     this.#untold = gauge('alert_waiting_messages', 'Alerts that a channel has not accepted yet.', 'channel');
-    this.#throttled = gauge('throttled_jobs', 'Jobs that run less often because the requests of the day do not reach.');
+    this.#throttled = gauge(
+      'throttled_jobs',
+      'Jobs that run less often because the daily allowance is not sufficient.',
+    );
     this.#ticking = gauge('scheduler_ticking', '1 while the scheduler runs, 0 if it has stopped.');
   }
 

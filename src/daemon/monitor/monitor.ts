@@ -121,7 +121,7 @@ export class Monitor {
   }
 
   async #answer({ method, url = '', headers }: IncomingMessage): Promise<Answer> {
-    if (method !== 'GET' && method !== 'HEAD') return plain(405, 'Only GET and HEAD.');
+    if (method !== 'GET' && method !== 'HEAD') return plain(405, 'Only GET and HEAD are supported.');
     if (!isOwnName(headers.host, this.#names)) return plain(421, notOurs(headers.host));
     const path = url.split('?', 1)[0];
     if (path === '/healthz') return looked(this.#readiness.alive());

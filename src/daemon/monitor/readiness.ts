@@ -24,15 +24,15 @@ export interface ReadinessOptions {
 const checks = [
   { name: 'state', kinds: ['state', 'disk'], fine: 'the state can be read and written' },
   { name: 'config', kinds: ['left_out', 'config', 'reload_refused'], fine: undefined },
-  { name: 'destinations', kinds: ['credentials'], fine: 'no destination refuses us' },
+  { name: 'destinations', kinds: ['credentials'], fine: 'no destination refuses the credentials' },
 ] as const satisfies readonly { name: string; kinds: readonly ConditionKind[]; fine: string | undefined }[];
 
 /** A public description of each kind without data: a condition's own sentence may quote some. */
 const words: Readonly<Partial<Record<ConditionKind, (condition: Condition) => string>>> = {
   state: ({ code = '' }) => `the state is not writable: ${code}`,
-  disk: () => 'the state folder has no room for another result',
+  disk: () => 'the state folder has no space for another result',
   left_out: ({ jobs }) => `job ${jobs.join(', ')} is left out because of an error in the config`,
-  config: () => 'parts of the config are left out for their faults',
+  config: () => 'parts of the config are left out because of errors',
   reload_refused: () => 'a reload was rejected; the previous config stays active',
   credentials: ({ subject }) => `${subject.slice('destination:'.length)} refuses the credentials`,
 };

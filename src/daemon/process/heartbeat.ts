@@ -123,7 +123,7 @@ export async function readHeartbeat(
     // A daemon that can't write has no heartbeat, but its schedules may be running.
     const problem = await store.probe();
     if (problem !== undefined)
-      return { ticking: true, message: `not known while the state is not writable: ${problem.code}` };
+      return { ticking: true, message: `unknown while the state is not writable: ${problem.code}` };
     return { ticking: false, message: `no heartbeat from the daemon for ${seconds(age)}` };
   }
   return { ticking: written.ticking, message: written.message };

@@ -61,8 +61,8 @@ export interface Overview {
 }
 
 /**
- * Reads the store once for all jobs: a handful of queries, however many jobs there are. Without a store, nothing has
- * run yet.
+ * Reads the store once for all jobs, with a handful of queries regardless of the number of jobs. Without a store,
+ * nothing has run yet.
  */
 export async function readOverview(config: Config, store: Store | undefined, clock: Clock): Promise<Overview> {
   const now = clock.now();

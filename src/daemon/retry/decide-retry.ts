@@ -30,7 +30,7 @@ export interface FailedAttempt {
   readonly now: number;
   /** When the job fires next; null: never. */
   readonly nextFiring: number | null;
-  /** Seeds the random half of the wait, so that the same text gives the same wait. */
+  /** Seeds the random half of the wait, so that the same text yields the same wait. */
   readonly seed: string;
 }
 

@@ -24,6 +24,6 @@ export function nextAttempt(
   const facts = { run, since, attempt, at, until };
   if (isRunning) return { ...facts, message: `attempt ${attempt} is running` };
   if (!hasDaemon) return { ...facts, message: `tries again when the daemon runs (attempt ${attempt})` };
-  const when = at > now ? `at ${instantText(at)}` : 'as soon as it is its turn';
+  const when = at > now ? `at ${instantText(at)}` : 'when its turn comes';
   return { ...facts, message: `tries again ${when} (attempt ${attempt})` };
 }

@@ -28,9 +28,9 @@ interface Steps {
 }
 
 /**
- * The chunks of a range in order, each starting at the end of the previous one; the last is cut to fit. An empty
- * `chunk` means all at once. Days and weeks are calendar units in `zone`. Throws Problems of family `config` for an
- * invalid range.
+ * The chunks of a range in order, each starting at the end of the previous one; the last one is shortened to fit. An
+ * empty `chunk` means all at once. Days and weeks are calendar units in `zone`. Throws Problems of family `config` for
+ * an invalid range.
  */
 export function* chunksOf({ from, to }: Range, { chunk, zone }: { chunk: string; zone: string }): Generator<Range> {
   const kind = kindOf(from);

@@ -10,7 +10,7 @@ export interface Throttleable {
   readonly firings: number;
   /** It has run today, so it may pause for the rest of the day. */
   readonly ran: boolean;
-  /** Whether it may be throttled; jobs with priority `high` never are, whatever this says. */
+  /** Whether it may be throttled; jobs with priority `high` never are, regardless of this value. */
   readonly mayThrottle: boolean;
 }
 

@@ -38,7 +38,7 @@ test('finds the records, a key and a next link, and the suggested query reads al
     query: { path: '/orders', records: 'data.items', paging: { kind: 'next_link', path: 'links.next' } },
     notes: [
       'Other lists in the response: meta.tags.',
-      'order_id has another value in each of the 20 records seen.',
+      'order_id has a different value in each of the 20 records seen.',
       'The second page was requested and has other records.',
       'Other candidates for paging: {"kind":"page","parameter":"page"}.',
     ],
