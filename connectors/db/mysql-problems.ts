@@ -79,7 +79,10 @@ const rules: readonly ErrorNumbers[] = [
   },
 ];
 
-/** Connection and serialization errors are transient, whatever the number: 1047 means that a Galera node is not ready. */
+/**
+ * Connection and serialization errors are transient, regardless of the number: 1047 means that a Galera node is not
+ * ready.
+ */
 const passingStates = /^(08|40001|40P01)/;
 
 /** Converts any error of mysql2 to a problem. */

@@ -27,8 +27,8 @@ export function streamOf(connection: Connection): Duplex {
 }
 
 /**
- * Guards the socket of a new connection, and its TLS socket, which mysql2 creates later. Console output of the driver goes to the
- * log.
+ * Guards the socket of a new connection, and its TLS socket, which mysql2 creates later. The driver's console output
+ * goes to the log.
  */
 export function guardConnection(connection: Connection, log: ConnectorLog): void {
   const guarded = connection as unknown as { startTLS(then: (failure?: Error) => void): void };

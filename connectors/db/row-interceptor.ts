@@ -35,7 +35,7 @@ const nothing = Buffer.alloc(0);
 
 /**
  * Intercepts rows between a socket and a driver's parser, so that the driver never parses them. Bytes are collected in
- * blocks of our own: a row split over two packets becomes contiguous, cells can be rewritten in place, and small TLS
+ * our own blocks: a row split over two packets becomes contiguous, cells can be rewritten in place, and small TLS
  * records still make full batches. Subclasses know the messages of the protocol.
  */
 export abstract class RowInterceptor {

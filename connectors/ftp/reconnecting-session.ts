@@ -61,7 +61,7 @@ export class ReconnectingSession {
     await this.renew();
   }
 
-  /** Runs `work` with the session. If it was aborted, throws the signal's reason, whatever failed. */
+  /** Runs `work` with the session. If the run was aborted, throws the signal's reason instead of the error. */
   async use<T>(work: (session: Session) => Promise<T>): Promise<T> {
     try {
       return await work(this.session);

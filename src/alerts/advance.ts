@@ -39,10 +39,10 @@ const forgetMs = 30 * 86_400_000;
 const seenMs = 86_400_000;
 
 /**
- * The state machine of alerts: each subject and occasion opens once, escalates at most once and recovers once. A
- * group of alerts is sent as one message after a settling time in which others of the same cause can join, then with
- * growing pauses. So a cause that fails a thousand jobs, or that flaps all day, results in a few messages.
- * Changes that revert between two messages are not reported. Pure: the same input gives the same output in every process.
+ * The state machine of alerts: each subject and occasion opens once, escalates at most once and recovers once. A group
+ * of alerts is sent as one message after a settling time in which others with the same cause can join, then with
+ * growing pauses. So a cause that fails a thousand jobs, or that flaps all day, results in a few messages. Changes that
+ * revert between two messages are not reported. Pure: the same input gives the same output in every process.
  */
 export function advance(look: Look): Advance {
   const rows = new Map(look.rows.map((row) => [keyOf(row), sane(row, look.now)]));

@@ -1,6 +1,6 @@
 /** Events of alerts. Each one follows the durable step that it names. */
 export type AlertEvents = {
-  /** It is queued for the channels. */
+  /** An alert is queued for the channels. */
   'alert.raised': {
     readonly occasion: string;
     readonly kind: string;

@@ -68,7 +68,10 @@ export class Monitoring {
     this.#systemd.watch(() => this.#heartbeat.check().ticking);
   }
 
-  /** Wraps a reload of the config: notifies systemd when it starts and ends, whatever the result. `work` resolves to a note. */
+  /**
+   * Wraps a reload of the config: notifies systemd when it starts and ends, regardless of the result. `work` resolves
+   * to a note.
+   */
   async reload(work: () => Promise<string | undefined>): Promise<void> {
     await this.#systemd.reloading();
     try {

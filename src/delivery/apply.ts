@@ -9,7 +9,7 @@ import { inspect, listDatasources, type RemoteDatasource, sharesOf } from './rem
 /** An action of `apply`; `say` describes it. Nothing is ever deleted. */
 export type ApplyAction = { readonly declared: Declared; readonly say: string } & (
   | { readonly kind: 'create' }
-  /** It was created by `apply`, but is not in this state (a crash, a new machine). */
+  /** The data source was created by `apply`, but is not in this state (a crash, a new machine). */
   | { readonly kind: 'adopt'; readonly datasource: string; readonly instance: string }
   | { readonly kind: 'update'; readonly datasource: string }
   | { readonly kind: 'share'; readonly datasource: string | undefined; readonly shares: readonly Share[] }
@@ -27,8 +27,8 @@ export interface ApplyPlan {
 export type ClientOf = (declared: Declared) => DestinationClient;
 
 /**
- * Plans what `apply` would do to create the declared data sources at the service. Only reads. Never takes over a data source
- * that Sluice did not create, whatever its name.
+ * Plans what `apply` would do to create the declared data sources at the service. Only reads. Never takes over a data
+ * source that Sluice did not create, even if it has the same name.
  */
 export async function planApply(config: Config, store: Store, clientOf: ClientOf): Promise<ApplyPlan> {
   const lists = new Map<string, Promise<RemoteDatasource[]>>();

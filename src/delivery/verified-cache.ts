@@ -22,7 +22,7 @@ export class VerifiedCache {
     return seen !== undefined && this.#clock.monotonic() - seen < validMs;
   }
 
-  /** It was sent or waits for a retry: the next attempt verifies it again. */
+  /** Call this when a payload was sent or waits for a retry: the next attempt verifies it again. */
   end(id: number): void {
     this.#seen.delete(id);
   }

@@ -17,7 +17,7 @@ const shape = new RegExp(`^${month}(?:[T ]${clock}( ?Z|[+-]\\d\\d(?::?\\d\\d)?)?
 export class NewestTime {
   readonly #timezone: string;
   readonly #latest: number;
-  /** Like the above, as a local time in the format of the texts. */
+  /** `#latest` as a local time, in the format of the texts. */
   readonly #latestLocal: string;
   #day = '';
   #local = '';

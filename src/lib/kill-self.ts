@@ -1,9 +1,9 @@
 import { setFlagsFromString } from 'node:v8';
 
 /**
- * Ends this process immediately from any thread, whatever the others do: by SIGKILL, so the exit code is 137. The init
- * process of a container or PID namespace ignores signals to itself (pid_namespaces(7)), but not an unhandled
- * breakpoint trap: then the exit code is 133.
+ * Ends this process immediately from any thread, even if other threads are blocked: by SIGKILL, so the exit code is
+ * 137. The init process of a container or PID namespace ignores signals to itself (pid_namespaces(7)), but not an
+ * unhandled breakpoint trap: then the exit code is 133.
  */
 export function killSelf(): void {
   process.kill(process.pid, 'SIGKILL');

@@ -7,7 +7,7 @@ import { lookUpProcess } from './process-table.ts';
  */
 export interface Identity {
   readonly host: string;
-  /** The boot ID. systemd-nspawn shows some of its processes a boot ID of its own. */
+  /** The boot ID. systemd-nspawn shows some of its processes a different boot ID. */
   readonly boot: string;
   /** The PID namespace: two containers on one volume both have a process 1. */
   readonly space: string;

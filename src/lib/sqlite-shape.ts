@@ -12,7 +12,7 @@ export const schemaQuery =
   "select type, name, sql from sqlite_schema where sql is not null and name not like 'sqlite\\_%' escape '\\'";
 
 /**
- * A hash of the actual tables, whatever the history of migrations: a version number in the database only records what
+ * A hash of the actual tables, independent of the migration history: a version number in the database only records what
  * its creator believed. Ignores white space and the order of columns.
  */
 export function schemaHash(entries: readonly SchemaEntry[]): string {

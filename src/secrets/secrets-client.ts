@@ -53,7 +53,7 @@ export class SecretsClient {
     return this.#agent;
   }
 
-  /** The first conclusive response, whatever its status. Throws `CONFIG_SECRET_UNAVAILABLE` if there is none. */
+  /** The first conclusive response, regardless of its status. Throws `CONFIG_SECRET_UNAVAILABLE` if there is none. */
   async call(request: SecretRequest): Promise<HttpAnswer> {
     const { clock, random } = this.#options;
     const until = clock.monotonic() + patienceMs;

@@ -73,7 +73,7 @@ function transportOf(channel: Email) {
     host: hostname.replace(/^\[|\]$/g, ''),
     port: port === '' ? (secure ? 465 : 587) : Number(port),
     secure,
-    // A password is never sent unencrypted, whatever the server offers.
+    // A password is never sent unencrypted, even if the server doesn't offer encryption.
     requireTLS: !secure && (channel.tls === 'required' || user !== ''),
     ...(user === '' ? {} : { auth: { user, pass } }),
     connectionTimeout: timeout,

@@ -6,7 +6,7 @@ import { sqliteSignature } from '../../sdk/records/foreign.ts';
 export interface SourceAddress {
   readonly connector: 'db' | 'file';
   readonly options: Readonly<Record<string, string>>;
-  /** The part of it that is meant: a file, or a glob. */
+  /** The selected part of the source: a file or a glob. */
   readonly pattern?: string;
 }
 

@@ -30,7 +30,10 @@ export interface InitOptions {
 
 const print = (text: string): void => void process.stdout.write(`${sanitizeOutput(text)}\n`);
 
-/** Writes a config for what a person chooses from a source, checks it, and shows the first rows. Sends only after a yes. */
+/**
+ * Writes a config for what a person chooses from a source, checks it, and shows the first rows. Sends only if the
+ * person agrees.
+ */
 export async function initFromSource({
   path,
   force,

@@ -49,8 +49,8 @@ function renewalOf(part: Part, member: Member, context: LoadContext): Pick<Desti
 }
 
 /**
- * It appears in the state and in logs, so it must not reveal the credentials: a plain hash would allow guessing a
- * password.
+ * The account's ID appears in the state and in logs, so it must not reveal the credentials: a hash that included the
+ * password would allow guessing it.
  */
 function accountOf(url: string, credentials: Credentials): string {
   const who = credentials.kind === 'api_key' ? ['key', credentials.key] : ['basic', credentials.user];

@@ -11,7 +11,7 @@ import { describe } from './describe.ts';
 import { raisedFacts } from './raised-facts.ts';
 import { UnwritableAlert } from './unwritable.ts';
 
-/** Polling interval for what has no event: time passing, other processes. */
+/** Polling interval for changes without an event: those due to the passing of time or to other processes. */
 const scanEveryMs = 60_000;
 /** Debounce: a burst of events causes one scan; slow scans run less often. */
 const restMs = 1_000;

@@ -41,7 +41,7 @@ export class SourceChecks {
     this.#given = given;
   }
 
-  /** Starts checking; with `probe`, first checks every source of an enabled job once, whatever its interval. */
+  /** Starts checking; with `probe`, first checks every source of an enabled job once, regardless of its interval. */
   start({ probe }: { probe: boolean }): void {
     const { events } = this.#given.runtime;
     if (probe)

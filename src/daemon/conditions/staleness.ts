@@ -76,7 +76,7 @@ interface Pace {
   readonly from: number;
 }
 
-/** Without a limit of its own, only a scheduled job can be late. */
+/** A job without its own limit can be late only if it's scheduled. */
 function isWatched({ schedule }: Job, staleAfterMs: number | false | undefined): boolean {
   return staleAfterMs === undefined ? schedule !== undefined : staleAfterMs !== false;
 }
@@ -89,7 +89,7 @@ function bySchedule({ schedule }: Job, published: number, { every, from }: Pace)
   return at === null ? undefined : Math.max(at, published + leastMs);
 }
 
-/** When each job's data was last known to be good. A bulk refresh has no data of its own, so its run counts. */
+/** When each job's data was last known to be good. A bulk refresh has no data, so the time of its run counts. */
 async function publishedOf(jobs: readonly Job[], { overview, store }: Snapshot): Promise<Map<string, number>> {
   const published = new Map<string, number>();
   const refreshed = jobs.some(({ extract }) => extract === undefined) ? await store.runs.lasts(['refreshed']) : [];

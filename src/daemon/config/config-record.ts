@@ -68,7 +68,7 @@ export async function recordOf(file: string): Promise<ConfigRecord> {
   return { file: resolve(file), sha256: createHash('sha256').update(text).digest('hex') };
 }
 
-/** A config that is about to become active, ready to be recorded. Small, whatever the config's size. */
+/** A config that is about to become active, ready to be recorded. It's small, regardless of the config's size. */
 export interface PreparedRecord extends ConfigRecord {
   readonly faults: readonly RecordedFault[];
   readonly leftOut: readonly LeftOutJob[];

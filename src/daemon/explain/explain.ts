@@ -90,7 +90,7 @@ async function explainOne(
   };
 }
 
-/** Adds firings skipped since the last run began, whatever the verdict. */
+/** Adds firings skipped since the last run began, regardless of the verdict. */
 function withSkip(judgement: RuleResult, skip: SkipRow | undefined): RuleResult {
   if (skip === undefined) return judgement;
   return { ...judgement, because: [skippedFiring(skip), ...judgement.because] };

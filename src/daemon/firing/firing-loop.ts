@@ -86,7 +86,7 @@ export class FiringLoop {
     await this.#retries.adopt(config);
   }
 
-  /** Fires whatever the adopted config makes due. */
+  /** Fires everything that is due according to the adopted config. */
   resume({ concurrency }: Config): void {
     this.#queue.setConcurrency(concurrency);
     this.#scheduler.look();

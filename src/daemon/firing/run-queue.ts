@@ -28,7 +28,7 @@ export interface QueuedRun {
 export type OfferResult =
   /** `replaced`: the attempt whose place in the queue it takes. */
   | { readonly state: 'queued'; readonly replaced?: Firing }
-  /** It waits for the end of the previous run. */
+  /** The firing waits for the end of the previous run. */
   | { readonly state: 'waiting'; readonly reason: string }
   | { readonly state: 'skipped'; readonly reason: string };
 

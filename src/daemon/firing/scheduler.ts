@@ -62,7 +62,9 @@ export class Scheduler {
     this.#timer = given.timer ?? createTimer(given.clock);
   }
 
-  /** Adopts a config's jobs, all or none. Unchanged schedules continue; whatever is due fires at the next check. */
+  /**
+   * Adopts a config's jobs, all or none. Unchanged schedules continue; everything that is due fires at the next check.
+   */
   async adopt(jobs: Iterable<Job>): Promise<void> {
     const wanted = [...jobs].flatMap(({ schedule, ...job }) =>
       schedule === undefined || !job.enabled ? [] : [{ job: { ...job, schedule }, schedule }],
@@ -113,7 +115,7 @@ export class Scheduler {
     return !this.#isStopped;
   }
 
-  /** A firing is done, whatever its result: other missed firings may continue. */
+  /** Call this when a firing is done, regardless of its result: other missed firings may continue. */
   done({ job, at, open }: Firing): void {
     if (open !== undefined) this.#open.delete(job.name, open);
     this.goOn(job.name, at);

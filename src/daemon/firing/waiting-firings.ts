@@ -39,7 +39,7 @@ export class WaitingFirings {
     void this.#poll();
   }
 
-  /** A newer firing replaces a waiting one, unless each of them has a run of its own. */
+  /** A newer firing replaces a waiting one, unless each of them has its own run. */
   replaceBy(firing: Firing): void {
     this.#waiting.delete(placeOfFiring(firing));
   }

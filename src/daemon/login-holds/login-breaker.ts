@@ -165,7 +165,7 @@ export class LoginBreaker {
     return { connector, place, account, key_id: key.id, secret };
   }
 
-  /** The row of this login, on hold or suspected, whichever key it was hashed with. */
+  /** The row of this login, on hold or suspected, regardless of the key that it was hashed with. */
   async #known(source: Source): Promise<LoginHoldRow | undefined> {
     const login = loginOf(source)!;
     for (const row of await this.#given.store.loginHolds.of(login)) if (await this.#isOf(row, login)) return row;

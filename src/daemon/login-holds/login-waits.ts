@@ -17,7 +17,7 @@ interface LoginWaitsOptions {
 
 /**
  * Firings whose source login is on hold. When an attempt is due, one of them makes it. All fire once the hold is
- * lifted, also by another process; otherwise an outage of a directory server for a minute would cost a daily job its
+ * lifted, even by another process. Otherwise, a directory server that is down for a minute would cost a daily job its
  * run.
  */
 export class LoginWaits {

@@ -111,7 +111,7 @@ function basis({ since, code, what, fix, until }: Condition): Omit<SourceTrouble
   return { since, code, message: what, fix, next_at: until };
 }
 
-/** No job could read it last time: whatever the cause, it isn't known to be usable. */
+/** No job could read the source last time: regardless of the cause, it isn't known to be usable. */
 function failing({ readers, conditions, overview }: TroubleContext): SourceTrouble | undefined {
   const found = readers.flatMap(({ name }) =>
     conditions.filter(({ kind, subject }) => kind === 'failed' && subject === `job:${name}`),

@@ -2,7 +2,7 @@ import type { Job } from '../../config/config.ts';
 import type { RetryRow } from '../../state/tables.ts';
 import type { RunOutcome } from '../run/run-outcome.ts';
 
-/** States in which the source was read, whatever happened to the rows. */
+/** States in which the source was read, regardless of what happened to the rows. */
 const read: ReadonlySet<RunOutcome['state']> = new Set([
   'owed',
   'delivered',
@@ -92,7 +92,7 @@ export class PendingAttempts {
     return this.#probes.get(extract?.source.name ?? '') === name;
   }
 
-  /** The job's retry is over, whatever its result. */
+  /** Call this when the job's retry is over, regardless of its result. */
   done({ name, extract }: Job, now: number): void {
     const source = extract?.source.name ?? '';
     if (this.#probes.get(source) !== name) return;
@@ -120,7 +120,7 @@ export class PendingAttempts {
   }
 
   /**
-   * The probe of a source failed and is retried as `row` says: everything due earlier waits as long.
+   * The probe of a source failed and is retried as `row` says: all retries that are due earlier wait as long.
    *
    * @returns `moved`: rows that wait longer now; `over`: retries that can't wait that long and were removed
    */

@@ -10,8 +10,8 @@ const stopped = { code: 'RUN_STOPPED', message: 'The run was stopped before its 
 /** Ends an attempt that threw, in one transaction: as stopped, as failed, or with the attempt that follows. */
 export async function endFailed(given: RunOptions, run: string, thrown: unknown): Promise<RunStage> {
   const { runtime, signal } = given;
-  // If the package was replaced meanwhile, that's the cause, whatever was thrown: the daemon stops, and the signal has
-  // the reason.
+  // If the package was replaced meanwhile, that's the cause, regardless of what was thrown: the daemon stops, and the
+  // signal has the reason.
   runtime.installation?.look();
   if (signal.aborted) return endStopped(given, run);
   const problem = toProblem(thrown, { code: 'RUN_THREW', family: 'bug' }).at(placeOf(given));
@@ -55,7 +55,7 @@ async function planNext(
   { problem, row }: { problem: Problem; row: RetryRow },
 ): Promise<boolean> {
   let isPlanned = true;
-  // Retried by the store, because a run that fails due to the disk must not remain `running` due to the same disk.
+  // Retried by the store, because a run that fails due to a disk error must not remain `running` due to the same error.
   await store.settle(row.run, async ({ retries }) => {
     isPlanned = await retries.plan(row.run, problem, attempt?.isKept === true ? row : undefined);
   });

@@ -92,7 +92,7 @@ function checkHeaders(headers: Readonly<Record<string, string>>): void {
   }
 }
 
-/** Whether the request takes effect: its changes persist, whatever happens to the response. */
+/** Whether the request takes effect: its changes persist, even if the response is lost. */
 export function takesEffect({ answer, reset }: FaultRule): boolean {
   return answer === undefined && reset !== 'before_body' && reset !== 'after_body';
 }

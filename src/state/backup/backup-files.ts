@@ -12,7 +12,7 @@ interface Kept {
   readonly sha256: string;
 }
 
-/** Written last: a folder without a manifest isn't a backup, whatever else it contains. */
+/** Written last: a folder without a manifest isn't a backup, regardless of its other files. */
 export interface BackupManifest {
   readonly format: 1;
   /** ISO 8601. */

@@ -43,7 +43,7 @@ export class GoodPayloads {
   }
 
   /**
-   * Rolls back: enqueues a former payload in a run of its own and puts the job on hold, so that no later run undoes it.
+   * Rolls back: enqueues a former payload in its own run and puts the job on hold, so that no later run undoes it.
    * `job` is the job that writes the instance now; it may have been renamed since. Other pending payloads of the
    * instance are superseded. The job continues from the checkpoint of that time: from its kept rows or, if it keeps
    * none, from the beginning. Take the job's lease first.

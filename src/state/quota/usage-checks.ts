@@ -14,8 +14,9 @@ export class UsageChecks {
   }
 
   /**
-   * Claims the right to check now. False if any process has checked within `everyMs`, or if the service refused recently. The
-   * interval starts now, whatever the result. If the clock was set back to before the last check, the interval starts over.
+   * Claims the right to check now. False if any process has checked within `everyMs`, or if the service refused
+   * recently. The interval starts now, regardless of the result. If the clock was set back to before the last check,
+   * the interval starts over.
    */
   claim(account: string, everyMs: number): Promise<boolean> {
     return inTransaction(this.#context, async (inside) => {
