@@ -149,8 +149,8 @@ export interface TypeRow {
 }
 
 /**
- * Types by object ID, with their element and base types. `$1` is a list of object IDs.
- * int2vector and oidvector have elements too, but are no arrays on the wire; only array_in reads `{…}`.
+ * Types by object ID, with their element and base types. `$1` is a list of object IDs. int2vector and oidvector have
+ * elements too, but aren't arrays on the wire; only array_in reads `{…}`.
  */
 export const typeQuery = `
   with recursive need (oid) as (

@@ -6,7 +6,7 @@ import type { SshOptions } from './options.ts';
 /** Grace period: a run that ends early may still have to send a cancel request through the tunnel. */
 const lastWordsMs = 1000;
 
-/** Route to the server of a source: direct, or by an SSH tunnel that is opened on demand and reopened if it breaks. */
+/** Route to a source's server: direct, or through an SSH tunnel that is opened on demand and reopened if it breaks. */
 export class Route {
   readonly #options: ConnectOptions;
   #tunnel: Tunnel | undefined;

@@ -82,7 +82,7 @@ export type RunEvents = {
   /** The schedules stopped, or a firing stays overdue: the supervisor should restart the daemon. */
   'schedules.stopped': { readonly message: string };
   'schedules.resumed': { readonly message: string };
-  /** The wall clock was set by more than two seconds; negative: back. */
+  /** The wall clock was changed by more than two seconds; `seconds` is negative if it was set back. */
   'clock.set': { readonly seconds: number; readonly message: string };
   /** The state isn't writable: the disk is full, failing or read-only. */
   'state.unwritable': {

@@ -4,7 +4,7 @@ import { Duplex } from 'node:stream';
 /** Errors that show that the peer no longer reads. */
 const ofPeer = new Set(['ECONNRESET', 'EPIPE']);
 
-/** A connection that was abandoned before anything was received for the last write. */
+/** A connection that was abandoned before anything was received in response to the last write. */
 export interface Lingering {
   /** True when the peer has closed it and can no longer read the request, false on timeout. */
   readonly isClosed: Promise<boolean>;

@@ -22,10 +22,11 @@ function twice(name: string): Problem {
 }
 
 /**
- * The contract of every connector about its batches (see `Extraction`). A violation is a bug in Sluice or the plugin.
+ * Checks that a batch meets every connector's contract (see `Extraction`). A violation is a bug in Sluice or the
+ * plugin.
  */
 export function checkBatch(batch: Batch, columns: readonly Column[]): void {
-  if (batch.columns !== columns) throw breach('a batch does not carry the columns array of its extract');
+  if (batch.columns !== columns) throw breach('a batch does not have the columns array of its extract');
   if (batch.cells.length !== columns.length)
     throw breach(`a batch has ${batch.cells.length} columns of cells for ${columns.length} columns`);
   if (batch.rows !== undefined && batch.rows.length < batch.length)

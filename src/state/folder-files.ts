@@ -19,6 +19,6 @@ export function removeIfEmpty(folder: string, root: string): void {
   try {
     rmdirSync(folder);
   } catch {
-    // It still contains another file, or another process has removed it.
+    // The folder still contains another file, or another process has removed it.
   }
 }

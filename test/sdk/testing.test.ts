@@ -152,31 +152,31 @@ describe('the standard suite', () => {
   });
 
   it.each<[string, Flaws, RegExp]>([
-    ['returns nothing from check', { mute: true }, /^reports what a check found .* is no sentence/],
-    ['accepts wrong credentials', { blind: true }, /^reports wrong credentials .*family login was due/],
+    ['returns nothing from check', { mute: true }, /^reports the result of a check .* is not a sentence/],
+    ['accepts wrong credentials', { blind: true }, /^reports wrong credentials .*expected a Problem of family login/],
     ['throws an unclassified error', { plain: true }, /^distinguishes an unreachable server .*only a Problem/],
     ["doesn't say how to fix a login", { vague: true }, /^reports wrong credentials .*what to do next/],
     [
       'creates a columns array for each batch',
       { hasty: true },
-      /^gives the columns .*does not carry the columns array/,
+      /^returns the declared columns .*does not have the columns array/,
     ],
-    ['returns other rows the second time', { moody: true }, /^gives the same rows/],
-    ['trims what it reads', { sloppy: true }, /^carries hostile/],
+    ['returns other rows the second time', { moody: true }, /^returns the same rows/],
+    ['trims what it reads', { sloppy: true }, /^returns unusual names/],
     [
       'starts from the beginning in every run',
       { forgetful: true },
-      /^goes on from its watermark .*nothing ha[sd] changed/,
+      /^continues from its watermark .*nothing has changed/,
     ],
     [
       'reports no changes although there are some',
       { deceived: true },
-      /^goes on from its watermark .*no watermark to tell by/,
+      /^continues from its watermark .*no watermark to compare with/,
     ],
-    ['ignores the stop signal', { deaf: true }, /^does not begin .*although it was stopped/],
+    ['ignores the stop signal', { deaf: true }, /^does not start .*although it was stopped/],
     ['keeps files open', { leaky: true }, /^leaves nothing open .*testing\.test\.ts/s],
-    ['reads too far ahead', { hoarding: true }, /^reads no further ahead .*at most 8000000 may be read ahead/],
-    ['logs a secret', { talkative: true }, /^never lets a secret be seen/],
+    ['reads too far ahead', { hoarding: true }, /^limits how far it reads ahead .*at most 8000000 are allowed/],
+    ['logs a secret', { talkative: true }, /^shows no secret/],
   ])('detects one that %s', async (_, flaws, said) => {
     const failures = await failuresOf(connectorKit(shelfWith(flaws), worldWith()));
     expect(failures).toContainEqual(expect.stringMatching(said));
@@ -210,22 +210,20 @@ describe('the standard suite', () => {
       },
     };
     expect(await failuresOf(connectorKit(shelfWith(), bare))).toEqual([
-      expect.stringMatching(/^carries hostile .*does not show "hostile"/),
+      expect.stringMatching(/^returns unusual names .*the test source has no "hostile"/),
     ]);
-    const waived = connectorKit(shelfWith(), { ...bare, waived: { hostile: 'a shelf holds numbers alone' } });
-    expect(waived.checks.map(({ name }) => name)).toContain(
-      'its world leaves out: hostile (a shelf holds numbers alone)',
-    );
+    const waived = connectorKit(shelfWith(), { ...bare, waived: { hostile: 'a shelf has only numbers' } });
+    expect(waived.checks.map(({ name }) => name)).toContain('its world waives: hostile (a shelf has only numbers)');
     expect(await failuresOf(waived)).toEqual([]);
     const silent = connectorKit(shelfWith(), { ...bare, waived: { hostile: '' } });
-    expect(await failuresOf(silent)).toEqual([expect.stringContaining('no reason is given for "hostile"')]);
+    expect(await failuresOf(silent)).toEqual([expect.stringContaining('"hostile" is waived without a reason')]);
   });
 
   it('rejects a world with too little data for the checks', async () => {
     const poor = worldWith({ many: { query: { table: 'few' }, rows: 3 }, refused: [] });
     const failures = (await failuresOf(connectorKit(shelfWith(), poor))).join('\n');
-    expect(failures).toContain('below 24000000 nothing would show');
-    expect(failures).toContain('has no options that must be refused');
+    expect(failures).toContain('the check needs at least 24000000');
+    expect(failures).toContain('the world has no invalid options');
   });
 
   it('runs the example', async () => {
@@ -233,7 +231,7 @@ describe('the standard suite', () => {
       (await failuresOf(connectorKit({ ...shelfWith(), example }, worldWith()), 15)).join('\n');
     expect(await shown('sources: {s: {connector: shelf}}')).toContain('its example has no job');
     expect(await shown('connector: shelf\njobs: {j: {query: {tabel: few}}}')).toContain(
-      'job j: its options are refused',
+      'job j: its options are invalid',
     );
   });
 
@@ -249,7 +247,7 @@ describe('the standard suite', () => {
     };
     expect(await failuresOf(connectorKit(retired))).toEqual([]);
     expect(await failuresOf(connectorKit({ ...retired, check: async () => 'fine' }))).toEqual([
-      expect.stringMatching(/^says that its service is gone/),
+      expect.stringMatching(/^always reports that its service is discontinued/),
     ]);
     expect(() => connectorKit(shelfWith())).toThrow('has no test world');
   });

@@ -35,7 +35,7 @@ export function zoneFinding(year: number, found: readonly (number | undefined)[]
     : bad('time zones', `the daylight saving rules for New York are wrong in ${year} (zones ${version})`, fix);
 }
 
-/** Schedules use one time-zone database and texts the other: around the next changes, both must agree. */
+/** Schedules and texts use different time-zone databases: both must agree around the next clock changes. */
 function examineCalendars(zones: readonly string[], now: number): Finding {
   const apart = zones.filter((zone) => instantsOf(zone, now).some((at) => !agree(zone, at)));
   if (apart.length === 0) return good('calendars', `Temporal and Intl agree on ${zones.length} zones`);

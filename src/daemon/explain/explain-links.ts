@@ -17,7 +17,7 @@ export interface Explanation {
   readonly instance?: string;
   /** Age of the data that the instance was last known to show; absent if it never received any from this state. */
   readonly shows_as_of?: number;
-  /** A later request is unanswered, so it may show something newer. */
+  /** A later request is unanswered, so the instance may show something newer. */
   readonly in_doubt?: true;
   /** A short phrase: `up to date`, `waiting for the quota` … */
   readonly verdict: string;

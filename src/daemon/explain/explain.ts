@@ -27,7 +27,7 @@ export interface ExplainOptions {
   readonly cache?: ConditionCache;
 }
 
-/** Explains from the store why a job's target shows what it shows. Sends no requests and changes nothing. */
+/** Explains why a job's target shows what it shows. Reads only the store: sends no requests and changes nothing. */
 export async function explainJob(job: Job, given: ExplainOptions): Promise<Explanation> {
   return (await explainJobs([job], given))[0] as Explanation;
 }

@@ -36,7 +36,7 @@ export function endsRunIn(four: number): number {
   return (((turned - 0x21212121) & ~turned) | equal(four, 0x5c5c5c5c)) & topBits;
 }
 
-/** The first byte from here that ends a run. `view` has the same bytes. */
+/** The position of the first byte from `start` on that ends a run. `view` is a view of the same bytes. */
 export function runEnd(bytes: Buffer, view: DataView, start: number): number {
   let at = start;
   for (const last = bytes.length - 4; at <= last; at += 4) {

@@ -63,7 +63,7 @@ function refuseOffice(input: RecordInput, members: readonly ArchiveMember[]): vo
   });
 }
 
-/** Without a name: everything except metadata of operating systems, `__MACOSX/` and dot files. */
+/** Without `member`: all files except the operating system's metadata, `__MACOSX/` and dot files. */
 function isWanted(members: readonly ArchiveMember[], member: string | undefined): (member: ArchiveMember) => boolean {
   if (member === undefined) return ({ name }) => !/(?:^|\/)(?:__MACOSX\/|\.)/.test(name);
   if (members.some(({ name }) => name === member)) return ({ name }) => name === member;

@@ -96,7 +96,10 @@ export class XmlLexer {
     return at + 1;
   }
 
-  /** The first byte that has a meaning in this table, or none of its classes; the end of the bytes if there is none. */
+  /**
+   * The position of the first byte that has a special meaning in this table or is invalid; the end of the bytes if
+   * there is none.
+   */
   until(pos: number, table: Uint8Array): number {
     const { bytes } = this;
     const { length } = bytes;

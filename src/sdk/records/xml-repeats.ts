@@ -12,7 +12,7 @@ interface Values {
   readonly first: XmlNode;
   readonly byHolder: Map<XmlNode, XmlValue>;
   /**
-   * They are all in elements with the same names. This fails if names contain dots, because `a.b` is then ambiguous.
+   * All values are in elements with the same names. This fails if names contain dots, because `a.b` is then ambiguous.
    */
   areAlike: boolean;
 }

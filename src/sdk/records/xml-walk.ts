@@ -26,7 +26,8 @@ interface XmlWalkOptions {
   /** Number of cells in a row; 0 if the walk only surveys. */
   readonly width: number;
   /**
-   * Called for each path of a record that may be new, in order of appearance, and with whether the part is repeated.
+   * Called for each path of a record that may be new, in order of appearance; `isRepeated`: the part occurs more than
+   * once.
    */
   meet(path: string, isRepeated: boolean): void;
 }

@@ -27,7 +27,7 @@ export interface Tunnel {
   close(): Promise<void>;
 }
 
-/** Logs in and opens the tunnel. Not a loopback port, because any user on the machine could use that. */
+/** Logs in and opens the tunnel. Doesn't listen on a loopback port, because any user on the machine could use that. */
 export async function openTunnelBySsh({ login, to, name, signal }: TunnelOptions): Promise<Tunnel> {
   const client = await connectSsh(login, signal);
   const sockets = new Set<Socket>();

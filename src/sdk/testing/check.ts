@@ -23,7 +23,7 @@ export interface Promised {
 /** The Problem that an action throws; fails if it succeeds or throws an unclassified error. */
 export async function problemOf(act: Promise<unknown>, families: readonly Family[]): Promise<Problem> {
   const thrown = await act.then(
-    () => fail(`it went well; a Problem of family ${families.join(' or ')} was due`),
+    () => fail(`it succeeded; expected a Problem of family ${families.join(' or ')}`),
     (reason: unknown) => reason,
   );
   if (thrown instanceof assert.AssertionError) throw thrown;
@@ -31,9 +31,9 @@ export async function problemOf(act: Promise<unknown>, families: readonly Family
     fail(`it threw "${String(thrown)}"; only a Problem tells the runner what to do next`);
   }
   if (!families.includes(thrown.family)) {
-    fail(`${thrown.code} is of family ${thrown.family}, due was ${families.join(' or ')}: ${thrown.message}`);
+    fail(`${thrown.code} has family ${thrown.family}, expected ${families.join(' or ')}: ${thrown.message}`);
   }
-  assert.match(thrown.code, /^[A-Z][A-Z0-9]*(_[A-Z0-9]+)+$/, 'a code is upper case: AREA_WHAT');
+  assert.match(thrown.code, /^[A-Z][A-Z0-9]*(_[A-Z0-9]+)+$/, 'a code is upper-case words: AREA_WHAT');
   assert.doesNotMatch(thrown.message, /\.$/, 'a message is a sentence without a full stop');
   return thrown;
 }

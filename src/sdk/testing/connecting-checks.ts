@@ -6,14 +6,14 @@ import { faultsOf } from './declared.ts';
 import { fail } from './fail.ts';
 import type { OptionChanges } from './world.ts';
 
-/** How it connects: invalid options, a working source, wrong credentials, an unreachable server. */
+/** Checks of connecting: invalid options, a working source, wrong credentials, an unreachable server. */
 export const connectingChecks: readonly Promised[] = [
   {
-    name: 'rejects invalid options before it connects, and names the right one',
+    name: 'rejects invalid options before it connects, and names the invalid one',
     needs: 'refused',
     look: refusesBad,
   },
-  { name: 'reports what a check found in a sentence', look: saysWhatItFound },
+  { name: 'reports the result of a check in a sentence', look: saysWhatItFound },
   {
     name: 'reports wrong credentials as a login problem, in a check and in an extract',
     needs: 'credentials',
@@ -28,13 +28,16 @@ export const connectingChecks: readonly Promised[] = [
 
 async function refusesBad(bench: Bench): Promise<void> {
   const refused = bench.place.refused ?? [];
-  if (refused.length === 0) fail('the world has no options that must be refused');
+  if (refused.length === 0) fail('the world has no invalid options');
   for (const { option, ...reading } of refused) {
     const { source, query } = bench.given(reading);
     const faults = faultsOf(bench.connector, source, query);
     const shown = JSON.stringify(reading);
     const blamed = faults.filter((fault) => fault.option === option);
-    assert.ok(blamed.length > 0, `${shown}: "${option}" was to be blamed; blamed was ${JSON.stringify(faults)}`);
+    assert.ok(
+      blamed.length > 0,
+      `${shown}: the error should be at "${option}"; reported errors: ${JSON.stringify(faults)}`,
+    );
     for (const { message } of blamed)
       assert.match(message, /\S+ \S+/, `${shown}: "${message}" does not say what to do`);
   }
@@ -42,9 +45,9 @@ async function refusesBad(bench: Bench): Promise<void> {
 
 async function saysWhatItFound(bench: Bench): Promise<void> {
   const { source, query } = bench.given();
-  assert.deepEqual(faultsOf(bench.connector, source, query), [], 'the good options of the world are refused');
+  assert.deepEqual(faultsOf(bench.connector, source, query), [], "the world's valid options are rejected");
   const said = await bench.check();
-  assert.match(said, /\S+ \S+/, `"${said}" is no sentence about what was found`);
+  assert.match(said, /\S+ \S+/, `"${said}" is not a sentence about the result`);
 }
 
 async function failsAs(

@@ -11,14 +11,15 @@ import type { Options } from './world.ts';
 /** Checks that only need the declarations. */
 export function declaredChecks(connector: Connector, file: string | undefined): Check[] {
   return [
-    ...(file === undefined
-      ? []
-      : [{ name: 'its id is the name of its file', run: async () => idIsFile(connector, file) }]),
-    { name: 'it introduces itself: a title, and a sentence on what it reads', run: async () => introduces(connector) },
-    { name: 'its options say what they mean, how they look and in which unit', run: async () => documents(connector) },
-    { name: 'what its options show as example and default is what they take', run: async () => takesItsOwn(connector) },
-    { name: 'its rules end in words whatever options they get', run: async () => rulesHold(connector) },
-    { name: 'what it tells for the reference page is whole', run: async () => pageIsWhole(connector) },
+    ...(file === undefined ? [] : [{ name: 'its id is its file name', run: async () => idIsFile(connector, file) }]),
+    { name: 'it has a title, and a summary of what it reads', run: async () => introduces(connector) },
+    {
+      name: 'its options are documented, with an example or default, and with the unit in the name',
+      run: async () => documents(connector),
+    },
+    { name: 'its options accept their own examples and defaults', run: async () => takesItsOwn(connector) },
+    { name: 'its rules report errors instead of throwing them', run: async () => rulesHold(connector) },
+    { name: 'its texts for the reference page are complete', run: async () => pageIsWhole(connector) },
   ];
 }
 
@@ -38,8 +39,8 @@ function documents(connector: Connector): void {
   for (const [name, option] of optionsOf(connector)) {
     assert.match(name, /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/, `option ${name}: names are snake_case`);
     assert.match(option.about, /\S.{8,}[.!]$/s, `option ${name}: "about" is a sentence with a full stop`);
-    assert.ok(isShown(option), `option ${name}: it shows neither an example nor a default, and is no choice of words`);
-    assert.ok(!lacksUnit(name, option.schema), `option ${name}: the unit belongs into the name, as in ${name}_seconds`);
+    assert.ok(isShown(option), `option ${name}: it has neither an example nor a default, and is not a choice of words`);
+    assert.ok(!lacksUnit(name, option.schema), `option ${name}: the name must contain the unit, as in ${name}_seconds`);
   }
 }
 
@@ -88,10 +89,11 @@ function rulesHold(connector: Connector): void {
 
 function pageIsWhole({ id, columns, limits = [], resumes, example, retired }: Connector): void {
   for (const text of [columns, resumes, retired]) {
-    if (text !== undefined) assert.match(text, /\S.{8,}[.|]\s*$/s, `"${text}" is no whole sentence`);
+    if (text !== undefined) assert.match(text, /\S.{8,}[.|]\s*$/s, `"${text}" is not a complete sentence`);
   }
-  for (const text of limits) assert.match(text, /^\S.{8,}\.$/s, `the limit "${text}" is no sentence with a full stop`);
-  if (example === undefined && retired === undefined) fail('it shows no example: a part of a config, as YAML');
+  for (const text of limits)
+    assert.match(text, /^\S.{8,}\.$/s, `the limit "${text}" is not a sentence with a full stop`);
+  if (example === undefined && retired === undefined) fail('it has no example: a part of a config, as YAML');
   if (example !== undefined && !example.includes(`connector: ${id}`))
     fail(`its example has no source with "connector: ${id}"`);
 }
@@ -115,7 +117,10 @@ export function faultsOf(connector: Connector, source: Options, query: Options |
   const byRule = connector.validate?.(given) ?? [];
   for (const { option } of byRule) {
     const isKnown = Object.hasOwn(connector.source, option) || Object.hasOwn(connector.query, option);
-    assert.ok(isKnown, `its rules blame "${option}", which is not one of its options, so the error would not be shown`);
+    assert.ok(
+      isKnown,
+      `its rules report an error at "${option}", which is not one of its options, so the error would not be shown`,
+    );
   }
   return [...byRule];
 }

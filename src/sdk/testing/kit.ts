@@ -81,7 +81,7 @@ function checkOf(
     run: async () => {
       const bench = await meeting.bench();
       const isThere = needs === undefined || needs === 'example' || bench.place[needs] !== undefined;
-      if (!isThere) fail(`the place does not show "${needs}"; give it, or say under "waived" why it cannot be had`);
+      if (!isThere) fail(`the test source has no "${needs}"; add it, or explain under "waived" why that is impossible`);
       await look(bench);
     },
   };
@@ -91,17 +91,17 @@ function checkOf(
 function waiverCheck({ waived = {} }: World): Check {
   const told = (Object.entries(waived) as [WorldPart, string][]).map(([part, why]) => `${part} (${why})`);
   return {
-    name: told.length === 0 ? 'its world leaves nothing out' : `its world leaves out: ${told.join('; ')}`,
+    name: told.length === 0 ? 'its world waives nothing' : `its world waives: ${told.join('; ')}`,
     run: async () => {
       for (const [part, why] of Object.entries(waived))
-        assert.match(why, /\S+ \S+/, `no reason is given for "${part}"`);
+        assert.match(why, /\S+ \S+/, `"${part}" is waived without a reason`);
     },
   };
 }
 
 /** Must be last: it inspects the output of all previous checks, and provokes some more. */
 const secretCheck: Promised = {
-  name: 'never lets a secret be seen, in log lines, sentences, problems and watermarks',
+  name: 'shows no secret in log lines, check results, problems or watermarks',
   async look(bench) {
     const { place, connector } = bench;
     await bench.check();
@@ -116,7 +116,7 @@ const secretCheck: Promised = {
     ];
     for (const said of bench.leaving()) {
       const seen = secrets.filter((secret) => secret.length >= 4 && said.includes(secret));
-      assert.equal(seen.length, 0, `a secret can be read in: ${said.slice(0, 500)}`);
+      assert.equal(seen.length, 0, `this text contains a secret: ${said.slice(0, 500)}`);
     }
   },
 };
@@ -130,7 +130,7 @@ function secretTexts(connector: Connector, bench: Bench, reading?: TestSource['c
 
 function goneCheck(connector: Connector): Check {
   return {
-    name: 'says that its service is gone and what people use instead, whatever it is asked',
+    name: 'always reports that its service is discontinued, and what to use instead',
     run: async () => {
       const context = {
         source: withDefaults(connector.source, {}),

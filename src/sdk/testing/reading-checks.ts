@@ -10,24 +10,26 @@ import { fail } from './fail.ts';
 import { hostileNames, hostileValues } from './hostile.ts';
 import type { Options } from './world.ts';
 
-/** Reading: the source's rows, with the declared columns, repeatable, whatever the content. */
+/**
+ * Checks of reading: returns the source's rows with the declared columns, every time and regardless of their content.
+ */
 export const readingChecks: readonly Promised[] = [
-  { name: 'gives the columns that it declares and the rows that are there, in their canonical text', look: givesRows },
-  { name: 'gives the same rows of the same data again', look: givesThemAgain },
+  { name: 'returns the declared columns and all rows, as canonical text', look: givesRows },
+  { name: 'returns the same rows again if the data has not changed', look: givesThemAgain },
   { name: 'finds rows for the jobs of its own example', needs: 'example', look: runsExample },
-  { name: 'carries hostile names and values unharmed', needs: 'hostile', look: carriesHostile },
-  { name: 'goes on from its watermark without a row twice and without a gap', needs: 'resume', look: resumes },
+  { name: 'returns unusual names and values unchanged', needs: 'hostile', look: carriesHostile },
+  { name: 'continues from its watermark without repeating or missing rows', needs: 'resume', look: resumes },
 ];
 
 async function givesRows(bench: Bench): Promise<void> {
   const { columns, rows, watermark } = await bench.read();
   assert.deepEqual({ columns, rows }, { columns: bench.place.columns, rows: bench.place.rows });
-  assert.ok(rows.length > 0, 'a world without rows shows nothing');
+  assert.ok(rows.length > 0, 'the world has no rows, so nothing is checked');
   for (const row of rows) {
     for (const [c, { name, type }] of columns.entries()) assertCanonical(row[c]!, type, name);
   }
   const isSilent = watermark !== undefined && bench.connector.resumes === undefined;
-  if (isSilent) fail('it gives a watermark, but does not say in "resumes" what that is');
+  if (isSilent) fail('it returns a watermark, but "resumes" does not describe it');
 }
 
 function assertCanonical(text: string | null, type: ColumnType, name: string): void {
@@ -49,18 +51,18 @@ async function runsExample(bench: Bench): Promise<void> {
     const asked = typeof query === 'string' ? { [connector.shorthand ?? '']: query } : (query as Options);
     const reading = { source: place.example?.source ?? {}, query: { ...none, ...asked, ...place.example?.query } };
     const given = bench.given(reading);
-    assert.deepEqual(faultsOf(connector, given.source, given.query), [], `job ${name}: its options are refused`);
-    assert.ok((await bench.read(reading)).rows.length > 0, `job ${name}: it finds no rows`);
+    assert.deepEqual(faultsOf(connector, given.source, given.query), [], `job ${name}: its options are invalid`);
+    assert.ok((await bench.read(reading)).rows.length > 0, `job ${name}: it returns no rows`);
   }
 }
 
 async function carriesHostile(bench: Bench): Promise<void> {
   const { names = hostileNames, values = hostileValues } = bench.place.hostile!;
-  if (names.length === 0 || values.length === 0) fail('a hostile table without names or values shows nothing');
+  if (names.length === 0 || values.length === 0) fail('the part "hostile" has no names or no values to check');
   const { columns, rows } = await bench.read(bench.place.hostile);
   const at = names.map((name) => columns.findIndex((column) => column.name === name));
   const lost = names.filter((_, i) => at[i] === -1);
-  assert.deepEqual(lost, [], 'hostile names were lost or changed');
+  assert.deepEqual(lost, [], 'these unusual names are missing or changed');
   assert.deepEqual(
     rows.map((row) => at.map((c) => row[c])),
     values.map((value) => names.map(() => value)),
@@ -72,21 +74,21 @@ async function resumes(bench: Bench): Promise<void> {
   if (bench.connector.resumes === undefined) return;
   const repeated = resume!.repeated ?? 0;
   const first = await bench.read(resume);
-  if (first.watermark === undefined) fail('it says that it resumes, but a first extract gave no watermark');
-  assert.ok(first.rows.length > 0, 'a world without rows shows nothing');
+  if (first.watermark === undefined) fail('it declares "resumes", but the first extract returned no watermark');
+  assert.ok(first.rows.length > 0, 'the world has no rows, so nothing is checked');
   const second = await bench.read(resume, { watermark: first.watermark });
-  atMost(repeated, second, first, 'nothing had changed');
+  atMost(repeated, second, first, 'nothing has changed');
   const due = await resume!.grow();
   const third = await bench.read(resume, { watermark: second.watermark ?? first.watermark });
-  atMost(repeated, third, first, 'only new rows were due');
+  atMost(repeated, third, first, 'only new rows were expected');
   const missing = due.filter((row) => !third.rows.some((given) => isDeepStrictEqual(given, row)));
-  assert.deepEqual(missing, [], 'rows behind the watermark are missing');
-  assert.ok(third.rows.length <= due.length + repeated, 'more rows came than are behind the watermark');
+  assert.deepEqual(missing, [], 'rows after the watermark are missing');
+  assert.ok(third.rows.length <= due.length + repeated, 'it returned more rows than there are after the watermark');
   const rest = await bench.read(resume, { watermark: third.watermark ?? first.watermark });
-  atMost(repeated, rest, third, 'the watermark did not move on');
+  atMost(repeated, rest, third, 'the watermark was expected to advance');
 }
 
 function atMost(repeated: number, { rows }: Table, before: Table, why: string): void {
   const again = rows.filter((row) => before.rows.some((old) => isDeepStrictEqual(old, row)));
-  assert.ok(again.length <= repeated, `${why}, but ${again.length} rows came again; ${repeated} may`);
+  assert.ok(again.length <= repeated, `${why}, but ${again.length} rows were repeated; allowed: ${repeated}`);
 }

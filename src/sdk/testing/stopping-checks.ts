@@ -9,28 +9,28 @@ import { fail } from './fail.ts';
 import { leftOpen, openHandles } from './handles.ts';
 import { heldBytes, steadyBytes } from './memory.ts';
 
-/** Stopping: ends when aborted, leaves nothing open, and uses little memory. */
+/** Checks of stopping: ends when aborted, leaves nothing open, and uses little memory. */
 export const stoppingChecks: readonly Promised[] = [
-  { name: 'does not begin when it is stopped before', look: doesNotBegin },
+  { name: 'does not start if it is already stopped', look: doesNotBegin },
   {
-    name: 'ends within a second of being stopped, with the reason, and leaves nothing open',
+    name: "ends within a second after it is stopped, with the signal's reason, and leaves nothing open",
     needs: 'many',
     look: stops,
   },
   {
-    name: 'leaves nothing open when its rows are no longer wanted, and when all are read',
+    name: 'leaves nothing open if the reader stops early, or has read all rows',
     needs: 'many',
     look: letsGo,
   },
-  { name: 'reads no further ahead than a little while its reader is slow', needs: 'many', look: waits },
+  { name: 'limits how far it reads ahead of a slow reader', needs: 'many', look: waits },
 ];
 
-const reason = new Error('stopped by the conformance kit');
+const reason = new Error('stopped by the test suite');
 /** The contract is one second; a busy machine gets another. */
 const promptMs = 2000;
 
 async function doesNotBegin(bench: Bench): Promise<void> {
-  isReason(await prompt(bench.read(undefined, { signal: AbortSignal.abort(reason) })), 'stopped before it began');
+  isReason(await prompt(bench.read(undefined, { signal: AbortSignal.abort(reason) })), 'stopped before it started');
 }
 
 async function stops(bench: Bench): Promise<void> {
@@ -44,9 +44,9 @@ async function stops(bench: Bench): Promise<void> {
     begun.catch(() => undefined);
     await wait(ms);
     stop.abort(reason);
-    const when = `stopped ${ms} ms after it began`;
+    const when = `stopped ${ms} ms after the start`;
     isReason(await prompt(begun), when);
-    assert.deepEqual(await leftOpen(before), [], `${when} it left this open`);
+    assert.deepEqual(await leftOpen(before), [], `${when}, it left this open`);
   }
   for (const batches of [1, 3]) {
     const stop = new AbortController();
@@ -55,19 +55,19 @@ async function stops(bench: Bench): Promise<void> {
     );
     const when = `stopped after ${batches} batches`;
     isReason(await thrownBy(reading), when);
-    assert.deepEqual(await leftOpen(before), [], `${when} it left this open`);
+    assert.deepEqual(await leftOpen(before), [], `${when}, it left this open`);
   }
 }
 
 /** Only the signal's reason tells the runner that this wasn't a failure. */
 function isReason(thrown: unknown, when: string): void {
   if (thrown instanceof assert.AssertionError) throw thrown;
-  if (thrown !== reason) fail(`${when} it threw "${String(thrown)}" instead of the reason of the signal`);
+  if (thrown !== reason) fail(`${when}, it threw "${String(thrown)}" instead of the signal's reason`);
 }
 
 function thrownBy(act: Promise<unknown>): Promise<unknown> {
   return act.then(
-    () => fail('it read to the end although it was stopped'),
+    () => fail('it read to the end, although it was stopped'),
     (error: unknown) => error,
   );
 }
@@ -76,7 +76,7 @@ function thrownBy(act: Promise<unknown>): Promise<unknown> {
 async function pull({ batches }: Extraction, wanted: number, stop: AbortController): Promise<void> {
   const iterator = batches[Symbol.asyncIterator]();
   for (let i = 0; i < wanted; i++) {
-    if ((await iterator.next()).done) fail(`its many rows are only ${i} batches: it cannot be stopped among them`);
+    if ((await iterator.next()).done) fail(`the part "many" has only ${i} batches, too few to stop between them`);
   }
   stop.abort(reason);
   const rest = async () => {
@@ -90,7 +90,7 @@ async function pull({ batches }: Extraction, wanted: number, stop: AbortControll
 async function prompt(act: Promise<unknown>): Promise<unknown> {
   const late = new AbortController();
   const tooLate = wait(promptMs, undefined, { signal: late.signal }).then(
-    () => fail(`it had not ended ${promptMs} ms after it was stopped; a second is promised`),
+    () => fail(`it did not end within ${promptMs} ms after it was stopped; the contract is one second`),
     () => undefined,
   );
   try {
@@ -106,9 +106,9 @@ async function letsGo(bench: Bench): Promise<void> {
   await bench.extracting(bench.place.many, {}, async ({ batches }) => {
     for await (const _ of batches) break;
   });
-  assert.deepEqual(await leftOpen(before), [], 'left in the middle it keeps this open');
+  assert.deepEqual(await leftOpen(before), [], 'after the reader stopped early, this is still open');
   await bench.read();
-  assert.deepEqual(await leftOpen(before), [], 'read to the end it keeps this open');
+  assert.deepEqual(await leftOpen(before), [], 'after all rows were read, this is still open');
 }
 
 /** Maximum read-ahead, decoded or not, and the amount of data that is enough to detect unbounded read-ahead. */
@@ -126,11 +126,11 @@ async function waits(bench: Bench): Promise<void> {
       rows += batch.length;
       bytes += bytesOf(batch);
     }
-    assert.equal(rows, many.rows, 'its many rows are not as many as the world says');
-    assert.ok(bytes >= fewestBytes, `its many rows have only ${bytes} bytes; below ${fewestBytes} nothing would show`);
+    assert.equal(rows, many.rows, 'the number of rows differs from the one in the part "many"');
+    assert.ok(bytes >= fewestBytes, `the part "many" has only ${bytes} bytes; the check needs at least ${fewestBytes}`);
     assert.ok(
       ahead <= maxAhead,
-      `behind its first batch it holds ${ahead} bytes; at most ${maxAhead} may be read ahead`,
+      `after the first batch, it has read ${ahead} bytes ahead; at most ${maxAhead} are allowed`,
     );
   });
 }

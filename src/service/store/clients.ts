@@ -17,7 +17,7 @@ export interface ClientAccount {
   readonly trialExtended: 0 | 1;
   readonly directBilling: 0 | 1;
   readonly createdAt: number;
-  /** When one of its users last signed in, including deleted ones. */
+  /** When any of its users, including deleted ones, last signed in. */
   readonly lastSignIn: number | null;
 }
 

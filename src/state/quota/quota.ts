@@ -13,8 +13,8 @@ export interface DayUse {
 }
 
 /**
- * Counts requests per account and day. The caller decides what a day is; near midnight, a request is charged to two.
- * Nothing is refunded.
+ * Counts requests per account and day. The caller decides what a day is; near midnight, a request is charged to two
+ * days. Nothing is refunded.
  */
 export class Quota {
   readonly #context: StoreContext;

@@ -1,7 +1,7 @@
 import Big from 'big.js';
 
 /**
- * Numbers of this many units are exact as JavaScript numbers, and so is the order of their quotients by a power of ten.
+ * Up to this number of units, values are exact as JavaScript numbers, and quotients by a power of ten keep their order.
  */
 const safe = Number.MAX_SAFE_INTEGER;
 const powers = Array.from({ length: 16 }, (_, scale) => 10 ** scale);

@@ -20,9 +20,9 @@ export interface WorldLook {
 
 /** The checks that open a connection and read; the others are about options and limits, which packing can't change. */
 const wanted = [
-  'reports what a check found in a sentence',
-  'gives the columns that it declares',
-  'says that its service is gone',
+  'reports the result of a check in a sentence',
+  'returns the declared columns and all rows',
+  'always reports that its service is discontinued',
 ];
 
 const dist = join(process.argv[2]!, 'dist');
