@@ -21,7 +21,7 @@ const conversionWindow = '14d';
 
 const customer = {
   customer: option.text({
-    about: 'Numbers of the accounts, separated by commas. Default with `manager`: all enabled accounts below it.',
+    about: 'Account numbers, separated by commas. Default with `manager`: all enabled accounts below it.',
     example: '123-456-7890',
   }),
 };

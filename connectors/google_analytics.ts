@@ -3,7 +3,7 @@ import { googleOAuth } from './_google-oauth.ts';
 
 const property = {
   property: option.text({
-    about: 'Numbers of the GA4 properties, separated by commas. View IDs of Universal Analytics no longer work.',
+    about: 'IDs (numbers) of the GA4 properties, separated by commas. View IDs of Universal Analytics no longer work.',
     required: true,
     example: '123456789',
   }),

@@ -48,7 +48,7 @@ const changed = { column: 'updated_at', key: 'legacyResourceId', settles: '10m' 
 export default defineService({
   id: 'shopify',
   title: 'Shopify',
-  summary: 'Reads orders with their lines, customers, and product variants with stock and price of a Shopify shop.',
+  summary: 'Reads a Shopify shop’s orders with their lines, customers, and product variants with stock and price.',
   options: {
     shop: option.text({
       about: 'Name of the shop: the part before .myshopify.com in its URL.',

@@ -7,7 +7,7 @@ const since = '{{ since | in: UTC | format: YYYY-MM-DDTHH:mm:ss }}';
 
 const survey = {
   survey: option.text({
-    about: 'Numbers of the surveys, separated by commas. Default: all surveys of the account.',
+    about: 'IDs (numbers) of the surveys, separated by commas. Default: all surveys of the account.',
     example: '105723396',
   }),
 };

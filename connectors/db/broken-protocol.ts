@@ -19,7 +19,7 @@ export function unreadable(thrown: unknown): Problem {
   return new Problem({
     code: 'DB_PROTOCOL',
     family: 'try_later',
-    message: 'protocol error: the driver cannot parse the data of the server',
+    message: "protocol error: the driver cannot parse the server's data",
     seen: seenIn(thrown).message,
     next,
     cause: thrown,

@@ -58,7 +58,9 @@ export default defineService({
       request: { path: adAccount('/insights'), query: { ...asking, limit: 500, after: '{{ page.token }}' } },
     },
     report: {
-      ...insights('The same, as a report that is generated in the background: for long periods and many breakdowns.'),
+      ...insights(
+        'The same figures, from a report that is generated in the background: for long periods and many breakdowns.',
+      ),
       errors: [tooMuch('Request fewer `metrics` or `breakdowns`, or a later `start_date`')],
       window: { step: '90d', start: '30d', look_back: '28d' },
       job: {
@@ -105,7 +107,7 @@ export default defineService({
       about: 'Posts of pages with their reactions, comments and shares.',
       options: {
         pages: option.text({
-          about: 'Numbers of the pages, separated by commas; the stream `pages` lists them.',
+          about: 'IDs (numbers) of the pages, separated by commas; the stream `pages` lists them.',
           required: true,
           example: '112233445566',
         }),

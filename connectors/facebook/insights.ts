@@ -5,7 +5,7 @@ type Type = ColumnData['type'];
 const levels = ['account', 'campaign', 'adset', 'ad'];
 
 export const account = option.text({
-  about: 'Numbers of the ad accounts, separated by commas, with or without `act_`.',
+  about: 'IDs (numbers) of the ad accounts, separated by commas, with or without `act_`.',
   required: true,
   example: '1234567890',
 });

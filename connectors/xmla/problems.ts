@@ -22,7 +22,7 @@ export function refused(fault: unknown): Problem {
     family: 'config',
     message: 'the server refuses the statement',
     seen: cutText(String(said), 500),
-    next: 'try the same statement in a client of the server; the streams `cubes` and `measures` list all cubes and measures',
+    next: 'try the same statement in another client; the streams `cubes` and `measures` list all cubes and measures',
   });
 }
 

@@ -102,7 +102,7 @@ describe('the catalog of connectors', () => {
       ],
       [
         'CONFIG_CONNECTOR_PACKAGE',
-        `The package of connectors "gone" is not installed in the config's folder or above it`,
+        `The connector package "gone" is not installed in the config's folder or above it`,
         'run in that folder: npm install gone',
       ],
     ]);

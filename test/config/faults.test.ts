@@ -259,7 +259,7 @@ jobs:
     expect(plain.problems).toEqual([]);
     expect(plain.warnings).toMatchObject([{ code: 'CONFIG_URL_PLAIN', next: 'use https://app.example.com/api/1.0' }]);
     const { warnings } = await load(url('http://app.example.com:8080/api/1.0'));
-    expect(warnings.map(({ next }) => next)).toEqual(['use https, with the port that the service has for it']);
+    expect(warnings.map(({ next }) => next)).toEqual(["use https, with the service's https port"]);
   });
 
   it('limits values to what the service and common sense allow', async () => {

@@ -219,7 +219,7 @@ describe('the action for GitHub', () => {
     const inputs = await withCommand();
     const first = await runAction({ cwd, event: requestOf(commits), inputs, api: api.url });
     expect(first).toMatchObject({ code: 0 });
-    expect(first.summary).toMatch(/1 job added, 1 job changed\. The requests of each day fit/);
+    expect(first.summary).toMatch(/1 job added, 1 job changed\. Each day.s requests fit/);
     expect(first.summary).toMatch(/\| orders0 \| changed \| .*every 1h → every 15m.* \| 24 \| 96 \|/);
     expect(first.summary).toMatch(/\| main \| 24 of 1,000 \| 144 of 1,000 \|/);
     expect(first.summary).toContain('Simulation of the next 1 days');

@@ -9,7 +9,7 @@ const command: CliCommand = {
     ],
     exitCodes: [
       ['0', "no errors; each day's requests fit, or didn't fit before"],
-      ['1', 'the requests of a day no longer fit'],
+      ['1', "a day's requests no longer fit"],
       ['2', 'the config has errors'],
     ],
     examples: [

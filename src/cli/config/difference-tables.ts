@@ -38,10 +38,10 @@ function verdictOf({ jobs, changes, accounts, fits }: ConfigDifference): string 
     return count === 0 ? [] : [`${countOf(count, 'job')} ${kind}`];
   });
   const what = counts.length === 0 ? 'No job changed' : counts.join(', ');
-  if (!fits) return `${what}. The requests of a day no longer fit.`;
+  if (!fits) return `${what}. A day's requests no longer fit.`;
   return accounts.every(({ after }) => after?.fits !== false)
-    ? `${what}. The requests of each day fit.`
-    : `${what}. The requests of a day don't fit, as before.`;
+    ? `${what}. Each day's requests fit.`
+    : `${what}. A day's requests don't fit, as before.`;
 }
 
 const changesTitle = 'Changed options';

@@ -9,7 +9,7 @@ import { shipped } from '../config/shipped-files.ts';
 /** The files of the template in the order in which they're listed, with descriptions. */
 const files = {
   'acme.mts': 'the connector',
-  'acme.world.mts': 'its test world: the environment for tests',
+  'acme.world.mts': 'the environment for its tests',
   'acme.test.mts': 'a test file for a test runner',
   'acme.md': 'the next steps',
 };

@@ -46,7 +46,7 @@ export async function findInFolder(folder: string): Promise<Found> {
     const problem = new Problem({
       code: 'CONFIG_CONNECTORS_FOLDER',
       family: 'config',
-      message: `The folder of connectors ${folder} cannot be read`,
+      message: `The connector folder ${folder} cannot be read`,
       seen: (error as Error).message,
       cause: error,
     });
@@ -91,7 +91,7 @@ function badPackage(name: string, { from, error }: { from: string; error: NodeJS
     code: 'CONFIG_CONNECTOR_PACKAGE',
     family: 'config',
     message: isAbsent
-      ? `The package of connectors "${name}" is not installed in the config's folder or above it`
+      ? `The connector package "${name}" is not installed in the config's folder or above it`
       : `The package "${name}" provides no connectors: ${error.message}`,
     seen: from,
     next: isAbsent

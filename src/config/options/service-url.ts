@@ -53,10 +53,7 @@ export function readServiceUrl(at: Part, faults: Faults): string | undefined {
       code: 'CONFIG_URL_PLAIN',
       message: 'Credentials are sent unencrypted over the network',
       ...form,
-      next:
-        url.port === ''
-          ? `use https://${url.host}${url.pathname}`
-          : 'use https, with the port that the service has for it',
+      next: url.port === '' ? `use https://${url.host}${url.pathname}` : "use https, with the service's https port",
     });
   }
   return address;

@@ -38,7 +38,7 @@ function refuseMismatch(
     refuse(option, `"${option}" has no effect with ${disposition}`, `delete "${option}", or write disposition: merge`);
   }
   if (deleted !== undefined && key?.includes(deleted))
-    refuse('deleted', 'The column of "deleted" cannot be part of the key', 'use another column');
+    refuse('deleted', 'The "deleted" column cannot be part of the key', 'use another column');
   if (retain === undefined) return;
   if (disposition === 'replace') refuse('retain', '"retain" has no effect with replace', 'delete "retain"');
   else if (retain.within !== undefined && retain.column === undefined)

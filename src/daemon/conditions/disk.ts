@@ -11,7 +11,7 @@ export function diskCondition(disk: DiskStatus | undefined, now: number): Condit
   const left = isFull ? 'runs with new data fail' : `${bytesText(room_bytes)} left`;
   const isDiskShort = room_bytes < limit_bytes - bytes;
   const what = isDiskShort
-    ? `the state folder's disk ${isFull ? 'is full' : 'is almost full'}, ${left}; the folder holds ${diskUsageText(holds)}`
+    ? `the state folder's disk ${isFull ? 'is full' : 'is almost full'}, ${left}; the folder contains ${diskUsageText(holds)}`
     : `the state folder uses ${bytesText(bytes)} of ${bytesText(limit_bytes)}, ${left}: ${diskUsageText(holds)}`;
   const advice = roomAdvice(holds) ?? 'raise disk.limit_megabytes in the config';
   return [

@@ -83,7 +83,7 @@ export const otherLines: readonly OtherLine[] = [
     line: 'a damaged payload was moved aside',
     level: 'error',
     facts: ['job', 'path'],
-    says: 'Found at startup; its file is missing or changed.',
+    says: "At startup: the payload's file is missing or changed.",
   },
   {
     line: 'deleted unused files',

@@ -17,7 +17,7 @@ export const changedFilesOptions = {
 /** The traits of such a connector. */
 export const changedFilesTraits = {
   resumes:
-    'With `files: changed`, the watermark holds a fingerprint of the name, time and size of each file read. `sluice state set JOB \'{"since":"2026-11-21T00:00:00Z"}\'` leaves out the files modified before that time.',
+    'With `files: changed`, the watermark contains a fingerprint of each file’s name, time and size. `sluice state set JOB \'{"since":"2026-11-21T00:00:00Z"}\'` leaves out the files modified before that time.',
   givesOnlyNewBy: ({ files }: { readonly files: string }) => (files === 'changed' ? 'files' : undefined),
   readsOnFrom: (text: string) => filesReadText(parseFilesRead(text)) ?? text,
 };

@@ -73,7 +73,7 @@ export class CsvReader implements RecordReader {
       spot: { line },
       seen: names.join(', '),
       allowed: [...known].join(', '),
-      next: 'read files with other columns in a job of their own, or name the ones you want with `columns`',
+      next: 'read files with other columns in a separate job, or name the wanted columns with `columns`',
     });
   }
 

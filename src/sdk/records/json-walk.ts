@@ -67,7 +67,7 @@ export class JsonWalk {
     yield* this.#value('');
     if ((await this.#peek()) !== -1) {
       const lines = 'if each line is a separate value, set `format: jsonl`';
-      throw this.scanner.fault(this.#pos, 'more follows after the end of the document', lines);
+      throw this.scanner.fault(this.#pos, 'there is more data after the end of the document', lines);
     }
     if (this.shape === undefined) throw this.#notFound();
   }

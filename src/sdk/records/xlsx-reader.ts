@@ -145,7 +145,7 @@ export class XlsxReader implements RecordReader {
       message: `its columns are not those of ${first.input.name}`,
       seen: names.join(', '),
       allowed: first.names.join(', '),
-      next: 'read files with other columns in a job of their own, or name the ones you want with `columns`',
+      next: 'read files with other columns in a separate job, or name the wanted columns with `columns`',
     });
   }
 

@@ -185,7 +185,7 @@ export function alienRecord(service: string, record: Fields): Problem {
 export function cursorUnmet(service: string, column: string): RunWarning {
   return {
     code: 'COLUMN_IN_NO_RECORD',
-    message: `No record has the column of the watermark, so the next run reads all records of ${service} again: ${column}`,
+    message: `No record has the watermark column, so the next run reads all records of ${service} again: ${column}`,
     next: `if this persists, ${service} has renamed it: report it`,
   };
 }

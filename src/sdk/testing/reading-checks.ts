@@ -16,7 +16,7 @@ import type { Options } from './world.ts';
 export const readingChecks: readonly Promised[] = [
   { name: 'returns the declared columns and all rows, as canonical text', look: givesRows },
   { name: 'returns the same rows again if the data has not changed', look: givesThemAgain },
-  { name: 'finds rows for the jobs of its own example', needs: 'example', look: runsExample },
+  { name: 'returns rows for the jobs in its example', needs: 'example', look: runsExample },
   { name: 'returns unusual names and values unchanged', needs: 'hostile', look: carriesHostile },
   { name: 'continues from its watermark without repeating or missing rows', needs: 'resume', look: resumes },
 ];

@@ -158,9 +158,9 @@ function refusal({ status, text }: HttpAnswer, name: string): Error {
       CONFIG_SECRET_MISSING: { next: 'check its name: az keyvault secret list' },
       CONFIG_SECRET_DENIED: {
         allowed: 'the role "Key Vault Secrets User", or an access policy with the permission "get"; an enabled secret',
-        next: 'grant it to the app or identity, and check the firewall of the vault',
+        next: "grant it to the app or identity, and check the vault's firewall",
       },
-      CONFIG_SECRET_UNAVAILABLE: { next: 'check the name and the address of the vault' },
+      CONFIG_SECRET_UNAVAILABLE: { next: "check the vault's name and address" },
     },
   });
 }

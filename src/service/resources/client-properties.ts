@@ -27,7 +27,7 @@ const resource: Resource = {
     defineEndpoint({
       method: 'PUT',
       path,
-      summary: 'Sets properties; others stay',
+      summary: 'Sets properties; others are kept',
       basis: 'decided',
       permission: ['client.edit'],
       client: false,

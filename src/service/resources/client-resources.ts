@@ -75,7 +75,7 @@ const resource: Resource = {
     defineEndpoint({
       method: 'PUT',
       path,
-      summary: 'Sets limits, effective with the next call; others stay',
+      summary: 'Sets limits, effective with the next call; others are kept',
       basis: 'decided',
       missing: 'resources other than the five listed',
       permission: ['client.edit'],

@@ -11,7 +11,7 @@ const resource: Resource = {
   endpoints: [
     defineReport({
       path: '/usage-details/api-calls',
-      summary: 'Calls per day, and the remaining allowance of each day',
+      summary: 'Calls and remaining allowance per day',
       basis: 'decided',
       list: 'api_calls',
       record: { date: Type.String(), calls: count, limit: count, remaining: count },

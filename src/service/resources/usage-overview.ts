@@ -67,7 +67,7 @@ const resource: Resource = {
     defineReport({
       ...common,
       path: '/usage-overview/api-usage',
-      summary: 'Calls per day, and the allowance of each day',
+      summary: 'Calls and allowance per day',
       record: texts('calendar_date', 'api_usage', 'api_limit'),
       rows: apiUsageRows,
     }),

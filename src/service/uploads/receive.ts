@@ -52,7 +52,7 @@ function asBuffer(chunk: Uint8Array): Buffer {
 }
 
 function tooLarge(limitBytes: number): ApiError {
-  return new ApiError('data_too_large', `The data is larger than the ${limitBytes} bytes that a data source may hold`);
+  return new ApiError('data_too_large', `The data is larger than a data source's limit of ${limitBytes} bytes`);
 }
 
 /** The checkers' messages contain the format, the error and its position. */

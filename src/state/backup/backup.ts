@@ -172,7 +172,7 @@ function nothingThere(state: string): Problem {
     family: 'config',
     message: 'There is no state to back up',
     seen: state,
-    next: 'pass the config of the state with --config FILE',
+    next: "pass the state's config with --config FILE",
   });
 }
 

@@ -114,7 +114,7 @@ const endpoints: readonly ControlEndpoint[] = [
   defineControl({
     method: 'DELETE',
     path: '/requests',
-    summary: 'Clears the list of requests; ids continue',
+    summary: 'Clears the list of requests; new ids continue from the last one',
     do: ({ context }) => ({ data: { deleted: context.requestLog.clear() } }),
   }),
 ];
