@@ -40,7 +40,7 @@ export async function extractBy(driver: Driver, context: Context): Promise<Extra
       await way.close();
       free();
     };
-    const left = () => stop.abort(new Error('the rows were left before the first one'));
+    const left = () => stop.abort(new Error('the reader stopped before the first row'));
     return { ...extraction, batches: leaving(extraction.batches, { leave, unread, left, signal: door.signal, way }) };
   } catch (thrown) {
     const problem = way.causeOf(thrown);

@@ -32,8 +32,8 @@ export async function whyOther(
   if (inputs.other !== undefined) return `its config depends on ${inputs.other}`;
   const ours = statSync(record.file, { bigint: true, throwIfNoEntry: false });
   if (theirs.dev !== String(ours?.dev) || theirs.ino !== String(ours?.ino)) return 'it has another config';
-  if ((await recordOf(record.file)).sha256 !== record.sha256) return 'the config was edited since it loaded it';
-  if (!(await areFilesSame(inputs))) return 'a file that the config names was edited since it loaded it';
+  if ((await recordOf(record.file)).sha256 !== record.sha256) return 'the config was edited after the daemon loaded it';
+  if (!(await areFilesSame(inputs))) return 'a file named in the config was edited after the daemon loaded it';
   const unknown = jobs.find((name) => !config.jobs.has(name));
   return unknown === undefined ? undefined : `it has no job ${unknown}`;
 }
