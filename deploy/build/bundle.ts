@@ -128,7 +128,7 @@ async function write(dir: string, hot: ReadonlySet<string> = new Set(), made = b
 /** The text of a tagged template can't be escaped: its function may read it without the escapes. */
 const taggedText = /\braw`[^`]*[^\0-\x7f]/;
 
-/** Node holds other texts in two bytes per character, which takes longer to load. */
+/** Node stores other texts with two bytes per character, which takes longer to load. */
 function toAscii(code: string): string {
   if (taggedText.test(code)) return code;
   return code.replaceAll(/(?<!\\)[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);

@@ -40,7 +40,8 @@ export async function makeDeb({ into, revision, epochSeconds }: DebOptions): Pro
   const size = await installedSize(root);
   await addControl(join(root, 'DEBIAN'), controlOf({ full, architecture, size, description }));
   const file = `sluice_${full}_${architecture}.deb`;
-  // zstd, because Debian has read it since version 12, in a tenth of the time of xz. One thread, because more give other bytes.
+  // zstd, because Debian has supported it since version 12, and it takes a tenth of the time of xz. One thread, because
+  // the bytes depend on the number of threads.
   const flags = ['--root-owner-group', '-Zzstd', '-z12', '--threads-max=1'];
   await run('dpkg-deb', [...flags, '--build', root, join(into, file)], {
     env: { SOURCE_DATE_EPOCH: String(epochSeconds) },
