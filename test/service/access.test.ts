@@ -65,7 +65,7 @@ describe('a client account', () => {
     expect((await given.call('GET', `/datasources/${own}?client_id=bakery`)).status).toBe(404);
   });
 
-  it('accepts data pushed for it, whose members named client_id are data', async () => {
+  it('accepts data pushed for it, and treats members named client_id as data', async () => {
     const given = await bench();
     const id = await given.source({ client_id: 'bakery' });
     const body = '{"client_id": "cafe"}';
@@ -74,7 +74,7 @@ describe('a client account', () => {
     expect((await given.call('GET', `/datasource-instances/${id}/data?client_id=bakery`)).text).toBe(body);
   });
 
-  it('named twice with different values is a bad request', async () => {
+  it('given twice with different values is rejected', async () => {
     const given = await bench();
     const answer = await given.call('POST', '/datasources?client_id=bakery', {
       body: { name: 'A', client_id: 'cafe' },
@@ -83,7 +83,7 @@ describe('a client account', () => {
     expect((await given.call('POST', '/datasources', { body: { name: 'A', client_id: 7 } })).status).toBe(400);
   });
 
-  it('is reported by company_id to its own company only', async () => {
+  it('is reported by company_id only to its own company', async () => {
     const given = await bench();
     await given.call('GET', '/profile', { key: keys.clientAdmin });
     const report = (company: string, key: string = keys.acmeAdmin): Promise<Answer> =>
@@ -224,7 +224,7 @@ describe('a data source', () => {
 });
 
 describe('properties of a data source', () => {
-  it('may hold half of a reference in one value and braces in the next', async () => {
+  it('may contain half a reference in one value and braces in the next', async () => {
     const given = await bench();
     const properties = { endpoint_url: '{props.region', method: 'get}', parameters: '[{"name":"{props.a"b}"}]' };
     const answer = await given.call('POST', '/datasources', { body: { name: 'Mine', properties } });
@@ -238,7 +238,7 @@ describe('properties of a data source', () => {
 });
 
 describe('share rights', () => {
-  it('treat a null can_edit as missing, and reject a null among the groups', async () => {
+  it('treat a null can_edit as missing, and reject a null group', async () => {
     const given = await bench();
     const path = `/datasources/${await given.source()}/share-rights`;
     const put = (groups: unknown[]): Promise<Answer> => given.call('PUT', path, { body: { groups, users: null } });
@@ -334,7 +334,7 @@ describe('the authenticated user', () => {
     expect(errorOf(await profile(null, { authorization: 'Bearer x' }))).toEqual([401, 'auth_fail']);
   });
 
-  it("is shown by the profile, in full with groups and permissions, which doesn't change the last login", async () => {
+  it('is returned by the profile, in full form with groups and permissions, without changing the last login', async () => {
     const given = await bench();
     const { data } = (await given.call('GET', '/profile?full=true', { key: keys.acmeViewer })).body;
     expect(data).toMatchObject({

@@ -88,7 +88,7 @@ describe('the address policy of refreshes', () => {
 });
 
 describe('fetching under a policy', () => {
-  it('rejects an address in every notation, and a name by the addresses it resolves to', async () => {
+  it('rejects a blocked address in any notation, and a name that resolves to one', async () => {
     const { port, asked } = await target(() => ({ status: 200 }));
     const hosts = ['127.0.0.1', '2130706433', '0x7f.1', '0177.0.0.1', '[::ffff:127.0.0.1]', 'localhost', '127.1'];
     for (const host of hosts) {

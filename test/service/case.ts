@@ -12,7 +12,7 @@ export interface Case {
   bodyWith?(params: Record<string, string>): object;
   /** Calls that must be rejected with 400 and the name of the field. */
   bad?: readonly { query?: string; body?: Sent['body']; field: string }[];
-  /** The endpoint always refuses. */
+  /** The endpoint refuses every call. */
   refuses?: number;
 }
 

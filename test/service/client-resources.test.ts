@@ -58,7 +58,7 @@ describe('the resources of a client', () => {
     expect((await dataOf(given, report)).overview).toMatchObject([{ api_usage: '3', api_limit: '3' }]);
   });
 
-  it("change the per-second limit of the client's own users, and not the company's", async () => {
+  it("change the per-second limit of the client's own users, but not the company's", async () => {
     const clock = new SteppingClock('2026-06-01T12:00:00Z');
     const given = await bench({ limits: true, clock });
     await set(given, 'api.requests.perSecond', 2);
@@ -69,7 +69,7 @@ describe('the resources of a client', () => {
     expect(statuses(await three('/users?client_id=bakery', keys.acmeAdmin))).toEqual([200, 200, 200]);
   });
 
-  it('belong to one client only', async () => {
+  it('belong to a single client', async () => {
     const given = await peopleBench();
     const mill = await make(given, '/clients', { name: 'Mill' });
     await set(given, 'company.seats', 1, mill);

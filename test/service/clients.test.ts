@@ -17,7 +17,7 @@ const onClock = async (): Promise<{ given: Bench; clock: SteppingClock }> => {
   return { given: await bench({ clock }), clock };
 };
 
-describe('clients', () => {
+describe('a client', () => {
   it('returns the values it was created with, in the list and in detail', async () => {
     const given = await peopleBench();
     const id = await make(given, '/clients', { name: 'Mill', description: 'grinds', seats: 3, external_id: 'crm-1' });
@@ -31,7 +31,7 @@ describe('clients', () => {
     expect(await dataOf(given, `/clients/${id}`)).toMatchObject({ name: 'Windmill', description: 'grinds', seats: -1 });
   });
 
-  it('is an account of its own immediately: with roles, and with users who sign in to it', async () => {
+  it('is immediately an account of its own, with roles and with users who can sign in', async () => {
     const given = await peopleBench();
     const id = await make(given, '/clients', { name: 'Mill' });
     const { roles } = (await dataOf(given, `/roles?client_id=${id}`)) as { roles: { id: string; name: string }[] };
@@ -44,7 +44,7 @@ describe('clients', () => {
     expect(profile.body.data).toMatchObject({ company: { id, name: 'Mill' } });
   });
 
-  it('requires the permission for each step', async () => {
+  it('requires a permission for each step', async () => {
     const given = await peopleBench();
     for (const [method, path] of [
       ['GET', '/clients'],
@@ -101,7 +101,7 @@ describe('clients', () => {
     expect(await dataOf(given, '/clients')).toEqual({ clients: [] });
   });
 
-  it('that is billed directly says so, even if that is set again', async () => {
+  it('can be switched to direct billing more than once', async () => {
     const given = await peopleBench();
     for (let i = 0; i < 2; i++) expect((await act(given, 'bakery', 'enable_direct_billing')).status).toBe(200);
     expect(await dataOf(given, '/clients/bakery')).toMatchObject({ direct_billing: true });

@@ -18,7 +18,7 @@ const rows = async (given: Bench, name: string, from: string, to: string): Promi
 };
 
 describe('the clock of the control interface', () => {
-  it("is real until it's set; then it can stand still, run, be advanced, and be set back", async () => {
+  it("is real until it's set; then it can be stopped, started, advanced and set back", async () => {
     const given = await controlled();
     expect((await given.control('GET', '/clock')).data).toMatchObject({ frozen: false, ahead_ms: 0 });
     expect((await set(given, '2031-05-05T12:00:00Z')).data).toMatchObject({
@@ -89,7 +89,7 @@ describe.each([
   });
 });
 
-describe('what depends on the clock', () => {
+describe('a service whose clock is moved', () => {
   it('repeats a day, and takes its snapshot again, if the clock is set back', async () => {
     const given = await controlled();
     await set(given, '2026-06-01T15:00:00Z');
@@ -152,7 +152,7 @@ describe('what depends on the clock', () => {
     await pulled(3);
   });
 
-  it('frees the slots of a second if time is advanced, and even while the clock stands still', async () => {
+  it("frees a second's slots if time is advanced, and even while the clock is stopped", async () => {
     const given = await controlled({ limits: true });
     await given.control('PUT', '/clock', { frozen: true });
     const statuses: number[] = [];
@@ -163,7 +163,7 @@ describe('what depends on the clock', () => {
     expect((await given.call('GET', '/profile', { key: keys.otherAdmin })).status).toBe(200);
   });
 
-  it('is used for the times of creation, uploads and logs', async () => {
+  it('dates creations, uploads and log entries by that clock', async () => {
     const given = await controlled();
     await set(given, '2027-07-07T07:07:07Z');
     const id = await given.source();

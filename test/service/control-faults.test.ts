@@ -61,7 +61,7 @@ const statuses = async (given: Bench, times: number, path = '/profile'): Promise
 };
 
 describe('a fault rule', () => {
-  it('selects calls: every one, the n-th, every n-th, the first n, and a maximum', async () => {
+  it('selects calls: all, the n-th, every n-th, the first n, or up to a maximum', async () => {
     const given = await controlled();
     const answer = { status: 503 };
     for (const [rule, expected] of [
@@ -233,7 +233,7 @@ describe('a client receives', () => {
     expect((await see(given, 'GET', path)).text).toBe(document);
   });
 
-  it('a response in small pieces, which is complete in the end, or too slow', async () => {
+  it('a response in small pieces, complete or too slow', async () => {
     const given = await controlled();
     const plain = await see(given, 'GET', '/profile');
     await add(given, { nth: 1, drip: { bytes: 20, every_ms: 2 } });
@@ -274,7 +274,7 @@ describe('a client receives', () => {
     expect((await given.call('GET', '/datasources')).body.meta.total).toBe(2);
   });
 
-  it('no fault that delays the shutdown of the service', async () => {
+  it("no fault that delays the service's shutdown", async () => {
     const given = await controlled();
     await add(given, { path: '/profile', delay_ms: 60_000 });
     await add(given, { path: '/klips', drip: { bytes: 1, every_ms: 60_000 } });

@@ -68,7 +68,7 @@ describe('the control interface', () => {
     expect((await given.control('POST', '/reset', '{')).status).toBe(400);
   });
 
-  it('reports if its port is in use, and leaves nothing running', async () => {
+  it('reports that its port is in use, and leaves nothing running', async () => {
     const given = await controlled();
     const port = Number(new URL(given.service.control!.url).port);
     const second = startService({ data: 'memory', control: { port } });
@@ -135,7 +135,7 @@ describe('a reset', () => {
     expect((await given.call('GET', '/datasources')).body.meta.total).toBe(1);
   });
 
-  it('of a data folder deletes the documents, and the folder restarts in the same state', async () => {
+  it('of a data folder deletes the documents, and a restart on the folder finds the same state', async () => {
     const folder = await scratch();
     const given = await controlled({ data: { folder } });
     const id = await given.source();

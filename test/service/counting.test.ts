@@ -16,7 +16,7 @@ async function counted(given: Bench, key: string = keys.acmeAdmin): Promise<numb
   return Number((data.overview as { api_usage: string }[])[0]!.api_usage);
 }
 
-describe('call counting', () => {
+describe('the call counter', () => {
   it('counts each of many concurrent calls, separately per company', async () => {
     const given = await bench();
     const calls = Array.from({ length: 90 }, (_, i) =>

@@ -2,7 +2,7 @@ import { request } from 'undici';
 import { permissions } from '../../src/service/auth/permissions.ts';
 import { type Answer, type Bench, bench, fixtures, type Sent } from './service.ts';
 
-/** A user with all permissions for what they can see, who can't see everything. */
+/** A user who has all permissions, but only for what they can see. */
 export const builderKey = 'a7'.repeat(20);
 
 const [acme, ...others] = fixtures.companies;
@@ -67,7 +67,7 @@ export async function publish(given: Bench, tab: string, body: object = {}): Pro
 export const linkOf = async (given: Bench, id: string): Promise<Record<string, unknown>> =>
   (await given.call('GET', `${linksPath}/${id}`)).body.data;
 
-/** The response to a viewer without an account at the URL of a link. */
+/** The response to a viewer without an account who opens a link's URL. */
 export async function look(
   given: Bench,
   id: string,

@@ -87,7 +87,7 @@ describe('the properties of a data source', () => {
     expect(await documents()).toEqual([]);
   });
 
-  it('make a source dynamic with their first reference, and not dynamic without the last one', async () => {
+  it('make a source dynamic when the first reference is added, and static when the last one is removed', async () => {
     const { given } = await dynamic();
     const id = await given.source({ properties: { endpoint_url: 'http://x.test/' } });
     const isDynamic = async (): Promise<unknown> =>

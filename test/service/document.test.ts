@@ -6,10 +6,10 @@ import { SteppingClock } from '../clocks.ts';
 import { type Answer, type Bench, bench, keys } from './service.ts';
 
 /**
- * The behavior in the service's public document, as cases in test/cases/service, one file per resource. A case names
- * its section and is a list of calls with their responses; `{name}` is replaced by a value from an earlier response.
- * Fields of the response that aren't mentioned aren't checked; a list must have exactly these items; `~ x` is a
- * pattern.
+ * The behavior that the service's public document describes, as cases in test/cases/service, one file per resource. A
+ * case names its section and is a list of calls with their responses; `{name}` is replaced by a value from an earlier
+ * response. Fields of the response that aren't mentioned aren't checked; a list must have exactly these items; `~ x` is
+ * a pattern.
  */
 interface Case {
   readonly section: string;
@@ -32,7 +32,7 @@ interface Step {
   readonly keep?: Readonly<Record<string, string>>;
   /** Seconds to advance the clock. */
   readonly pass?: number;
-  /** How often the call is made; all responses must be the same. */
+  /** The number of times the call is made; all responses must be the same. */
   readonly times?: number;
 }
 

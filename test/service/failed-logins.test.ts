@@ -4,7 +4,7 @@ import { FailedLogins } from '../../src/service/limits/failed-logins.ts';
 import { Limits } from '../../src/service/limits/limits.ts';
 import { networkOf } from '../../src/service/limits/network-of.ts';
 
-describe('the network of an address', () => {
+describe('an address', () => {
   it.each([
     ['192.0.2.7', '192.0.2.7'],
     ['::ffff:192.0.2.7', '192.0.2.7'],
@@ -15,11 +15,11 @@ describe('the network of an address', () => {
     ['::1', '0:0:0:0::/64'],
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
     ['unknown', 'unknown'],
-  ])('is for %s the network %s', (address, network) => {
+  ])('%s belongs to the network %s', (address, network) => {
     expect(networkOf(address)).toBe(network);
   });
 
-  it('shares one limit, so another address of it gets no new attempts', () => {
+  it('shares its limit with its network, so changing the address allows no more attempts', () => {
     const limits = new Limits({ db: undefined as never, clock: systemClock, enforced: true });
     for (let i = 0; i < 20; i++) limits.countFailure(`2001:db8:1:2::${i.toString(16)}`);
     expect(() => limits.countFailure('2001:db8:1:2:ffff::1')).toThrow('Too many requests with failed authentication');
@@ -35,7 +35,7 @@ describe('failed login tracking', () => {
     expect([failures.wait('a', 59_999), failures.wait('a', 60_000), failures.wait('a', 60_001)]).toEqual([1, 0, 0]);
   });
 
-  it('keeps no address for longer than a minute after its failure', () => {
+  it('keeps no address for more than a minute after its last failure', () => {
     const failures = new FailedLogins();
     for (let i = 0; i < 1_000; i++) failures.count(`first-${i}`, i);
     failures.count('first-0', 30_000);
@@ -43,13 +43,13 @@ describe('failed login tracking', () => {
     expect(failures.size).toBe(2);
   });
 
-  it('drops an address that only signed in as soon as another one comes', () => {
+  it('drops an address that only succeeded as soon as another one arrives', () => {
     const failures = new FailedLogins();
     for (let i = 0; i < 1_000; i++) failures.count(`someone-${i}`, i)();
     expect(failures.size).toBe(1);
   });
 
-  it('is bounded, even within a minute and if no call is refused', () => {
+  it('is bounded in size, even within a minute and without refused calls', () => {
     const failures = new FailedLogins();
     for (let i = 0; i < 150_000; i++) failures.count(`many-${i}`, 0);
     expect(failures.size).toBe(100_000);

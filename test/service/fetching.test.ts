@@ -58,7 +58,7 @@ beforeEach(() => {
 });
 
 describe('a host name that a refresh fetches from', () => {
-  it('is resolved once, and the address that was checked is the one that is connected to', async () => {
+  it("is resolved once, and the address that was checked is the one that's connected to", async () => {
     const port = await serve((_request, response) => void response.end('[1]'));
     names.answers = [['127.0.0.1'], ['10.0.0.1']];
     expect(await fetched(`http://rebind.test:${port}/`)).toBe('[1]');

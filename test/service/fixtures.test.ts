@@ -59,7 +59,7 @@ extra: 1
     ]);
   });
 
-  it('reports duplicates and references to nothing', async () => {
+  it('reports duplicates and references to missing items', async () => {
     const text = `companies:
   - id: a
     name: Acme

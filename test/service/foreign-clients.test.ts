@@ -7,7 +7,7 @@ import { Agent, request } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Bench, bench, fixtures, keys, scratch } from './service.ts';
 
-/** The ways in which other programs talk to this API. We can't change them: the service must accept what they do. */
+/** How other programs call this API. We can't change them, so the service must accept what they send. */
 
 interface Said {
   readonly status: number;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { dataOf, errorOf, hostileNames, make, managerKey, pagesOf, peopleBench } from './people.ts';
 import { keys } from './service.ts';
 
-describe('groups (section 4.9)', () => {
+describe('a group (section 4.9)', () => {
   it('returns the values it was created with, in the list, in detail and in full', async () => {
     const given = await peopleBench();
     const id = await make(given, '/groups', { name: 'Sales', description: 'who sell', external_id: 'crm-7' });
@@ -48,7 +48,7 @@ describe('groups (section 4.9)', () => {
     ]);
   });
 
-  it("of other companies or clients aren't found; with client_id, only the client's own groups are", async () => {
+  it("of another company or client isn't found; with client_id, only the client's own groups are", async () => {
     const given = await peopleBench();
     for (const path of ['/groups/other-team', '/groups/bakery-team', '/groups/acme-team?client_id=bakery']) {
       expect((await given.call('GET', path)).status).toBe(404);

@@ -21,7 +21,7 @@ function raw(given: Bench, text: string): Promise<string> {
 }
 
 describe('the HTTP server', () => {
-  it('responds under both spellings of the version, with or without a trailing slash', async () => {
+  it('accepts both spellings of the version, with or without a trailing slash', async () => {
     const given = await bench();
     const id = await given.source();
     for (const path of [
@@ -104,7 +104,7 @@ describe('the HTTP server', () => {
     expect(await raw(given, 'BREW /coffee\r\n\r\n')).toMatch(/"error_id":"[0-9a-f]{32}"/);
   });
 
-  it('reads a body that arrives in many pieces like one that arrives at once', async () => {
+  it('reads a body that arrives in many pieces in the same way as one that arrives at once', async () => {
     const given = await bench();
     const piece = Buffer.from(`"${'ž'.repeat(40_000)}",`);
     const pieces = [Buffer.from('{"unknown":['), ...Array.from({ length: 10 }, () => piece)];
@@ -186,7 +186,7 @@ describe('the request log', () => {
   });
 });
 
-describe('the shutdown of the service', () => {
+describe("the service's shutdown", () => {
   it("isn't blocked by a client with an open connection and an incomplete upload", async () => {
     const given = await bench();
     const id = await given.source();

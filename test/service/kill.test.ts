@@ -17,7 +17,7 @@ async function serve(folder: string, life: number): Promise<{ service: Running; 
   return { service, api: new Api(url) };
 }
 
-/** The documents in the database, and those in the folder, after the service has ended. */
+/** The documents in the database and in the folder, after the service has ended. */
 async function documentsOf(data: string): Promise<{ known: string[]; there: string[]; check: unknown[] }> {
   const db = new SqliteDatabase(join(data, 'service.db'), { readOnly: true });
   try {
@@ -33,7 +33,7 @@ async function documentsOf(data: string): Promise<{ known: string[]; there: stri
 
 describe('a service that is killed during the writes of fifty clients', () => {
   it.each([11, 23, 47, 101, 977])(
-    'shows everything it confirmed after the next start, and nothing partial (seed %i)',
+    'shows, after the next start, everything it confirmed and nothing partial (seed %i)',
     async (seed) => {
       const random = randomOf(seed);
       const folder = await makeFolder();

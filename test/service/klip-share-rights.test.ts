@@ -50,7 +50,7 @@ describe('4.6 sharing a Klip', () => {
     expect(errorOf(await end('acme-team'))).toEqual([403, 'forbidden']);
   });
 
-  it('requires klip.share, and reading the rights dashboard.library', async () => {
+  it('requires klip.share, and dashboard.library for reading the rights', async () => {
     const given = await bench({ given: withPeople() });
     const id = await newKlip(given);
     await shareWithTeam(given, id, true);

@@ -38,7 +38,7 @@ describe('4.6 a Klip', () => {
     expect((await given.call('GET', '/klips')).body.meta.total).toBe(0);
   });
 
-  it("shows in full form who it's shared with, and those of its data sources that the caller can see", async () => {
+  it("shows in full form who it's shared with, and its data sources as far as the caller can see them", async () => {
     const given = await bench({ given: withPeople() });
     const one = await given.source({ name: 'One' });
     const two = await given.source({ name: 'Two' });

@@ -31,7 +31,7 @@ describe('the sliding second', () => {
     );
   });
 
-  it('refuses nothing unnecessarily, and says how long to wait', () => {
+  it('refuses no call unnecessarily, and says how long to wait', () => {
     const increasing = fc.array(fc.integer({ min: 0, max: 600 }), { maxLength: 100 });
     fc.assert(
       fc.property(increasing, (gaps) => {

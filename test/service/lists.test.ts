@@ -12,7 +12,7 @@ const lists = (await collectResources())
   .filter(({ method, query }) => method === 'GET' && 'limit' in query);
 
 interface Step {
-  /** What SQLite does, in its own words: SEARCH by an index, SCAN of everything, a TEMP B-TREE to sort the result. */
+  /** A step of SQLite's query plan: SEARCH uses an index, SCAN reads everything, TEMP B-TREE sorts the result. */
   readonly detail: string;
   readonly sql: string;
 }
@@ -41,7 +41,7 @@ async function addressOf(given: Bench, { path }: Endpoint): Promise<string> {
   return address.replaceAll(/\{(\w+)\}/g, (_, name: string) => params[name] ?? 'none');
 }
 
-/** A subquery is scanned; it contains what an index found. */
+/** Allowed scans: a subquery contains only what an index found. */
 const withinQuery = /^SCAN (page$|\(subquery-\d+\)$|CONSTANT ROW)/;
 
 /** Lists that are sorted as a whole before a page is taken, and why that is acceptable. */

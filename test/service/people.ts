@@ -12,7 +12,7 @@ const manager = {
   api_keys: [managerKey],
 };
 
-/** The fixtures with a manager: all permissions except those on clients, and not the role Admin. */
+/** The fixtures with a manager, who isn't an Admin and has all permissions except those for clients. */
 export const withManager = {
   companies: [
     {

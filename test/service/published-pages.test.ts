@@ -61,7 +61,7 @@ describe('the password of a published link', () => {
     expect((await linkOf(given, id)).date_last_accessed).not.toBe(null);
   });
 
-  it("can't be brute-forced from one address, and a right one doesn't count", async () => {
+  it("can't be brute-forced from one address; correct ones don't count", async () => {
     const given = await bench({ limits: true, clock: new SteppingClock('2026-03-01T10:00:00Z') });
     const id = await publish(given, await createTab(given), { password: 'sesame' });
     for (let i = 0; i < 3; i++) expect((await look(given, id, { query: '?password=sesame' })).status).toBe(200);
@@ -164,7 +164,7 @@ describe('the page at a published link', () => {
     expect(await seen()).toEqual([200, 200]);
   });
 
-  it("can be viewed without a counted call, and HEAD isn't a view", async () => {
+  it("can be viewed without using up a call, and HEAD isn't a view", async () => {
     const given = await bench();
     const id = await publish(given, await createTab(given));
     const head = await look(given, id, { method: 'HEAD' });

@@ -4,10 +4,10 @@ import type { TestSource, World } from '#sdk/testing';
 import { pullDatasource } from '../../src/cli/pull.ts';
 import { openCatalog } from '../../src/config/catalog/catalog.ts';
 
-/** Every connector of the catalog in the worlds of the standard suite, read as a data source of the service. */
+/** Reads every connector in the catalog as a data source of the service, from the standard suite's test sources. */
 const catalog = await openCatalog();
 
-/** No data source may use files on the service's disk: files, databases, and certificate authorities. */
+/** Data sources can't use the service's disk, so these don't work: files, SQLite databases, and certificate files. */
 const onDisk = ['file', 'db in SQLite', 'ftp in FTPS'];
 
 async function worldsOf(id: string): Promise<readonly { name: string; world: World }[]> {
@@ -48,7 +48,7 @@ for (const id of catalog.ids) {
   const connector = await catalog.load(id);
   if (connector === undefined || connector.retired !== undefined) continue;
   describe.each(await worldsOf(id))('a data source of the connector $name', ({ name, world }) => {
-    it(onDisk.includes(name) ? 'is refused, because it is on the disk of the service' : 'shows its rows', async () => {
+    it(onDisk.includes(name) ? "is refused, because it uses the service's disk" : 'shows its rows', async () => {
       const place = await openedFor(world);
       const reading = pulled(id, await propertiesOf(place));
       if (onDisk.includes(name)) {

@@ -105,7 +105,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a data source of the connector db
     }
   });
 
-  it('is canceled if its document grows beyond the limit of a data source', async () => {
+  it('is canceled if its document exceeds the size limit', async () => {
     const given = await start({ uploadLimitBytes: 10_000 });
     const sql = 'select n from generate_series(1, 500000) n';
     const seen = await refreshed(given, {
@@ -216,7 +216,7 @@ describe('the limits of a refresh', () => {
     expect(unreachable).not.toMatch(resolved);
   });
 
-  it('apply to SQL Server, to its address and to the server that a gateway of Azure redirects to', async () => {
+  it("apply to SQL Server's address and to the server that an Azure gateway redirects to", async () => {
     const accepted: string[] = [];
     const spy = createConnection((socket) => {
       accepted.push('a connection');
@@ -258,7 +258,7 @@ describe('the limits of a refresh', () => {
     await expect(within({ memoryBytes: 1e9, stallMs: 200 })).rejects.toMatchObject({ code: 'SOURCE_STALLED' });
   });
 
-  it("leave neither a process nor a folder behind if it's stopped or the service is killed", async () => {
+  it('leave no process and no folder behind if the refresh is stopped or the service is killed', async () => {
     const folder = await scratch();
     vi.stubEnv('TMPDIR', folder);
     onTestFinished(() => void vi.unstubAllEnvs());
@@ -336,7 +336,7 @@ describe('a data source of a service with a login', () => {
     expect(await settled(given, id)).toMatchObject({ fails: 0, error: null });
   });
 
-  it('requests a token by itself if that needs no user', async () => {
+  it('requests a token by itself if no user is needed for that', async () => {
     const pages = [{ id: 7, name: 'visits' }];
     const { url } = await vendor(
       {
@@ -385,7 +385,7 @@ describe('a data source of a service with a login', () => {
     expect((await refreshed(given, { connector: 'dropbox', properties })).error).toMatch(message);
   });
 
-  it('says what is missing: what the vendor returned with the token', async () => {
+  it('names the missing value that the vendor returned with the token', async () => {
     const properties = { oauth_user_token: 'tok-1', stream: 'records', object: 'Account' };
     const { error } = await refreshed(await start(), { connector: 'salesforce', properties });
     expect(error).toMatch(/returns it with the token as instance_url.*needs the property instance_url, such as/);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Database } from '../../src/service/store/database.ts';
 import { bench, keys } from './service.ts';
 
-describe('the cached caller of a request', () => {
+describe("a request's cached caller", () => {
   const asViewer = { key: keys.acmeViewer };
 
   it('has a changed role from the next call on', async () => {

@@ -113,7 +113,7 @@ describe('a service that is killed', () => {
 });
 
 describe('a data folder', () => {
-  it('is refused to a second service while the first one runs, and available afterwards', async () => {
+  it("can't be opened by a second service until the first one has stopped", async () => {
     const folder = await scratch();
     const first = await startService({ data: { folder } });
     await expect(startService({ data: { folder } })).rejects.toMatchObject({
@@ -153,7 +153,7 @@ describe('a data folder', () => {
     expect(second.firstKey).toMatch(/^[0-9a-f]{40}$/);
   });
 
-  it('is cleaned up after a crash, and keeps foreign files', async () => {
+  it('is cleaned up after a crash, without deleting foreign files', async () => {
     const folder = await scratch();
     const documents = join(folder, 'documents');
     await mkdir(documents);
@@ -182,7 +182,7 @@ describe('a data folder', () => {
     await expect(startService({ data: { folder } })).rejects.toMatchObject({ code: 'SERVICE_DATA_TOO_NEW' });
   });
 
-  it('on an address that is in use is a config error with the address', async () => {
+  it('that would be served at an address in use is a config error with that address', async () => {
     const first = await startService({ data: 'memory' });
     onTestFinished(() => first.close());
     const second = startService({ data: 'memory', port: first.port });

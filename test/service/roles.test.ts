@@ -7,7 +7,7 @@ const forbidden = [403, 'forbidden'];
 const denied = [401, 'permission_denied'];
 const person = (email: string, first_name = '', last_name = '') => ({ first_name, last_name, email });
 
-describe('roles (section 4.10)', () => {
+describe('a role (section 4.10)', () => {
   it('returns the values it was created with, in the list, in detail and in full', async () => {
     const given = await peopleBench();
     const body = { name: 'Pusher', description: 'pushes', permissions: ['klip.edit', 'tab.edit', 'klip.edit'] };
@@ -25,7 +25,7 @@ describe('roles (section 4.10)', () => {
     expect(await pagesOf(given, `/roles/${id}/permissions`, 'permissions')).toEqual(['klip.edit', 'tab.edit']);
   });
 
-  it('replaces the permissions by those of an update, and keeps them if it has none', async () => {
+  it('has its permissions replaced by an update that lists some, and keeps them otherwise', async () => {
     const given = await peopleBench();
     const id = await make(given, '/roles', { name: 'Pusher', permissions: ['klip.edit', 'tab.edit'] });
     const held = async () => (await dataOf(given, `/roles/${id}?full=true`)).permissions;
@@ -40,7 +40,7 @@ describe('roles (section 4.10)', () => {
     expect(await dataOf(given, `/roles/${id}`)).toMatchObject({ name: 'Pusher', description: 'x' });
   });
 
-  it('works immediately: its users may do what it says from the next call on', async () => {
+  it('takes effect immediately: its users have its permissions from the next call on', async () => {
     const given = await peopleBench();
     const id = await make(given, '/roles', { name: 'Pusher' });
     await given.call('PUT', `/roles/${id}/users/acme-nobody`);
@@ -86,7 +86,7 @@ describe('roles (section 4.10)', () => {
     expect((await given.call('GET', '/profile')).status).toBe(200);
   });
 
-  it('that is deleted leaves its users without one', async () => {
+  it('that is deleted leaves its users without a role', async () => {
     const given = await peopleBench();
     const { Editor, Nobody } = await roleIds(given);
     expect((await given.call('DELETE', `/roles/${Nobody}`)).status).toBe(200);
@@ -95,7 +95,7 @@ describe('roles (section 4.10)', () => {
     expect((await given.call('PUT', `/roles/${Editor}/users/acme-nobody`)).status).toBe(200);
   });
 
-  it("of other companies or clients aren't found; with client_id, only the client's own roles are", async () => {
+  it("of another company or client isn't found; with client_id, only the client's own roles are", async () => {
     const given = await peopleBench();
     const theirs = await make(given, '/roles', { name: 'Theirs' }, keys.otherAdmin);
     const clients = await make(given, '/roles', { name: 'Clients', client_id: 'bakery' });
@@ -144,7 +144,7 @@ describe('the users of a role (section 4.10)', () => {
     expect(await dataOf(given, '/users/acme-editor/roles')).toEqual({});
   });
 
-  it("are refused with 403 if they have the role already, or don't have the one to remove", async () => {
+  it("are refused with 403 if they have the role already, or don't have the role to be removed", async () => {
     const given = await peopleBench();
     const { Editor, 'View-Only': viewOnly } = await roleIds(given);
     for (const path of [`/roles/${Editor}/users/acme-editor`, `/users/acme-editor/roles/${Editor}`]) {

@@ -26,7 +26,7 @@ function spellings(secret: string): Buffer[] {
 }
 
 describe('keys and passwords', () => {
-  it('are in no file in the service, in no log and in no response, however they were sent', async () => {
+  it("appear in none of the service's files, logs and responses, however they were sent", async () => {
     const folder = await scratch();
     const lines: string[] = [];
     const note = (message: string, facts: object = {}): void => void lines.push(JSON.stringify([message, facts]));
@@ -81,7 +81,7 @@ describe('keys and passwords', () => {
     }
   });
 
-  it('of the first start are in no file in the service either', async () => {
+  it("from the first start appear in none of the service's files either", async () => {
     const folder = await scratch();
     const service = new Bench(await startService({ data: { folder }, limits: false }));
     const key = service.service.firstKey!;

@@ -1,4 +1,4 @@
-/** Every endpoint of section 4 of the public document, in its order. */
+/** Every endpoint in section 4 of the public document, in that order. */
 export const sectionFour: readonly string[] = `
 GET /usage-overview/account-stats
 GET /usage-overview/data-source-stats

@@ -65,7 +65,7 @@ describe('a slow client', () => {
     for (let i = 0; i < 60; i++) {
       const line = lineTo(given);
       lines.push(line);
-      // Work in a socket's callback: timers that start after it consider the connection that much older.
+      // Work in a socket's callback: timers that start after it treat the connection as that much older.
       if (i % 20 === 0) line.socket.on('connect', () => busy(150));
       await wait(5);
     }
@@ -131,7 +131,7 @@ describe('a slow client', () => {
   it.each([
     ['in drops', '1\r\n \r\n'],
     ['as fast as it can', `10000\r\n${' '.repeat(65_536)}\r\n`],
-  ])('that goes on sending a refused upload %s is disconnected', async (_how, piece) => {
+  ])('that keeps sending a refused upload %s is disconnected', async (_how, piece) => {
     const given = await bench({ bodyIdleMs: 150 });
     const line = lineTo(given);
     line.socket.write(head('PUT', '/datasource-instances/unknown/data', 'transfer-encoding: chunked'));
@@ -143,7 +143,7 @@ describe('a slow client', () => {
     expect(line.answered()).toMatch(/^HTTP\/1\.1 404 /);
   });
 
-  it('that reads its response slowly delays neither other clients nor the shutdown of the service', async () => {
+  it("that reads its response slowly delays neither other clients nor the service's shutdown", async () => {
     const given = await bench({ data: { folder: await scratch() } });
     const id = await given.source();
     await given.call('PUT', `/datasource-instances/${id}/data`, { body: `["${'x'.repeat(9_000_000)}"]` });

@@ -25,7 +25,7 @@ describe('share rights of a dashboard', () => {
     });
   });
 
-  it('are required for a change even by a user with all permissions for their own assets', async () => {
+  it('are required for changes, even by a user who has all permissions for their own assets', async () => {
     const given = await builderBench();
     const tab = await createTab(given);
     await given.call('PUT', `/tabs/${tab}/share-rights`, {

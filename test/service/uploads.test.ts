@@ -148,7 +148,7 @@ describe('an upload', () => {
     expect(await dataOf(given, id)).toBe('[7]');
   });
 
-  it('of two at once leaves one of them, complete', async () => {
+  it('at the same time as another one leaves one of them, complete', async () => {
     const folder = await scratch();
     const given = await bench({ data: { folder } });
     const id = await given.source();
@@ -228,7 +228,7 @@ describe('an upload', () => {
   });
 
   it.each(['content-length: 20000000', 'transfer-encoding: chunked'])(
-    'that is rejected at its first byte is read to its end (%s), for a client that reads only then',
+    'that is rejected at its first byte is read to its end (%s), for clients that read only then',
     async (framing) => {
       const given = await bench({ uploadLimitBytes: 30_000_000 });
       const id = await given.source();

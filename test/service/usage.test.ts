@@ -156,7 +156,7 @@ describe('data-source-stats', () => {
 });
 
 describe('account-sign-in-trend', () => {
-  it('counts a user with a password, not a program with a key, over longer and longer periods', async () => {
+  it('counts users with a password, not programs with a key, over increasingly long periods', async () => {
     const clock = new SteppingClock(noon);
     const given = await bench({ given: fixtures, clock });
     await signIn(given);
@@ -329,7 +329,7 @@ describe('every report', () => {
     [open, 200],
     [gated, 403],
     [details, 200],
-  ] as const)('%s returns to a company below the Grow plan %i', async (names, status) => {
+  ] as const)('%s returns %i to a company below the Grow plan', async (names, status) => {
     const given = await bench();
     for (const name of names) expect((await report(given, name, {}, { key: keys.otherAdmin })).status).toBe(status);
   });

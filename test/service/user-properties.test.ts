@@ -101,7 +101,7 @@ describe('a dynamic data source', () => {
     expect(await names()).toEqual(['']);
   });
 
-  it('keeps instance and data of a set that a user still has, and deletes those of a set that no user has', async () => {
+  it('keeps the instance and data of a set that a user still has, and deletes those of other sets', async () => {
     const folder = await scratch();
     const given = await bench({ data: { folder } });
     const documents = async () => (await readdir(join(folder, 'documents'))).length;

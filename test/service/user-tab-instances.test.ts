@@ -8,7 +8,7 @@ const put = (given: Bench, tab_ids: string[], key: string = keys.acmeAdmin): Pro
   given.call('PUT', path, { key, body: { tab_ids } });
 
 describe('the tab instances of a user (section 4.11)', () => {
-  it('are created from dashboards, listed in that order, and shown by user and profile in full', async () => {
+  it('are created from dashboards, listed in that order, and included in the full form of user and profile', async () => {
     const given = await peopleBench();
     const [sales, costs] = [await createTab(given, { name: 'Sales' }), await createTab(given, { name: 'Costs' })];
     const created = (await put(given, [costs, sales, costs])).body.data.tab_instances as { id: string }[];

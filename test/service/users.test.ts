@@ -12,7 +12,7 @@ const basic = (email: string, password: string): Record<string, string> => ({
 const signIn = (given: Bench, email: string, password: string): Promise<Answer> =>
   given.call('GET', '/profile', { key: null, headers: basic(email, password) });
 
-describe('users', () => {
+describe('a user', () => {
   it('returns the values it was created with, in the list, in detail and in full', async () => {
     const given = await peopleBench();
     const { Editor } = await roleIds(given);
@@ -53,7 +53,7 @@ describe('users', () => {
     expect(await dataOf(given, `/users/${id}/roles`)).toMatchObject({ name: 'View-Only' });
   });
 
-  it('is moved by an update that names another role, and keeps the role if the update names it', async () => {
+  it('gets another role by an update that names one, and keeps the role if the update names the same', async () => {
     const given = await peopleBench();
     const { Editor, Nobody } = await roleIds(given);
     for (const id of [Editor, Nobody]) {
@@ -96,7 +96,7 @@ describe('users', () => {
     }
   });
 
-  it("of other companies or clients aren't found; with client_id, only the client's own users are", async () => {
+  it("of another company or client isn't found; with client_id, only the client's own users are", async () => {
     const given = await peopleBench();
     for (const path of ['/users/other-admin', '/users/bakery-admin', '/users/acme-editor?client_id=bakery']) {
       for (const method of ['GET', 'PUT', 'DELETE']) expect((await given.call(method, path)).status).toBe(404);
@@ -107,7 +107,7 @@ describe('users', () => {
     expect((await pagesOf(given, '/users?client_id=bakery', 'users')).length).toBe(2);
   });
 
-  it('is deleted with keys, memberships and shares, and what they created is left to the admins', async () => {
+  it('is deleted with their keys, memberships and shares; what they created is left to the admins', async () => {
     const given = await peopleBench();
     const made = await given.source({}, { key: keys.acmeEditor });
     const shared = await given.source();

@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { keys } from './service.ts';
 
-/** A seeded source of numbers from 0 up to 1 (mulberry32). */
+/** A seeded random number generator (mulberry32) for values from 0 up to 1. */
 export function randomOf(seed: number): () => number {
   let state = seed;
   return () => {
@@ -74,9 +74,9 @@ interface Meta {
 
 const json = (body: object): string => JSON.stringify(body);
 
-/** Something that each write moves to its next version. */
+/** Something whose version each write increments. */
 export interface Cell {
-  /** Writes this version; resolves when the service confirmed it. */
+  /** Writes this version; resolves once the service has confirmed it. */
   write(api: Api, version: number): Promise<unknown>;
   /** What the service shows. */
   read(api: Api): Promise<unknown>;
@@ -328,7 +328,7 @@ const comings: Kind = async () => {
       const there = (await Promise.allSettled(looks)).map(({ status }) => status === 'fulfilled');
       return there.every(Boolean) ? true : there.some(Boolean) ? 'half' : false;
     },
-    // A creation without a response has no ID to look for; the list of the other kinds shows those.
+    // Without a response, a created item has no ID to look up; the lists of the other kinds cover that case.
     shown: (version) => version % 2 === 1,
   };
 };

@@ -1,4 +1,4 @@
-/** Decisions drawn in advance: each one takes the next number, the last ones are 0. */
+/** Numbers drawn in advance: each decision takes the next one, or 0 if none is left. */
 export class Dice {
   readonly #numbers: readonly number[];
   #at = 0;
@@ -12,7 +12,7 @@ export class Dice {
     return (this.#numbers[this.#at++] ?? 0) % sides;
   }
 
-  /** True with this percentage. */
+  /** True with this probability, in percent. */
   percent(often: number): boolean {
     return this.below(100) >= 100 - often;
   }

@@ -6,12 +6,12 @@ import { carryOut, type Plan, plans } from './requests.ts';
 import { acme, rival, World } from './world.ts';
 
 /**
- * SLUICE_FUZZ_REQUESTS sets the minimum number of requests (`npm run test:fuzz` sends more), SLUICE_FUZZ_SEED which
- * ones.
+ * SLUICE_FUZZ_REQUESTS sets the minimum number of requests (`npm run test:fuzz` sends more), and SLUICE_FUZZ_SEED
+ * selects them.
  */
 const wanted = Number(process.env.SLUICE_FUZZ_REQUESTS ?? 5_000);
 const firstSeed = Number(process.env.SLUICE_FUZZ_SEED ?? 1);
-/** How long to shrink a round that failed. */
+/** The time limit for shrinking a failed round. */
 const shrinkMs = 60_000;
 
 interface Round {
@@ -21,12 +21,12 @@ interface Round {
 
 const rounds = fc.record({ own: plans(1_000), foreign: plans(2_000) });
 let made = 0;
-/** The requests and responses of the smallest round that failed. */
+/** The requests and responses in the smallest failed round. */
 let said: readonly string[] = [];
 
 /**
- * Acme is called by its users, then Rival by its own: nothing that Acme can read may change because of the latter, and
- * in the end neither can read data of the other.
+ * Acme is called by its users, then Rival by its own: Rival's calls must not change anything that Acme can read, and in
+ * the end neither can read the other's data.
  */
 async function play({ own, foreign }: Round): Promise<void> {
   const lines: string[] = [];
@@ -53,7 +53,7 @@ async function play({ own, foreign }: Round): Promise<void> {
   }
 }
 
-/** Reading is a call, and calls are counted. */
+/** Reports that change with every call, including the calls that read them. */
 const counts = /\/usage-(overview\/api-usage|details\/api-calls)/;
 
 /** What Acme can read once the requested refreshes are done. */
@@ -73,7 +73,7 @@ function report(seed: number, thrown: unknown): Error {
   return new Error(lines.join('\n'), { cause: thrown });
 }
 
-it(`handles ${wanted} requests of all kinds (from seed ${firstSeed} on) without a failure, a leak or a foreign change`, {
+it(`handles ${wanted} requests of all kinds (from seed ${firstSeed} on) without failures, leaks or changes to another company's data`, {
   timeout: 600_000,
 }, async () => {
   for (let seed = firstSeed; made < wanted; seed++) {

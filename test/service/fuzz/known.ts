@@ -1,7 +1,7 @@
 import type { Envelope } from '../service.ts';
 import type { Dice } from './dice.ts';
 
-/** Something that exists, or did: the kind of its URL, as in {@link Operation.places}, and the IDs in it. */
+/** Something that exists or once existed: the kind of its URL, as in {@link Operation.places}, and the IDs in it. */
 interface Thing {
   readonly place: string;
   readonly ids: readonly string[];

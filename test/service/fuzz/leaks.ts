@@ -24,14 +24,14 @@ export class Leaks {
     for (const id of idsIn(text)) sent.add(id);
   }
 
-  /** Records the IDs of what the service created for this caller, or contains of theirs. */
+  /** Records the IDs of what the service created or stores for this caller. */
   answered(caller: Caller, text: string): void {
     const { name } = this.#familyOf(caller);
     const foreign = [...this.#owned].filter(([owner]) => owner !== name).map(([, ids]) => ids);
     for (const id of idsIn(text)) if (!foreign.some((ids) => ids.has(id))) this.#owned.get(name)!.add(id);
   }
 
-  /** What this caller must not see: markers of accounts that they have no access to, IDs of another company. */
+  /** What this caller must not see: markers of accounts that they have no access to, and another company's IDs. */
   in(caller: Caller, text: string): string[] {
     const { name } = this.#familyOf(caller);
     const lower = text.toLowerCase();

@@ -13,7 +13,7 @@ interface Given {
 }
 
 const million = 1024 * 1024;
-/** Even ones are lists, odd ones are components. */
+/** Even depths are nested lists, odd ones nested components. */
 const depths = [30, 1_001, 2_000, 3_000, 3_001, 4_000, 5_000, 6_000, 20_000];
 
 /** Values that no field expects. */
@@ -108,7 +108,7 @@ export function written(fields: Fields, given: Given): string | Buffer {
   return dice.percent(7) ? dice.pick(ofText)!(text, given) : text;
 }
 
-/** Data to upload, in one format or another or in none. */
+/** Data to upload, in one of the formats or in none. */
 export function uploaded(marker: string, { dice, text }: Given): string | Buffer {
   return dice.pick([
     JSON.stringify([{ marker, text }]),

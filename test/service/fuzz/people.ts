@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** An ID as the service creates them, the same for the same name. */
+/** An ID in the service's format, derived from the name. */
 export const idOf = (name: string): string => createHash('sha256').update(`id ${name}`).digest('hex').slice(0, 32);
 export const keyOf = (name: string): string => createHash('sha256').update(`key ${name}`).digest('hex').slice(0, 40);
 
@@ -45,7 +45,7 @@ export function familyOf(name: string): Family {
     { name: 'a caller with a wrong key', key: 'f'.repeat(40), sees: [], account: name },
   ];
   const callers = [
-    // The user with most permissions is the most likely to succeed.
+    // The user with the most permissions is the most likely to succeed.
     ...Array<Caller>(4).fill(keeper),
     own('editor'),
     own('manager'),

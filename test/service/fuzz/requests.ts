@@ -8,7 +8,7 @@ import { type Caller, type Family, idOf, markerOf } from './people.ts';
 import { fieldsFor, idFor, placeOf, type Source, valueFor } from './values.ts';
 import type { World } from './world.ts';
 
-/** The decisions for one request; what they result in depends on what exists when the request is sent. */
+/** The decisions for one request. The resulting request depends on what exists when it's sent. */
 export interface Plan {
   readonly operation: number;
   readonly caller: number;
@@ -51,7 +51,7 @@ export async function carryOut(plan: Plan, family: Family, world: World): Promis
   await perform(given, plan.dice, plan.operation % 2 === 0);
 }
 
-/** Makes one request; if wanted and possible, it first reads what it is about to change. */
+/** Makes one request; if wanted and possible, first reads what the request is about to change. */
 export async function perform(given: Omit<Composing, 'dice'>, numbers: readonly number[], reads: boolean) {
   const composed = (): Request => compose({ ...given, dice: new Dice(numbers) });
   const { operation, world } = given;

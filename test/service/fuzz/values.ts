@@ -15,7 +15,7 @@ export interface Source {
   readonly path?: string;
 }
 
-/** Names of fields with IDs of assets that have another name in paths. */
+/** Names of ID fields whose assets have another name in paths. */
 const otherNames: Readonly<Record<string, string>> = { dashboard: 'tabs', company: 'clients', holder: 'groups' };
 
 /** The kind of asset whose ID is in a field or parameter of this name; undefined if it contains no ID. */

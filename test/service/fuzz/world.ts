@@ -29,13 +29,13 @@ export interface Answer {
   readonly text: string;
 }
 
-/** A service with two companies that receive calls, and what its responses revealed. */
+/** A service with two companies that make calls, and what its responses revealed. */
 export class World {
   readonly operations: readonly Operation[];
   /** Every kind of asset that a path can name. */
   readonly places: ReadonlySet<string>;
   readonly accounts = families.flatMap((family) => family.accounts);
-  /** Collects requests and responses, for the report of a failure. */
+  /** Collects requests and responses for failure reports. */
   readonly said: string[];
   readonly #service: RunningService;
   readonly #origin: string;
@@ -87,8 +87,8 @@ export class World {
   }
 
   /**
-   * An ID of another account. Half of all IDs are never sent by callers who shouldn't know them: a response with one of
-   * these can only have it from the service. Of one kind, if a place is given.
+   * An ID of another account, of one kind if a place is given. Half of all IDs are never sent by callers who shouldn't
+   * know them: if a response contains one of these, the service leaked it.
    */
   strangeId(dice: Dice, account: string, place?: string): string {
     const family = families.find(({ accounts }) => !accounts.includes(account))!;
@@ -100,7 +100,7 @@ export class World {
     return dice.percent(5) ? dice.pick(keepers)! : (dice.pick(ids) ?? idOf('nothing'));
   }
 
-  /** Sends a request and checks the response against everything that is true of all responses. Returns its status. */
+  /** Sends a request and checks what must be true of every response. Returns its status. */
   async ask(request: Request): Promise<number> {
     const { caller, method, url, body } = request;
     const line = `${caller.name}: ${method} ${url} ${String(body ?? '').slice(0, 2_000)}`;

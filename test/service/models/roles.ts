@@ -1,7 +1,7 @@
 import { permissions as all } from '../../../src/service/auth/permissions.ts';
 import type { Bench } from '../service.ts';
 
-/** The rules for roles: their members and their permissions, without a service. */
+/** A model of roles, with their members and permissions. It uses no service. */
 
 export type Person = 'ada' | 'bob' | 'cy' | 'dee';
 
@@ -16,7 +16,7 @@ const viewOnly = ['dashboard.library', 'dashboard.tab', 'dashboard.annotation.vi
 /** Each method returns the status of a refusal, or nothing if the call is allowed. */
 export class Roles {
   readonly roles: Role[] = [];
-  /** A role's ID by its owner; its name until the service was first read. */
+  /** Each user's role: its ID, or its name until the service is first read. */
   readonly held: Map<Person, string | null>;
   #knowsAll = false;
   #admin = 'Admin';
@@ -75,7 +75,7 @@ export class Roles {
     return this.#isAdmin(person) ? undefined : 401;
   }
 
-  /** A user can't add a permission to a role that they don't hold. */
+  /** A user can't add a permission to a role if they don't have it themselves. */
   mayGive(person: Person, given: readonly string[], role?: Role): 403 | undefined {
     const own = [...this.#permissions(person), ...(role?.permissions ?? [])];
     return this.#isAdmin(person) || given.every((name) => own.includes(name)) ? undefined : 403;

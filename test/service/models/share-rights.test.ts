@@ -42,9 +42,9 @@ interface Kind {
   readonly path: string;
   /** The response to a user who reads the share rights of an asset that they can't see. */
   readonly unseen: number;
-  /** Rights are removed with a body; otherwise with a path. */
+  /** Rights are removed with a request body, otherwise by path. */
   readonly byBody?: true;
-  /** Rights of users are listed too. */
+  /** Users' rights are listed, too. */
   readonly users: boolean;
 }
 const kinds: readonly Kind[] = [
@@ -157,7 +157,7 @@ function stepsFor({ path, unseen, byBody, users }: Kind): fc.Arbitrary<Step<Shar
   return [create, share, share, unshare, look, look, change, move, dissolve];
 }
 
-describe.each(kinds)('sharing of $path', (kind) => {
+describe.each(kinds)('sharing $path', (kind) => {
   it('grants the access that the model grants', async () => {
     const options = () => ({ given: { companies } });
     await walk(stepsFor(kind), { options, model: () => new Shares(), walks: 25, steps: 60 });
