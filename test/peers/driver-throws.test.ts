@@ -10,7 +10,7 @@ type Methods = Record<string, () => unknown>;
 const parserOf = (path: string) => (require(path) as { prototype: Methods }).prototype;
 const placeIn = (path: string, method: string) => ({ holder: parserOf(path), method });
 
-/** What a driver calls in the listeners of its socket. */
+/** What a driver calls in its socket's listeners. */
 const inside: Readonly<Record<string, () => { holder: Methods; method: string }>> = {
   ftp: () => ({ holder: FTPContext.prototype as unknown as Methods, method: '_onControlSocketData' }),
   ssh: () => placeIn('ssh2/lib/protocol/Protocol.js', 'parse'),
@@ -19,7 +19,7 @@ const inside: Readonly<Record<string, () => { holder: Methods; method: string }>
 };
 
 it.each(Object.entries(inside))(
-  "an error of the driver of %s about a peer's message fails only its source",
+  "an error that the %s driver throws about a peer's message fails only that source",
   async (name, place) => {
     const { holder, method } = place();
     const faulty = vi.spyOn(holder, method).mockImplementation(() => {

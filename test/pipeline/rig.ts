@@ -110,7 +110,7 @@ export function rig(extract: Extract, more: Partial<PipelineOptions> = {}): { gi
   return { given, heard };
 }
 
-/** A run whose result is sent: sealed, with its other facts. */
+/** A run whose result is sealed, as for sending, with its other facts. */
 export async function sealedRun(given: PipelineOptions) {
   const { seal, discard: _, ...draft } = resultOf(await runPipeline(given));
   return { ...draft, ...(await seal()) };

@@ -159,7 +159,7 @@ describe('a failing run', () => {
     expect(await problemOf(sealedRun(given))).toMatchObject({ code: 'CONNECTOR_THREW', family: 'bug' });
   });
 
-  it('rejects batches with another columns array than the announced one', async () => {
+  it('rejects batches with a columns array other than the announced one', async () => {
     const connector = connectorOf(async function* () {
       yield batchOf([...columns], [[1, 'a']]);
     });
@@ -206,7 +206,7 @@ describe('a source that goes silent', () => {
     expect((await sealedRun(given)).rows).toBe(1);
   });
 
-  it('fails the run after the stall timeout with the available details, and is told to stop', async () => {
+  it('fails the run after the stall timeout with the available details, and is asked to stop', async () => {
     let told: unknown;
     const connector = connectorOf(async function* ({ signal }) {
       yield batchOf(columns, [[1, 'a']]);
@@ -268,7 +268,7 @@ describe('a source that goes silent', () => {
   });
 });
 
-describe('a listener of a run', () => {
+describe("a run's listener", () => {
   it('may support more events than the pipeline emits', async () => {
     type All = PipelineEvents & { 'payload.delivered': { readonly job: string } };
     const events = new Events<All>();

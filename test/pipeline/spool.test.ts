@@ -52,7 +52,7 @@ describe('cleanup of the payload folder', () => {
     expect(readdirSync(folder).sort()).toEqual(kept.sort());
   });
 
-  it("treats a day without activity as death if it can't see the process", async () => {
+  it("treats a process that it can't see as dead after a day without activity", async () => {
     const folder = temporaryFolder();
     const name = `${tempFilePrefix({ ...ourselves, space: '1' })}ee.part`;
     writeFileSync(join(folder, name), 'x');
@@ -97,7 +97,7 @@ describe('verifying a payload', () => {
     expect(await verifyPayload(payload)).toBe('missing');
   });
 
-  it('checks a small one synchronously, so that those checked together stay in order', async () => {
+  it('checks small ones synchronously, so that they stay in order', async () => {
     const { given } = rig(extractOf(rowsConnector([[1, 'a']])));
     let state: string | undefined;
     void verifyPayload(await sealedRun(given)).then((is) => (state = is));
@@ -107,7 +107,7 @@ describe('verifying a payload', () => {
   });
 });
 
-describe('a disk without space', () => {
+describe('a failed write', () => {
   it.each(['ENOSPC', 'EDQUOT', 'EFBIG'])('is reported as DISK_FULL for %s, with the folder', (code) => {
     const problem = spoolProblem(Object.assign(new Error('write failed'), { code }), '/var/lib/sluice/payloads');
     expect(problem).toMatchObject({ code: 'DISK_FULL', family: 'try_later', seen: code });
@@ -132,7 +132,7 @@ describe('a disk without space', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it("is noticed at the end, too: a file that can't be renamed is no payload", async () => {
+  it("is noticed at the end, too: a file that can't be renamed isn't a payload", async () => {
     const folder = temporaryFolder();
     const file = await SpoolFile.open(folder);
     file.write([Buffer.from('abc')], () => {});
@@ -167,7 +167,7 @@ describe('a small payload', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('that becomes a large one is written from its first byte on', async () => {
+  it('that grows large is written from its first byte on', async () => {
     const folder = temporaryFolder();
     const spool = new Spool(folder);
     const pieces = ['a', 'b', 'c', 'd'].map((letter) => Buffer.alloc(30_000, letter));
@@ -188,8 +188,8 @@ describe('a small payload', () => {
   });
 });
 
-describe('memory use of a run', () => {
-  it('releases buffers as they are written, so that few are ever in use', async () => {
+describe('a run with many rows', () => {
+  it("releases buffers as they're written, so that few are ever in use", async () => {
     const file = await SpoolFile.open(temporaryFolder());
     let out = 0;
     let most = 0;
@@ -205,7 +205,9 @@ describe('memory use of a run', () => {
     expect(most).toBeLessThanOrEqual(10);
   });
 
-  it('does not grow with the rows: five million of them with a heap of 64 MB', { timeout: 180_000 }, async () => {
+  it('needs no more memory than one with few: five million rows fit in a heap of 64 MB', {
+    timeout: 180_000,
+  }, async () => {
     const folder = temporaryFolder();
     const { rows, rss } = await saidBy(process.execPath, ['--max-old-space-size=64', helper, 'many', folder]);
     expect(rows).toBe(5_000_000);

@@ -7,7 +7,7 @@ import { describeWithServer, reportMissing } from '../servers/describe.ts';
 import { hasPgbouncer, type Pgbouncer, type PoolMode, startPgbouncer } from '../servers/pgbouncer.ts';
 import type { ServerSettings, TestServer } from '../servers/server.ts';
 
-/** More than all buffers on the way hold, so that a reader who stops is in the middle. */
+/** More than fits into all buffers along the way, so a reader that stops is in the middle. */
 const many = "select g, repeat('x', 1000) as fill from generate_series(1, 2000000) g";
 const endless = "select count(*) from generate_series(1, 100000) a, generate_series(1, 100000) b, repeat('busy', 1)";
 
@@ -114,7 +114,7 @@ function describePools(server: () => TestServer): void {
       expect(await world.data(target)).toBeNull();
     });
 
-    it('never takes a part for the whole if the server, its backend or PgBouncer ends in the middle', async () => {
+    it('never mistakes some rows for all rows if the server, its backend or PgBouncer ends in the middle', async () => {
       const ends: (() => Promise<unknown>)[] = [
         () =>
           admin.query(
@@ -180,7 +180,7 @@ function describePools(server: () => TestServer): void {
       expect(problem).toMatchObject({ code, family, next: expect.stringContaining(next) });
     });
 
-    it('a user without TLS that requires it', async () => {
+    it('a connection without TLS for a user that requires TLS', async () => {
       expect(await problemOf(check({ url: encrypted.url }))).toMatchObject({
         code: 'DB_TLS_REQUIRED',
         family: 'config',

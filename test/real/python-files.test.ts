@@ -69,7 +69,7 @@ function reading(
     });
 
   if (!odd)
-    it("returns every file with an odd name, or names the ones that it can't return", async () => {
+    it("returns every file with an odd name, or names those that it can't return", async () => {
       for (const [i, name] of oddNames.entries()) await put(`odd/${name}`, `x\n${i}\n`);
       await expect(read({ path: 'odd/*.csv' })).rejects.toMatchObject({
         family: 'job',
@@ -175,7 +175,7 @@ describeWithFileServer(
   (server) => {
     const folder = ownFolder();
 
-    it('is given up in time, and immediately if the run is stopped', async () => {
+    it('times out, or stops immediately if the run is stopped', async () => {
       const source = sourceOf(server());
       const quick = ftp.check(ftpContext({ source: { ...source, connect_timeout_seconds: 3 }, query: {} }, folder()));
       await expect(quick).rejects.toMatchObject({ code: 'FTP_CONNECT_TIMEOUT', family: 'try_later' });

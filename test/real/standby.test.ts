@@ -10,7 +10,7 @@ import type { TestServer } from '../servers/server.ts';
 import { startStandby } from '../servers/standby.ts';
 
 const rows = 40_000;
-/** More than all buffers on the way hold, so that a reader who stops is in the middle. */
+/** More than fits into all buffers along the way, so a reader that stops is in the middle. */
 const query = { sql: "select id, v, repeat('x', 1000) as fill from orders", fetch_rows: 100 };
 const ids = Array.from({ length: rows }, (_, i) => String(i + 1));
 

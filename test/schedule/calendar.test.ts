@@ -14,9 +14,7 @@ const quiet: Change[] = allZones
     return { zone, at, before: offset, after: offset };
   });
 
-/**
- * The firings in (from, until], in minutes, as text with the zone: only differences from the expected ones are shown.
- */
+/** The firings in (from, until], in minutes. */
 function fired(schedule: Schedule, from: number, until: number): number[] {
   return [...firingsBetween(schedule, from * minuteMs, until * minuteMs)].map((at) => at / minuteMs);
 }
@@ -99,7 +97,7 @@ describe('in every zone, around every clock change from 2015 to 2037', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('times of day on some weekdays fire only on these', () => {
+  it('times of day on some weekdays fire only on those days', () => {
     const wrong = compare(3 * dayMinutes, (change, random) => {
       const [time = 0] = timesNear(change, random);
       const days = [1, 2, 3, 4, 5, 6, 7].filter(() => random(2) === 0);
@@ -111,7 +109,7 @@ describe('in every zone, around every clock change from 2015 to 2037', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('a cron expression of times of day fires exactly once for each of them', () => {
+  it('a cron expression with times of day fires exactly once for each of them', () => {
     const wrong = compare(1.25 * dayMinutes, (change, random) => {
       const [a = 0, b = 0] = timesNear(change, random);
       const [minutes, hours] = [
@@ -151,7 +149,7 @@ describe('in every zone, around every clock change from 2015 to 2037', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('a spread moves every firing by the same time and nothing else', () => {
+  it('a spread delays every firing by the same time and changes nothing else', () => {
     const wrong = compare(2 * dayMinutes, (change, random) => {
       const [time = 0] = timesNear(change, random);
       const offset = random(dayMinutes);

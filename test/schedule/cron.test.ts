@@ -124,7 +124,7 @@ describe('a cron expression', () => {
 });
 
 describe('a time zone', () => {
-  it('is a place, not an offset or an invalid name', () => {
+  it('must be a place, not an offset or an invalid name', () => {
     expect(['Europe/Berlin', 'UTC', 'Asia/Kathmandu'].map(timezoneFault)).toEqual([undefined, undefined, undefined]);
     expect(timezoneFault('Mars/Phobos')).toBe('unknown time zone');
     expect(timezoneFault('+02:00')).toContain('use a name');

@@ -105,7 +105,7 @@ describe('after any downtime, in any zone, around any clock change', () => {
     );
   });
 
-  it('run_all with a window and a maximum handles the newest of them, and counts the others', () => {
+  it('run_all with a window and a maximum handles the newest missed firings, and counts the others', () => {
     fc.assert(
       fc.property(
         scheduled,

@@ -138,9 +138,11 @@ describe('missed firings', () => {
 describe('the firing of a run that was interrupted', () => {
   const due = { nextAt: at('15:00'), now: at('14:20') };
 
-  it('is the last one before the next, however long ago, unless its policy has a window', () => {
+  it('is the last one before the next firing, however long ago, unless its policy has a window', () => {
     expect(firingBefore(hourly(), due)).toBe(at('14:00'));
-    expect(firingBefore(hourly(), { nextAt: at('14:00'), now: at('14:20') }), 'the next is due, too').toBe(at('13:00'));
+    expect(firingBefore(hourly(), { nextAt: at('14:00'), now: at('14:20') }), 'the next firing is due, too').toBe(
+      at('13:00'),
+    );
     expect(firingBefore(hourly({ policy: 'run_all', withinMs: hour / 4 }), due)).toBeUndefined();
     expect(firingBefore(hourly({ policy: 'run_all', withinMs: hour / 3 }), due)).toBe(at('14:00'));
   });

@@ -12,7 +12,7 @@ describe('a spread', () => {
     ]);
   });
 
-  it('distributes a thousand jobs of one minute evenly over ten, and none beyond', () => {
+  it('distributes a thousand jobs due in the same minute evenly over ten minutes, and none beyond', () => {
     const offsets = names.map((name) => offsetOf(name, 10 * minute));
     const [least, most] = [Math.min(...offsets), Math.max(...offsets)];
     expect([least >= 0, most < 10 * minute]).toEqual([true, true]);

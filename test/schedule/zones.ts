@@ -25,7 +25,7 @@ export function changesOf(zone: string, from = 2015, until = 2037): Change[] {
   }
 }
 
-/** What the clock shows around a change, as a minute of UTC that shows the same. */
+/** The local time around a change, as the UTC minute with the same clock time. */
 export function shown({ at, before, after }: Change, minute: number): number {
   return minute + (minute < at ? before : after);
 }

@@ -27,7 +27,7 @@ const office = 'http://schemas.openxmlformats.org/officeDocument/2006/relationsh
 const relations = (list: string) =>
   `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">${list}</Relationships>`;
 
-/** A workbook whose parts are written manually: for what none of our programs writes. */
+/** A workbook with hand-written parts, for content that none of our programs writes. */
 export async function bookOf({ rows, texts, formats = [], book = '', sheet }: SheetParts): Promise<Buffer> {
   const codes = formats
     .map((code, i) => `<numFmt numFmtId="${164 + i}" formatCode="${code.replaceAll('"', '&quot;')}"/>`)

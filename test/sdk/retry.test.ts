@@ -22,7 +22,7 @@ async function retried(ends: readonly Error[], options: Partial<Parameters<typeo
 }
 
 describe('a request that fails', () => {
-  it('for the moment is repeated until it succeeds, as often as allowed', async () => {
+  it('temporarily is repeated until it succeeds, as often as allowed', async () => {
     const error = busy();
     const three = [error, error, error];
     expect(await retried(three)).toEqual({ end: 'done', requests: 4, pauses: [0, 0, 0] });

@@ -7,7 +7,7 @@ const noon = Temporal.ZonedDateTime.from('2026-06-15T12:00:00[UTC]');
 const start = new Moment(noon, false);
 const at = (clock: string) => `2026-06-15T${clock}:00Z`;
 
-/** A run that starts at noon, after what the last one left. */
+/** A run that starts at noon, with what the last one stored. */
 function progress(
   incremental: NonNullable<StreamData['incremental']>,
   watermark?: object,
@@ -69,7 +69,7 @@ describe('a known record', () => {
     expect(known(looking, record('10:49'))).toBe(true);
   });
 
-  it('is also one at or after the end of the range', () => {
+  it('can also be one at or after the end of the range', () => {
     const one = progress(keyed, before, new Moment(noon.subtract({ minutes: 30 }), false));
     expect([known(one, record('11:29')), known(one, record('11:30'))]).toEqual([false, true]);
   });

@@ -177,7 +177,7 @@ describe('the standard suite', () => {
     ['keeps files open', { leaky: true }, /^leaves nothing open .*testing\.test\.ts/s],
     ['reads too far ahead', { hoarding: true }, /^limits how far it reads ahead .*at most 8000000 are allowed/],
     ['logs a secret', { talkative: true }, /^shows no secret/],
-  ])('detects one that %s', async (_, flaws, said) => {
+  ])('detects a connector that %s', async (_, flaws, said) => {
     const failures = await failuresOf(connectorKit(shelfWith(flaws), worldWith()));
     expect(failures).toContainEqual(expect.stringMatching(said));
   });

@@ -14,7 +14,7 @@ async function read(text: string, declared: Declared): Promise<string | null> {
 
 const number = (format: string, type = 'decimal') => ({ type, format });
 
-describe('the format of a number', () => {
+describe('a number format', () => {
   it.each([
     ['1.234,56', '1.234,5', '1234.5'],
     ['1.234,56', '-1.234.567', '-1234567'],
@@ -58,7 +58,7 @@ describe('the format of a number', () => {
     });
   });
 
-  it('gives integers and floats too', async () => {
+  it('reads integers and floats, too', async () => {
     expect(await read('1.234.567,00', number('1.234,56', 'integer'))).toBe('1234567');
     expect(await read('12,50 %', number('12,5 %', 'float'))).toBe('0.125');
     await expect(read('1,5', number('1.234,56', 'integer'))).rejects.toMatchObject({ code: 'RECORDS_VALUE' });
@@ -83,7 +83,7 @@ describe('the format of a number', () => {
   });
 });
 
-describe('the format of a date', () => {
+describe('a date format', () => {
   it.each([
     ['date', 'dd.MM.yyyy', '31.01.2025', '2025-01-31'],
     ['date', 'd.M.yyyy', '1.2.2025', '2025-02-01'],
@@ -120,7 +120,7 @@ describe('the format of a date', () => {
     await expect(read(text, { type, format })).rejects.toMatchObject({ code: 'RECORDS_VALUE', allowed: format });
   });
 
-  it('gives two-digit years the century that first_year declares', async () => {
+  it('assigns two-digit years to the century that first_year declares', async () => {
     const declared = { type: 'date', format: 'dd.MM.yy', first_year: 1950 };
     expect(await read('31.12.49', declared)).toBe('2049-12-31');
     expect(await read('01.01.50', declared)).toBe('1950-01-01');
@@ -154,7 +154,7 @@ describe('formats for a whole file', () => {
     expect(rows).toEqual([['1234.5', '1000', '2025-01-31', '0.125']]);
   });
 
-  it('apply to declared columns, where a column can have another one', async () => {
+  it('apply to declared columns; a column can have a different format', async () => {
     const columns = [
       { name: 'd', type: 'date' },
       { name: 'e', type: 'date', format: 'yyyyMMdd' },
@@ -163,7 +163,7 @@ describe('formats for a whole file', () => {
     expect(rows).toEqual([['2025-01-31', '2025-01-31']]);
   });
 
-  it('apply to the strings of json, but not to its numbers', async () => {
+  it('apply to strings in JSON, but not to numbers', async () => {
     const text = '[{"a":"1.234,5","b":1.5},{"a":1.5,"b":"1.234"},{"a":"1.234\\u002c5","b":" 7"}]';
     const types = { a: 'decimal', b: 'decimal' };
     const { rows } = await readTable(inputOf(text), 'json', { types, formats });
@@ -179,13 +179,13 @@ describe('formats for a whole file', () => {
     expect((await readTable(inputOf('[{"a":1.5}]'), 'json', { formats })).rows).toEqual([['1.5']]);
   });
 
-  it('read epochs from the numbers of json', async () => {
+  it('read epochs from numbers in JSON', async () => {
     const types = { t: { type: 'timestamptz', format: 'epoch' } };
     const { rows } = await readTable(inputOf('[{"t":1700000000},{"t":"1700000001"}]'), 'json', { types });
     expect(rows).toEqual([['2023-11-14T22:13:20Z'], ['2023-11-14T22:13:21Z']]);
   });
 
-  it('apply to the texts of xml', async () => {
+  it('apply to texts in XML', async () => {
     const { rows } = await readTable(inputOf('<r><x><n>1.234,5</n></x></r>'), 'xml', {
       types: { n: 'decimal' },
       formats,
@@ -194,7 +194,7 @@ describe('formats for a whole file', () => {
   });
 });
 
-it('formats apply to the texts of a sheet, but not to its numbers and dates', async () => {
+it("formats apply to a sheet's text cells, but not to its numbers and dates", async () => {
   const head = ['n', 'd', 'e'].map((value) => ({ value }));
   const texts = [{ value: '1.234,5' }, { value: '31.01.2025' }, { value: 20250131 }];
   const values = [
@@ -223,7 +223,7 @@ it('formats apply to the texts of a sheet, but not to its numbers and dates', as
   }
 });
 
-describe('a declaration is checked before data is read', () => {
+describe('the check of declared formats before data is read', () => {
   const messageOf = (declared: Declared, formats: Declared = {}) =>
     recordFaults(withDefaults(recordOptions, { types: { c: declared }, formats }))[0]?.message;
 
@@ -243,7 +243,7 @@ describe('a declaration is checked before data is read', () => {
     [{ type: 'timestamp', format: 'dd.MM.yyyy hh:mm' }, 'needs both h and a'],
     [{ type: 'timestamptz', format: 'dd.MM.yyyy HH:mm' }, 'needs an offset'],
     [{ type: 'date', first_year: 1950 }, 'has no format'],
-  ])('%j: %s', (declared, message) => {
+  ])('rejects %j: %s', (declared, message) => {
     expect(messageOf(declared)).toContain(message);
   });
 

@@ -62,7 +62,7 @@ test.each(['<r><i><a>x</a></i>', '<r><i><a>x</b></i></r>', '<r><i>&nope;</i></r>
   },
 );
 
-test('the encoding of the declaration is used', async () => {
+test('the encoding in the XML declaration is used', async () => {
   const bytes = iconv.encode('<?xml version="1.0" encoding="ISO-8859-1"?><r><i><a>Müller</a></i></r>', 'latin1');
   expect((await readTable(inputOf(bytes, 5), 'xml')).rows).toEqual([['Müller']]);
 });
@@ -113,7 +113,7 @@ test('elements with different prefixes are one column if their namespace is the 
   }
 });
 
-test('an element whose prefix later means another namespace is another element', async () => {
+test('an element whose prefix later means another namespace is a different element', async () => {
   const group = (uri: string, id: number) => `<g xmlns:a="${uri}"><r><a:v>${id}</a:v></r><r><a:v>${id}</a:v></r></g>`;
   const text = `<l>${group('one', 1)}${group('two', 2)}</l>`;
   const table = await readTable(inputOf(text), 'xml', { records: 'r' });

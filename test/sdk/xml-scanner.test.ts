@@ -97,18 +97,21 @@ test.for([
   '<r><a>1</a><x:a>2</x:a></r>',
   '<r><b><a><c>1</c></a><x:a>2</x:a></b></r>',
   '<r x:k="1" k="2"><y:a/><x:a>2</x:a></r>',
-])('values of parts that differ only in the prefix are lists: %s', async (record) => {
+])('values of elements that differ only in their prefix are lists: %s', async (record) => {
   const before = '<r><a>0</a></r><r k="0"><x:a>0</x:a></r>';
   for (const root of ['all', 'all xmlns="urn:a" xmlns:x="urn:a" xmlns:y="urn:y"']) {
     await same(`<${root}>${before}${record}${before}${record}</all>`);
   }
 });
 
-test.for(['c', 'ä'])('a declared column belongs to the part without a prefix, beside one of name %s', async (name) => {
-  const records = `<r><${name}>0</${name}></r><r><${name}>1</${name}><x:a>2</x:a><a>3</a></r>`;
-  const given = { columns: [{ name: 'a' }], ignore_unknown: true };
-  expect(await same(`<all>${records}</all>`, given)).toMatchObject({ rows: [[null], ['3']] });
-});
+test.for(['c', 'ä'])(
+  'a declared column is read from the element without a prefix, next to an element named %s',
+  async (name) => {
+    const records = `<r><${name}>0</${name}></r><r><${name}>1</${name}><x:a>2</x:a><a>3</a></r>`;
+    const given = { columns: [{ name: 'a' }], ignore_unknown: true };
+    expect(await same(`<all>${records}</all>`, given)).toMatchObject({ rows: [[null], ['3']] });
+  },
+);
 
 test('for any document, records read from bytes equal those of the parser', {
   timeout: 60_000,

@@ -19,7 +19,7 @@ describe('a secret in AWS Secrets Manager', () => {
   };
   const error = (type: string): Reply => ({ status: 400, body: { __type: type, Message: `about ${type}` } });
 
-  /** Accepts these key ids, and checks what else a signed request has. */
+  /** Accepts these key IDs, and checks the rest of a signed request. */
   function answer({ body, headers }: Asked, keys: ReadonlySet<string>): Reply {
     const { authorization = '' } = headers;
     const id = /^AWS4-HMAC-SHA256 Credential=([^/]+)\/\d{8}\/eu-[a-z]+-1\/secretsmanager\/aws4_request/.exec(
@@ -51,7 +51,7 @@ describe('a secret in AWS Secrets Manager', () => {
     expect(codesOf((await loadPasswords([written[0]!], { env: {} })).problems)).toEqual(['CONFIG_SECRET_SETTINGS']);
   });
 
-  it('is read with the role of a machine, and again with a new session if that expired', async () => {
+  it("is read with a machine's role, and with a new session if the old one expired", async () => {
     let sessions = 0;
     const server = await Double.start((asked): Reply => {
       const { method, path, headers } = asked;
@@ -75,7 +75,7 @@ describe('a secret in AWS Secrets Manager', () => {
     expect(codesOf(problems)).toEqual(['CONFIG_SECRET_SETTINGS']);
   });
 
-  it('is read with the role of a container, or with a web identity', async () => {
+  it("is read with a container's role or a web identity", async () => {
     const server = await Double.start((asked): Reply => {
       const { path, headers, body } = asked;
       if (path === '/role') {
@@ -126,7 +126,7 @@ describe('a secret in Google Secret Manager', () => {
     return { body: { payload: { data: Buffer.from(value).toString('base64') } } };
   }
 
-  it('is read with the key of a service account, after throttling', async () => {
+  it("is read with a service account's key, after throttling", async () => {
     const { privateKey } = generateKeyPairSync('rsa', {
       modulusLength: 2048,
       privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
@@ -165,7 +165,7 @@ describe('a secret in Google Secret Manager', () => {
     });
   });
 
-  it('is read with the account of the machine, and with a new token if that expired', async () => {
+  it("is read with the machine's account, and with a new token if the old one expired", async () => {
     let tokens = 0;
     const server = await Double.start((asked): Reply => {
       if (!asked.path.startsWith('/computeMetadata')) return answer(asked, new Set(['machine-2']));
@@ -229,7 +229,7 @@ describe('a secret in Azure Key Vault', () => {
     expect(codesOf(incomplete.problems)).toEqual(['CONFIG_SECRET_SETTINGS']);
   });
 
-  it('is read with a managed identity, and with a new token if that expired', async () => {
+  it('is read with a managed identity, and with a new token if the old one expired', async () => {
     let tokens = 0;
     const server = await Double.start((asked): Reply => {
       if (asked.path.startsWith('/secrets/')) return answer(asked, 'identity-2');
@@ -252,7 +252,7 @@ describe('a secret in Azure Key Vault', () => {
   });
 });
 
-describe('a secret in a file of sops', () => {
+describe('a secret in a sops file', () => {
   /** The program may be missing on this machine, so a script decrypts files that start with a mark. */
   async function withSops() {
     const folder = await folderWith({});

@@ -21,8 +21,8 @@ async function vaultOf(value: () => string) {
   return { VAULT_ADDR: server.url, VAULT_TOKEN: 'vault-token' };
 }
 
-// Neither the option nor the path says that the value is secret: those are registered anyway.
-it('no value of a provider is in the errors or the record of a config, whatever option it is used for', async () => {
+// Neither the option nor the path says that the value is secret; such values are registered anyway.
+it("no provider's value appears in a config's errors or record, whatever option it's used for", async () => {
   let value = '';
   const env = await vaultOf(() => value);
   const secret = variable('vault:kv/x#value');
@@ -58,7 +58,7 @@ it('no value of a provider is in the errors or the record of a config, whatever 
   );
 });
 
-it('no value of a provider is in the output or the state folder of a run that fails with it', async () => {
+it("no provider's value appears in the output or state folder of a run that fails with it", async () => {
   const value = 'from-vault-Zq7-0123456789';
   const env = await vaultOf(() => value);
   const secret = variable('vault:kv/x#value');

@@ -22,7 +22,7 @@ async function setUp() {
   return { store, bank: new Bank(clock), gate: gateOf({ store, clock }) };
 }
 
-/** A source whose password is read again: the next one of these, the last one from then on. */
+/** A source whose password is read repeatedly: each read returns the next of these, and then always the last one. */
 function renewing(bank: Bank, passwords: readonly string[], more: Partial<Source> = {}): Source {
   let next = 0;
   const renew = async ({ options }: Source) => {
@@ -32,7 +32,7 @@ function renewing(bank: Bank, passwords: readonly string[], more: Partial<Source
   return bank.source(passwords[0]!, { renew, ...more });
 }
 
-/** A Vault whose only secret has these values, one per read, the last one from then on. */
+/** A Vault with a single secret: each read returns the next of these values, and then always the last one. */
 async function startVault(values: readonly string[]) {
   let reads = 0;
   const server = await Double.start(({ path }) => {
@@ -48,14 +48,14 @@ async function startVault(values: readonly string[]) {
 }
 
 describe('a password that was rotated', () => {
-  it('is read again when it is refused, and costs no run and no hold', async () => {
+  it("is read again when it's refused, without a failed run or a hold", async () => {
     const { store, bank, gate } = await setUp();
     expect(await open(gate, renewing(bank, ['former', 'right']))).toBe('open');
     expect(bank.attempts).toBe(2);
     expect(await store.loginHolds.all()).toEqual([]);
   });
 
-  it('but has not changed is sent once', async () => {
+  it('but still reads the same is sent only once', async () => {
     const { bank, gate } = await setUp();
     expect(await open(gate, renewing(bank, ['wrong', 'wrong']))).toMatchObject({ code: 'BANK_REFUSED' });
     expect(bank.attempts).toBe(1);
@@ -115,7 +115,7 @@ describe('a rotated secret of an API', () => {
   const rows = (isRight: boolean): Reply => (isRight ? { body: [{ value: 1 }] } : { status: 401 });
   const basic = (password: string) => `Basic ${Buffer.from(`etl:${password}`).toString('base64')}`;
 
-  it('is sent in a request that is built again: a password, a key in a header, a login call', async () => {
+  it('is sent in a new request: as a password, as a key in a header, or in a login call', async () => {
     const api = await Double.start(({ path, headers, body }) => {
       if (path === '/session') return body.includes('new-value') ? { body: { token: 'session' } } : { status: 401 };
       if (path === '/by-token') return rows(headers.authorization === 'Bearer session');
@@ -189,7 +189,7 @@ describe('a rotated key of a destination', () => {
   });
 });
 
-it('server and user of a login on hold are stored without what came from a secret', async () => {
+it('the server and user of a login on hold are stored without parts that came from a secret', async () => {
   const { store, bank, gate } = await setUp();
   registerSecret('etl-from-vault');
   const connector = defineConnector({

@@ -56,7 +56,7 @@ describe('a secret in Vault', () => {
     expect(redact('x p-w-1 y p-w-3')).toBe('x [redacted] y [redacted]');
   });
 
-  it('that many options use is asked for once, and all secrets are asked for together', async () => {
+  it('that many options use is requested once, and all secrets are requested together', async () => {
     const many = Array.from({ length: 12 }, (_, i) => `secret/s${i}`);
     const { server, env } = await startVault(
       Object.fromEntries(many.map((path) => [path, { a: `${path}-a`, b: `${path}-b` }])),
@@ -89,7 +89,7 @@ describe('a secret in Vault', () => {
     expect(passwordsIn(exact)).toEqual(['12345678901234567890']);
   });
 
-  it('is read after throttling and errors of the server', async () => {
+  it('is read after throttling and server errors', async () => {
     const { server, env } = await startVault();
     server.answers.push(busy(429), busy(503), { status: 502, headers: { 'retry-after': '0' } });
     const loaded = await loadPasswords([variable('vault:secret/db#password')], { env });
@@ -110,7 +110,7 @@ describe('a secret in Vault', () => {
     });
   });
 
-  it('that is missing, or whose field is, is reported where it is used, without values', async () => {
+  it("that is missing, or lacks the field, is reported where it's used, without values", async () => {
     const { env } = await startVault();
     const written = ['secret/nowhere#x', 'secret/data/db#x', 'secret/db#pass', 'secret/db', 'secret/db#', '#x'];
     const { problems, config } = await loadPasswords(
@@ -168,10 +168,10 @@ describe('a secret in Vault', () => {
   });
 });
 
-describe('a login at Vault', () => {
+describe('a Vault login', () => {
   const secret = [variable('vault:secret/db#password')];
 
-  it('by AppRole or the service account of a pod happens once for all secrets', async () => {
+  it("by AppRole or a pod's service account happens once for all secrets", async () => {
     const { server, secrets } = await startVault();
     Object.assign(secrets, { 'secret/other': { password: 'p-w-2' } });
     const both = [...secret, variable('vault:secret/other#password')];
@@ -218,7 +218,7 @@ describe('a login at Vault', () => {
   });
 });
 
-describe('the section secrets', () => {
+describe('the secrets section', () => {
   it('is checked like other options, and its own secrets cannot come from a provider', async () => {
     const typo = await loadPasswords([variable('vault:secret/db#password')], { top: 'secrets: {vault: {adress: x}}' });
     expect(typo.problems.map(({ code }) => code)).toEqual(['CONFIG_UNKNOWN_OPTION', 'CONFIG_SECRET_SETTINGS']);

@@ -116,7 +116,7 @@ export class ServerFolder {
     if (this.identity.uid !== undefined) await chown(path, this.identity.uid, this.identity.gid!);
   }
 
-  /** Writes a file that only the server's user may read, as both servers require for private keys. */
+  /** Writes a file that only the server's user may read, as servers require for private keys. */
   async write(name: string, content: string): Promise<string> {
     const path = join(this.path, name);
     await writeFile(path, content);

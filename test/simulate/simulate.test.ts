@@ -12,7 +12,7 @@ const job = { source: 'files', query: 'orders.csv', format: 'csv' };
 const target = (letter: string) => letter.repeat(32);
 const newYork = 'America/New_York';
 const berlin = 'Europe/Berlin';
-/** None of them sends within seconds of midnight, when a request counts on two days. */
+/** Jobs that never send within seconds of midnight, when a request counts on two days. */
 const jobs = {
   quarters: { ...job, target: target('a'), schedule: { cron: '7,22,37,52 * * * *', timezone: newYork } },
   nightly: { ...job, target: target('b'), schedule: { cron: '30 2 * * *', timezone: newYork } },
@@ -25,7 +25,7 @@ const jobs = {
   nachts: { ...job, format: 'json', target: target('d'), schedule: { cron: '30 2 * * *', timezone: berlin } },
   stunden: { ...job, format: 'xml', target: target('e'), schedule: { cron: '12 * * * *', timezone: berlin } },
 };
-/** Sends no requests of its own and reserves none, so that each request is one of a job's. */
+/** A destination for which the daemon sends no requests of its own and reserves none, so jobs make all requests. */
 const destination = {
   url: 'https://dashboards.invalid/api/1.0',
   api_key: '5e'.repeat(20),
@@ -89,7 +89,7 @@ describe('jobs without a history that fire more often than the day has requests'
   });
 });
 
-describe('weeks with a clock change', () => {
+describe('a simulation of weeks with a clock change', () => {
   it('follows the schedules and uses a day of 23 hours when New York changes to summer time', async () => {
     const report = await simulated({ from: '2026-03-05', days: 8 });
     expect(firings(report)).toEqual({
@@ -150,11 +150,11 @@ describe('weeks with a clock change', () => {
   });
 });
 
-describe('the cost of a day', () => {
+describe('a simulated day', () => {
   const day = { from: '2026-06-15', days: 1 };
   const minutes = { ...jobs.quarters, schedule: { cron: '7,22,37,52 * * * *', timezone: newYork } };
 
-  it('includes when the allowance runs out, and never exceeds it', async () => {
+  it('shows when the allowance runs out, and never exceeds it', async () => {
     const config = { destinations: { main: { ...destination, requests_per_day: 50 } }, jobs: { minutes } };
     const report = await simulated({ ...day, days: 2, config });
     expect(report.fits).toBe(false);
@@ -178,7 +178,7 @@ describe('the cost of a day', () => {
     expect(used(report)).toEqual([96 + account!.usage_queries]);
   });
 
-  it('includes nothing for runs without changes', async () => {
+  it('includes no requests for runs without changes', async () => {
     const report = await simulated({ ...day, config: { jobs: { minutes } }, changes: 0 });
     expect(report.runs).toMatchObject({ runs: 96, delivered: 1, unchanged: 95, requests: 1 });
     expect(used(report)).toEqual([1]);

@@ -23,7 +23,7 @@ describe('a clock that advances when nothing is left to do', () => {
     expect(clock.monotonic()).toBe(1_000_000 + 30 * day);
   });
 
-  it("stands still while the disk is busy, a turn is deferred, or it's held", async () => {
+  it("stops while the disk is busy, an event-loop turn is deferred, or it's held", async () => {
     const clock = new VirtualClock(start);
     const folder = await mkdtemp(join(tmpdir(), 'sluice-clock-'));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -66,7 +66,7 @@ describe('a clock that advances when nothing is left to do', () => {
     expect(clock.now()).toBe(start);
   });
 
-  it('stops driving when asked to', async () => {
+  it('stops driving when its signal is aborted', async () => {
     const clock = new VirtualClock(start);
     const stop = new AbortController();
     void clock.sleep(day).then(() => stop.abort(new Error('stopped')));

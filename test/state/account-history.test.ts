@@ -13,7 +13,7 @@ async function spend(store: Awaited<ReturnType<typeof newStore>>, account: strin
 }
 
 describe('a destination that switches to another account', () => {
-  it("takes over the usage of the day, others' usage, the allowance, and whether the day is closed", async () => {
+  it("takes over the day's usage, others' usage, the allowance, and whether the day is closed", async () => {
     const clock = new SteppingClock();
     const store = await newStore({ clock });
     await store.accountHistory.track([payer('old')], days);
@@ -65,7 +65,7 @@ describe('a destination that switches to another account', () => {
     expect(await store.sendSlots.take('old', 2)).toMatchObject({ freeInMs: undefined });
   });
 
-  it('takes over requests in progress for as long as they may arrive, and the end of one releases it for both accounts', async () => {
+  it("takes over requests in progress for as long as they may arrive; when one ends, it's released for both accounts", async () => {
     const clock = new SteppingClock();
     const store = await newStore({ clock });
     await store.accountHistory.track([payer('old')], days);

@@ -6,7 +6,7 @@ import { SqliteDatabase } from '../../src/lib/sqlite.ts';
 import { until } from '../journey/process.ts';
 import { adminKey, makeWorld } from '../journey/world.ts';
 
-/** A user whose only job can owe: its destination is unavailable until `repair`. */
+/** A user with a single job, whose payload stays owed: the destination is unavailable until `repair`. */
 async function setUp() {
   const world = await makeWorld();
   const home = await world.home();
@@ -25,7 +25,7 @@ async function setUp() {
 const owe = ['--wait', '0'];
 
 describe('a backup', () => {
-  it('includes owed payloads, and a state moved this way continues where it was', async () => {
+  it('includes owed payloads, and a state that is moved this way continues where it stopped', async () => {
     const { home, backup, repair, shows } = await setUp();
     await home.sync({ args: owe });
     expect(await home.sluice(['backup', backup])).toMatchObject({

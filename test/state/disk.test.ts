@@ -36,7 +36,7 @@ function diskOf(store: Store, limits: { limitBytes: number; freeBytes?: number }
   return { disk: new Disk({ store, limits, forgot: (what) => forgotten.push(what) }), forgotten };
 }
 
-/** Writes like a run does: it reserves first. */
+/** Writes as a run does: reserves space first. */
 async function write(store: Store, disk: Disk, bytes: number, name = 'draft'): Promise<void> {
   await disk.claim(bytes);
   writeFileSync(join(store.payloads.folderOf('a-run'), name), Buffer.alloc(bytes));
@@ -110,7 +110,7 @@ describe('a state folder with a limit', () => {
     for (const { path } of waiting) expect(existsSync(path)).toBe(true);
   });
 
-  it('has space again once something was deleted', async () => {
+  it('has space again once something is deleted', async () => {
     const { store, empty } = await open();
     const { owed, payload: made } = await oweText(store, { instance: 'i', text: payload('a'), asOf: 1 });
     const { disk } = diskOf(store, { limitBytes: empty + 1.5 * megabyte });

@@ -100,7 +100,7 @@ describe('a state folder of another user', () => {
 });
 
 describe('a private file', () => {
-  it('is created only at its own path, not at the target of a link', () => {
+  it("is created only at its own path, not at a link's target", () => {
     linkOfService(join(folder, 'absent'), join(state, 'file'));
     expect(() => createPrivateFile(join(state, 'file'))).toThrow('EEXIST');
     expect(existsSync(join(folder, 'absent'))).toBe(false);

@@ -36,7 +36,7 @@ describe('a transaction that SQLite itself rolled back', () => {
     await close();
   });
 
-  it('accepts no further statement, even if the failure of one was swallowed', async () => {
+  it('accepts no further statement, even if the caller ignored a failure', async () => {
     const { store, close } = await fullStore();
     const writing = store.transaction(async ({ settings }) => {
       await settings.set('before', 'x');
@@ -81,8 +81,8 @@ const turnsOfTheLoop = async () => {
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
 };
 
-describe('what is released while the disk rejects writes', () => {
-  it("can be taken again by the same process as soon as the disk works, if it's a lease", async () => {
+describe('while the disk rejects writes', () => {
+  it('a released lease can be taken again by the same process as soon as the disk works', async () => {
     const { mine, freeze, close } = await twoProcesses();
     const lease = await mine.leases.take('instance:a');
     await freeze(true);
@@ -94,7 +94,7 @@ describe('what is released while the disk rejects writes', () => {
     await close();
   });
 
-  it("can be taken by other processes soon after the disk works, if it's a lease", async () => {
+  it('a released lease can be taken by other processes soon after the disk works', async () => {
     const { mine, other, clock, freeze, close } = await twoProcesses();
     const lease = await mine.leases.take('instance:a');
     await freeze(true);
@@ -107,7 +107,7 @@ describe('what is released while the disk rejects writes', () => {
     await close();
   });
 
-  it("rests and becomes free again for all processes, if it's a send slot", async () => {
+  it('a released send slot rests, and then becomes free for all processes', async () => {
     const { mine, other, clock, freeze, close } = await twoProcesses();
     const first = await mine.sendSlots.take('account', 1);
     if (!('ticket' in first)) throw new Error('no slot');
@@ -122,7 +122,7 @@ describe('what is released while the disk rejects writes', () => {
     await close();
   });
 
-  it("blocks another process no longer than the disk fails, if it's a send slot", async () => {
+  it('a released send slot blocks another process no longer than the disk fails', async () => {
     const { mine, other, clock, freeze, close } = await twoProcesses();
     const first = await mine.sendSlots.take('account', 1);
     if (!('ticket' in first)) throw new Error('no slot');
@@ -137,7 +137,7 @@ describe('what is released while the disk rejects writes', () => {
     await close();
   });
 
-  it("is released by another attempt when the store is closed, if it's a lease", async () => {
+  it('a lease is released by another attempt when the store is closed', async () => {
     const { mine, other, freeze, close } = await twoProcesses();
     const lease = await mine.leases.take('instance:a');
     await freeze(true);

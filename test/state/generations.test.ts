@@ -19,7 +19,7 @@ function write(store: Store, run: string): string {
   return `${run}/1.rows`;
 }
 
-/** A run until its payload is owed. Its generation has its own file and the named ones. */
+/** Runs a job until its payload is owed. The generation has its own file and the named ones. */
 async function owe(
   store: Store,
   { files = [], instance = 'i' }: { files?: readonly string[]; instance?: string } = {},

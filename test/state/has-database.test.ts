@@ -16,7 +16,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Inaccessible for root too, unlike a folder without permissions. */
+/** Inaccessible even to root, unlike a folder without permissions. */
 function unreadable(): string {
   const state = join(folder, 'loop');
   rmSync(state, { force: true });
@@ -35,7 +35,7 @@ describe('read-only commands with an unreadable state folder', () => {
     expect(inspectState(state)).toMatchObject({ unread: refused });
   });
 
-  it('report it as a finding of doctor', () => {
+  it('report it in doctor', () => {
     const file = join(folder, 'sluice.yaml');
     writeFileSync(file, '');
     const config = { file, folder, state: unreadable(), jobs: new Map() } as unknown as Config;

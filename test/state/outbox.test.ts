@@ -31,7 +31,7 @@ function idOf(owed: { owed: { state: string; id?: number } }): number {
 }
 
 describe('the outbox', () => {
-  it('lets a newer payload supersede an older one for the same instance, and no other', async () => {
+  it('lets a newer payload supersede an older one only for the same instance', async () => {
     const store = await newStore({ clock: new SteppingClock() });
     const old = await oweText(store, { instance: 'i', text: 'a', asOf: noon - 20 });
     const client = await oweText(store, { instance: 'i', text: 'a', asOf: noon - 20, clientId: 'c' });
@@ -42,7 +42,7 @@ describe('the outbox', () => {
     expect(await store.runs.find(old.run)).toMatchObject({ state: 'superseded' });
   });
 
-  it('settles a result that the instance already shows, before it has a file, and nothing else', async () => {
+  it('settles a result before it has a file only if the instance already shows it', async () => {
     const store = await newStore({ clock: new SteppingClock() });
     const first = await oweText(store, { instance: 'i', text: 'a', asOf: noon - 30 });
     const again = async (text: string, more: { asOf?: number; always?: boolean } = {}) => {
@@ -77,7 +77,7 @@ describe('the outbox', () => {
     expect(await store.runs.find(late.run)).toMatchObject({ state: 'superseded' });
   });
 
-  it('never goes back behind a payload whose request had no response, even if that payload is dead', async () => {
+  it('never sends data older than a payload whose request had no response, even if that payload is dead', async () => {
     const store = await newStore({ clock: new SteppingClock() });
     const young = await oweText(store, { instance: 'i', text: 'young', asOf: noon - 10 });
     await store.outbox.attempt(idOf(young));
@@ -119,7 +119,7 @@ describe('the outbox', () => {
     expect((await oweText(store, { instance: 'i', text: 'a', asOf: noon - 10, always: true })).owed.state).toBe('owed');
   });
 
-  it('supersedes what is owed if the data is again what the instance shows', async () => {
+  it('supersedes what is owed if the data changes back to what the instance shows', async () => {
     const store = await newStore({ clock: new SteppingClock() });
     await deliver(store, idOf(await oweText(store, { instance: 'i', text: 'a', asOf: noon - 30 })));
     const flip = await oweText(store, { instance: 'i', text: 'b', asOf: noon - 20 });
@@ -272,9 +272,9 @@ describe('payload files', () => {
   });
 });
 
-/** What the outbox guarantees, in short: the newest data offered is what arrives, and nothing is lost. */
+/** What the outbox guarantees, in short: the newest data arrives, and nothing is lost. */
 interface Model {
-  /** Contents and age of what the service has. */
+  /** Content and age of the service's data. */
   held: { text: string; asOf: number } | undefined;
   offered: number;
   ids: Set<number>;

@@ -28,7 +28,7 @@ describe('a compiled query', () => {
     db.selectFrom('settings').select(['name', 'value']).where('name', '=', value('name')).where('value', '<>', 'none'),
   );
 
-  it('uses new values each time, and keeps those it was built with', async () => {
+  it('uses new values each time, and keeps those that it was built with', async () => {
     const { db } = await newDatabase();
     for (const [name, text] of [
       ['a', 'one'],
@@ -41,7 +41,7 @@ describe('a compiled query', () => {
     expect(await read(db, { name: 'b' })).toEqual([]);
   });
 
-  it("runs in the transaction that it's called with, on any database", async () => {
+  it('runs in the given transaction, on any database', async () => {
     for (const { db } of [await newDatabase(), await newDatabase()]) {
       const failing = db.transaction().execute(async (inside) => {
         await write(inside, { name: 'a', text: 'lost' });

@@ -75,7 +75,7 @@ describe('a quarantined payload', () => {
     expect(await store.audit.history({ job: 'job', limit: 9 })).toMatchObject([{ action: 'approve', run, ...by }]);
   });
 
-  it("doesn't advance it if it's discarded, and no decision can be made twice", async () => {
+  it("doesn't advance the watermark if it's discarded, and can be decided on only once", async () => {
     const store = await newStore({ clock: new SteppingClock() });
     const { id, run } = await holdBack(store, { text: 'a', asOf: noon });
     expect(await store.quarantine.discard(id, by)).toMatchObject({ row: { state: 'discarded' } });
@@ -149,7 +149,7 @@ describe('delivered payloads', () => {
     expect(await store.goodPayloads.former(key)).toMatchObject([{ path: paths[1] }]);
   });
 
-  it('are kept in the configured number, through deliveries and cleanups, and not longer', async () => {
+  it('are kept up to the configured number, across deliveries and cleanups', async () => {
     const clock = new SteppingClock();
     const store = await newStore({ clock, keep });
     const paths = [];

@@ -77,7 +77,7 @@ describe('a payload accepted after an attempt to send other bytes', () => {
     },
   );
 
-  it("isn't sent again while something newer waits, or was tried", async () => {
+  it("isn't sent again while something newer waits, or if it was attempted", async () => {
     const { clock, store } = await setUp();
     const [repeat] = await store.resends.all();
     const newer = await owe(store, clock, 'newer');
@@ -119,7 +119,7 @@ describe('a payload accepted after an attempt to send other bytes', () => {
 });
 
 describe('an attempt that was refused', () => {
-  it('resolves whether the instance has its bytes', async () => {
+  it("proves that the instance doesn't have its bytes", async () => {
     const clock = new SteppingClock();
     const store = await newStore({ clock });
     await deliver(store, await owe(store, clock, 'a'));

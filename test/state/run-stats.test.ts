@@ -19,12 +19,12 @@ async function storeWith(runs: readonly { job?: string; requests: number; state?
 
 const many = (runs: number, requests: number) => Array.from({ length: runs }, () => ({ requests }));
 
-it("retries of one outage don't raise the expected cost of later runs", async () => {
+it("retries during one outage don't raise the expected cost of later runs", async () => {
   const store = await storeWith([...many(4, 30), ...many(16, 1)]);
   expect((await store.runStats.all(200)).get('orders')).toMatchObject({ sent: 20, requests: 16 + 4 * 2 });
 });
 
-it('retries that are usual count in full', async () => {
+it('retries that occur regularly count in full', async () => {
   const store = await storeWith([...many(7, 1), ...many(3, 2), ...many(10, 3).map((run) => ({ ...run, job: 'slow' }))]);
   const tallies = await store.runStats.all(200);
   expect(tallies.get('orders')).toMatchObject({ sent: 10, requests: 13 });

@@ -64,7 +64,7 @@ describe('runs', () => {
     expect(await store.runs.streaks()).toMatchObject([{ job: 'orders', failures: 1, since }]);
   });
 
-  it('with a waiting retry fail if a later run of their job waits for one', async () => {
+  it('with a waiting retry fail if a later run of the same job waits for a retry', async () => {
     const { store, clock, begin } = await setUp();
     const why = { code: 'DB_UNREACHABLE', message: 'no' };
     const plan = async (run: string) => {

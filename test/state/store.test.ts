@@ -12,7 +12,7 @@ import { cleanUp, newFolder, newStore, Population, spool } from './fixtures.ts';
 
 afterEach(cleanUp);
 
-/** Holds the write lock of a new file briefly, as a process does that is about to switch it to WAL. */
+/** Briefly holds a new file's write lock, as a process does before it switches the file to WAL. */
 const holdsNewFile = `
   import { DatabaseSync } from 'node:sqlite';
   const database = new DatabaseSync(process.argv[1]);
@@ -22,7 +22,7 @@ const holdsNewFile = `
 `;
 
 describe('the store', () => {
-  it('is readable by its owner alone', async () => {
+  it('is readable only by its owner', async () => {
     const folder = newFolder();
     await newStore({ clock: systemClock, folder });
     expect(statSync(folder).mode & 0o777).toBe(0o700);
@@ -88,7 +88,7 @@ describe('the store', () => {
     const opening = openStore(folder, { clock: systemClock });
     await expect(opening).rejects.toMatchObject({ code: 'STATE_UNUSABLE', seen: folder });
     const nowhere = openStore('/proc/sluice/state', { clock: systemClock });
-    await expect(nowhere, 'a folder that refuses new ones').rejects.toMatchObject({ code: 'STATE_UNUSABLE' });
+    await expect(nowhere, 'a folder that allows no subfolders').rejects.toMatchObject({ code: 'STATE_UNUSABLE' });
   });
 
   it('applies a transaction completely or not at all', async () => {
@@ -129,7 +129,7 @@ describe('leases', () => {
     expect((await b.leases.holder('job:x'))?.owner).toBe('b');
   });
 
-  it('are waited for, are listed while their process is alive, and are deleted afterwards', async () => {
+  it('can be waited for, are listed while their process is alive, and are deleted afterwards', async () => {
     const folder = newFolder();
     const clock = new SteppingClock();
     const people = new Population();
@@ -175,7 +175,7 @@ describe('leases', () => {
 });
 
 describe('a process', () => {
-  it("is alive while it runs, and dead as soon as it was killed, even before it's reaped", async () => {
+  it("counts as alive while it runs, and as dead as soon as it's killed, even before it's reaped", async () => {
     const processes = systemProcesses();
     const script = `
       import { spawn } from 'node:child_process';
@@ -258,8 +258,8 @@ describe('the history', () => {
   });
 });
 
-describe('schedules, targets and settings', () => {
-  it('are stored as last written', async () => {
+describe('the state', () => {
+  it('keeps schedules, targets and settings as last written', async () => {
     const folder = newFolder();
     const store = await openStore(folder, { clock: systemClock });
     const row = { job: 'j', schedule: 'UTC 0 * * * *', next_at: 5 };
@@ -276,7 +276,7 @@ describe('schedules, targets and settings', () => {
     expect(await again.schedules.find('j')).toBeUndefined();
   });
 
-  it('cleans up files of ended runs, and none of an active one, even if its clock was set back', async () => {
+  it('cleans up files of ended runs, but not of an active one, even if its clock was set back', async () => {
     const folder = newFolder();
     const tomorrow = new SteppingClock(Date.now() + 24 * 60 * 60 * 1000);
     const population = new Population();

@@ -25,7 +25,7 @@ it('current throttles are replaced as a whole; an unchanged one keeps its start,
     { every: 3, since: began, ended_at: began + hour },
   ]);
   clock.advance(9 * hour);
-  expect(await throttledJobs.now(), 'the day has turned').toEqual([]);
+  expect(await throttledJobs.now(), 'a new day has begun').toEqual([]);
 });
 
 it('thousands of current throttles are all kept, but their history is limited', async () => {

@@ -65,7 +65,7 @@ describe.skipIf(missing !== undefined)(
       await until('the rows to be shown', async () => (await world.data(world.instances.csv)) === 'id\n1\n');
     });
 
-    it('apply a changed config by a reload, and keep the old one if it has errors, which the reload reports', async () => {
+    it('apply a changed config on reload; if it has errors, the reload reports them and the old one stays active', async () => {
       await config({ orders: orders(), lost: job('/srv/lost.csv', world.instances.json, { format: 'json' }) });
       await done('systemctl reload sluice');
       expect(await show('StatusText')).toBe('2 jobs active');
@@ -76,7 +76,7 @@ describe.skipIf(missing !== undefined)(
       expect(await show('ActiveState')).toBe('active');
     });
 
-    it("give the journal's lines their priority", async () => {
+    it('give journal lines their priority', async () => {
       await until('a run to fail', async () => (await journal('--priority=err')).includes('"job":"lost"'));
       const errors = await journal('--priority=err');
       expect(errors).not.toContain('payload.delivered');
@@ -96,7 +96,7 @@ describe.skipIf(missing !== undefined)(
       expect(await show('ActiveState')).toBe('active');
     });
 
-    it('deliver an owed payload: a stop during an upload, a start, the data', async () => {
+    it('deliver an owed payload after a stop during the upload and a restart', async () => {
       const silent = createServer((request) => request.resume()).listen(0, '127.0.0.1');
       await once(silent, 'listening');
       forTest(() => silent.closeAllConnections());

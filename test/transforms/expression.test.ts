@@ -89,7 +89,7 @@ describe('an expression', () => {
     expect(kept('amount > 9007199254740993', [[1, 'x', '9007199254740993.0', null]])).toBe(0);
   });
 
-  it('adds and compares decimals like integers of the smallest unit', () => {
+  it('adds and compares decimals like integers in the smallest unit', () => {
     const decimal = fc.tuple(fc.bigInt({ min: -(10n ** 20n), max: 10n ** 20n }), fc.integer({ min: 0, max: 9 }));
     const two = { a: 'decimal', b: 'decimal' } as const;
     const text = ([units, scale]: readonly [bigint, number]) => {
@@ -138,7 +138,7 @@ describe('an expression', () => {
     expect(computed('{"p": doc.price, "all": doc.tags}', doc, cells)).toBe('{"p":12.10,"all":["a"]}');
   });
 
-  it('passes a bare column on as its original bytes', () => {
+  it('passes a plain column reference on as its original bytes', () => {
     const columns = columnsOf({ at: 'timestamptz' });
     const batch = bytesBatch(columns, [['2024-03-31T01:30:00.123456+02:00']]);
     const shaped = prepare('compute', { copy: 'at' }, columns).apply(batch)!;
@@ -147,13 +147,13 @@ describe('an expression', () => {
 });
 
 describe('null in an expression', () => {
-  it('makes the result null and drops the row of a filter', () => {
+  it('makes the result null, and in a filter drops the row', () => {
     expect(value('note + "x"')).toBe(null);
     expect(kept('note == "x"', [row])).toBe(0);
     expect(kept('!(note == "x")', [row])).toBe(0);
   });
 
-  it('follows three-valued logic: the other side of || and && may decide', () => {
+  it('follows three-valued logic: the other side of || or && may decide the result', () => {
     expect(kept('note == "x" || id == 7', [row])).toBe(1);
     expect(kept('id == 7 || note == "x"', [row])).toBe(1);
     expect(value('note == "x" && id == 8')).toBe('false');
@@ -182,10 +182,10 @@ describe('null in an expression', () => {
   });
 });
 
-describe('an error in an expression', () => {
+describe('the evaluation of an expression', () => {
   const fault = (expression: string, more = types) => problemOf(() => prepare('filter', expression, columnsOf(more)));
 
-  it('is reported before the first row, with its position', () => {
+  it('reports an error before the first row, with its position', () => {
     expect(fault('id >').message).toContain('at character 5');
     expect(fault('id + 1').message).toContain('returns int, not true or false');
     expect(fault('id == country')).toMatchObject({ code: 'EXPRESSION_INVALID', family: 'config' });
@@ -198,18 +198,18 @@ describe('an error in an expression', () => {
     expect(fault('lowre(country) == "de"')).toMatchObject({ next: 'did you mean "lower"?' });
   });
 
-  it('explains columns named like words of the language, and null', () => {
+  it('explains columns named like reserved words, and null', () => {
     const odd: Record<string, ColumnType> = { type: 'text', 'total amount': 'integer', row: 'text' };
     expect(fault('type == "A"', odd).next).toContain('row["type"]');
     expect(kept('row["type"] == "A" && row["total amount"] > 1 && row["row"] == "r"', [['A', 2, 'r']], odd)).toBe(1);
     expect(fault('country == null').next).toContain('is_null');
   });
 
-  it('is to use has() on a column, which every row has', () => {
+  it('rejects has() on a column, which every row has', () => {
     expect(fault('has(row.note)').message).toContain('use is_null() instead');
   });
 
-  it('in one row names row, column, expression and the values', () => {
+  it('reports an error in one row with the row, the column, the expression and the values', () => {
     const columns = columnsOf(types);
     const batch = bytesBatch(columns, [row, [0, 'x', '1', null]]);
     const prepared = prepare('compute', { share: 'amount / id' }, columns);
@@ -232,11 +232,11 @@ describe('an error in an expression', () => {
     ['{"a": type(1)}', 'cannot be written as JSON'],
     ['{"a": 0.0 / 0.0}', 'JSON has no NaN'],
     ['uint(9223372036854775807) + uint(1)', 'overflow'],
-  ])('%s fails the run: %s', (expression, expected) => {
+  ])('fails the run for %s: %s', (expression, expected) => {
     expect(problemOf(() => value(expression)).message).toContain(expected);
   });
 
-  it('is an integer cell beyond 64 bits, and an invalid decimal', () => {
+  it('rejects an integer cell beyond 64 bits, and an invalid decimal', () => {
     expect(problemOf(() => value('id + 1', types, ['9223372036854775808', 'x', '1', null])).message).toContain(
       '64 bits',
     );
@@ -245,7 +245,7 @@ describe('an error in an expression', () => {
     );
   });
 
-  it("is an error of the row if a result doesn't fit the declared type", () => {
+  it("reports the row if a result doesn't fit the declared type", () => {
     expect(value({ expression: 'amount', type: 'text' })).toBe('12.50');
     expect(value({ expression: 'string(id)', type: 'decimal' })).toBe('7');
     const bad = () => value({ expression: 'country', type: 'integer' });
@@ -299,7 +299,7 @@ describe('the sandbox', () => {
     },
   );
 
-  it("doesn't change global objects of the process", () => {
+  it("doesn't change the process's global objects", () => {
     computed('doc', { doc: 'json' }, ['{"__proto__": {"polluted": true}}']);
     kept('has(doc.a)', [['{"__proto__": {"polluted": true}, "a": 1}']], { doc: 'json' });
     expect('polluted' in {}).toBe(false);

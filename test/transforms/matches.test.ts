@@ -20,7 +20,7 @@ describe('a regular expression', () => {
     expect(value(expression, note)).toBe(expected);
   });
 
-  it('may be in a column, and in a field of json', () => {
+  it('can come from a column or from a JSON field', () => {
     expect(value('note.matches(shape)', 'depot 7', '[0-9]$')).toBe('true');
     expect(value('doc.a.matches("z$")', null)).toBe('true');
   });
@@ -44,7 +44,7 @@ describe('a regular expression', () => {
     expect(fault(String.raw`note.matches("(a)\\1")`).message).toContain('invalid escape sequence: `\\1`');
   });
 
-  it('from a row that is invalid is a problem of that row', () => {
+  it('that comes from a row and is invalid is reported for that row', () => {
     expect(problemOf(() => value('note.matches(shape)', 'x', '(a'))).toMatchObject({
       code: 'EXPRESSION_FAILED',
       family: 'row',

@@ -181,7 +181,7 @@ describe('cast', () => {
     expect(cast('text', 'integer', null)).toBe(null);
   });
 
-  it("names row, column and value of what it can't convert", () => {
+  it("names the row, column and value that it can't convert", () => {
     const one = columnsOf({ it: 'text' });
     const prepared = prepare('cast', { it: 'integer' }, one);
     const problem = problemOf(() => prepared.apply(bytesBatch(one, [['1'], ['x\n']]), 500));
@@ -206,7 +206,7 @@ describe('cast', () => {
 });
 
 describe('filter', () => {
-  it('keeps rows only by number, even after another filter', () => {
+  it('keeps rows by number, without copying cells, even after another filter', () => {
     const batch = bytesBatch(columns, rows);
     const first = prepare('filter', 'id >= 2', columns).apply(batch)!;
     expect(first.cells).toBe(batch.cells);
@@ -256,7 +256,7 @@ describe('compute', () => {
 });
 
 describe('limit', () => {
-  it('passes this many rows across batches, and reports when it has enough', () => {
+  it('passes the given number of rows across batches, and reports when it has enough', () => {
     const prepared = prepare('limit', 4, columns);
     expect(prepared.satisfied).toBe(false);
     expect(outcome(prepared, bytesBatch(columns, rows), bytesBatch(columns, rows)).map(([id]) => id)).toEqual([
@@ -295,7 +295,7 @@ describe('distinct', () => {
     ]);
   });
 
-  it('fails the run instead of forgetting what it has seen', () => {
+  it('fails the run if there are more distinct rows than it can remember', () => {
     const prepared = prepare('distinct', { max_rows: 2 }, columns);
     expect(problemOf(() => prepared.apply(bytesBatch(columns, rows)))).toMatchObject({
       code: 'DISTINCT_TOO_MANY_ROWS',
@@ -381,7 +381,7 @@ describe('sort', () => {
     expect(outcome(prepare('sort', { by: ['id'], max_rows: 3 }, columns), bytesBatch(columns, rows))).toHaveLength(3);
   });
 
-  it('returns nothing for no rows', () => {
+  it('returns no rows for empty input', () => {
     expect(outcome(prepare('sort', 'id', columns))).toEqual([]);
   });
 });
