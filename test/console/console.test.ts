@@ -55,7 +55,7 @@ async function open(path: string, { width = 1280, dark = false } = {}): Promise<
   return { page, complaints };
 }
 
-describe('the page of all jobs', () => {
+describe('the page with all jobs', () => {
   it('shows first what needs attention, why, and the command that fixes it', async () => {
     const { page, complaints } = await open('/');
     expect(await page.textContent('h1')).toBe('2 of 3 jobs need attention');
@@ -93,7 +93,7 @@ describe('the page of all jobs', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('finds jobs by a part of their name, and reports if there is none', async () => {
+  it('finds jobs by part of their name, and reports if there are none', async () => {
     const { page } = await open('/');
     await page.fill('input[name=q]', 'ORD');
     await page.press('input[name=q]', 'Enter');
@@ -136,7 +136,7 @@ const faintest = `(() => {
   }));
 })()`;
 
-describe('the URLs of the pages', () => {
+describe("the pages' URLs", () => {
   const status = async (path: string, headers: Record<string, string> = {}) => {
     const { statusCode, body } = await request(url + path, { headers });
     return { status: statusCode, text: await body.text() };

@@ -64,7 +64,7 @@ describe('a response', () => {
     expect(second).toMatchObject({ id, state: 'delivered' });
     expect(stage.seen).toHaveLength(2);
     expect(stage.seen[1]?.body).toBe('the whole body');
-    expect(await store.quota.use('account', dayOf(Date.now())), 'retries pay').toMatchObject({ used: 2 });
+    expect(await store.quota.use('account', dayOf(Date.now())), 'retries are charged').toMatchObject({ used: 2 });
   });
 
   const ends: [number, string, string][] = [

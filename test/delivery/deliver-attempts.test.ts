@@ -70,7 +70,7 @@ describe('attempts', () => {
     expect(await store.outbox.find(id)).toMatchObject({ state: 'owed', attempts: 2, faults: 0 });
   });
 
-  it('are limited for a payload that ends the process each time too', async () => {
+  it('are also limited for a payload that ends the process each time', async () => {
     const { destination, gateway } = open({ attempts: 2 });
     const id = await owe(gateway, destination, 'i');
     for (let cut = 0; cut < 39; cut++) await store.outbox.attempt(id);
@@ -103,7 +103,7 @@ describe('attempts', () => {
     expect(stage.seen).toHaveLength(8);
   });
 
-  it('at a bad payload block no other payload, neither by failing nor by hanging', async () => {
+  it('to send a bad payload block no other payload, neither by failing nor by hanging', async () => {
     const { destination, gateway } = open({ timeoutMs: 60_000 });
     let answered = 0;
     const others = Promise.withResolvers<void>();
@@ -147,7 +147,7 @@ describe('refused credentials', () => {
 });
 
 describe('the daily allowance', () => {
-  it('stops scheduled jobs at the reserve, users at its end, and says until when', async () => {
+  it('stops scheduled jobs at the reserve and users at its end, and says until when', async () => {
     const { destination, gateway } = open({ requestsPerDay: 3, reserveRequests: 1 });
     for (const name of ['a', 'b', 'c', 'd']) await owe(gateway, destination, name);
     const scheduled = await deliver(gateway);
@@ -197,7 +197,7 @@ describe('the daily allowance', () => {
     expect(stage.seen).toHaveLength(seen);
   });
 
-  it('leads to pauses as long as the service asks if others use up the second, and to longer and longer ones otherwise', async () => {
+  it("isn't closed by rate limiting: sending pauses as long as the service asks, or increasingly long", async () => {
     const { destination, gateway } = open();
     const pauses = async (headers: Record<string, string>) => {
       const decision = decide({ answer: readAnswer({ status: 429, headers, text: '', complete: true }, 0) });

@@ -19,7 +19,7 @@ function setUp({ next }: { next?: string } = {}) {
       destination.credentials = { kind: 'api_key', key: next };
     };
   const login = new DestinationLogin(destination as Destination);
-  /** A request with the current key that is answered so; a 401 blocks the login. */
+  /** Sends a request with the current key that gets this response; a 401 blocks the login. */
   const answer = async (status: number): Promise<boolean> => {
     await login.answered(status, login.credentials);
     return status === 401 && login.block(refusal);
@@ -27,7 +27,7 @@ function setUp({ next }: { next?: string } = {}) {
   return { destination, login, answer, renewed: () => renewed };
 }
 
-describe('the credentials of a destination', () => {
+describe("a destination's credentials", () => {
   it('block all requests once they are refused, until they change or are tried again', async () => {
     const { destination, login, answer } = setUp();
     expect(await answer(200)).toBe(false);
@@ -44,7 +44,7 @@ describe('the credentials of a destination', () => {
 
   it('are read again once after a refusal, and block only if the new ones are refused, too', async () => {
     const { login, answer, renewed } = setUp({ next: 'second' });
-    expect(await answer(401), 'the refused ones are no longer used').toBe(false);
+    expect(await answer(401), 'the refused credentials are no longer used').toBe(false);
     expect([renewed(), login.problem]).toEqual([1, undefined]);
     expect(await answer(401)).toBe(true);
     expect([renewed(), login.problem]).toEqual([1, refusal]);
@@ -61,7 +61,7 @@ describe('the credentials of a destination', () => {
     expect(renewed()).toBe(2);
   });
 
-  it('are not read again because of an older request with others', async () => {
+  it('are not read again because of an older request with previous credentials', async () => {
     const { login, renewed } = setUp({ next: 'second' });
     await login.answered(401, 'others');
     expect(renewed()).toBe(0);

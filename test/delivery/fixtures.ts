@@ -88,7 +88,7 @@ export async function readBody(request: IncomingMessage, seen: Seen): Promise<vo
   seen.body = Buffer.concat(pieces).toString();
 }
 
-/** Accepts the upload like the service does. */
+/** Accepts the upload as the service does. */
 export const take: Play = async (request, response, seen) => {
   await readBody(request, seen);
   answer(200, { data: {} })(request, response, seen);

@@ -77,7 +77,7 @@ describe('an owed payload', () => {
   });
 });
 
-describe('the waiting time of an instance', () => {
+describe("an instance's waiting time", () => {
   it('starts over after a delivery', async () => {
     const clock = new SteppingClock();
     const store = await newStore({ clock });
@@ -95,7 +95,7 @@ describe('the waiting time of an instance', () => {
   });
 });
 
-it("the rank of a payload grows with its wait and its priority, and is never lower than its job's", () => {
+it("a payload's rank grows with its wait and its priority, and is never lower than its job's", () => {
   const priority = fc.constantFrom<JobPriority>('high', 'normal', 'low');
   fc.assert(
     fc.property(priority, fc.integer(), fc.nat(100 * day), fc.nat(day), (own, since, waited, more) => {

@@ -179,7 +179,7 @@ describe('a request that was given up', () => {
 });
 
 describe('processes that are killed during requests', () => {
-  it('and later ones never send more than five requests in a second to the service', async () => {
+  it('and their successors never send more than five requests in a second to the service', async () => {
     const folder = newFolder();
     const { service, ids } = await startEmbedded(10);
     const wire = await openWire(service.url);

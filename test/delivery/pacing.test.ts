@@ -82,7 +82,7 @@ describe('send slots', () => {
     clock.advance(1_012);
     expect(await b.sendSlots.take('x', 1)).toHaveProperty('ticket');
     await a.sendSlots.release(ticket);
-    expect(await b.sendSlots.underway('x'), 'a release of the dead frees nothing').toBe(1);
+    expect(await b.sendSlots.underway('x'), 'a release by the dead process frees nothing').toBe(1);
   });
 
   it('of a process that died long ago rest no longer than after a response', async () => {
@@ -123,7 +123,7 @@ describe('send slots', () => {
     }
   });
 
-  it('in use count for a day only if their request was not paid on it', async () => {
+  it("in use count for a day only if their request wasn't charged to it", async () => {
     const store = await newStore({ clock: new SteppingClock() });
     await store.sendSlots.take('x', 5, ['d1']);
     await store.sendSlots.take('x', 5, ['d1', 'd2']);

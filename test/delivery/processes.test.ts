@@ -114,7 +114,7 @@ describe('a process that is killed after any durable step and restarted', () => 
     const store = await newStore({ clock: systemClock, folder });
     expect(await store.outbox.inState('owed', 'dead')).toEqual([]);
     const paid = await store.quota.use('account', today());
-    expect(paid.used, 'what arrived was paid').toBeGreaterThanOrEqual(stage.seen.length);
+    expect(paid.used, 'what arrived was charged').toBeGreaterThanOrEqual(stage.seen.length);
     expect(await run({ ...common, instances: ['i'] }), 'and it is known to be there').toMatchObject({ results: [] });
   });
 
@@ -138,7 +138,7 @@ describe('a process that is killed after any durable step and restarted', () => 
     stage.script.push(say(500));
     await run({ ...common, instances: [], text: '' });
     const again = await run({ ...common, instances: ['i'], text: 'old' });
-    expect(again.results, 'the instance may hold anything, so the old text is sent too').toEqual([['i', 'delivered']]);
+    expect(again.results, 'the instance may show anything, so the old text is sent, too').toEqual([['i', 'delivered']]);
     expect(stage.seen.at(-1)?.body).toBe('old i');
   });
 });

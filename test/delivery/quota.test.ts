@@ -27,20 +27,20 @@ describe("the service's day", () => {
     expect(untilMidnight(at('2026-11-01T06:30:00Z'))).toBe(22.5 * hour);
   });
 
-  it('is two days around midnight, where clocks may differ', () => {
+  it('is counted as two days around midnight, because clocks may differ', () => {
     expect(daysOf(at('2026-07-01T03:59:50Z'))).toEqual(['2026-06-30']);
     expect(daysOf(at('2026-07-01T03:59:58Z'))).toEqual(['2026-06-30', '2026-07-01']);
     expect(daysOf(at('2026-07-01T04:00:03Z'))).toEqual(['2026-06-30', '2026-07-01']);
     expect(daysOf(resumeAfter('2026-06-30'))).toEqual(['2026-07-01']);
   });
 
-  it('is the next one, too, for a request that may arrive after midnight', () => {
+  it('includes the next one for a request that may arrive after midnight', () => {
     const before = at('2026-07-01T03:59:24Z');
     expect(daysOf(before, 30_000)).toEqual(['2026-06-30']);
     expect(daysOf(before + 1000, 30_000)).toEqual(['2026-06-30', '2026-07-01']);
   });
 
-  it('begins and ends at the same midnights, whichever day is asked for first', () => {
+  it('begins and ends at the same midnights, whichever day is requested first', () => {
     const days = ['2026-03-08T05:00:00Z', '2026-03-09T04:00:00Z', '2026-11-01T04:00:00Z', '2026-11-02T05:00:00Z'].map(
       at,
     );
@@ -158,7 +158,7 @@ describe('the daily count', () => {
     clock.advance(10_000);
     await gateway.of(destination).closed('schedule');
     expect(await store.quota.use('account', '2026-07-01')).toMatchObject({ used: 1 });
-    expect(await store.quota.use('account', '2026-06-30'), 'it was paid on this one').toMatchObject({ used: 0 });
+    expect(await store.quota.use('account', '2026-06-30'), 'it was charged to this day').toMatchObject({ used: 0 });
   });
 
   it('never exceeds the allowance if requests arrive late that were given up or whose process died', async () => {

@@ -80,7 +80,7 @@ it('the last accepted payload is sent again once if an older upload may have arr
   expect(stage.seen.map(({ body }) => body)).toEqual(['old', 'new', 'new']);
 });
 
-it("a sync without a daemon sends it again once it's due, and not before", async () => {
+it('a sync without a daemon sends the payload again once the resend is due, and not before', async () => {
   const { clock, stage, service, again } = await setUp();
   await again();
   expect(stage.seen).toHaveLength(2);
@@ -91,7 +91,7 @@ it("a sync without a daemon sends it again once it's due, and not before", async
   expect(stage.seen).toHaveLength(3);
 });
 
-it('unchanged rows found in the meantime are not sent for that reason', async () => {
+it('runs that find the rows unchanged in the meantime send nothing', async () => {
   const { clock, stage, send } = await setUp();
   for (let run = 0; run < 5; run++) {
     clock.advance(minute);
@@ -100,7 +100,7 @@ it('unchanged rows found in the meantime are not sent for that reason', async ()
   expect(stage.seen).toHaveLength(2);
 });
 
-it('unchanged rows found when the resend is due replace it', async () => {
+it('a run that finds the rows unchanged when the resend is due sends them in its place', async () => {
   const { clock, stage, send, again } = await setUp();
   clock.advance(11 * minute);
   await send('new');

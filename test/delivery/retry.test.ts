@@ -37,7 +37,7 @@ describe('the delay before the next attempt', () => {
   });
 });
 
-/** The decision about an answer of the service with this status. */
+/** The decision about a response from the service with this status. */
 function answered(status: number, { code, after }: { code?: string; after?: string } = {}) {
   const text = JSON.stringify({ meta: { success: false, status, error_code: code } });
   const headers: Record<string, string> = after === undefined ? {} : { 'retry-after': after };
@@ -81,7 +81,7 @@ describe('a failed request', () => {
     expect(decision.problem?.message.split(/[;:]/)[0]).toBe(message);
   });
 
-  it('may have been carried out if a proxy or a login page answered', () => {
+  it('may have been carried out if a proxy or a login page responded', () => {
     const page = { status: 200, headers: { 'content-type': 'text/html' }, text: '<html>', complete: true };
     expect(decide({ answer: readAnswer(page, 0) })).toMatchObject({
       action: 'retry',
@@ -115,7 +115,7 @@ describe('a failed request', () => {
   });
 });
 
-describe('the pause of an account after rate limits', () => {
+describe("an account's pause after rate limits", () => {
   it('is never shorter than the service asked for, and otherwise grows to two minutes', () => {
     const most = (refusals: number, asked: number | undefined) => pauseMs(refusals, asked, () => 1);
     expect([0, 1, 3, 50].map((refusals) => most(refusals, 1000))).toEqual([1100, 2100, 8100, 120_100]);
@@ -123,7 +123,7 @@ describe('the pause of an account after rate limits', () => {
     expect(pauseMs(3, 1000, () => 0)).toBe(1000);
   });
 
-  it('grows like that of any failure if the service asked for none', () => {
+  it('grows like the pause after any failure if the service asked for none', () => {
     for (const refusals of [1, 3, 50]) {
       expect(pauseMs(refusals, undefined, () => 0.5)).toBe(backoffMs(refusals, 0, () => 0.5));
     }

@@ -218,7 +218,7 @@ describe('apply', () => {
 });
 
 describe('a bulk refresh', () => {
-  it('that is partly refused is a failure only of that part, even though the status is 200', async () => {
+  it('that is partly refused fails only for that part, even though the status is 200', async () => {
     const { gateway, destination, client, heard, store } = await world();
     const body = { name: 'A', format: 'csv', connector: 'simple_rest', refresh_interval: 0 };
     const { meta } = await client.call('POST', '/datasources', { body });

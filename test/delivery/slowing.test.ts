@@ -18,7 +18,7 @@ afterEach(async () => {
 
 const minute = 60_000;
 
-describe('the rate of an account that refuses', () => {
+describe('the request rate of an account after refusals', () => {
   it('is halved for all processes, recovers by one per minute, and stops at the limit', async () => {
     const folder = newFolder();
     const clock = new SteppingClock();
@@ -37,7 +37,7 @@ describe('the rate of an account that refuses', () => {
     expect(await b.accounts.pace('y', 5)).toBe(5);
   });
 
-  it('and its pause are stored independently', async () => {
+  it('is stored independently of the pause', async () => {
     const clock = new SteppingClock();
     const { accounts } = await newStore({ clock });
     await accounts.hold('x', 5_000);

@@ -95,7 +95,7 @@ interface Comment {
   body: string;
 }
 
-/** Stands in for the API of comments. `status`: refuses to write with it. */
+/** A test double of the comments API. With `status`, it refuses writes with that status. */
 async function fakeApi({ status }: { status?: number } = {}) {
   const comments: Comment[] = Array.from({ length: 100 }, (_, id) => ({ id, body: 'from a person' }));
   const requests: string[] = [];
@@ -140,7 +140,7 @@ async function fakeNpm(into: string): Promise<string> {
 
 type Values = Record<string, string>;
 
-/** The value of an expression of GitHub Actions: the few forms that the action uses. */
+/** Evaluates a GitHub Actions expression, in the few forms that the action uses. */
 function expression(text: string, values: Values): unknown {
   const source = text
     .replaceAll(/\b(?:inputs|runner|github|steps)(?:\.[\w-]+)+/g, (name) => JSON.stringify(values[name] ?? ''))
@@ -203,14 +203,14 @@ const requestOf = ([base, head]: readonly string[]) => ({
   pull_request: { number: 7, base: { sha: base }, head: { sha: head } },
 });
 
-describe('the action for GitHub', () => {
+describe('the GitHub action', () => {
   it('pins every action that it uses to a commit', () => {
     const used = action.runs.steps.flatMap(({ uses }) => uses ?? []);
     expect(used.length).toBeGreaterThan(0);
     for (const one of used) expect(one).toMatch(/@[\da-f]{40}$/);
   });
 
-  it('comments what a pull request changes, and updates its comment after the next push', async () => {
+  it('comments on what a pull request changes, and updates its comment after the next push', async () => {
     const { cwd, commits, commit } = await makeRepository(
       { 'sluice.yaml': configWith(job('every 1h')) },
       { 'sluice.yaml': configWith(job('every 15m'), job('every 30m')) },
@@ -232,7 +232,7 @@ describe('the action for GitHub', () => {
     expect(api.requests.at(-1)).toMatch(/^PATCH \/repos\/acme\/config\/issues\/comments\/100 /);
   });
 
-  it('marks the lines of errors and fails, although no secret is there', async () => {
+  it('marks the lines with errors and fails, without needing the secrets', async () => {
     const { cwd, commits } = await makeRepository(
       { 'sluice.yaml': configWith(job('every 1h')) },
       { 'sluice.yaml': configWith(job('every 1h', ', priorty: high')) },
@@ -303,7 +303,7 @@ describe('the action for GitHub', () => {
   });
 });
 
-describe('the template for GitLab', () => {
+describe('the GitLab template', () => {
   it('reports errors and comments on the merge request, with a token', async () => {
     const [{ script, variables, artifacts, rules } = {} as GitlabJob] = Object.values(jobs);
     expect(rules).toEqual([{ if: '$CI_PIPELINE_SOURCE == "merge_request_event"' }]);

@@ -30,7 +30,7 @@ describe('the manual pages', () => {
     expect([...pages.keys()].sort()).toEqual(['sluice.1', 'sluice.yaml.5', ...names].sort());
   });
 
-  it('cause no warnings of mandoc or groff', async () => {
+  it('cause no warnings in mandoc or groff', async () => {
     const folder = await makeFolder();
     const files = [];
     for (const [name, text] of pages) {
@@ -55,7 +55,7 @@ describe('the manual pages', () => {
     }
   });
 
-  it('say where else to read, with version and date', async () => {
+  it('name further reading, the version and the date', async () => {
     const text = await shown('sluice-plan.1');
     expect(text).toMatch(/^SLUICE-PLAN\(1\) Sluice manual SLUICE-PLAN\(1\) NAME sluice-plan [-–] checks /);
     expect(text).toMatch(/SEE ALSO sluice\(1\), sluice\.yaml\(5\) Sluice 1\.2\.3 2026-11-26/);
@@ -72,7 +72,7 @@ describe('roff', () => {
     for (const line of odd.split('\n')) expect(stdout).toContain(line);
   });
 
-  it('has the text of Markdown in the order of the page', () => {
+  it("keeps Markdown text in the page's order", () => {
     expect(roffOf('One `a-b`.\n\n- two\n- three\n\n| Name | |\n|---|---|\n| `x` | four |\n')).toBe(
       '.PP\nOne \\fBa\\-b\\fR.\n.IP \\(bu 3\ntwo\n.IP \\(bu 3\nthree\n.TP\n\\fBx\\fR\nfour',
     );

@@ -37,7 +37,7 @@ describe('the systemd units', () => {
     expect(await verify(await standIns())).toBe('');
   });
 
-  it("start the sluice on systemd's search path, since npm installs it into /usr/local/bin or /usr/bin", async () => {
+  it("start sluice from systemd's search path, since npm installs it into /usr/local/bin or /usr/bin", async () => {
     for (const name of services) {
       const text = await readFile(join(folder, name), 'utf8');
       const programs = valuesOf(text, 'Exec(?:Start|StartPre|Reload|Stop)').map((command) => command.split(' ')[0]);
@@ -52,7 +52,7 @@ describe('the systemd units', () => {
     }
   });
 
-  it("aren't blamed for a unit of another package", async () => {
+  it("aren't blamed for another package's unit", async () => {
     const units = await standIns();
     const into = dirname(units[0]!);
     await mkdir(join(into, 'sysinit.target.wants'));

@@ -24,7 +24,7 @@ export interface Walk {
   readonly isWhole: boolean;
 }
 
-/** Small programs of every Debian that a page can use unchanged. */
+/** Small programs on every Debian, which a page can use unchanged. */
 const tools = ['cat', 'cp', 'curl', 'date', 'find', 'mkdir', 'mkfifo', 'openssl', 'rm', 'sed'];
 
 /**

@@ -126,12 +126,12 @@ describe.each(formatIds)('the %s checker', (id) => {
     );
   });
 
-  test("doesn't take a document with only control characters for an empty one", () => {
+  test("doesn't mistake a document of control characters for an empty one", () => {
     const named = batchOf([{ name: '\u0000', type: 'boolean' }], []);
     expect(answer(id, [encode(id, [named])])).toBe('records 0');
   });
 
-  test('returns the same wherever the document is split', () => {
+  test('returns the same result wherever the document is split', () => {
     const documents = id === 'json' ? [damaged(id), alphabet(id), nested, jsonTables] : [damaged(id), alphabet(id)];
     fc.assert(
       fc.property(fc.oneof(...documents), fc.array(fc.nat(), { maxLength: 5 }), (document, places) => {

@@ -138,7 +138,7 @@ describe('a CSV document', () => {
     );
   });
 
-  test('quotes other delimiters in the line from which a reader guesses', () => {
+  test('quotes other delimiters in the line from which readers guess the delimiter', () => {
     expect(
       csvOf(
         [

@@ -6,7 +6,7 @@ import type { Column, ColumnType } from '../../src/sdk/column.ts';
 import { withDefaults } from '../../src/sdk/option.ts';
 import fc from '../property.ts';
 
-/** What the tests of all formats need to know about one: a file of its name in `cases/`, with these members. */
+/** What the tests of all formats need to know about a format: the exports of a file with its name in `cases/`. */
 export interface FormatCase {
   /** How many rows a document has, or an error if it isn't valid. Not determined by our own encoder. */
   rowsOf(document: Buffer): number;

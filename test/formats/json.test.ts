@@ -46,7 +46,7 @@ const jsonOf = (type: ColumnType, values: Value[], options: Record<string, unkno
     .map((line) => line.replace(/^\{"v":|\},?$/g, ''));
 
 /**
- * JSON.parse of V8 misreads a key with an escape after another key ended in a backslash at that position
+ * V8's JSON.parse misreads a key with an escape after another key ended in a backslash at that position
  * (nodejs/node#63785), so documents read back with it have no such key.
  */
 const isMisread = ({ name }: Column): boolean => name.endsWith('\\');
@@ -130,7 +130,7 @@ describe('a JSON document', () => {
     );
   });
 
-  test('counts rows over the whole run if it rejects one', () => {
+  test('numbers a rejected row within the whole run', () => {
     const columns: readonly Column[] = [{ name: 'v', type: 'integer' }];
     const good = batchOf(columns, [[1], [2]]);
     expect(() => encode('json', [good, { ...batchOf(columns, [['x']]), columns }])).toThrow(

@@ -266,7 +266,7 @@ describe('the xml checker', () => {
     ['many attributes, the last one twice', `<r><row${given(100)} a99=""/></r>`],
     ['many brackets', `<r>${']'.repeat(200_000)}&gt;</r>`],
     ['too many brackets', `<r>${']'.repeat(200_000)}></r>`],
-  ])('gives the right result for %s in a long document, in pieces of any size', (_, text) => {
+  ])('returns the right result for %s in a long document, in pieces of any size', (_, text) => {
     const document = Buffer.from(text);
     const right = ofParser(document);
     for (const bytes of [document.length, 65_536, 65_535, 4099, 1000, 17])

@@ -15,7 +15,7 @@ interface Left {
 const names = Object.keys(protocols).filter((name) => !protocols[name]!.isNeverSilent);
 
 it.each(names)(
-  `${connections} broken connections of %s leave no socket, timer or listener behind`,
+  `${connections} broken %s connections leave no socket, timer or listener behind`,
   async (name) => {
     const { stdout } = await promisify(execFile)(process.execPath, [child, name, String(connections)]);
     const { before, after } = JSON.parse(stdout) as { before: Left; after: Left };

@@ -27,9 +27,7 @@ export interface Protocol {
   readonly dialog: () => Dialog;
   readonly data?: () => Dialog;
   readonly greets?: boolean;
-  /**
-   * Talks to the peer like Sluice does; returns the cells that a delivery would have. Throws if there would be none.
-   */
+  /** Talks to the peer as Sluice does; returns the cells that a delivery would have. Throws if there would be none. */
   readonly play: (options: PlayOptions) => Promise<readonly (string | null)[]>;
   /** The peer never sends anything first. */
   readonly asksForAll?: true;

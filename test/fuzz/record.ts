@@ -79,7 +79,7 @@ async function keep(name: string, to: number, login: Login = {}): Promise<void> 
 }
 
 const postgres = await startPostgres();
-// The SCRAM responses match only the client's nonce of that time.
+// The SCRAM responses match only the client's nonce in that recording.
 await writeFile(join(postgres.folder, 'data/pg_hba.conf'), 'host all all 127.0.0.1/32 password\n');
 const client = new pg.Client(postgres.url);
 await client.connect();

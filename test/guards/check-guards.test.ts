@@ -105,7 +105,7 @@ describe('a change in the number of rows', () => {
 });
 
 describe('columns', () => {
-  it('named by any guard must exist, and missing ones are all named once', () => {
+  it('named by any guard must exist; missing ones are all reported, each once', () => {
     const guards: Guards = {
       columns: ['id', 'gone'],
       nulls: new Map([['gone', 0.5]]),

@@ -7,7 +7,7 @@ import { noon, Rig } from './rig.ts';
 const age = (type: Column['type'], within: { count: number; unit: 'hours' | 'days' }, zone = 'UTC') =>
   new RetentionAge({ name: 'at', type }, { within, zone, now: noon });
 
-describe('the age of a row', () => {
+describe("a row's age", () => {
   it('is exact to the last digit of a timestamp, in any time zone', () => {
     const twoHours = age('timestamptz', { count: 2, unit: 'hours' });
     for (const [text, isOld] of [
@@ -24,7 +24,7 @@ describe('the age of a row', () => {
     }
   });
 
-  it("is that of the end of a day, and a time without a zone is in the job's zone", () => {
+  it("is counted from the end of the day for dates, and in the job's zone for times without a zone", () => {
     const oneDay = age('date', { count: 1, unit: 'days' }, 'Asia/Tokyo');
     expect([oneDay.isOld('2026-06-14'), oneDay.isOld('2026-06-13')]).toEqual([false, true]);
     const local = age('timestamp', { count: 1, unit: 'days' }, 'Asia/Tokyo');
@@ -35,7 +35,7 @@ describe('the age of a row', () => {
     ]).toEqual([false, true, false]);
   });
 
-  it('uses calendar days: the night of a clock change may be shorter', () => {
+  it('is counted in calendar days, even if a clock change makes one shorter', () => {
     const now = Date.parse('2026-03-29T10:00:00Z');
     const oneDay = new RetentionAge(
       { name: 'at', type: 'timestamptz' },

@@ -4,13 +4,13 @@ import { exponentialMs } from '../../src/lib/backoff.ts';
 const tries = [0, 1, 2, 3, 4];
 
 describe('exponential backoff', () => {
-  it('doubles from the first wait to the longest, and stays there however often it fails', () => {
+  it('doubles from the first wait to the longest, and stays there however many attempts fail', () => {
     const backoff = { firstMs: 100, maxMs: 1000 };
     expect(tries.map((n) => exponentialMs(n, backoff))).toEqual([100, 200, 400, 800, 1000]);
     expect(exponentialMs(1e9, backoff)).toBe(1000);
   });
 
-  it('grows by another factor', () => {
+  it('can grow by another factor', () => {
     expect(tries.map((n) => exponentialMs(n, { firstMs: 10, maxMs: 240, factor: 3 }))).toEqual([10, 30, 90, 240, 240]);
   });
 

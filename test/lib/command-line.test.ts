@@ -11,7 +11,7 @@ import fc, { runsOf } from '../property.ts';
 const wordsOf = (line: string) =>
   execFileSync('sh', ['-c', `printf '%s\\0' ${line}`], { encoding: 'utf8' }).split('\0');
 
-describe('an advised command line', () => {
+describe('a suggested command line', () => {
   it('is parsed by a shell into the intended words', () => {
     const hard = [
       '/srv/Größe & Menge (alt)/st',
@@ -105,7 +105,7 @@ describe('advice about an unusable state folder', () => {
     }
   });
 
-  it('contains no command that would not help', () => {
+  it("contains no command that wouldn't help", () => {
     writeFileSync(join(folder, 'file'), '');
     expect(adviceFor(join(folder, 'file'))).toBeUndefined();
     expect(adviceFor(folder, own, 'EROFS')).toBeUndefined();

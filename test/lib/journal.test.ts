@@ -26,7 +26,7 @@ it("each line of an error has the journal's error priority", async () => {
   for (const line of lines) expect(line).toMatch(/^<3>/);
 });
 
-it('a stream that was redirected since has no priorities', async () => {
+it('a stream that has been redirected since then has no priorities', async () => {
   expect(await errorsOf(['status', '-c', '/nowhere/sluice.yaml'], { isJournal: false })).toMatch(/^CONFIG_/);
 });
 
@@ -44,7 +44,7 @@ it('each log line has the priority of its level', async () => {
   expect(JSON.parse(lines[3]!.slice(3))).toMatchObject({ level: 50, job: 'x', msg: 'd' });
 });
 
-it('the journal is unknown without systemd', () => {
+it('no journal is detected without systemd', () => {
   expect(journalPrefix(2, {})).toBeUndefined();
   expect(journalPrefix(99, { JOURNAL_STREAM: '1:2' })).toBeUndefined();
 });

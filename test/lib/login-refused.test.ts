@@ -81,11 +81,11 @@ describe('a refused login', () => {
   });
 });
 
-describe('prompts of an SSH server', () => {
+describe('an SSH server that sends prompts', () => {
   const ask = (answers: PromptAnswers, prompt: string, echo = false) => answers.answer([{ prompt, echo }]);
 
   it.each(['Password: ', "(u@host) u's password: ", 'Passwort: ', 'Mot de passe :', 'パスワード:'])(
-    '%s gets the password, once',
+    'gets the password once, for %s',
     (prompt) => {
       const answers = new PromptAnswers();
       expect([ask(answers, prompt), ask(answers, prompt)]).toEqual(['password', 'again']);
@@ -99,11 +99,11 @@ describe('prompts of an SSH server', () => {
     ['New password: ', false],
     ['Password: ', true],
     ['', false],
-  ])("%j (shown: %s) doesn't get the password", (prompt, echo) => {
+  ])("doesn't get the password for %j (shown: %s)", (prompt, echo) => {
     expect(ask(new PromptAnswers(), prompt, echo)).toEqual({ asksFor: prompt });
   });
 
-  it('a message without prompts is answered without the password, which can still be asked for', () => {
+  it('can still request the password after a message without prompts', () => {
     const answers = new PromptAnswers();
     expect([answers.answer([]), ask(answers, 'Password:')]).toEqual(['password', 'password']);
   });

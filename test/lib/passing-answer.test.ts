@@ -61,7 +61,7 @@ describe('a used-up limit', () => {
   });
 });
 
-describe('a transient response', () => {
+describe('the classification of a response', () => {
   it.each<[number, Record<string, string>, ReturnType<typeof passingAnswer>]>([
     [429, {}, { isRateLimit: true, retryAfterMs: undefined }],
     [429, { ratelimit: '"a";r=0;t=8' }, { isRateLimit: true, retryAfterMs: 8000 }],
@@ -73,7 +73,7 @@ describe('a transient response', () => {
     [403, {}, undefined],
     [401, { 'retry-after': '9' }, undefined],
     [501, {}, undefined],
-  ])('is %i with %j or is not', (status, headers, passing) => {
+  ])('recognizes whether status %i with %j is transient', (status, headers, passing) => {
     expect(passingAnswer(status, headers, now)).toEqual(passing);
   });
 });

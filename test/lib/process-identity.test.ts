@@ -9,8 +9,8 @@ const library = new URL('../../src/lib/', import.meta.url).href;
 /** Creates a PID namespace whose first process is process 1; any user can, in a user namespace. */
 const apart = ['--user', '--map-root-user', '--pid', '--fork', '--kill-child'];
 
-describe('the state of a process', () => {
-  it('is identified in the process table by PID and start time, because PIDs are reused', () => {
+describe("a process's state", () => {
+  it('is looked up by PID and start time, because PIDs are reused', () => {
     expect(processStateOf(ourselves)).toBe('alive');
     expect(processStateOf({ ...ourselves, start: `${ourselves.start}1` })).toBe('dead');
     expect(processStateOf({ ...ourselves, pid: 2 ** 22 + 1 })).toBe('dead');

@@ -63,7 +63,7 @@ describe('a secret', () => {
     }
   });
 
-  it('of several lines is recognized by each of them, and as one line', () => {
+  it('with several lines is recognized by each line, and as one line', () => {
     const key = ['-----BEGIN KEY-----', 'MIIEvQIBADANBgkqhkiG9w0', 'BAQEFAASCBKcwggSjAgEAAo', '-----END KEY-----'].join(
       '\n',
     );
@@ -74,7 +74,7 @@ describe('a secret', () => {
     expect(redact('must begin with -----BEGIN KEY-----')).toContain('-----BEGIN KEY-----');
   });
 
-  it("isn't part of the shown excerpt of a long text, wherever that is truncated", () => {
+  it("isn't shown in the excerpt from a long text, wherever the text is truncated", () => {
     registerSecret('a-rather-long-secret-0123456789');
     for (let before = 0; before < 60; before++) {
       const shown = excerpt(`${'x'.repeat(before)}a-rather-long-secret-0123456789 ${'y'.repeat(50)}`, 40);
@@ -82,7 +82,7 @@ describe('a secret', () => {
     }
   });
 
-  it('shows no part of itself in an excerpt from the middle of a text, even if the text is itself an excerpt', () => {
+  it("isn't even partly visible in an excerpt from the middle of a text, even if the text is itself an excerpt", () => {
     const secret = '0123456789abcdefghijABCDEFGHIJ'.repeat(2);
     registerSecret(secret);
     const text = `---- ${secret} ----`;
@@ -116,7 +116,7 @@ describe('a secret', () => {
     expect(redact('pin 4711!')).toBe('pin [redacted]!');
   });
 
-  it('inside a longer one leaves nothing of the longer one, whichever is registered first', () => {
+  it('inside a longer secret leaves no part of the longer one visible, whichever is registered first', () => {
     for (const secrets of [
       ['inner-secret', 'outer-inner-secret-outer'],
       ['outer-inner-secret-outer', 'inner-secret'],
@@ -127,7 +127,7 @@ describe('a secret', () => {
     }
   });
 
-  it('is redacted from the moment on at which it is registered, and no longer than until it is retired', () => {
+  it('is redacted from its registration until its retirement', () => {
     expect(redact('first-secret second-secret')).toBe('first-secret second-secret');
     registerSecret('first-secret');
     expect(redact('first-secret second-secret')).toBe('[redacted] second-secret');
@@ -144,7 +144,7 @@ describe('a secret', () => {
     expect(redact('100%-secret')).toBe('[redacted]');
   });
 
-  it('is missing from the beginning of a text that splits it, and from a part of its bytes', () => {
+  it("is removed from the beginning of a text that splits it, and from part of the text's bytes", () => {
     registerSecret('a-rather-long-secret');
     expect(beginningOf('key a-rather-long-secret', 12)).toBe('key [redacted]');
     expect(beginningOf('key a-rather-long-secret', 100)).toBe('key a-rather-long-secret');
@@ -154,7 +154,7 @@ describe('a secret', () => {
     expect(excerptOfBytes(Buffer.from('ä-plain'), 2, 5)).toBe('-pl');
   });
 
-  it('is removed from an excerpt completely, next to others and at its ends, and nothing else is', () => {
+  it('is removed completely from an excerpt, even next to others and at the ends, and nothing else is removed', () => {
     registerSecret('second-secret');
     registerSecret('first-secret');
     expect(excerptAt('a first-secret b second-secret c', 0, 32)).toBe('a [redacted] b [redacted] c');
@@ -164,7 +164,7 @@ describe('a secret', () => {
     expect(excerptAt('a fir', 0, 5), 'three characters reveal nothing').toBe('a fir');
   });
 
-  it('of white space around a character does not redact the character', () => {
+  it("that consists of white space around a character doesn't redact the character", () => {
     registerSecret('a      ');
     expect(redact('a cat')).toBe('a cat');
     expect(redact('[a      ]')).toBe('[[redacted]]');

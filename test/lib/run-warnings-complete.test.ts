@@ -4,7 +4,7 @@ import { guardsOf } from '../config/fixtures.ts';
 
 const changed = { code: 'REST_TOTAL_CHANGED', message: 'The total changed', incomplete: true } as const;
 
-it('a warning about incomplete rows fails the run of a job with `guards: {complete: true}`, and no other', () => {
+it('a warning about incomplete rows fails the run only if its job has `guards: {complete: true}`', () => {
   const strict = new RunWarnings(undefined, guardsOf({ complete: true }, undefined));
   expect(() => strict.add(changed)).toThrow(
     expect.objectContaining({ code: 'REST_TOTAL_CHANGED', family: 'job', message: 'The total changed' }),

@@ -19,7 +19,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** The name of the error that `work` throws; its class if it isn't one of SQLite. */
+/** The name of the error that `work` throws; its class if it isn't SQLite's. */
 function errorOf(work: () => unknown): string {
   try {
     work();
@@ -29,7 +29,7 @@ function errorOf(work: () => unknown): string {
   return 'none';
 }
 
-describe('what node:sqlite silently ignores', () => {
+describe('a SQLite connection', () => {
   it.each([
     'select 1; select 2',
     'select 1; drop table t',
@@ -38,7 +38,7 @@ describe('what node:sqlite silently ignores', () => {
     "select 'é;'; x",
     'select 1\0; select 2',
     ';select 1; select 2',
-  ])('a second statement is rejected: %j', (sql) => {
+  ])('rejects a second statement: %j', (sql) => {
     expect(() => db.prepare(sql)).toThrow('The text contains more than one statement');
   });
 
@@ -49,11 +49,11 @@ describe('what node:sqlite silently ignores', () => {
     'select 1 -- ; select 2',
     'select 1 /* ; */ ; -- x\n/* y',
     "select ';?'",
-  ])('a single statement runs, whatever surrounds it: %j', (sql) => {
+  ])('runs a single statement, whatever surrounds it: %j', (sql) => {
     expect(db.prepare(sql).get()).toBeDefined();
   });
 
-  it('a missing, undefined or extra value is rejected and nothing runs', () => {
+  it('rejects a missing, undefined or extra value, and runs nothing', () => {
     db.exec('create table t (a, b)');
     const insert = db.prepare('insert into t values (?, ?)');
     for (const values of [[], [1], [1, 2, 3], [1, undefined]])
@@ -65,11 +65,11 @@ describe('what node:sqlite silently ignores', () => {
     expect(() => db.prepare('select ?').iterateExact()).toThrow();
   });
 
-  it.each([':a', '@a', '$a', '#a', ':1'])('the named parameter %s is rejected', (name) => {
+  it.each([':a', '@a', '$a', '#a', ':1'])('rejects the named parameter %s', (name) => {
     expect(errorOf(() => db.prepare(`select ${name}`))).not.toBe('none');
   });
 
-  it('VACUUM INTO and ATTACH write no file if the database is read-only', () => {
+  it("writes no file by VACUUM INTO or ATTACH if it's read-only", () => {
     db.exec('create table t (a)');
     const reader = new SqliteDatabase(join(folder, 'a.db'), { readOnly: true });
     const copy = join(folder, 'copy.db');
@@ -81,7 +81,7 @@ describe('what node:sqlite silently ignores', () => {
     reader.close();
   });
 
-  it('a path that looks like a URI is a path', () => {
+  it('treats a path that looks like a URI as a path', () => {
     const file = join(folder, 'file:b?mode=memory#x%41');
     const other = new SqliteDatabase(file);
     other.exec('create table t (a)');
@@ -94,25 +94,25 @@ describe('what node:sqlite silently ignores', () => {
     }
   });
 
-  it('a file that must exist is not created', () => {
+  it("doesn't create a file that must exist", () => {
     for (const options of [{ mustExist: true }, { readOnly: true }]) {
       expect(errorOf(() => new SqliteDatabase(join(folder, 'none.db'), options))).toBe('SQLITE_CANTOPEN');
       expect(existsSync(join(folder, 'none.db'))).toBe(false);
     }
   });
 
-  it('text is read to its end, even if it contains NUL', () => {
+  it('reads text to its end, even if it contains NUL', () => {
     expect(db.prepare("select 'a' || char(0) || 'b'").value()).toBe('a\0b');
     expect(db.prepare('select hex(?)').value('a\0b')).toBe('610062');
   });
 
-  it("an integer that doesn't fit into a number is an error, or exact", () => {
+  it("reads an integer that doesn't fit into a number exactly or not at all", () => {
     const sql = 'select 9007199254740993 as a';
     expect(() => db.prepare(sql).get()).toThrow('too large');
     expect([...db.prepare(sql).iterateExact()]).toEqual([[9007199254740993n]]);
   });
 
-  it('the cache is 16 MB of pages', () => {
+  it('caches 16 MB of pages', () => {
     expect(db.pragma('cache_size')).toBe(-16_000);
   });
 });
@@ -176,7 +176,7 @@ describe('a backup', () => {
   });
 });
 
-describe('the name of an error', () => {
+describe("an error's name", () => {
   it("is SQLite's, extended if possible", () => {
     db.exec('create table t (a unique, b not null, c primary key)');
     const names = [
@@ -200,7 +200,9 @@ describe('the name of an error', () => {
   });
 });
 
-/** How many values SQLite itself accepts: it rejects the index before it checks a value that can't be bound. */
+/**
+ * The number of values that SQLite itself accepts: it rejects the index before it checks a value that can't be bound.
+ */
 function countBySqlite(raw: DatabaseSync, sql: string): number {
   const statement = raw.prepare(sql);
   for (let count = 0; ; count++) {
@@ -213,8 +215,8 @@ function countBySqlite(raw: DatabaseSync, sql: string): number {
   }
 }
 
-describe('the number of parameters', () => {
-  it('is what SQLite counts, whatever looks like one', () => {
+describe('the parameter count', () => {
+  it("is the same as SQLite's, whatever looks like a parameter", () => {
     const raw = new DatabaseSync(':memory:');
     const part = fc.constantFrom(
       ...['?', '?2', '?7', "'?'", "'it''s ?'", '"a?" is null', '`b?` is null', '[c?] is null', '1 -- ?\n', '/* ? */ 2'],

@@ -50,7 +50,7 @@ describe('an XML reference', () => {
     expect(referenceEnd(Buffer.from(`${text} and more`), 0)).toBe(noReference);
   });
 
-  it('is parsed the same with what follows it unless it was reported as truncated', () => {
+  it('is parsed the same, whatever follows it, unless it was reported as truncated', () => {
     const text = fc.string({ unit: fc.constantFrom(...'&#x;altgquopsm01679Fd'), maxLength: 14 });
     fc.assert(
       fc.property(text, text, (first, more) => {

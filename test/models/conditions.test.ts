@@ -228,7 +228,7 @@ it('all user interfaces agree whether anything is wrong, and about which jobs, w
         const quota = conditions.filter(({ kind }) => kind === 'quota');
         const [account] = plan.accounts;
         const isShort = account!.spent_until !== undefined || account!.throttled.length > 0;
-        if (isShort) expect(quota, 'plan says that the day does not reach').not.toEqual([]);
+        if (isShort) expect(quota, "plan says that the day's allowance doesn't suffice").not.toEqual([]);
         const isWanted = account!.worst.wanted > 0;
         if (quota.some(({ level }) => level === 'error') && isWanted) expect(plan.fits).toBe(false);
 

@@ -23,7 +23,7 @@ export interface Piece {
   isAdrift?: boolean;
   /** When an attempt to send it was last given up. */
   unansweredAt?: number;
-  /** A resend failed: the next one not before this time. */
+  /** After a failed resend: the next one starts no earlier than this. */
   notBefore?: number;
 }
 
@@ -98,7 +98,7 @@ export class OutboxModel {
     return this.pieces.findLast(({ state, text }) => state === 'delivered' && text === this.belief!.text);
   }
 
-  /** The service accepts it; `isAnswered`: and we get the response. */
+  /** The service accepts it; with `isAnswered`, we also get the response. */
   takeAgain(piece: Piece, now: number, isAnswered: boolean): void {
     this.shown = { text: piece.text, asOf: this.belief!.asOf };
     if (isAnswered) this.belief = { ...this.belief!, at: now };

@@ -40,7 +40,7 @@ function command(
   };
 }
 
-/** Whatever happened: nothing was lost, every state is as expected, and every file that may be needed is intact. */
+/** Whatever happens, nothing is lost, every state is as expected, and every file that may be needed is intact. */
 async function compare(model: OutboxModel, { store }: Real): Promise<void> {
   for (const { id, state } of model.pieces)
     expect(await store.outbox.find(id), `payload ${id}`).toMatchObject({ state });

@@ -13,7 +13,7 @@ import { cleanUp, newFolder, newStore, Population } from '../state/fixtures.ts';
 afterEach(cleanUp);
 
 /**
- * The daily quota ledger, under everything that can happen to it: several processes, users and schedules, slow
+ * The daily quota ledger under everything that can happen to it: several processes, users and schedules, slow
  * responses, crashes between the charge and the request, midnight in New York on days of 23, 24 and 25 hours, a wall
  * clock that jumps, others on the same account. The model below uses no database and no processes.
  */
@@ -60,7 +60,7 @@ interface Real {
 }
 
 const eastern = new Intl.DateTimeFormat('en-CA', { timeZone: 'America/New_York', dateStyle: 'short' });
-/** Calculated in another way than in the product. */
+/** Calculated differently than in the product. */
 const dayOf = (at: number): string => eastern.format(at);
 const daysOf = (now: number, ahead = 0): string[] => [
   ...new Set([dayOf(now - 5 * second), dayOf(now + ahead + 5 * second)]),
@@ -146,11 +146,11 @@ class Send implements fc.AsyncCommand<Model, Real> {
     // The wait for a slot has taken time; the time of the charge counts.
     const now = real.clock.now();
     if (typeof first !== 'function') {
-      expect(first, 'turned away').toMatchObject({ closed: { why: 'quota' } });
-      expect(isOpen(model, this.#priority, now), 'turned away although there was room').toBe(false);
+      expect(first, 'refused').toMatchObject({ closed: { why: 'quota' } });
+      expect(isOpen(model, this.#priority, now), 'refused although requests were left').toBe(false);
       return;
     }
-    expect(isOpen(model, this.#priority, now), 'let through although nothing was left').toBe(true);
+    expect(isOpen(model, this.#priority, now), 'allowed although no requests were left').toBe(true);
     const charged = daysOf(now);
     for (const day of charged) dayIn(model, day).ours++;
     model.underway.push(charged);

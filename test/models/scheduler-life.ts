@@ -149,7 +149,7 @@ export class Life {
   }
 }
 
-/** What persists from one process to the next, and what was seen of all of them. */
+/** What persists from one process to the next, and what was observed across all of them. */
 export class Real {
   readonly store: Store;
   readonly clock: SteppingClock;

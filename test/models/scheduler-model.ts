@@ -250,7 +250,8 @@ export class Model {
 }
 
 /**
- * What was planned stays, unless the schedule has changed, or it would not be planned for such a late minute from now.
+ * A planned firing stays, unless the schedule has changed, or the firing is later than what would be planned a minute
+ * from now.
  */
 function resumed(schedule: Schedule, kept: Kept | undefined, now: number): number | null {
   const fresh = nextFiring(schedule, now);

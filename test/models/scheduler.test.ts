@@ -225,20 +225,20 @@ describe('the scheduler', () => {
     });
   });
 
-  // A run of tomorrow is returned; what is due today must not be lost with it.
-  it('continues at the earlier firing if the clock was set back during a run that a stop ended', async () => {
+  // The interrupted run belongs to tomorrow's date; firings that are due today must not be lost with it.
+  it('continues at the earlier firing if the clock was set back during a run that a shutdown interrupted', async () => {
     await takeSteps(
       [['a', { cron: '*/20 * * * *', timezone }]],
       [new Advance(13 * minute), new Jump(-day), new Restart('stop', 20 * minute), new Advance(30 * minute)],
     );
   });
 
-  // The clock was set back, so 20:40 is due twice: once it waits, once it is skipped.
+  // The clock was set back, so 20:40 is due twice: the first firing waits, the second is skipped.
   it.each([
     ['by hours', [new Advance(169 * minute), new Jump(-5 * hour), new Advance(164 * minute)]],
     ['by a day', [new Restart('crash', 13 * minute), new Jump(day), new Jump(-day), new Jump(day)]],
   ])(
-    'keeps a waiting firing when another of the same instant is skipped, the clock set back %s',
+    'keeps a waiting firing if another one for the same instant is skipped after the clock was set back %s',
     async (_, commands) => {
       await takeSteps([['a', { cron: '*/20 * * * *', timezone, overlap: 'buffer_one' }]], commands);
     },

@@ -91,9 +91,10 @@ class Ask implements Command {
     if (vendor.present !== before.present) model.lost = vendor.weather === 'unanswered';
     const isOver = vendor.ended || model.lost || wasLost;
     if (refused > 0) expect(isOver, 'a grant ends only by a lost response or by the vendor').toBe(true);
-    // Each process finds out alone that the vendor does not respond; if one gets a response, the others use its token.
+    // Each process finds out by itself that the vendor doesn't respond; if one gets a response, the others use its
+    // token.
     const most = vendor.weather === 'well' ? 1 : new Set(asking).size;
-    expect(asked - refused, 'one asks for all').toBeLessThanOrEqual(most);
+    expect(asked - refused, 'one process asks for all').toBeLessThanOrEqual(most);
     for (const [i, settled] of asks.entries()) {
       if (settled.status === 'fulfilled') this.#good(settled.value, asking[i]!, real);
       else this.#bad(settled.reason, { member: asking[i]!, isResting: rests.has(asking[i]!), model, real });
@@ -104,12 +105,12 @@ class Ask implements Command {
 
   #good(token: Token, member: Member, { vendor, clock, isTrue }: Real): void {
     member.token = token;
-    expect(member.refused, 'not what the vendor has refused').not.toContain(token.access_token);
+    expect(member.refused, 'not a token that the vendor has refused').not.toContain(token.access_token);
     const until = vendor.good.get(token.access_token);
     // Each process must learn separately which tokens the vendor revoked early.
     if (until === undefined || !isTrue) return;
     const isRenewed = vendor.weather === 'well' && member.restsUntil <= clock.ticks && !vendor.ended;
-    expect(until - clock.ticks, 'it is good for a while').toBeGreaterThan(isRenewed ? fresh - minute : 0);
+    expect(until - clock.ticks, 'it is valid for a while').toBeGreaterThan(isRenewed ? fresh - minute : 0);
   }
 
   #bad(thrown: unknown, given: { member: Member; isResting: boolean; model: Model; real: Real }): void {
@@ -117,7 +118,7 @@ class Ask implements Command {
     const { code, family } = thrown as { code: string; family: string };
     if (family === 'try_later') {
       expect(code).toBe('LOGIN_UNREACHABLE');
-      expect(real.vendor.weather !== 'well' || isResting, 'it was asked where it could be').toBe(true);
+      expect(real.vendor.weather !== 'well' || isResting, 'the vendor was asked if possible').toBe(true);
       return;
     }
     expect(family).toBe('login');
@@ -130,7 +131,7 @@ class Ask implements Command {
 /** What any process finds on disk is what the vendor accepts. */
 async function expectKept({ members, vendor }: Real): Promise<void> {
   const kept = await members[0]!.entry.tokenStore.load();
-  expect(kept?.granted.refreshToken, 'what the vendor takes is on the disk').toBe(vendor.present);
+  expect(kept?.granted.refreshToken, 'the token that the vendor accepts is on disk').toBe(vendor.present);
 }
 
 /** A process sends a request, the vendor executes it, and the process dies before it gets the response. */
@@ -299,14 +300,17 @@ describe('a login whose refresh tokens are valid once', () => {
   it.each([
     { vendor: 'accepts no token twice', forgives: false },
     { vendor: 'tolerates a lost response', forgives: true },
-  ])('is never lost by us at a vendor that $vendor, and is requested once for all processes', async ({ forgives }) => {
-    await fc.assert(
-      fc.asyncProperty(fc.commands(calm, { maxCommands: 40, size: 'max' }), (commands) =>
-        play(forgives, true, commands),
-      ),
-      { numRuns: runsOf(20) },
-    );
-  });
+  ])(
+    'is never lost by Sluice at a vendor that $vendor, and is renewed once for all processes',
+    async ({ forgives }) => {
+      await fc.assert(
+        fc.asyncProperty(fc.commands(calm, { maxCommands: 40, size: 'max' }), (commands) =>
+          play(forgives, true, commands),
+        ),
+        { numRuns: runsOf(20) },
+      );
+    },
+  );
 
   it('is never lost by Sluice, even if the clock is set', async () => {
     const wild = [

@@ -9,7 +9,7 @@ import { enterCode } from './person.ts';
 import { openDesk, opens, personLogin, vendorForTest } from './rig.ts';
 import { type Answer, tokenAddress } from './token-address.ts';
 
-/** A clock that never waits: time passes by sleeping, and `onSleep` may act in between. */
+/** A clock that never waits: each sleep advances the time, and `onSleep` may act in between. */
 function eagerClock(onSleep: (nth: number) => Promise<void> | void = () => undefined) {
   const slept: number[] = [];
   const clock: Clock = {
@@ -113,7 +113,7 @@ it('can be canceled', async () => {
   await expect(granted(stop.signal)).rejects.toMatchObject({ name: 'AbortError' });
 });
 
-it('supports the terms of a vendor whose codes are older than the standard', async () => {
+it('supports the field names of a vendor whose device codes predate the standard', async () => {
   const { body } = codes;
   const { verification_uri, expires_in: _, ...rest } = body as Record<string, unknown>;
   const old = { body: { ...rest, verification_url: verification_uri, interval: '7' } };

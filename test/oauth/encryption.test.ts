@@ -19,7 +19,7 @@ describe('the stored tokens of a login', () => {
     expect(() => decrypt(changed, 'acme', keys)).toThrow(expect.objectContaining({ code: 'LOGIN_DAMAGED' }));
   });
 
-  it('never look the same twice', async () => {
+  it('are never encrypted to the same bytes twice', async () => {
     const keys = new EncryptionKeys({ current: long('a'), former: [] }, await folderForTest());
     expect(encrypt('x', 'acme', keys).encrypted).not.toBe(encrypt('x', 'acme', keys).encrypted);
   });

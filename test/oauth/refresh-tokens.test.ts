@@ -37,7 +37,7 @@ async function deskAt(refresh: 'static' | 'rotating', ...answers: Answer[]) {
 }
 
 describe('a refresh token', () => {
-  it('stays the stored one if the vendor returns no new one', async () => {
+  it('is kept if the vendor returns no new one', async () => {
     const { renew, asked } = await deskAt(
       'static',
       given(1),
@@ -58,7 +58,7 @@ describe('a refresh token', () => {
     expect(await store.logins.find('acme')).toMatchObject({ state: 'good', asked_at: null });
   });
 
-  it('ends the login if the vendor accepts neither', async () => {
+  it('that is refused ends the login if the previous one is refused, too', async () => {
     const { renew, asked } = await deskAt('rotating', given(1, { refresh_token: 'refresh-1' }), over);
     expect(await renew()).toBe('access-1');
     await expect(renew()).rejects.toMatchObject({ family: 'login', code: 'LOGIN_ENDED' });

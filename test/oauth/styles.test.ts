@@ -70,7 +70,7 @@ describe('a token request', () => {
     });
   });
 
-  it('uses user and password, and again if the refresh token has expired', async () => {
+  it('uses user name and password, also after the refresh token has expired', async () => {
     const first = { body: { access_token: 'one', expires_in: 3600, refresh_token: 'r1' } };
     const ended = { status: 400, body: { error: 'invalid_grant' } };
     const { url, heard } = await tokenAddress(first, ended, { body: { access_token: 'two' } });
@@ -169,7 +169,7 @@ describe('a token response', () => {
     expect(heard).toHaveLength(1);
   });
 
-  it('gives the connector the fields it asked for, even after a restart', async () => {
+  it('provides the connector with the fields it requested, even after a restart', async () => {
     const { url } = await tokenAddress({
       body: { access_token: 't0ken', instance_url: 'https://eu1.acme', more: 'x' },
     });

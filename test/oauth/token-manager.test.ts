@@ -6,10 +6,7 @@ import { agreeAt, openDesk, opens, personLogin, robotLogin, vendorForTest } from
 const tokenOf = async (desk: Awaited<ReturnType<typeof openDesk>>) =>
   (await desk.entry.tokenManager.token()).access_token;
 
-/**
- * Time that stands still, here and at the vendor, until the test advances it: a token then lives as long as the test
- * wants.
- */
+/** Time that only the test advances, here and at the vendor, so that a token is valid as long as the test needs it. */
 function standingTime(): { clock: Clock; pass(milliseconds: number): void } {
   vi.useFakeTimers({ toFake: ['Date'] });
   onTestFinished(() => void vi.useRealTimers());
@@ -24,7 +21,7 @@ function standingTime(): { clock: Clock; pass(milliseconds: number): void } {
 }
 
 describe("a user's login", () => {
-  it('gets the token of a consent with PKCE and state, and says whose it is', async () => {
+  it('gets a token through consent with PKCE and state, and shows whose it is', async () => {
     const vendor = await vendorForTest();
     const desk = await openDesk({ login: personLogin(vendor) });
     await expect(desk.entry.tokenManager.token()).rejects.toMatchObject({ code: 'LOGIN_NEEDED', family: 'login' });
@@ -34,7 +31,7 @@ describe("a user's login", () => {
     expect(vendor.asked).toHaveLength(1);
   });
 
-  it('is renewed before it expires, repeatedly, though every refresh token is valid for one use only', async () => {
+  it('is renewed repeatedly before it expires, although each refresh token is valid only once', async () => {
     const { clock, pass } = standingTime();
     const vendor = await vendorForTest({ accessTtl: 60 });
     const desk = await openDesk({ login: personLogin(vendor), clock });
@@ -57,7 +54,7 @@ describe("a user's login", () => {
     expect(await opens(vendor, await tokenOf(desk))).toBe(true);
   });
 
-  it('sends one request however many need a token at the same time', async () => {
+  it('sends one request, however many callers need a token at the same time', async () => {
     const vendor = await vendorForTest();
     const desk = await openDesk({ login: personLogin(vendor) });
     await agreeAt(desk);
@@ -250,7 +247,7 @@ describe("a user's login", () => {
 });
 
 describe('a login of the app itself', () => {
-  it('requires no user, and its token serves all processes', async () => {
+  it('requires no user, and all processes share its token', async () => {
     const vendor = await vendorForTest();
     const one = await openDesk({ login: robotLogin(vendor) });
     const token = await tokenOf(one);
@@ -260,7 +257,7 @@ describe('a login of the app itself', () => {
     expect(vendor.asked).toHaveLength(1);
   });
 
-  it('is requested again after a transient error, and not after any other', async () => {
+  it('is requested again after a transient error, but not after any other', async () => {
     const vendor = await vendorForTest();
     const clock = { ...systemClock, sleep: async () => undefined };
     const desk = await openDesk({ login: robotLogin(vendor), clock });

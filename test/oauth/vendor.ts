@@ -18,7 +18,7 @@ export interface Vendor {
   fault: ((request: IncomingMessage, response: ServerResponse) => boolean) | undefined;
   /** Delay of the responses to token requests. */
   delayMs: number;
-  /** Ends every grant that a user ever gave. */
+  /** Revokes every grant that a user has given. */
   revokeAll(): Promise<void>;
   close(): Promise<void>;
 }

@@ -9,8 +9,7 @@ const run = promisify(execFile);
 const root = resolve(import.meta.dirname, '../..');
 
 /**
- * Builds the image and uses it in place of an installed package: what runs is a container with the limits of
- * compose.yaml.
+ * Builds the image and uses it in place of an installed package: tests run containers with the limits in compose.yaml.
  */
 export default async function image({ provide }: TestProject): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-image-'));

@@ -7,7 +7,7 @@ import { installNodes } from './installed/nodes.ts';
 
 /**
  * `npm run test:other-node`: the unit tests again, under the supported major versions of Node that `npm test` doesn't
- * use. They are the rooms that start no Sluice process and no server: differences between Node versions show in them.
+ * use. These rooms start neither Sluice processes nor servers; differences between Node versions show up there.
  */
 const rooms = [
   'architecture',

@@ -58,7 +58,7 @@ describe.skipIf(missing !== undefined)(
     const configFor = (url: string): string =>
       JSON.stringify({
         state: `\${env:SLUICE_STATE:-/var/lib/sluice}`,
-        // More than this test's polls, which also count.
+        // More than this test needs to poll the service, which also counts.
         destinations: { main: { url, api_key: key, requests_per_day: 50_000 } },
         sources: { files: { connector: 'file' } },
         jobs: {
@@ -127,7 +127,7 @@ describe.skipIf(missing !== undefined)(
       expect((await done('stat --format=%U:%a /etc/sluice/credentials')).trim()).toBe('root:700');
     });
 
-    it('has every package that it loads on demand, in at most 12 MB beside Node', async () => {
+    it('has every package that it loads on demand, in at most 12 MB besides Node', async () => {
       const imports = (await packagesNeeded()).map((name) => `import(${JSON.stringify(name)})`);
       await done(
         `cd /usr/lib/sluice && node_modules/node-linux-*/bin/node -e 'Promise.all([${imports}]).catch((error) => { console.error(error); process.exitCode = 1; })'`,

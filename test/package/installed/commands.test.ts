@@ -58,7 +58,7 @@ describe.each(inject('nodes'))('the installed package under Node $major', ({ pat
     }
   });
 
-  it('does what every command says', async () => {
+  it('runs every command, with the expected exit code and output', async () => {
     const world = await makeWorld({ program, serve: ['--no-limits'] });
     const home = await world.home();
     await home.write('rows.csv', 'id,name\n1,a\n');

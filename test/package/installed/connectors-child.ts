@@ -32,7 +32,7 @@ const worlds = new URL('../../conformance/connectors/', import.meta.url);
 type MakeKit = (connector: Connector, world?: World) => Kit;
 const load = async <T>(file: string): Promise<T> => (await import(pathToFileURL(file).href)) as T;
 
-// The servers of the worlds don't keep a process alive.
+// The worlds' servers don't keep a process alive.
 const alive = setInterval(() => undefined, 60_000);
 const { connectorKit } = await load<{ connectorKit: MakeKit }>(join(dist, 'src/sdk/testing/index.js'));
 for (const [id, file] of await connectorsIn(join(dist, 'connectors'))) {
@@ -55,7 +55,7 @@ async function lookAt(connector: Connector, world: World | undefined): Promise<v
   const { checks, close } = connectorKit(connector, world);
   const looks = checks.filter(({ name }) => wanted.some((part) => name.startsWith(part)));
   try {
-    if (looks.length === 0) throw new Error('the suite of the package has none of the looks that this test wants');
+    if (looks.length === 0) throw new Error("the package's suite has none of the checks that this test needs");
     for (const { run } of looks) await run();
   } finally {
     await close();

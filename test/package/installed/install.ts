@@ -14,7 +14,7 @@ declare module 'vitest' {
     readonly installed: string;
     /** The output of `npm pack`. */
     readonly tarball: string;
-    /** The same of another build, in which a file that is imported lazily differs. */
+    /** The output of `npm pack` for another build, which differs in a lazily imported file. */
     readonly otherTarball: string;
   }
 }

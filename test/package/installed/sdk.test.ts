@@ -9,7 +9,7 @@ const run = promisify(execFile);
 const root = resolve(import.meta.dirname, '../../..');
 
 describe('the packed tarball', () => {
-  it('contains everything that it needs, and nothing for development only', async () => {
+  it("contains everything that it needs, and nothing that's only for development", async () => {
     const { stdout } = await run('tar', ['-tzf', inject('tarball')]);
     const paths = stdout
       .trim()

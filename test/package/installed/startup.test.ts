@@ -29,7 +29,7 @@ interface Loaded {
   readonly used: readonly string[];
 }
 
-describe.each(inject('nodes'))('sync of the installed package under Node $major', ({ path: node }) => {
+describe.each(inject('nodes'))('sync in the installed package under Node $major', ({ path: node }) => {
   const program: Program = { node, door: join(installed, 'src/cli/sluice.js') };
 
   async function setUp() {
@@ -72,7 +72,7 @@ describe.each(inject('nodes'))('sync of the installed package under Node $major'
     expect(later.filter((path) => !used.includes(path))).toEqual([]);
   });
 
-  it('compiles again what was damaged', async () => {
+  it('recompiles damaged code', async () => {
     const { cache, sync } = await setUp();
     await sync('delivered');
     const [folder] = await readdir(join(cache, 'sluice/code'));
@@ -114,7 +114,7 @@ describe.each(inject('nodes'))('sync of the installed package under Node $major'
     }
   });
 
-  it('uses no compiled code from a folder that others can write', async () => {
+  it('uses no compiled code from a folder that others can write to', async () => {
     const { cache, sync } = await setUp();
     await sync('delivered');
     const code = join(cache, 'sluice/code');
