@@ -166,7 +166,7 @@ describe('the daemon', () => {
 });
 
 describe('a new config', () => {
-  it('takes effect at once for idle jobs, and after the end of the run for a running one', async () => {
+  it('takes effect at once for idle jobs, and for a running job after its run', async () => {
     const { folder, config, job, source, service, destination, instance } = await setUp();
     const slow = gate();
     source.says = slow.says;

@@ -19,7 +19,7 @@ const kinds = [
   [0, [0x00]],
 ] as const;
 
-it('stops at exactly the bytes in the set, at any position', () => {
+it('copying stops at exactly the bytes in the set, at any position', () => {
   for (const [below, others] of kinds) {
     const kind = escapeSet(below, others);
     for (let byte = 0; byte < 256; byte++) {
@@ -37,7 +37,7 @@ it('stops at exactly the bytes in the set, at any position', () => {
   }
 });
 
-it('rejects bytes up to the edge value at either end', () => {
+it('an escape set rejects bytes up to the edge value at either end', () => {
   const kind = escapeSet(0x10, [0x22, 0x2c], 0x20);
   for (const text of [' abc', 'abc ', '    ', '\u001fabcd', 'abcde\u0010', ' abcdefg '])
     expect(copied(Buffer.from(text), kind).end).toBe(-1);
@@ -45,7 +45,7 @@ it('rejects bytes up to the edge value at either end', () => {
     expect(copied(Buffer.from(text), kind)).toEqual({ end: 1 + text.length, text: Buffer.from(text) });
 });
 
-it('copies any bytes unchanged, or not at all', () => {
+it('only clean cells are copied, unchanged, whatever their bytes', () => {
   const cells = fc.uint8Array({ maxLength: 40 }).map((bytes) => Buffer.from(bytes));
   fc.assert(
     fc.property(cells, fc.constantFrom(...kinds), fc.nat(4), (cell, [below, others], before) => {

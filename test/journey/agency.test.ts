@@ -61,7 +61,7 @@ describe("an agency that pushes to its clients' accounts", () => {
     expect(JSON.parse(again.stdout)).toMatchObject({ changes: false });
   });
 
-  it("delivers to all three accounts within the company's one limit, and keeps them apart", async () => {
+  it("delivers to all three accounts within the company's single limit, and keeps the accounts apart", async () => {
     const { world, home, orders } = await agency();
     await home.sluice(['apply', '--yes']);
     expect((await home.sync()).jobs.map(({ job, state }) => [job, state])).toEqual([

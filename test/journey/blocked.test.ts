@@ -63,7 +63,7 @@ async function setUp(job: object = {}) {
 
 const said = ({ stdout, stderr }: Ended): string => stdout + stderr;
 
-it('ends a sync that a source blocks, reads that source last next time, and puts its job on hold after the second time', async () => {
+it('the watchdog ends a sync that a source blocks; the next sync reads that source last, and after the second time its job is on hold', async () => {
   const { world, home, spin, spun, fine, runs } = await setUp();
   const first = await home.sync(watched);
   expect(first).toMatchObject({ signal: 'SIGKILL' });
@@ -92,7 +92,7 @@ it('ends a sync that a source blocks, reads that source last next time, and puts
   expect(await world.data(spun)).toBe('n\n1\n');
 });
 
-it('ends a daemon that a source blocks and logs it, and the next daemon runs the other jobs', async () => {
+it('the watchdog ends a daemon that a source blocks and logs that, and the next daemon runs the other jobs', async () => {
   const { world, home, fine, runs } = await setUp({ schedule: { every: '1m' } });
   for (const _ of [1, 2]) {
     const { ended } = home.start(['run'], watched);
@@ -113,23 +113,26 @@ it('ends a daemon that a source blocks and logs it, and the next daemon runs the
 it.for([
   ['JavaScript', '', /blocked for 3 s .*, in spin \(file:.*spinner\.mjs:\d+\)$/],
   ['native code', 'native', /blocked for 3 s while the run read its source, so the process was ended$/],
-] as const)('ends the first process of a container if a source blocks in %s', async ([, how, message], { skip }) => {
-  const reason = noFirstProcess();
-  if (reason !== undefined) return skip(reason);
-  const { home, spin } = await setUp();
-  await writeFile(spin, how);
-  const { ended } = home.start(['sync', 'bad'], { ...watched, under: firstProcess });
-  expect(await ended).toMatchObject({ signal: 'SIGTRAP' });
-  await rm(spin);
-  // From outside the namespace, the end of the process can't be seen, so the job is busy until its lease expires.
-  await home.sync();
-  const { stdout } = await home.sluice(['history', '--json']);
-  expect(JSON.parse(stdout)).toContainEqual(
-    expect.objectContaining({ state: 'interrupted', code: 'RUN_BLOCKED', message: expect.stringMatching(message) }),
-  );
-});
+] as const)(
+  'the watchdog ends the first process of a container if a source blocks in %s',
+  async ([, how, message], { skip }) => {
+    const reason = noFirstProcess();
+    if (reason !== undefined) return skip(reason);
+    const { home, spin } = await setUp();
+    await writeFile(spin, how);
+    const { ended } = home.start(['sync', 'bad'], { ...watched, under: firstProcess });
+    expect(await ended).toMatchObject({ signal: 'SIGTRAP' });
+    await rm(spin);
+    // From outside the namespace, the end of the process can't be seen, so the job is busy until its lease expires.
+    await home.sync();
+    const { stdout } = await home.sluice(['history', '--json']);
+    expect(JSON.parse(stdout)).toContainEqual(
+      expect.objectContaining({ state: 'interrupted', code: 'RUN_BLOCKED', message: expect.stringMatching(message) }),
+    );
+  },
+);
 
-it('blames the disk, and never the source, if a commit blocks, however often', async () => {
+it('the watchdog blames the disk, and never the source, if a commit blocks, however often', async () => {
   const { world, home, spin, spun, fine, runs } = await setUp();
   // The bad job reads its source, without blocking, until this file is gone.
   await rm(spin);
@@ -158,7 +161,7 @@ it('blames the disk, and never the source, if a commit blocks, however often', a
   expect(runs().join()).not.toContain('RUN_BLOCKED');
 });
 
-it("doesn't treat a process that was suspended as one that a source blocks", async () => {
+it("the watchdog doesn't treat a suspended process as one that a source blocks", async () => {
   const { home, runs } = await setUp({ schedule: { every: '1d' } });
   await rm(join(home.folder, 'spin'));
   const daemon = home.start(['run'], { ...watched, serves: true });

@@ -180,9 +180,9 @@ describe('a sync that is killed', () => {
   }
 });
 
-describe('after a kill', () => {
+describe('a sync after a kill', () => {
   it.for(['payload.owed', 'upload.started', 'request.answered'])(
-    'at %s, newer rows replace the owed ones, which are never sent',
+    'at %s replaces the owed rows, which are never sent, with newer ones',
     async (event) => {
       const one = await stage(older);
       const { home, instance } = one;
@@ -224,7 +224,7 @@ describe('after a kill', () => {
     expect(one.sent()).toBe(2);
   });
 
-  it('in the middle of an extract, the next start deletes the partial file, however new it is', async () => {
+  it('in the middle of an extract deletes the partial file, however new it is', async () => {
     let stalls = true;
     const api = createServer((_request, answer) => {
       answer.writeHead(200, { 'content-type': 'text/csv' });
@@ -256,7 +256,7 @@ describe('after a kill', () => {
     expect(home.payloads()).toEqual([]);
   });
 
-  it('several times in a row, at a later step each time, still leaves the newest rows in the instance', async () => {
+  it('that was repeated, at a later step each time, still leaves the newest rows in the instance', async () => {
     const one = await stage(older);
     const { home, instance } = one;
     for (const event of ['payload.spooled', 'payload.owed', 'upload.started', 'request.answered']) {
@@ -270,7 +270,7 @@ describe('after a kill', () => {
     await expectPaced();
   });
 
-  it('in the middle of an upload, the service keeps showing all the old rows until the new ones are complete', async () => {
+  it('in the middle of an upload completes the new rows, and until then the service shows all the old ones', async () => {
     const many = `id,name\n${Array.from({ length: 200_000 }, (_, i) => `${i},row number ${i}\n`).join('')}`;
     const one = await stage(older);
     const { home, instance } = one;

@@ -4,7 +4,7 @@ import type { Home, JobResult } from './home.ts';
 import { adminKey, type Ended, forSuite, makeWorld, until, type World } from './world.ts';
 
 const older = 'id,name\n1,old\n';
-/** More than the buffers of two sockets hold, so that half of it is really in transit. */
+/** More than fits into the buffers of two sockets, so that half of it is really in transit. */
 const newer = `id,name\n${Array.from({ length: 150_000 }, (_, i) => `${i},new row number ${i}\n`).join('')}`;
 const small = 'id,name\n1,new\n';
 
@@ -161,7 +161,7 @@ describe('an upload that meets', () => {
 });
 
 describe('an upload that cannot succeed', () => {
-  it('stays owed after the configured number of attempts if the service fails, with the message of the service', async () => {
+  it("stays owed after the configured number of attempts if the service fails, with the service's message", async () => {
     const one = await stage({
       destination: { attempts: 1 },
       always: { answer: 503, words: 'The service is under maintenance' },
@@ -201,7 +201,7 @@ describe('an upload that cannot succeed', () => {
     expect(rows.problem!.next).toMatch(/target's id/);
   });
 
-  it('is dead at once if the service rejects the rows, with the message of the service', async () => {
+  it("is dead at once if the service rejects the rows, with the service's message", async () => {
     const one = await stage({ faults: [{ answer: 422, words: 'Row 7 has a date that is none' }] });
     const { code, rows, sent } = await syncBoth(one);
     expect({ code, sent, state: rows.state }).toEqual({ code: 1, sent: 1, state: 'dead' });

@@ -68,7 +68,7 @@ async function quarantined(): Promise<Stage> {
   return one;
 }
 
-describe('a result that lacks half of the rows', () => {
+describe('a result that lacks half the rows', () => {
   it('is quarantined even if no guard is configured: the dashboard keeps the old data, and the run says why', async () => {
     const one = await stage([whole]);
     const held = await read(one, half);
@@ -193,7 +193,7 @@ describe('a result that lacks half of the rows', () => {
     expect(await json<unknown[]>(one, 'quarantine', 'list', '--all')).toMatchObject([{ state: 'superseded' }]);
   });
 
-  it("is never approved if its file was changed on disk: it's rejected, and nothing moves", async () => {
+  it('is never approved if its file was changed on disk: the approval fails and changes nothing', async () => {
     const one = await quarantined();
     const { path } = one.home.state().outbox.find(({ state }) => state === 'quarantined')!;
     await writeFile(path, (await readFile(path, 'utf8')).replace('half', 'HALF'));

@@ -28,7 +28,7 @@ beforeAll(async () => {
   world = await makeWorld({ scope, serve: ['--no-limits'] });
 });
 
-/** A source that accepts requests and never answers. */
+/** A source that accepts requests and never responds. */
 async function serveSilence() {
   const server = createServer((request) => request.resume()).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -44,7 +44,7 @@ interface Town {
   readonly daemon: Running;
   readonly instance: string;
   readonly socket: string;
-  /** How many syncs the daemon has run. */
+  /** The number of syncs that the daemon has run. */
   readonly served: () => number;
   readonly config: (more?: object) => Promise<string>;
 }
@@ -93,7 +93,7 @@ async function startDaemon(home: Home, { how = {}, socket }: DaemonOptions): Pro
 
 const servedBy = (daemon: Running): number => daemon.output().split('"msg":"sync.handed_over"').length - 1;
 
-/** Without what differs between any two runs. */
+/** The result without parts that differ between any two runs. */
 function plain({ code, signal, stdout, stderr }: Ended) {
   const same = (text: string): string =>
     text
@@ -116,7 +116,7 @@ function historyOf({ home }: Pick<Town, 'home'>) {
   }));
 }
 
-/** A story of syncs, told to the daemon or to a process of their own. */
+/** A series of syncs, which the daemon runs or which run in their own processes. */
 type Story = (town: Town, sync: (...args: string[]) => Promise<Ended>) => Promise<Ended[]>;
 
 interface Outcome {
@@ -125,7 +125,7 @@ interface Outcome {
   /** What the last sync prints. */
   readonly shows: RegExp;
   readonly code: number;
-  /** How many of them the daemon runs; by default, all. */
+  /** The number of syncs that the daemon runs; by default, all. */
   readonly served?: number;
 }
 
@@ -221,26 +221,29 @@ const outcomes: Record<string, Outcome> = {
 };
 
 describe('a sync that the daemon runs', () => {
-  it.each(Object.entries(outcomes))('is like one of its own process: %s', async (_, outcome) => {
-    const { town: options = () => ({}), story, shows, code } = outcome;
-    const tell = async (flags: readonly string[]) => {
-      const town = await openTown(await options());
-      const ended = await story(town, (...args) => town.home.sluice(['sync', ...args, ...flags]));
-      return { town, ended, history: historyOf(town), shown: await world.data(town.instance) };
-    };
-    const here = await tell(['--local']);
-    const there = await tell([]);
-    expect(there.ended.map(plain)).toEqual(here.ended.map(plain));
-    expect(there.history).toEqual(here.history);
-    expect(there.shown).toBe(here.shown);
-    const last = there.ended.at(-1)!;
-    expect(last.stdout + last.stderr).toMatch(shows);
-    expect(last.code).toBe(code);
-    expect(here.town.served()).toBe(0);
-    expect(there.town.served()).toBe(outcome.served ?? there.ended.length);
-  });
+  it.each(Object.entries(outcomes))(
+    'has the same output and exit code as one in its own process: %s',
+    async (_, outcome) => {
+      const { town: options = () => ({}), story, shows, code } = outcome;
+      const tell = async (flags: readonly string[]) => {
+        const town = await openTown(await options());
+        const ended = await story(town, (...args) => town.home.sluice(['sync', ...args, ...flags]));
+        return { town, ended, history: historyOf(town), shown: await world.data(town.instance) };
+      };
+      const here = await tell(['--local']);
+      const there = await tell([]);
+      expect(there.ended.map(plain)).toEqual(here.ended.map(plain));
+      expect(there.history).toEqual(here.history);
+      expect(there.shown).toBe(here.shown);
+      const last = there.ended.at(-1)!;
+      expect(last.stdout + last.stderr).toMatch(shows);
+      expect(last.code).toBe(code);
+      expect(here.town.served()).toBe(0);
+      expect(there.town.served()).toBe(outcome.served ?? there.ended.length);
+    },
+  );
 
-  it('suggests commands with the config flag of its caller', async () => {
+  it("suggests commands with the caller's config flag", async () => {
     const { home, served } = await openTown({ job: { query: 'gone.csv' } });
     const named = await home.sluice(['sync', 'orders', '-c', `../${basename(home.folder)}/sluice.yaml`], {
       cwd: home.folder,
@@ -250,7 +253,7 @@ describe('a sync that the daemon runs', () => {
     expect(served()).toBe(2);
   });
 
-  it('ends with the exit code of its signal, and its run is interrupted', async () => {
+  it("that receives a signal ends with the signal's exit code, and its run is interrupted", async () => {
     const { server, url } = await serveSilence();
     const silent = {
       sources: { slow: { connector: 'simple_rest', url } },
@@ -276,7 +279,7 @@ describe('a sync that the daemon runs', () => {
     }
   });
 
-  it('is busy if the daemon runs the job already', async () => {
+  it('reports the job as busy if the daemon runs it already', async () => {
     const { server, url } = await serveSilence();
     const { home, served } = await openTown({
       sources: { slow: { connector: 'simple_rest', url } },
@@ -294,13 +297,13 @@ describe('a sync that the daemon runs', () => {
   });
 });
 
-describe('a client or a daemon that dies', () => {
+describe('if one of the two processes dies', () => {
   const silentJob = (url: string): TownOptions => ({
     sources: { slow: { connector: 'simple_rest', url } },
     job: { source: 'slow', query: '/a.csv', retry: 'off' },
   });
 
-  it('a killed client ends its run, and the daemon continues', async () => {
+  it('the daemon stops the run of a killed client, and continues', async () => {
     const { server, url } = await serveSilence();
     const { home, daemon } = await openTown(silentJob(url));
     const asked = once(server, 'request');
@@ -312,7 +315,7 @@ describe('a client or a daemon that dies', () => {
     expect(daemon.child.exitCode).toBeNull();
   });
 
-  it('a terminated daemon reports what became of the runs', async () => {
+  it('a daemon that is terminated reports what became of the runs', async () => {
     const { server, url } = await serveSilence();
     const { home, daemon } = await openTown(silentJob(url));
     const asked = once(server, 'request');
@@ -327,7 +330,7 @@ describe('a client or a daemon that dies', () => {
   });
 
   it.each(['run.started', 'payload.spooled', 'payload.owed', 'upload.started', 'payload.delivered', 'run.finished'])(
-    'a daemon killed at %s: the result is reported as unknown, and delivered once at most',
+    'the result is reported as unknown, and delivered at most once, if the daemon is killed at %s',
     async (event) => {
       const start = { preload: ['kill-at'], env: { KILL_AT: event } };
       const { home, instance } = await openTown({ start });
@@ -342,7 +345,7 @@ describe('a client or a daemon that dies', () => {
     },
   );
 
-  it('the socket of a killed daemon is not used, and replaced by the next one', async () => {
+  it("a killed daemon's socket isn't used, and the next daemon replaces it", async () => {
     const { home, daemon, socket } = await openTown();
     daemon.child.kill('SIGKILL');
     await daemon.ended;
@@ -366,14 +369,14 @@ async function reasonOf(home: Home, how?: Start, ...args: string[]): Promise<str
   return (JSON.parse(lines[0]!) as { reason: string }).reason;
 }
 
-describe('what differs between a caller and the daemon', () => {
-  it('nothing: only the log stays here', async () => {
+describe('the check whether a sync can be handed over', () => {
+  it("passes if nothing differs; only the log is the caller's", async () => {
     const { home, served } = await openTown();
     expect(await reasonOf(home)).toBe('--log writes the log of this process');
     expect(served()).toBe(0);
   });
 
-  it('an edited config: the caller runs the new one', async () => {
+  it('fails if the config was edited, and the caller runs the new one', async () => {
     const { home, config, instance } = await openTown();
     await home.write('new.csv', 'id\n7\n');
     await config({ jobs: { orders: { source: 'files', query: 'new.csv', format: 'csv', target: instance } } });
@@ -383,7 +386,7 @@ describe('what differs between a caller and the daemon', () => {
     expect(await reasonOf(home)).toContain('--log');
   });
 
-  it('a variable that the config uses', async () => {
+  it('fails if a variable that the config uses differs', async () => {
     const job = { query: `\${env:ROWS_FILE:-rows.csv}` };
     const { home, instance, served } = await openTown({ job });
     await home.write('mine.csv', 'id\n9\n');
@@ -394,7 +397,7 @@ describe('what differs between a caller and the daemon', () => {
     expect(served()).toBe(1);
   });
 
-  it('a file that the config names', async () => {
+  it('fails if a file that the config names differs', async () => {
     const { home, config, instance } = await openTown();
     await home.write('which', 'rows.csv\n');
     await home.write('b.csv', 'id\n8\n');
@@ -406,7 +409,7 @@ describe('what differs between a caller and the daemon', () => {
     expect(await world.data(instance)).toBe('id\n8\n');
   });
 
-  it('another config beside it, the options of Node, and words for no daemon', async () => {
+  it('fails with another config, with other Node options, and with flags that need no daemon', async () => {
     const { home, instance } = await openTown();
     const other = await home.write(
       'other.yaml',
@@ -421,14 +424,14 @@ describe('what differs between a caller and the daemon', () => {
     expect(await reasonOf(home, {}, '--local')).toBe('--local is not handed over');
   });
 
-  it('commands and connectors of the config', async () => {
+  it('fails if the config runs commands or its own connectors', async () => {
     const { home } = await openTown({ top: { allow_commands: true }, job: { query: `\${cmd:echo rows.csv}` } });
     expect(await reasonOf(home)).toContain('the output of a command');
   });
 });
 
-describe('a socket that cannot be trusted', () => {
-  it('has the permissions of its owner only', async () => {
+describe('the hand-over socket', () => {
+  it('is accessible only to its owner', async () => {
     const { socket } = await openTown();
     expect(lstatSync(socket).mode & 0o777).toBe(0o600);
     expect(lstatSync(socket).isSocket()).toBe(true);
@@ -454,18 +457,18 @@ describe('a socket that cannot be trusted', () => {
     expect(served()).toBe(1);
   });
 
-  it.runIf(process.getuid!() === 0)('is not used by root in the folder of another user', async () => {
+  it.runIf(process.getuid!() === 0)("is not used by root in another user's folder", async () => {
     const { home, socket, served } = await openTown();
     for (const path of [join(home.folder, 'state'), socket]) chownSync(path, 12_345, 12_345);
     expect(await home.sluice(['sync'])).toMatchObject({ code: 0 });
     expect(served()).toBe(0);
   });
 
-  it('a daemon that can have no socket runs without one', async () => {
+  it("is not needed: a daemon that can't create one runs without it", async () => {
     const { home, daemon, socket } = await openTown();
     daemon.child.kill('SIGTERM');
     await daemon.ended;
-    // Where the socket would be made.
+    // Where the socket would be created.
     mkdirSync(join(home.folder, 'state', '.daemon.sock.new', 'x'), { recursive: true });
     const next = home.start(['run'], { serves: true });
     await until('the daemon to go on', () => next.output().includes('sync.not_accepted'), { seen: next.output });
@@ -475,7 +478,7 @@ describe('a socket that cannot be trusted', () => {
     expect((await next.ended).code).toBe(0);
   });
 
-  it('a folder whose path is too long for a socket is served as well', async () => {
+  it("is reachable even if the folder's path is too long for a socket", async () => {
     const long = `state-${'x'.repeat(180)}`;
     const { home } = await openTown();
     await home.write('rows.csv', 'id\n5\n');
@@ -491,7 +494,7 @@ describe('a socket that cannot be trusted', () => {
   });
 });
 
-/** Answers of a peer, one for each line that it receives; a function may end the connection. */
+/** A peer's responses, one for each line that it receives; a function may end the connection. */
 type Peer = readonly (object | string | ((socket: Socket) => unknown))[];
 
 /** A process of the same user in place of the daemon, in a state that no daemon uses. */
@@ -545,7 +548,7 @@ describe('a peer that is not the daemon', () => {
     ['is in another container', () => [{ accepted: { pid: 1, namespaces: ['a', 'b', 'c'], variables: [] } }]],
     ['names no process', () => [{ accepted: { ...acceptance().accepted, pid: 0 } }]],
     ['declines at the last moment', () => [acceptance(), { declined: 'it is loading a config' }]],
-  ])('%s: the runs are made here', async (_, answers) => {
+  ])('is ignored, and the client runs the jobs itself, if it %s', async (_, answers) => {
     const { home, instance, said } = await openPeer(answers());
     expect(await home.sluice(['sync'])).toMatchObject({ code: 0, stdout: expect.stringMatching(/orders .*delivered/) });
     expect(await world.uploads(instance)).toHaveLength(1);
@@ -558,7 +561,7 @@ describe('a peer that is not the daemon', () => {
     ['sends garbage', ['what?\n']],
     ['starts and hangs up', [(client) => client.end('{"started":true}\n')]],
     ['starts and sends garbage', ['{"started":true}\n{"stdout":\n']],
-  ])('%s after it was told to begin: the result is unknown, and nothing runs twice', async (_, then) => {
+  ])('leaves the result unknown, and nothing runs twice, if it %s after the start message', async (_, then) => {
     const { home, instance } = await openPeer([acceptance(), ...then]);
     const ended = await home.sluice(['sync', 'orders']);
     expect(ended).toMatchObject({ code: 1, stdout: '' });
@@ -566,7 +569,7 @@ describe('a peer that is not the daemon', () => {
     expect(await world.uploads(instance)).toHaveLength(0);
   });
 
-  it('stops when told to, even if the daemon hangs', async () => {
+  it('can be stopped, even if it hangs', async () => {
     const { home } = await openPeer([acceptance(), '{"started":true}\n{"stderr":"begun\\n"}\n']);
     const sync = home.start(['sync']);
     await until('the runs to begin', () => sync.output().includes('begun'));

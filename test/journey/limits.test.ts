@@ -84,7 +84,7 @@ describe('several processes on one state folder and one account', () => {
     }
   });
 
-  it("a daemon with a long queue doesn't delay a user's command, nor the command the daemon", async () => {
+  it("don't delay each other: a daemon with a long queue, and a user's command", async () => {
     const home = await world.home();
     const proxy = await openFaultProxy(world.url);
     const { url } = proxy;

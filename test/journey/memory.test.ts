@@ -16,7 +16,7 @@ const mostMegabytes = 230;
 /**
  * A quarter of Node's default: kept rows would not fit even a few times. When Node loads sources, its young generation
  * is 30 MB larger than when it loads the package (heaps of 66 and 41 MB while rows pass); 4 MB for each of its halves
- * make them alike.
+ * make the two comparable.
  */
 const smallHeap = ['--max-old-space-size=96', '--max-semi-space-size=4'];
 
@@ -56,7 +56,7 @@ async function peakOfService(world: World): Promise<number> {
 }
 
 describeWithServer({ servers: 'PostgreSQL' }, 'memory', (server) => {
-  it('of the command and of the service is the same for four million rows as for one, with a heap of 96 MB', async () => {
+  it('of the command and the service is the same for four million rows as for one million, with a heap of 96 MB', async () => {
     const data = await makeFolder();
     const world = await makeWorld({ data, serve: ['--upload-limit', String(sizeLimit)] });
     const one = await carry(million, { server: server(), world });

@@ -40,7 +40,7 @@ async function setUp() {
   return { world, home };
 }
 
-it('rejects a command if the limit of open files is too low, with the fix', async () => {
+it('a command is rejected if the limit of open files is too low, with the fix', async () => {
   const { home } = await setUp();
   for (const command of ['sync', 'status', 'run', 'doctor', 'demo']) {
     const { code, stderr } = await home.sluice([command], limitedTo(24));
@@ -53,7 +53,7 @@ it('rejects a command if the limit of open files is too low, with the fix', asyn
   }
 });
 
-it('delivers with 64 open files, and names the limit in the error of a run that reaches it', async () => {
+it('a sync delivers with 64 open files, and the error of a run that reaches a limit names it', async () => {
   const { world, home } = await setUp();
   const { code, jobs, stderr } = await home.sync(limitedTo(64));
   expect(code, stderr).toBe(1);
@@ -65,7 +65,7 @@ it('delivers with 64 open files, and names the limit in the error of a run that 
   expect(await world.data(world.instances.csv)).toBe('id\n1\n');
 });
 
-it('reports a missing folder for temporary files, and names TMPDIR', async () => {
+it('a missing folder for temporary files is reported, and the message names TMPDIR', async () => {
   const { home } = await setUp();
   const env = { TMPDIR: join(home.folder, 'nowhere') };
   const demo = await home.sluice(['demo'], { env });

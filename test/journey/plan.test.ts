@@ -19,7 +19,7 @@ describe('sluice plan', () => {
     expect(home.payloads()).toEqual([]);
   });
 
-  it('exits with 1 if the day does not fit, and shows the jobs that miss out and the fix', async () => {
+  it("exits with 1 if the day's requests don't fit, and shows the jobs that miss out and the fix", async () => {
     const jobs = { stock: { ...fileJob, schedule: '* * * * *' } };
     const home = await plannedHome({ destination: { requests_per_day: 10 }, jobs });
     const { code, stdout } = await home.sluice(['plan'], atNoon);

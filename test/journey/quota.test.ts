@@ -108,7 +108,7 @@ describe('a day with few requests', () => {
     const first = await home.sync(at('2026-06-10T19:00:00Z'));
     expect(first.code).toBe(4);
     expect(countOf(first.jobs, 'waiting_quota')).toBe(8);
-    // Only those that were in progress when the first response came were sent too.
+    // Only requests that were in progress at the first response were sent, too.
     const sent = await today.uploads();
     expect(sent.length).toBeGreaterThan(0);
     expect(sent.length).toBeLessThanOrEqual(5);
@@ -167,7 +167,7 @@ const oddDays: readonly OddDay[] = [
 ];
 
 describe.for(oddDays)('a day of $title', ({ starts, late, turns }) => {
-  it('has one allowance from its first to its last minute, and the next day has the next one', async () => {
+  it('has one allowance from its first to its last minute, and the next day has its own', async () => {
     const ages = await makeAges({ count: 2, requestsPerDay: 1 });
     const home = await makeJobs(ages, { requests_per_day: 1 });
     await ages.live(starts);

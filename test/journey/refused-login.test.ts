@@ -49,7 +49,7 @@ async function setUp(): Promise<Town> {
   return { home, server, instance, write, accept, logins };
 }
 
-/** Makes the attempt of every hold due. */
+/** Makes every hold's attempt due. */
 function makeDue({ folder }: Home): void {
   const database = new SqliteDatabase(join(folder, 'state', 'sluice.db'));
   database.exec('update login_holds set retry_at = 1');

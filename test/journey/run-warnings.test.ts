@@ -34,7 +34,7 @@ const echo = { code: 'WARNER_ECHO', message: 'The server echoed [redacted]' };
 
 const scope = forSuite();
 
-describe('a warning of a source', () => {
+describe("a source's warning", () => {
   let home: Home;
   beforeAll(async () => {
     const world = await makeWorld({ scope });

@@ -207,7 +207,7 @@ describe('secrets of sources over HTTP', () => {
     header: { kind: 'key', name: 'x-api-key', value: secrets.headerKey, in: 'header' },
   };
 
-  it.for(['/rows', '/500', '/401', '/404'])('never appear through the response of the API on %s', async (path) => {
+  it.for(['/rows', '/500', '/401', '/404'])("never appear in the output for an API's response, on %s", async (path) => {
     const sources: Record<string, object> = {};
     const jobs: Record<string, object> = {};
     for (const [name, auth] of Object.entries(auths)) {

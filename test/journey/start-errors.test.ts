@@ -46,7 +46,7 @@ async function jobsOf(home: Home): Promise<string[]> {
   return Object.keys((JSON.parse(stdout) as { values: { jobs: object } }).values.jobs);
 }
 
-it("starts without the jobs that can't run, sends an alert about them, and resolves it once the config is valid", async () => {
+it("a daemon starts without the jobs that can't run, sends an alert about them, and resolves it once the config is valid", async () => {
   const world = await makeWorld();
   const bad = { ...seldom, source: 'nowhere', query: 'x.csv', target: world.instances.json };
   const { home, receiver, run, repair } = await setUp(world, { jobs: { bad } });
@@ -68,7 +68,7 @@ it("starts without the jobs that can't run, sends an alert about them, and resol
   await until('the alert to close', async () => (await home.sluice(['alerts'])).stdout.includes('No open alerts'));
 });
 
-it('with retry, starts each job as soon as the file for its variable exists, and ignores an edited config', async () => {
+it('with retry, a daemon starts each job as soon as the file for its variable exists, and ignores an edited config', async () => {
   const world = await makeWorld();
   const late = (name: string) => ({ connector: 'file', folder: `\${file:${name}}` });
   const { home, run, repair } = await setUp(world, {
@@ -90,7 +90,7 @@ it('with retry, starts each job as soon as the file for its variable exists, and
   expect(await jobsOf(home)).toEqual(['good', 'soon', 'later']);
 });
 
-it('with probe, tests every source once at startup, and reports which run will fail', async () => {
+it('with probe, a daemon tests every source once at startup, and reports which run will fail', async () => {
   const world = await makeWorld();
   const lost = { ...seldom, source: 'shop', query: 'select 1', target: world.instances.json, format: 'json' };
   const { home, receiver, run } = await setUp(world, {
@@ -110,7 +110,7 @@ it('with probe, tests every source once at startup, and reports which run will f
   expect((await world.requests()).length).toBe(before);
 });
 
-it.each([['on_start_error: fail'], ['--strict']])('with %s, starts only if all jobs can run', async (how) => {
+it.each([['on_start_error: fail'], ['--strict']])('with %s, a daemon starts only if all jobs can run', async (how) => {
   const world = await makeWorld();
   const top = how === '--strict' ? {} : { on_start_error: 'fail' };
   const start = (home: Home) => home.sluice(['run', ...(how === '--strict' ? [how] : [])]);
@@ -128,7 +128,7 @@ it.each([['on_start_error: fail'], ['--strict']])('with %s, starts only if all j
   expect(await world.uploads()).toEqual([]);
 });
 
-it("with fail, doesn't start without a token for each login, nor with a connector that can't be loaded", async () => {
+it("with fail, a daemon doesn't start without a token for each login, nor with a connector that can't be loaded", async () => {
   const world = await makeWorld();
   const vendor = await startVendor({ redirects: ['http://127.0.0.1:1/callback'] });
   onTestFinished(() => vendor.close());
@@ -153,7 +153,7 @@ it("with fail, doesn't start without a token for each login, nor with a connecto
 it.each([
   ['in the log, one line each', [], ['config.error', 'config.error'], /^CONFIG_UNUSABLE/],
   ['on standard error without a log', ['--log', 'silent'], [], /CONFIG_[\s\S]*CONFIG_[\s\S]*CONFIG_UNUSABLE/],
-])("reports why a file can't be used at all %s", async (_, flags, lines, stderr) => {
+])("a daemon reports why a file can't be used at all %s", async (_, flags, lines, stderr) => {
   const { home } = await setUp(await makeWorld(), { version: 7, timezone: 'Mars/Base' });
   const started = await home.sluice(['run', ...flags]);
   expect(started.code).toBe(2);

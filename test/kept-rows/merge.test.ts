@@ -6,7 +6,7 @@ import { columns, Rig, type Row } from './rig.ts';
 const merge = { disposition: 'merge', key: ['id'] } as const;
 const t = (minute: number) => `2026-06-15T11:${String(minute).padStart(2, '0')}:00Z`;
 
-it('replaces rows with the same key, and returns all rows sorted by key', async () => {
+it('a merge replaces rows with the same key, and returns all rows sorted by key', async () => {
   const rig = new Rig(merge);
   expect(
     await rig.run([
@@ -32,7 +32,7 @@ it('replaces rows with the same key, and returns all rows sorted by key', async 
   ]);
 });
 
-it('keeps the last of several rows with one key, and the newest if the source says which one is newer', async () => {
+it('a merge keeps the last of several rows with one key, and the newest if the source says which one is newer', async () => {
   const rows: Row[] = [
     [1, 'b', t(5)],
     [1, 'a', t(3)],
@@ -44,7 +44,7 @@ it('keeps the last of several rows with one key, and the newest if the source sa
   expect(await rig.run([[1, 'again', t(5)]], { cursor: 'at' })).toEqual([['1', 'again', t(5)]]);
 });
 
-it('deletes a row that is marked as deleted, and adds it again if it comes without the mark', async () => {
+it('a merge deletes a row that is marked as deleted, and adds it again if it returns without the mark', async () => {
   const withMark: Column[] = [...columns, { name: 'gone', type: 'text' }];
   const rig = new Rig({ ...merge, deleted: 'gone' });
   const told = { columns: withMark };
@@ -71,7 +71,7 @@ it('deletes a row that is marked as deleted, and adds it again if it comes witho
   expect((await rig.run([[2, 'b', t(3), null]], told)).map(([id]) => id)).toEqual(['1', '2', '4']);
 });
 
-it('appends rows in the order in which they arrive', async () => {
+it('a job that appends keeps rows in the order in which they arrive', async () => {
   const rig = new Rig({ disposition: 'append', key: [] });
   await rig.run([
     [2, 'b', t(1)],
@@ -84,7 +84,7 @@ it('appends rows in the order in which they arrive', async () => {
   ]);
 });
 
-it('accepts new columns, and keeps the values of those that no longer arrive', async () => {
+it('a merge accepts new columns, and keeps the values of those that no longer arrive', async () => {
   const rig = new Rig(merge);
   await rig.run([[1, 'a', t(1)]]);
   const other: Column[] = [
@@ -97,7 +97,7 @@ it('accepts new columns, and keeps the values of those that no longer arrive', a
   ]);
 });
 
-it('rejects a column with another type, but accepts integers becoming decimals and any type for empty columns', async () => {
+it('a merge rejects a column with another type, but accepts integers becoming decimals and any type for empty columns', async () => {
   const rig = new Rig(merge);
   const typed = (type: Column['type']) => ({ columns: [columns[0]!, { name: 'x', type }] });
   await rig.run([[1, null]], typed('boolean'));
@@ -119,7 +119,7 @@ it('rejects a column with another type, but accepts integers becoming decimals a
   });
 });
 
-it('ignores all types of a run without rows, including that of its key or cursor', async () => {
+it('a merge ignores all types of a run without rows, including that of its key or cursor', async () => {
   const rig = new Rig(merge);
   const rows = await rig.run([[1, 'a', t(1)]], { cursor: 'at' });
   const typed = (id: Column['type'], at: Column['type']): readonly Column[] => [
@@ -137,7 +137,7 @@ it('ignores all types of a run without rows, including that of its key or cursor
   }
 });
 
-it("rejects a row whose key is null, with its number, and a key that isn't a column or has no exact text", async () => {
+it("a merge rejects a row whose key is null, with its number, and a key that isn't a column or has no exact text", async () => {
   const rig = new Rig(merge);
   await expect(
     rig.run([
@@ -161,7 +161,7 @@ type Change = readonly [number, string | null];
 const change = fc.tuple(fc.integer({ min: -40, max: 40 }), fc.option(fc.string({ maxLength: 5, unit: 'binary' })));
 const runs = fc.array(fc.array(change, { maxLength: 60 }), { maxLength: 25 });
 
-it('equals a map after any changes in any number of runs, whatever fits in memory', async () => {
+it('a merge equals a map after any changes in any number of runs, whatever fits in memory', async () => {
   await fc.assert(
     fc.asyncProperty(runs, fc.constantFrom(1, 200, 1_000_000), async (all, arenaBytes) => {
       const rig = new Rig({ disposition: 'merge', key: ['id'], deleted: 'gone' }, { arenaBytes });

@@ -4,14 +4,14 @@ import { forgetSecrets, registerSecret } from '../../src/lib/redact.ts';
 
 afterEach(forgetSecrets);
 
-it('escapes every value of a template except markup, and joins lists', () => {
+it('a template escapes every value except markup, and joins lists', () => {
   const inner = html`<i>${'a&b'}</i>`;
   expect(html`<p title="${`"'`}">${[inner, '<', 5, undefined]}</p>`.text).toBe(
     '<p title="&quot;&#39;"><i>a&amp;b</i>&lt;5</p>',
   );
 });
 
-it("redacts a secret before it's escaped, because it could not be found afterwards", () => {
+it("a template redacts a secret before it's escaped, because it could not be found afterwards", () => {
   registerSecret('p<ss&word');
   expect(html`<p>${'is p<ss&word'}</p>`.text).toBe('<p>is [redacted]</p>');
 });

@@ -51,7 +51,7 @@ async function logInAt(answers: Answer[], device: Partial<DeviceCodes> = {}, onS
   return { consent, slept, forms, granted: (signal = never) => consent.wait(signal) };
 }
 
-it('returns tokens once a user has entered the code on another machine, and they are renewed like any others', async () => {
+it('a device login returns tokens once a user has entered the code on another machine; they are renewed like any others', async () => {
   const vendor = await vendorForTest();
   const login = personLogin(vendor);
   const { entry, store } = await openDesk({ login });
@@ -71,7 +71,7 @@ it('returns tokens once a user has entered the code on another machine, and they
   expect(await store.logins.find('acme')).toMatchObject({ state: 'good', who: 'alice' });
 });
 
-it('reports that the user canceled on the page for the code', async () => {
+it('a device login reports that the user canceled on the page for the code', async () => {
   const vendor = await vendorForTest();
   const { entry } = await openDesk({ login: personLogin(vendor) });
   const consent = await DeviceConsent.begin(entry.tokenClient, eagerClock().clock);
@@ -79,7 +79,7 @@ it('reports that the user canceled on the page for the code', async () => {
   await expect(consent.wait(never)).rejects.toMatchObject({ code: 'LOGIN_DENIED', family: 'login' });
 });
 
-it("polls at the vendor's interval, and more slowly if told to", async () => {
+it("a device login polls at the vendor's interval, and more slowly if the vendor asks for that", async () => {
   const answers = [codes, no('authorization_pending'), no('slow_down'), no('authorization_pending'), good];
   const { granted, slept, forms } = await logInAt(answers);
   expect(await granted()).toMatchObject({ accessToken: 'the-token', refreshToken: 'r1' });
@@ -93,13 +93,13 @@ it("polls at the vendor's interval, and more slowly if told to", async () => {
   expect(redact('it is d3v1c3-c0d3')).not.toContain('d3v1c3-c0d3');
 });
 
-it('keeps polling a temporarily unavailable vendor, more slowly', async () => {
+it('a device login keeps polling a temporarily unavailable vendor, more slowly', async () => {
   const { granted, slept } = await logInAt([codes, { status: 503, body: 'busy' }, no('authorization_pending'), good]);
   expect(await granted()).toMatchObject({ accessToken: 'the-token' });
   expect(slept).toEqual([5000, 10_000, 10_000]);
 });
 
-it('ends when the code has expired, whether or not the vendor says so', async () => {
+it('a device login ends when the code has expired, whether or not the vendor says so', async () => {
   const silent = await logInAt([codes, no('authorization_pending')]);
   await expect(silent.granted()).rejects.toMatchObject({ code: 'LOGIN_EXPIRED' });
   expect(silent.slept).toHaveLength(12);
@@ -107,13 +107,13 @@ it('ends when the code has expired, whether or not the vendor says so', async ()
   await expect(told.granted()).rejects.toMatchObject({ code: 'LOGIN_EXPIRED' });
 });
 
-it('can be canceled', async () => {
+it('a device login can be canceled', async () => {
   const stop = new AbortController();
   const { granted } = await logInAt([codes, no('authorization_pending')], {}, (nth) => nth === 2 && stop.abort());
   await expect(granted(stop.signal)).rejects.toMatchObject({ name: 'AbortError' });
 });
 
-it('supports the field names of a vendor whose device codes predate the standard', async () => {
+it('a device login supports the field names of a vendor whose device codes predate the standard', async () => {
   const { body } = codes;
   const { verification_uri, expires_in: _, ...rest } = body as Record<string, unknown>;
   const old = { body: { ...rest, verification_url: verification_uri, interval: '7' } };
@@ -130,13 +130,13 @@ it('supports the field names of a vendor whose device codes predate the standard
   expect(forms()[1]).toMatchObject({ grant_type: 'device', code: 'd3v1c3-c0d3' });
 });
 
-it('shows a user only web URLs', async () => {
+it('a device login shows a user only web URLs', async () => {
   const { body } = codes;
   const odd = { body: { ...(body as object), verification_uri: 'javascript:alert(1)' } };
   await expect(logInAt([odd])).rejects.toMatchObject({ code: 'LOGIN_UNREACHABLE', family: 'try_later' });
 });
 
-it('distinguishes an app that may not use codes from a user who may not', async () => {
+it('a device login distinguishes an app that may not use codes from a user who may not', async () => {
   const refused = logInAt([no('unauthorized_client')]);
   await expect(refused).rejects.toMatchObject({ meaning: 'client', error: 'unauthorized_client' });
 });

@@ -64,7 +64,7 @@ function job(more: Partial<Extract> = {}, said: Partial<Extraction> = {}) {
   };
 }
 
-it('creates the payload of all kept rows, and none if there are no changes', async () => {
+it('a run creates a payload with all kept rows, and none if there are no changes', async () => {
   const orders = job();
   const rows: Row[] = [
     [2, 'two'],
@@ -76,14 +76,14 @@ it('creates the payload of all kept rows, and none if there are no changes', asy
   expect(await orders.run(rows)).toMatchObject({ text: 'id|name\n1|one\n2|TWO\n.\n', watermark: '3' });
 });
 
-it('rejects rows that the source returns again if they are appended, and accepts them if they are merged', async () => {
+it('rows that the source returns again are rejected if they are appended, and accepted if they are merged', async () => {
   const again = { cursor: 'id', comesAgain: () => ({ why: 'too_many' as const }) };
   const appended = job({ write: { disposition: 'append', key: [] } }, again);
   await expect(appended.run([[1, 'one']])).rejects.toMatchObject({ code: 'SET_ROWS_AGAIN', where: { column: 'id' } });
   expect(await job({}, again).run([[1, 'one']])).toMatchObject({ rows: 1 });
 });
 
-it("names missing columns if rows can't be distinguished from appended ones, and the fix", async () => {
+it('an error names the columns that are missing to recognize rows that were appended already, and the fix', async () => {
   const again = { cursor: 'id', comesAgain: () => ({ why: 'columns_gone' as const, columns: ['price'] }) };
   const appended = job({ write: { disposition: 'append', key: [] } }, again);
   await expect(appended.run([[1, 'one']])).rejects.toMatchObject({
@@ -93,13 +93,13 @@ it("names missing columns if rows can't be distinguished from appended ones, and
   });
 });
 
-it('creates a payload without changes if the kept rows have to be sent anyway', async () => {
+it('a run without changes creates a payload if the kept rows have to be sent anyway', async () => {
   const orders = job();
   await orders.run([[1, 'one']]);
   expect(await orders.run([[1, 'one']], { mustSend: true })).toMatchObject({ text: 'id|name\n1|one\n.\n' });
 });
 
-it('keeps all rows, even if the transforms select only the first of them', async () => {
+it('all rows are kept, even if the transforms select only the first of them', async () => {
   const limit = { transform: transformById('limit'), given: 1 };
   const orders = job({ transforms: [limit] });
   const rows: Row[] = [
@@ -111,7 +111,7 @@ it('keeps all rows, even if the transforms select only the first of them', async
   expect(await orders.run(rows)).toMatchObject({ text: 'id|name\n1|one\n.\n', watermark: '3' });
 });
 
-it("has the same result in a preview, which doesn't change the kept rows", async () => {
+it("a preview has the same result, and doesn't change the kept rows", async () => {
   const orders = job();
   await orders.run([[1, 'one']]);
   const before = readdirSync(orders.folder, { recursive: true });
@@ -129,7 +129,7 @@ it("has the same result in a preview, which doesn't change the kept rows", async
   expect(readdirSync(orders.folder, { recursive: true })).toEqual(before);
 });
 
-it("fails with the original error if a file can't be written", async () => {
+it("a run fails with the original error if a file can't be written", async () => {
   const orders = job();
   await orders.run([[1, 'one']]);
   const [run] = readdirSync(orders.folder);

@@ -27,20 +27,20 @@ function counting(there: number): Connector {
   };
 }
 
-it('passes the watermark and the zone to the source, and returns the new watermark', async () => {
+it('a run passes the watermark and the zone to the source, and returns the new watermark', async () => {
   const { given } = rig(extractOf(counting(3), { timezone: 'Europe/Berlin' }));
   expect(await sealedRun(given)).toMatchObject({ rows: 3, watermark: '3' });
   expect(await runPipeline({ ...given, watermark: '2' })).toMatchObject({ rows: 1, watermark: '3' });
 });
 
-it("creates no payload for what hasn't changed since the watermark", async () => {
+it('a run creates no payload if nothing has changed since the watermark', async () => {
   const { given, heard } = rig(extractOf(counting(3)));
   expect(await runPipeline({ ...given, watermark: '3' })).toEqual({ unchanged: true, watermark: '3' });
   expect(heard.map(({ name }) => name)).toEqual(['extract.started', 'extract.unchanged']);
   expect(await readdir(given.spool)).toEqual([]);
 });
 
-it('keeps nothing of a discarded result', async () => {
+it('a discarded result leaves nothing behind', async () => {
   const { given, heard } = rig(extractOf(counting(3)));
   const draft = resultOf(await runPipeline(given));
   expect(draft).toMatchObject({ rows: 3, watermark: '3', format: 'csv' });
@@ -52,7 +52,7 @@ it('keeps nothing of a discarded result', async () => {
   expect(await sealedRun(given)).toMatchObject({ sha256, bytes });
 });
 
-it.each([3, 200_000])("keeps a sealed result of %i rows, even if it's discarded afterwards", async (there) => {
+it.each([3, 200_000])("a sealed result of %i rows is kept, even if it's discarded afterwards", async (there) => {
   const { given, heard } = rig(extractOf(counting(there)));
   const draft = resultOf(await runPipeline(given));
   const { path } = await draft.seal();
@@ -61,7 +61,7 @@ it.each([3, 200_000])("keeps a sealed result of %i rows, even if it's discarded 
   expect(await readdir(given.spool)).toEqual([basename(path)]);
 });
 
-it('deletes a large discarded result, too', async () => {
+it('a large discarded result is deleted, too', async () => {
   const { given } = rig(extractOf(counting(200_000)));
   const draft = resultOf(await runPipeline(given));
   expect(await readdir(given.spool)).toHaveLength(1);
@@ -69,12 +69,12 @@ it('deletes a large discarded result, too', async () => {
   expect(await readdir(given.spool)).toEqual([]);
 });
 
-it('treats a source without a watermark as changed, whatever it reports', async () => {
+it('a source without a watermark counts as changed, whatever it reports', async () => {
   const { given } = rig(extractOf(counting(0)));
   expect(await sealedRun(given)).toMatchObject({ rows: 0 });
 });
 
-it("doesn't advance the watermark if not all rows were requested", async () => {
+it("a run that doesn't request all rows doesn't advance the watermark", async () => {
   const limit = transformById('limit');
   const { given } = rig(extractOf(counting(3), { transforms: [{ transform: limit, given: 1 }] }));
   expect((await sealedRun(given)).watermark).toBeUndefined();

@@ -144,7 +144,7 @@ describe('a state folder with a limit', () => {
   });
 });
 
-it('distinguishes the kinds of files in a state folder', async () => {
+it("a state folder's usage is reported by kind of file", async () => {
   const { store } = await open();
   await deliver(store, { instance: 'i', text: payload('k', 10), asOf: 1 });
   await oweText(store, { instance: 'i', text: payload('o', 20), asOf: 2 });

@@ -23,7 +23,7 @@ for (const file of opened) closeSync(file);
 console.log(code);
 `;
 
-it('distinguishes a limit on open files from a failing disk', async () => {
+it('a store error distinguishes a limit on open files from a failing disk', async () => {
   const folder = newFolder();
   await newStore({ clock: systemClock, folder });
   const { stdout } = await run('prlimit', [

@@ -129,7 +129,7 @@ async function holdBack(store: Store, job: string, asOf: number): Promise<void> 
   await store.quarantine.put({ run, job, payload, ...goes }, { findings: '[]', message: 'only 3 rows' });
 }
 
-describe('the alert loop of the daemon', () => {
+describe("the daemon's alert loop", () => {
   it('reports a thousand jobs broken by one cause in one message, and their recovery in another', async () => {
     const names = Array.from({ length: 1000 }, (_, i) => `job${i}`);
     const { store, receiver, told, events, passUntil } = await setUp({
@@ -316,7 +316,7 @@ describe('the alert loop of the daemon', () => {
     expect((await store.alerts.waiting()).length).toBe(0);
   });
 
-  it('gives up a message after a day of retries, with a limited number of attempts', async () => {
+  it('gives up on a message after a day of retries, with a limited number of attempts', async () => {
     const { store, receiver, passUntil, count } = await setUp({ alerts: { staleAfterMs: false, remindMs: 48 * hour } });
     receiver.answer(500);
     await fail(store, 'orders');

@@ -167,7 +167,7 @@ describe('source checks', () => {
     expect(town.most).toBe(2);
   });
 
-  it("give up a source that doesn't respond for a minute, even if it ignores the abort signal", async () => {
+  it("give up on a source that doesn't respond for a minute, even if it ignores the abort signal", async () => {
     const town = new Town();
     town.says = () => new Promise<never>(() => undefined);
     const { pass, store } = await look(town, { mute: { checkEveryMs: hour } });

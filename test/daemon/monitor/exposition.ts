@@ -53,11 +53,11 @@ function labelsOf(text: string): Record<string, string> {
 
 function familyOf(families: readonly Family[], name: string): Family {
   const family = families.at(-1);
-  if (family?.name !== name) throw new Error(`${name} stands outside of its family`);
+  if (family?.name !== name) throw new Error(`${name} is outside its family`);
   return family;
 }
 
-/** The findings of a metrics linter, by the naming rules that Prometheus publishes. */
+/** The findings of a metrics linter that checks the naming rules that Prometheus publishes. */
 export function lintExposition(families: readonly Family[]): string[] {
   const seen = new Set<string>();
   return families.flatMap(({ name, type, help, samples }) => {

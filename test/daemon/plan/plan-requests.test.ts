@@ -86,7 +86,7 @@ describe.each(Object.entries(days))('on a day of %s', (_, { from, hours }) => {
   });
 });
 
-describe('the planned requests of a day', () => {
+describe("a day's planned requests", () => {
   const { from: now } = days.ordinary;
   const until = now + 24 * 60 * minute;
 

@@ -46,7 +46,7 @@ describe('the heartbeat', () => {
     expect(pulse.check().ticking).toBe(true);
   });
 
-  it('recognizes a suspended process, and judges its schedules at the next heartbeat', async () => {
+  it('recognizes a suspended process, and checks its schedules at the next heartbeat', async () => {
     const state = { ticking: well };
     const { store, clock } = await setUp(state);
     const said: unknown[] = [];

@@ -44,7 +44,7 @@ describe('the installed package, checked at run time', () => {
 });
 
 describe('a daemon whose package is replaced', () => {
-  it('leaves a run that fails because of it to the next start, and starts no other', async () => {
+  it('leaves a run that fails because of that to the next start, and starts no other', async () => {
     const { config, job, source } = await setUp();
     let stamp = started;
     const { installation } = installationOf(() => stamp);

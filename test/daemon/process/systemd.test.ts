@@ -6,8 +6,8 @@ import { forTest, until } from '../../journey/process.ts';
 import { adminKey, makeWorld } from '../../journey/world.ts';
 import { openManager } from './manager.ts';
 
-describe('what systemd is notified of', () => {
-  it('is that the daemon is ready, reloads, is ready again, is alive, and stops', async () => {
+describe('systemd', () => {
+  it('is notified that the daemon is ready, reloads, is ready again, is alive, and stops', async () => {
     const { socket, heard } = await openManager();
     const world = await makeWorld();
     const home = await world.home();
@@ -45,7 +45,7 @@ describe('what systemd is notified of', () => {
     });
   });
 
-  it('is that a standby has started and is alive, and its status once it takes over', async () => {
+  it('is notified that a standby has started and is alive, and of its status once it takes over', async () => {
     const { socket, heard } = await openManager();
     const world = await makeWorld();
     const home = await world.home();
@@ -71,7 +71,7 @@ describe('what systemd is notified of', () => {
     expect((await second.ended).code).toBe(0);
   });
 
-  it("doesn't include watchdog pings if the daemon is unhealthy", async () => {
+  it('gets no watchdog pings if the daemon is unhealthy', async () => {
     const { socket, heard } = await openManager();
     const systemd = new Systemd({
       env: { ...process.env, NOTIFY_SOCKET: socket, WATCHDOG_USEC: '40000' },
@@ -90,7 +90,7 @@ describe('what systemd is notified of', () => {
     expect(heard().slice(before)).toEqual([]);
   });
 
-  it('is omitted without systemd, and a missing helper is logged once', async () => {
+  it('is notified only if it runs the daemon, and a missing helper is logged once', async () => {
     const lines: string[] = [];
     const log: Log = { ...quietLog, warn: (message) => void lines.push(message) };
     await new Systemd({ env: { PATH: '' }, log }).ready(1);

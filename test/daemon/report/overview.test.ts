@@ -39,7 +39,7 @@ function watched<T>(part: T, onCall: () => void): T {
 }
 
 describe('the status of all jobs', () => {
-  it('is read with as many queries for three hundred jobs as for three', async () => {
+  it('takes as many queries for three hundred jobs as for three', async () => {
     const [few, many] = [await setUp(3), await setUp(300)];
     expect((await reportStatus(few.config, few.counting, few.clock)).jobs).toHaveLength(3);
     expect((await reportStatus(many.config, many.counting, many.clock)).jobs).toHaveLength(300);

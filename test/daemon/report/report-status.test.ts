@@ -38,7 +38,7 @@ it("a job whose runs are canceled by newer firings isn't just shown as running",
 });
 
 describe('the status of a job with an owed payload', () => {
-  it("is that it's owed, if nothing is wrong", async () => {
+  it("says that it's owed, if nothing is wrong", async () => {
     const { read } = await statusAfter(undefined);
     expect(await read()).toMatchObject({ state: 'owed', owed: [{ rows: 1 }] });
   });

@@ -18,11 +18,11 @@ const away = (more: Partial<ProblemOptions> = {}) =>
 const decide = (more: Partial<FailedAttempt> = {}) =>
   decideRetry({ rule, problem: away(), attempt: 1, waits: 0, since, now: since, nextFiring: null, seed, ...more });
 
-/** A wait whose random half is that of the seed. */
+/** A wait whose random half comes from the seed. */
 const waitOf = (span: number): number => span / 2 + (span / 2) * shareOf(seed);
 
 describe('a run whose source is unavailable', () => {
-  it('is retried after a wait that doubles up to the longest one', () => {
+  it('is retried after a wait that doubles up to the maximum', () => {
     const spans = [0.5, 1, 2, 4, 8, 10, 10].map((minutes) => minutes * minute);
     for (const [waits, span] of spans.entries()) {
       const at = Math.round(since + waitOf(span));
@@ -50,7 +50,7 @@ describe('a run whose source is unavailable', () => {
     'INSTALLATION_CHANGED',
     'DISK_FULL',
     'STATE_BUSY',
-  ])("isn't retried after %s, which waits elsewhere", (code) => {
+  ])("isn't retried after %s, for which other code waits", (code) => {
     expect(decide({ problem: away({ code }) })).toEqual({});
     expect(decide({ problem: away({ code: `X_${code}` }) })).toHaveProperty('at');
   });
@@ -100,7 +100,7 @@ describe('a run whose source has used up its daily limit', () => {
     });
   });
 
-  it('is retried when the source says, if it says so', () => {
+  it('is retried when the source says, if it does', () => {
     expect(decide({ problem: away({ isDailyLimit: true, retryAfterMs: hour }) })).toMatchObject({ at: since + hour });
   });
 });

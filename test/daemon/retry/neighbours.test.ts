@@ -18,7 +18,7 @@ async function waiting({ until = noon + hour, more = {} }: { until?: number; mor
 const runsOf = ({ runtime }: Life) => runtime.store.runs.history({ limit: 9 });
 const rowsOf = ({ runtime }: Life) => runtime.store.retries.all();
 
-describe('a stop of the daemon', () => {
+describe('stopping the daemon', () => {
   it('keeps the attempt in the state, and the next start continues the same run', async () => {
     const { live, pass, stop, config } = await waiting({ until: noon + 5 * minute });
     await stop();

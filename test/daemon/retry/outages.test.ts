@@ -49,7 +49,7 @@ describe("a run's attempts end", () => {
     expect(away.asked.filter((at) => at >= noon + hour)).toHaveLength(second!.attempts);
   });
 
-  it('after the time of `within`, counted from the first one', async () => {
+  it('after the time in `within`, counted from the first one', async () => {
     const { away, job, configWith, live, pass } = await openWorld(noon - minute);
     away.between(noon, noon + 9 * hour);
     const { runtime } = await live(configWith(job({ cron: '0 12 * * *' })));
@@ -59,7 +59,7 @@ describe("a run's attempts end", () => {
     expect(away.asked.at(-1)).toBeGreaterThan(noon + 6 * hour - 11 * minute);
   });
 
-  it('after the number of `attempts`, if set', async () => {
+  it('after the number in `attempts`, if set', async () => {
     const { away, job, configWith, live, pass } = await openWorld(noon - minute);
     away.between(noon, noon + hour);
     const { runtime } = await live(configWith(job({ cron: '0 12 * * *', retry: { ...usual, attempts: 3 } })));

@@ -56,7 +56,7 @@ export async function readReal(
 
 type Hold = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** Does real work while the clock stands still. If that work sleeps on this clock, the clock continues. */
+/** Does real work while the clock is stopped. If that work sleeps on this clock, the clock continues. */
 function standWhile(clock: VirtualClock): Hold {
   const now = new AsyncLocalStorage<{ letGo: () => void }>();
   const sleep = clock.sleep.bind(clock);
@@ -80,7 +80,7 @@ function standWhile(clock: VirtualClock): Hold {
   };
 }
 
-/** The connector, on a clock that stands still while it waits for its server. */
+/** The connector, on a clock that is stopped while the connector waits for its server. */
 function holding(connector: Connector, held: Hold): Connector {
   return defineConnector({
     ...connector,
@@ -100,7 +100,7 @@ function holding(connector: Connector, held: Hold): Connector {
   });
 }
 
-/** A connector that talks to a real server while the clock stands still. */
+/** A connector that talks to a real server while the clock is stopped. */
 export const standing = (connector: Connector, clock: VirtualClock): Connector => holding(connector, standWhile(clock));
 
 /** Stops the clock while an HTTP request of this process is in progress. */

@@ -44,7 +44,7 @@ it('a sync retries an unavailable source until it can be read', async () => {
   expect(Math.round(outcomes[0]!.milliseconds)).toBe(clock.now() - noon);
 });
 
-it('a sync ends with the problem of the source when its time is over', async () => {
+it("a sync ends with the source's error when its time is over", async () => {
   const { outcomes, runtime, clock } = await sync({ patienceMs: 2 * minute, outage: 10 * minute });
   expect(outcomes).toMatchObject([{ state: 'failed', problem: { code: 'DB_UNREACHABLE' } }]);
   expect(clock.now()).toBeLessThan(noon + 2 * minute + 2 * second);

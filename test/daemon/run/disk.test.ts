@@ -139,7 +139,7 @@ describe('the fill level of a state folder', () => {
     expect(examineFullness(config, [])).toMatchObject([{ ok: true }]);
   });
 
-  it('is the same in doctor as elsewhere, even if the disk itself is short', async () => {
+  it('is the same in doctor as elsewhere, even if the disk itself is nearly full', async () => {
     const { runtime, config } = await setUp(100 * megabyte);
     const short = { ...config, disk: { limitBytes: 100 * megabyte, freeBytes: Number.MAX_SAFE_INTEGER } };
     const [condition] = diskCondition(await reportDisk(short, runtime.store), 1);

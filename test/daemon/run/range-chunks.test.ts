@@ -5,7 +5,7 @@ import fc from '../../property.ts';
 const chunks = (from: string, to: string, chunk = '', zone = 'UTC') =>
   [...chunksOf({ from, to }, { chunk, zone })].map((one) => [one.from, one.to]);
 
-it('steps through days, times, timestamps and numbers, and shortens the last chunk', () => {
+it('chunks step through days, times, timestamps and numbers, and the last one is shorter', () => {
   expect(chunks('2026-01-30', '2026-02-02', '2d')).toEqual([
     ['2026-01-30', '2026-02-01'],
     ['2026-02-01', '2026-02-02'],
@@ -18,7 +18,7 @@ it('steps through days, times, timestamps and numbers, and shortens the last chu
   expect(chunks('2026-01-01', '2026-03-01')).toEqual([['2026-01-01', '2026-03-01']]);
 });
 
-it("has calendar days in the job's time zone", () => {
+it("chunks are calendar days in the job's time zone", () => {
   expect(chunks('2026-03-28T23:00:00Z', '2026-03-30T22:00:00Z', '1d', 'Europe/Berlin')).toEqual([
     ['2026-03-28T23:00:00Z', '2026-03-29T22:00:00Z'],
     ['2026-03-29T22:00:00Z', '2026-03-30T22:00:00Z'],
@@ -30,7 +30,7 @@ it("has calendar days in the job's time zone", () => {
   ]);
 });
 
-it('rejects invalid ranges', () => {
+it('an invalid range is rejected', () => {
   const refused = (code: string, ...given: Parameters<typeof chunks>) =>
     expect(() => chunks(...given)).toThrow(expect.objectContaining({ code }));
   refused('BACKFILL_RANGE', '2026-02-30', '2026-03-01');
@@ -42,7 +42,7 @@ it('rejects invalid ranges', () => {
   refused('BACKFILL_CHUNK', '2026-01-01', '2026-02-01', '0d');
 });
 
-it('covers the range exactly once, without gaps or overlaps', () => {
+it('chunks cover the range exactly once, without gaps or overlaps', () => {
   fc.assert(
     fc.property(
       fc.bigInt(-(10n ** 20n), 10n ** 20n),

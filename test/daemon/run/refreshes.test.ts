@@ -5,7 +5,7 @@ import { configOf, destinationOf, jobOf, newFolder, overdue, Source, startDaemon
 
 afterEach(closeStages);
 
-/** More than run concurrently if they pull rows. */
+/** More jobs than would run concurrently if they pulled rows. */
 const count = 9;
 
 it('refresh jobs due together cost one request, and each has the result of its own data sources', async () => {
@@ -37,5 +37,5 @@ it('refresh jobs due together cost one request, and each has the result of its o
     until: clock.now() + 86_400_000,
   });
   const guessed = new Set(plan.accounts.flatMap((account) => account.guessed));
-  expect(guessed, 'known, though most paid nothing').toEqual(new Set(['job-4']));
+  expect(guessed, 'known, though most were charged nothing').toEqual(new Set(['job-4']));
 });
