@@ -4,7 +4,7 @@ import { failing, hour, minute, remindMs, settleMs, Told } from './world.ts';
 
 const names = (mentions: readonly { subject: string }[] = []) => mentions.map(({ subject }) => subject);
 
-describe('the state machine of alerts', () => {
+describe('the alert state machine', () => {
   it('waits for others with the same cause, then reports all of them together, once', () => {
     const told = new Told();
     expect(told.look(failing('a'))).toEqual([]);
@@ -84,7 +84,7 @@ describe('the state machine of alerts', () => {
     expect(told.log).toHaveLength(1);
   });
 
-  it('sends a handful of messages for a job that fails and works all day, and reacts quickly again after a calm period', () => {
+  it('sends a handful of messages for a job that fails and recovers all day, and reacts quickly again after a calm period', () => {
     const told = new Told();
     for (let n = 0; n < 24 * 60; n++) told.after(minute, ...(n % 10 < 5 ? [failing('a')] : []));
     expect(told.log.length).toBeLessThan(11);

@@ -103,7 +103,7 @@ describe('a webhook', () => {
   });
 });
 
-describe('the five lines of docs/alerts.md', () => {
+describe('the five lines in docs/alerts.md', () => {
   it('distinguish our requests from others', async () => {
     const page = await readFile(new URL('../../docs/alerts.md', import.meta.url), 'utf8');
     const code = /```js\n([\s\S]*?)```/.exec(page)?.[1] ?? '';
@@ -121,7 +121,7 @@ describe('the five lines of docs/alerts.md', () => {
   });
 });
 
-describe('a channel for Slack', () => {
+describe('a Slack channel', () => {
   it("gets a text that Slack doesn't interpret as markup", async () => {
     const receiver = await openReceiver();
     await sendTo(slack(receiver.url), postOf('<!channel> & ```fence```'), await around());

@@ -75,7 +75,7 @@ describe('an alert message', () => {
     expect(data.text.split('\n')[0]).toBe(`Sluice: ${title}`);
   });
 
-  it('names ten at most, new ones first, and says how many more there are', () => {
+  it('names at most ten subjects, new ones first, and says how many more there are', () => {
     const old = Array.from({ length: 11 }, (_, i) => mention(`old${i}`));
     const fresh = [mention('new')];
     const { data } = compose({ fresh, open: [...old, ...fresh], recovered: old });

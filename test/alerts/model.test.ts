@@ -25,7 +25,8 @@ class Reader {
         if (!this.believed.delete(subject)) throw new Error(`the end of ${subject} was never reported`);
       }
       const open = bulletin.open.map(({ subject }) => subject);
-      for (const subject of open) if (!this.believed.has(subject)) throw new Error(`${subject} is open, untold`);
+      for (const subject of open)
+        if (!this.believed.has(subject)) throw new Error(`${subject} is open but was never reported`);
     }
     this.read = told.log.length;
   }

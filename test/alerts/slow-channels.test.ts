@@ -46,7 +46,7 @@ const hand = (channel: AlertChannel, around: Surroundings) =>
 
 const around = (signal = new AbortController().signal): Surroundings => ({ signal, now: 0, folder: '/' });
 
-it.each(Object.entries(channels))('%s gives up a silent peer in time, and disconnects', async (_, channel) => {
+it.each(Object.entries(channels))('%s times out if its peer is silent, and disconnects', async (_, channel) => {
   const peer = await openPeer();
   expect((await hand(channel(peer.port, 1000), around())).ok).toBe(false);
   await expect.poll(peer.open).toBe(0);
@@ -74,7 +74,7 @@ const drips: readonly [name: string, channel: keyof typeof channels, greeting: s
 ];
 
 it.each(drips)(
-  'a peer that trickles %s is given up in time',
+  'a peer that trickles %s causes a timeout',
   async (_, name, greeting, piece) => {
     const peer = await openPeer((socket) => {
       socket.resume().write(greeting);
@@ -94,7 +94,7 @@ it.each(drips)(
 
 const pipes = () => process.getActiveResourcesInfo().filter((name) => name === 'PipeWrap').length;
 
-it('a command leaves no pipe behind that a child of its own holds', async () => {
+it('a command leaves no pipe open, even if its child process still holds it', async () => {
   const before = pipes();
   const command = ['sh', '-c', 'sleep 30 & exit 3'];
   const channel = { name: 'a', type: 'command', command, timeoutMs: 20_000 } as const;

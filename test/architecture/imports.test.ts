@@ -134,7 +134,7 @@ describe('the rooms', () => {
     expect(forced.map((file) => relative(root, file))).toEqual([]);
   });
 
-  it('truncate output only with the functions of redact.ts, which redact secrets first', () => {
+  it('truncate output only with the functions in redact.ts, which redact secrets first', () => {
     const cut =
       /(?:seen|message|allowed|next): .*\.(?:slice|substring)\(0, \d|(?:shorten|excerpt|cutText|shown)\(.*(?:\.slice|\.substring|toString\('[\w-]+',)/;
     const cutting = ['src', 'connectors'].flatMap(sourcesBelow).flatMap((file) => {

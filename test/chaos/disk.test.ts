@@ -78,7 +78,7 @@ describe('a disk that, while a job writes its kept rows,', () => {
 });
 
 it.for(['.part', '.spool', '.rows'])(
-  'a disk that writes only half of each write gets the other half too (%s)',
+  'if a disk writes only half of each write, the other half is written, too (%s)',
   async (on) => {
     const stage = await secondVersion(on === '.rows' ? { write: { disposition: 'merge', key: 'id' } } : {});
     const ended = await stage.home.sync(brokenDisk(stage, { what: 'write', on, fails: 'short', times: 200 }));
@@ -122,7 +122,7 @@ describe('a disk that is really full', () => {
     if (isSmall) await fill(stage, 1_200_000);
     const partly = await home.sync(limited);
     expect(partly.jobs).toMatchObject([{ state: 'failed', problem: { code: 'DISK_FULL' } }]);
-    expect(await oracle.ended(partly), 'what was owed before needs no room').toBe(2);
+    expect(await oracle.ended(partly), 'what was owed before needs no space').toBe(2);
     if (isSmall) await expectPolite(stage);
     await oracle.rest();
     expect(await oracle.look()).toBe(3);

@@ -17,14 +17,14 @@ if (missing !== undefined) {
   process.stderr.write(`NOT RUN: the state on a full disk during a read of a database: ${missing}\n`);
   it.skip(`the state on a full disk while a database is read (not run: ${missing})`, () => {});
 } else
-  describeWithServer({ servers: 'PostgreSQL' }, 'the state on a disk that fills up', (server) => {
+  describeWithServer({ servers: 'PostgreSQL' }, 'a daemon whose disk fills up', (server) => {
     const scope = forSuite();
     let theatre: Theatre;
     beforeAll(async () => {
       theatre = await openTheatre(scope);
     });
 
-    it('while a database is read disconnects from the server, and the daemon delivers all rows once there is space', async () => {
+    it('while a database is read disconnects from the server, and delivers all rows once there is space', async () => {
       const stage = await setStage(theatre);
       const { home, world, instance } = stage;
       expect(mountSmall(stage, '6m')).toBe(true);

@@ -137,7 +137,7 @@ it('a watermark is never ahead of its payload, whichever step between the two is
   for (const step of place.filter(isOfInterest)) {
     upstream.advance();
     expect(await home.sync(dieAt(stage, step)), step).toMatchObject({ signal: 'SIGKILL' });
-    expect(await oracle.ended(await home.sync()), `${step}: "nothing has changed" would be a lie`).toBe(
+    expect(await oracle.ended(await home.sync()), `${step}: "nothing has changed" would be false`).toBe(
       upstream.version,
     );
   }

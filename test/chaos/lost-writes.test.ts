@@ -53,7 +53,7 @@ describe.each(jobs)('a disk that loses everything that was not synced (job: $job
     upstream.advance();
     const first = await home.sync(disk.watch());
     disk.lose();
-    expect(await oracle.ended(first), 'a folder that was made is there').toBe(1);
+    expect(await oracle.ended(first), 'a created folder exists').toBe(1);
     for (const step of [dearest, ...handOf(seed, steps).slice(0, 4)]) {
       upstream.advance();
       const isMerciless = step === dearest || random() < 0.5;

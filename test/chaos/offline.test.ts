@@ -20,7 +20,7 @@ afterEach(async () => {
 const day = 24 * 60 * 60 * 1000;
 const instances = Array.from({ length: 20 }, (_, i) => `i${i}`);
 
-it('a day without network gives up nothing, retries occasionally, and everything arrives soon after it', async () => {
+it('on a day without network, nothing is given up, retries are rare, and everything arrives soon afterwards', async () => {
   const clock = new SteppingClock();
   const store = await newStore({ clock });
   const { emit } = listener();
@@ -43,7 +43,7 @@ it('a day without network gives up nothing, retries occasionally, and everything
   expect(knocks, 'no server was there to refuse anything').toEqual(instances.map(() => 0));
   const rows = await store.runs.history({ limit: 1000 });
   const paid = rows.reduce((sum, { requests }) => sum + requests, 0);
-  expect(paid, 'a look every quarter of an hour at most, not one for each payload').toBeLessThan(250);
+  expect(paid, 'one attempt per quarter of an hour at most, not one per payload').toBeLessThan(250);
 
   const online = openGateway({ store, destinations: [there], emit, clock });
   const after = await deliverOwed({ ...given, gateway: online, until: clock.now() + day });

@@ -22,7 +22,7 @@ const done = ['delivered', 'unchanged', 'superseded'];
 
 /**
  * Knows the truth at the source, reads what the service shows and which requests it received, and throws if they don't
- * match: by the numbers of the invariants in src/ARCHITECTURE.md.
+ * match, with the number of the invariant in src/ARCHITECTURE.md.
  */
 export class Oracle {
   readonly #watched: Watched;
@@ -111,7 +111,7 @@ export class Oracle {
   async expectInOrder(): Promise<void> {
     const taken = (await this.#uploads()).filter(({ status }) => status === 200);
     const versions = taken.map(({ bytes_in }) => this.#watched.upstream.versionOfSize(bytes_in));
-    expect(versions, '1: only whole versions were taken').not.toContain(undefined);
+    expect(versions, '1: only complete versions were accepted').not.toContain(undefined);
     expect(versions, '3: in order').toEqual(versions.toSorted((a, b) => a! - b!));
   }
 
@@ -124,7 +124,7 @@ export class Oracle {
       expect(seen.length, '4: a day').toBeLessThanOrEqual(allowance);
     }
     const paid = home.state().quota.reduce((sum, { used }) => sum + used, 0);
-    expect(paid, '4: every request was paid for').toBeGreaterThanOrEqual(uploads.length);
+    expect(paid, '4: every request was counted').toBeGreaterThanOrEqual(uploads.length);
   }
 
   #uploads(): Promise<Seen[]> {
@@ -135,7 +135,7 @@ export class Oracle {
     const { home, upstream } = this.#watched;
     for (const { sha256, state } of home.state().outbox) {
       const version = upstream.versionOfHash(sha256);
-      expect(version, '1: only whole versions are owed').toBeDefined();
+      expect(version, '1: only complete versions are owed').toBeDefined();
       expect(upstream.finished).toContain(version);
       if (state === 'owed') this.#owed = Math.max(this.#owed, version!);
     }

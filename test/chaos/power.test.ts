@@ -40,7 +40,7 @@ it('a failed attempt counts as before, whatever power failures happened in betwe
     expect(attempts()).toEqual([['owed', 2]]);
   }
   await home.sync();
-  expect(attempts(), 'two failed, and the cuts between them count for nothing').toEqual([['owed', 2]]);
+  expect(attempts(), "two failed, and the power failures between them don't count").toEqual([['owed', 2]]);
   expect(await oracle.look()).toBe(0);
   await control.repair();
   await oracle.rest();

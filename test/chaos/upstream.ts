@@ -8,7 +8,7 @@ import type { Scope } from '../journey/process.ts';
 export const usualRows = 40;
 
 /**
- * A source whose truth is known: it shows one version of its rows after the other, and remembers which of them it has
+ * A source whose content is known: it shows one version of its rows after the other, and remembers which of them it has
  * returned completely. With `prunes`, it forgets what it has returned, so that the payload with it is the only copy.
  */
 export class Upstream {

@@ -9,7 +9,7 @@ const sources = new Map([sourceOf('shop'), sourceOf('customers', 'acme')].map((s
 const config: Pick<Config, 'sources' | 'file'> = { file: '/etc/sluice.yaml', sources };
 
 describe('a source named on the command line', () => {
-  it('is found by its name, and a login by its own name too', () => {
+  it('is found by its name, and a login also by its own name', () => {
     expect(chooseSource(config, 'shop')).toBe(sources.get('shop'));
     expect(findLogin(config, 'customers')).toBe(sources.get('customers'));
     expect(findLogin(config, 'acme')).toBe(sources.get('customers'));

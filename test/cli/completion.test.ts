@@ -53,7 +53,7 @@ describe('completion', () => {
     expect((await wordsFor(...line)).sort()).toEqual([...words].sort());
   });
 
-  it('has no names and no error if the config is missing or broken', async () => {
+  it('offers no names and reports no error if the config is missing or broken', async () => {
     const cwd = await makeFolder();
     await writeFile(join(cwd, 'sluice.yaml'), 'jobs: [');
     for (const file of ['sluice.yaml', 'none.yaml']) {

@@ -90,7 +90,7 @@ describe('sluice discover', () => {
   });
 });
 
-describe('sluice discover of a file', () => {
+describe('sluice discover for a file', () => {
   it('prints a config that works as pasted', async () => {
     const cwd = await makeFolder();
     await writeFile(join(cwd, 'sales.txt'), 'Tag;Betrag\n31.01.2025;1.234,50\n01.02.2025;7,00\n');
@@ -110,8 +110,8 @@ describe('sluice discover of a file', () => {
   });
 });
 
-describe('sluice discover of a path of an API', () => {
-  it('prints the job that reads all its pages', async () => {
+describe('sluice discover for an API path', () => {
+  it('prints the job that reads all pages', async () => {
     const server = await new TestServer().start();
     onTestFinished(() => server.stop());
     server.answer = ({ searchParams }, response) => {

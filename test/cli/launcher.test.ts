@@ -49,11 +49,11 @@ function start(path: string): { code: number | null; stdout: string; stderr: str
 
 const system = ['/usr/bin', '/bin'].join(delimiter);
 
-describe('the command of an installed package', () => {
+describe("an installed package's command", () => {
   it.each([
     ['in the package', () => join(installed, 'node_modules')],
     ['beside the package', () => dirname(installed)],
-  ])('is one process of the Node %s, whatever is on the PATH', (_, modules) => {
+  ])('runs as one process, with the Node %s, whatever is on the PATH', (_, modules) => {
     const node = bringNode(modules());
     const { code, stdout, pid } = start(system);
     expect({ code, told: JSON.parse(stdout) }).toEqual({ code: 42, told: [node, pid, ['run', 'a b', '']] });

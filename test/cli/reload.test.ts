@@ -53,7 +53,7 @@ describe('sluice reload', () => {
     expect(JSON.parse(stdout)).toMatchObject({ exit_code: 2, jobs: 1, faults: [{ place: expect.any(String) }] });
   });
 
-  it('answers each of many concurrent requests, and never with a config older than the request', async () => {
+  it('responds to each of many concurrent requests, and never with a config older than the request', async () => {
     const { home, config, orders } = await setUp();
     for (let n = 0; n < 3; n++) {
       await config({ [`orders-${n}`]: orders });

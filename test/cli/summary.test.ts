@@ -15,7 +15,7 @@ function outcome(state: RunOutcome['state'], more?: Problem): RunOutcome {
   return { ...nothing, state, ...(more === undefined ? {} : { problem: more }) };
 }
 
-describe('the exit code of a sync', () => {
+describe("a sync's exit code", () => {
   const delivered = outcome('delivered');
   const lost = outcome('failed', problem('job'));
   const refused = outcome('waiting_login', problem('login', { destination: 'main' }));

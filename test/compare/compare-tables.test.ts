@@ -193,7 +193,7 @@ describe('two tables', () => {
   });
 });
 
-describe('the statistics of a column', () => {
+describe("a column's statistics", () => {
   it('are its nulls, its minimum and maximum by value, and its distinct values', async () => {
     const values = ['10', '9', '-1.5', null, '9', '123456789012345678901'];
     const table = { columns: ['n', 't'], rows: values.map((n, i) => [n, ['b', 'é', 'a', 'b', '', 'B'][i]!]) };

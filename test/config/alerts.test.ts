@@ -157,7 +157,7 @@ describe('docs/alerts.md', () => {
   });
 });
 
-describe('the channels of an alert', () => {
+describe("an alert's channels", () => {
   it("are all without rules, those of every matching rule, or the job's own", async () => {
     const channels = { ops: webhook, chat, alive: { type: 'heartbeat', url: 'https://hc.example.com/x' } };
     const route = async (alerts: object, job: object, occasion: 'stale' | 'quota') => {

@@ -240,7 +240,7 @@ jobs:
     expect(await only(credentials('    api_key: ""\n'))).toMatchObject({ message: 'The api_key is empty' });
   });
 
-  it('recognizes a URL of the service', async () => {
+  it("recognizes the service's URL", async () => {
     const url = (value: string) => configWith(goodJob).replace('http://127.0.0.1:8080/api/1.0', value);
     expect(await only(url('app.example.com/api/1.0'))).toMatchObject({ code: 'CONFIG_URL' });
     expect(await only(url('https://app.example.com/'))).toMatchObject({

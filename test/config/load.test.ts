@@ -247,7 +247,7 @@ describe('an unusable config file', () => {
     expect(await refusal('utf16le')).toMatchObject([{ code: 'CONFIG_NOT_UTF8', seen: 'zero bytes, as in UTF-16' }]);
   });
 
-  it("is reported differently if it's a folder than if permissions are missing", async () => {
+  it('is reported differently for a folder and for missing permissions', async () => {
     const { loadConfig } = await import('../../src/config/load.ts');
     const { problems } = await loadConfig(await folderWith({}));
     expect(problems).toMatchObject([{ code: 'CONFIG_UNREADABLE', next: 'set a file in this folder with --config' }]);

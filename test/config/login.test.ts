@@ -63,7 +63,7 @@ function load({ sources, top = {}, env = {} }: Given) {
 
 const sourcesOf = (sources: object) => load({ sources });
 
-describe('the login of a source', () => {
+describe("a source's login", () => {
   it("contains the description with its options, the user's values, and a default grant", async () => {
     const { config, problems } = await sourcesOf({
       a: {

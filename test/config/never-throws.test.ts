@@ -95,7 +95,7 @@ const declared = fc.oneof(
   writtenAs(job).map((orders) => ({ destinations, sources, jobs: { orders } })),
   mapOf(schema).map((top) => ({ destinations, sources, jobs: {}, ...(top as object) })),
 );
-/** Kinds of values that no schedule parser may fail on, found in use. */
+/** Kinds of values, found in practice, that no schedule parser may fail on. */
 const schedules = [
   { cron: null },
   { cron: 6 },

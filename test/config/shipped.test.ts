@@ -176,7 +176,7 @@ describe('a database name in place of its connector', () => {
 });
 
 describe('the schema for editors', () => {
-  it('accepts the sample, the starter config and everything enabled, variables included', async () => {
+  it('accepts the sample, the starter config and everything enabled, including variables', async () => {
     const schema = configSchema(declarations);
     const starter = await readFile(join(root, 'config/starter.yaml'), 'utf8');
     for (const text of [example, switchedOn(example), starter]) expect(Errors(schema, parse(text))[1]).toEqual([]);

@@ -138,7 +138,7 @@ describe('a command', () => {
     expect((await host(`${$}{cmd:echo 'x}`, {}, {}, allow)).problems[0]!.message).toContain('quote');
   });
 
-  it('is split into words like in a shell', () => {
+  it('is split into words as in a shell', () => {
     expect(splitWords(`a  "b c" 'd "e' f\\ g "h\\"i" '' j'k'l`)).toEqual(['a', 'b c', 'd "e', 'f g', 'h"i', '', 'jkl']);
     expect(splitWords('')).toEqual([]);
     expect(splitWords('a "b')).toBeUndefined();

@@ -43,7 +43,7 @@ describe('a config that is loaded without secrets', () => {
     });
   });
 
-  it('runs no command and reads the files that are there', async () => {
+  it('runs no commands, and reads files that exist', async () => {
     const { config, folder, problems } = await load(job('a', `query: "\${file:q/a.sql}", target: ${id}`), {
       'q/a.sql': 'select 42\n',
     });
@@ -58,7 +58,7 @@ describe('a config that is loaded without secrets', () => {
     expect(problems.map(({ code }) => code)).toEqual(['CONFIG_UNKNOWN_OPTION', 'CONFIG_VARIABLE']);
   });
 
-  it('leaves out a job whose schedule is unknown, and warns of it and of a missing file of the repository', async () => {
+  it('leaves out a job whose schedule is unknown, and warns about it and about a file that is missing in the repository', async () => {
     const { config, problems, warnings } = await load(
       job('a', `query: select 1, target: ${id}, schedule: "\${env:CRON}"`) +
         job('b', `query: "\${file:q/b.sql}", target: "\${env:B}"`),
@@ -68,7 +68,7 @@ describe('a config that is loaded without secrets', () => {
     expect([...config!.jobs.keys()]).toEqual(['b']);
   });
 
-  it('counts the same variable as one account and others as others', async () => {
+  it('treats the same variable as one account, and different variables as different accounts', async () => {
     const { config } = await load(job('a', `query: select 1, target: ${id}`));
     const [main, other] = [...config!.destinations.values()];
     expect(main!.account).not.toBe(other!.account);

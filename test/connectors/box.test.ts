@@ -59,7 +59,7 @@ const refusal = (status: number, code: string): Reply => ({
 });
 
 describeStream(
-  'a folder of Box',
+  'a Box folder',
   listing,
   { rows: [row(1), row(2), row(3)], asked: [items('0'), items('0', '&marker=m2')] },
   [

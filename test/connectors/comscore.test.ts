@@ -18,7 +18,7 @@ const wrong: Reply = { status: 401, text: 'no' };
 const guard = ({ headers }: Asked) =>
   headers.authorization === `Basic ${Buffer.from('ann:s3cret').toString('base64')}` ? undefined : wrong;
 
-/** Test double of comScore: gives its responses in order, then repeats the last one. */
+/** Test double of comScore: returns its responses in order, then repeats the last one. */
 function reports(given: { ping?: readonly string[]; fetch?: Reply; submit?: Reply } = {}): ServiceCase {
   const states = [...(given.ping ?? ['Completed'])];
   const answer = ({ headers }: Asked): Reply => {

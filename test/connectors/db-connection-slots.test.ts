@@ -49,7 +49,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'jobs that read from one server', 
     await expect.poll(sessions).toBe(0);
   });
 
-  it('release it if the run is stopped before anything is read', async () => {
+  it('release their slot if the run is stopped before anything is read', async () => {
     const stop = new AbortController();
     await extract(source(1), many, { signal: stop.signal });
     stop.abort(new Error('stopped'));

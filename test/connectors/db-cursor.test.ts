@@ -78,7 +78,7 @@ function itReadsOn({ source, run }: Place, types: { instant: string; decimal: st
       });
     });
 
-    it("names a missing column if earlier rows appear that can't be compared without it", async () => {
+    it("names a missing column if earlier rows can't be compared without it", async () => {
       const table = `dropped_${Object.keys(more).length}`;
       await run(`create table ${table} (id integer, at integer, extra integer)`);
       await run(`insert into ${table} values (1, 160, 7), (2, 200, 7)`);
@@ -106,7 +106,7 @@ function itReadsOn({ source, run }: Place, types: { instant: string; decimal: st
     });
   });
 
-  it('finds rows that were written late within the lag, and returns no other row twice', async () => {
+  it('finds rows that were written late, within the lag, and returns no other row twice', async () => {
     await run(`create table late (id integer, at integer)`);
     await run(`insert into late values (1, 100), (2, 150), (3, 190), (4, 200)`);
     const asked = query('late', { lag: 50 });
@@ -200,7 +200,7 @@ function itReadsOn({ source, run }: Place, types: { instant: string; decimal: st
     expect(rows.map(([id]) => id)).toEqual(['2', '3']);
   });
 
-  it('orders texts as the database does, quotes included', async () => {
+  it('orders texts as the database does, including quotes', async () => {
     await run(`create table names (id integer, at ${types.text})`);
     await run(`insert into names values (1, 'a'), (2, 'it''s'), (3, 'b\\\\')`);
     const first = await readOn(source(), query('names'));

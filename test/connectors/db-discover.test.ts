@@ -25,7 +25,7 @@ async function expectReadable(source: Options, folder?: string): Promise<void> {
   }
 }
 
-describeWithServer({ servers: 'PostgreSQL' }, 'the tables of PostgreSQL', (server) => {
+describeWithServer({ servers: 'PostgreSQL' }, 'the tables in PostgreSQL', (server) => {
   let admin: pg.Client;
   const reader = () => {
     const { host, port } = server();
@@ -70,7 +70,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'the tables of PostgreSQL', (serve
     ]);
   });
 
-  it('leave out what the login may not read, and partitions', async () => {
+  it('omit tables that the login may not read, and partitions', async () => {
     const found = await discover(reader());
     expect(found.map(({ name, kind }) => `${kind} ${name}`)).toEqual([
       'table orders',
@@ -89,7 +89,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'the tables of PostgreSQL', (serve
   });
 });
 
-describeWithServer({ servers: 'MariaDB' }, 'the tables of MariaDB', (server) => {
+describeWithServer({ servers: 'MariaDB' }, 'the tables in MariaDB', (server) => {
   const source = () => ({ url: server().url });
 
   beforeAll(async () => {
@@ -121,7 +121,7 @@ describeWithServer({ servers: 'MariaDB' }, 'the tables of MariaDB', (server) => 
   });
 });
 
-describe('the tables of SQLite', () => {
+describe('the tables in SQLite', () => {
   async function shop(): Promise<{ folder: string; source: Options }> {
     const folder = await mkdtemp(join(tmpdir(), 'sluice-discover-'));
     onTestFinished(() => rm(folder, { recursive: true }));
@@ -135,7 +135,7 @@ describe('the tables of SQLite', () => {
     return { folder, source: { driver: 'sqlite', file: 'shop.sqlite' } };
   }
 
-  it('are listed with columns, types and keys, without those of SQLite itself', async () => {
+  it("are listed with columns, types and keys, without SQLite's own", async () => {
     const { folder, source } = await shop();
     const found = await discover(source, { folder });
     expect(found.map(({ name, key }) => [name, key])).toEqual([

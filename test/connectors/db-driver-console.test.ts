@@ -47,7 +47,7 @@ it('fails for an invalid MySQL length, and prints nothing', async () => {
   expect(printed).not.toHaveBeenCalled();
 });
 
-it.each([17, 99])('ignores an environment change of SQL Server of kind %i, and prints nothing', async (kind) => {
+it.each([17, 99])("ignores SQL Server's environment change of kind %i, and prints nothing", async (kind) => {
   const change = Buffer.from([0xe3, 3, 0, kind, 0, 0]);
   const server = await startTdsServer(() => [change, done()]);
   onTestFinished(() => server.close());

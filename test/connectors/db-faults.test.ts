@@ -30,7 +30,7 @@ describe('PostgreSQL', () => {
     ['25P04', 'DB_STATEMENT_CANCELLED', 'job'],
     ['42501', 'DB_QUERY_FAILED', 'job'],
     ['XX000', 'DB_QUERY_FAILED', 'job'],
-  ])('maps SQLSTATE %s of a query to %s', (sqlstate, code, family) => {
+  ])("maps a query's SQLSTATE %s to %s", (sqlstate, code, family) => {
     expect(postgresProblem(server(sqlstate), reading)).toMatchObject({ code, family });
   });
 
@@ -51,7 +51,7 @@ describe('PostgreSQL', () => {
     ['no permission to connect', server('42501', 'no', 'CheckMyDatabase'), 'DB_NO_DATABASE', 'config', /grant/],
     ['no connections', server('55000', 'no', 'CheckMyDatabase'), 'DB_NO_DATABASE', 'config', /database/],
     ['an unknown setting', server('42704', 'what', 'find_option'), 'DB_CONNECT_REFUSED', 'job', /before any query/],
-  ])('maps the refusal of a connection without TLS: %s', (_, thrown, code, family, next) => {
+  ])('recognizes that a connection without TLS is refused: %s', (_, thrown, code, family, next) => {
     const problem = postgresProblem(thrown, inTheClear);
     expect(problem).toMatchObject({ code, family, next: expect.stringMatching(next) });
     expect(problem.message).toContain((thrown as Error).message);
@@ -168,7 +168,7 @@ describe('PostgreSQL', () => {
       'try_later',
     ],
     ['neither', pooler('XX000', 'cache lookup failed for relation 5'), 'DB_QUERY_FAILED', 'job'],
-  ])('recognizes the error of a pooler: %s', (_, thrown, code, family) => {
+  ])("recognizes a pooler's error: %s", (_, thrown, code, family) => {
     const problem = postgresProblem(thrown, reading);
     expect(problem).toMatchObject({ code, family });
     expect(problem.message).toContain((thrown as Error).message);

@@ -1,6 +1,4 @@
 import { describeWithServer } from '../servers/describe.ts';
 import { expectExpressionsExact } from './mysql-expression-suite.ts';
 
-describeWithServer({ servers: 'MariaDB' }, 'expressions of MariaDB', (server) =>
-  expectExpressionsExact(() => server()),
-);
+describeWithServer({ servers: 'MariaDB' }, 'MariaDB expressions', (server) => expectExpressionsExact(() => server()));

@@ -49,7 +49,7 @@ const eof = Buffer.of(0xfe, 0, 0, 2, 0);
 const killed = Buffer.from('\xff\x25\x05#70100Query execution was interrupted', 'latin1');
 const result = (rows: readonly Row[]): Buffer[] => [count, column, eof, ...rows.map(rowOf), eof];
 
-/** An interceptor whose driver tells it when the columns are known, as mysql2 does. */
+/** An interceptor whose driver reports when the columns are known, as mysql2 does. */
 function tapped(width: number) {
   const stream = new PassThrough();
   const forwarded: Buffer[] = [];
@@ -81,7 +81,7 @@ const wire = packets(result(table));
 const others = packets([count, column, eof, eof]);
 
 for (const size of [1, 2, 3, 7, 1000, 65_536, wire.length]) {
-  it(`finds the same rows if the bytes come ${size} at a time, and mysql2 gets what isn't a row`, async () => {
+  it(`finds the same rows if ${size} bytes arrive at a time, and passes everything else to mysql2`, async () => {
     const { rows, forwarded, send, faults } = tapped(3);
     send(wire, size);
     expect(await rows()).toEqual(table);
@@ -185,7 +185,7 @@ it('stops reading when the reader is closed', async () => {
   expect([forwarded.length, faults]).toEqual([before, []]);
 });
 
-it('gives mysql2 everything after the release, including partial packets', () => {
+it('passes everything after the release to mysql2, including partial packets', () => {
   const { tap, forwarded, send, parser, stream } = tapped(3);
   const quit = packets([Buffer.from('more')], 7);
   send(Buffer.concat([wire, quit.subarray(0, 5)]));

@@ -75,7 +75,7 @@ describeWithServer(
       expect((await read(source(), sql)).rows[0]).toEqual(['2024-01-01T00:00:00', '1970-01-01T00:00:01', '+00:00']);
     });
 
-    it('names row and column of an invalid date', async () => {
+    it('names the row and column of an invalid date', async () => {
       const problem = await problemOf(read(source(), 'select id, dt, d from zeros order by id'));
       expect(problem).toMatchObject({ code: 'DB_NO_SUCH_DATE', family: 'row', where: { row: 2, column: 'dt' } });
       expect(problem.seen).toBe('2024-00-15 00:00:00');
@@ -110,7 +110,7 @@ describeWithServer(
       expect(rows[0]!.map((day) => day!.slice(8)).join(' ')).toBe('29 29 31 28 31 30 31 30 31 31 30 31 30 31');
     });
 
-    it('converts such dates to null if configured', async () => {
+    it('converts nonexistent dates to null if configured', async () => {
       const { rows } = await read({ ...source(), zero_dates: 'null' }, 'select * from zeros order by id');
       expect(rows).toEqual([
         ['1', '2024-01-01', '2024-01-01T00:00:00', '2024-01-01T00:00:00Z'],
@@ -118,7 +118,7 @@ describeWithServer(
       ]);
     });
 
-    it('keeps such dates as text if the query casts them to text', async () => {
+    it('keeps nonexistent dates as text if the query casts them to text', async () => {
       const { columns, rows } = await read(source(), 'select cast(d as char) as d from zeros order by id');
       expect([columns, rows]).toEqual([['d text'], [['2024-01-01'], ['0000-00-00']]]);
     });
@@ -131,7 +131,7 @@ describeWithServer(
       expect(problem).toMatchObject({ code: 'DB_DUPLICATE_COLUMN', family: 'job', where: { column: 'a' } });
     });
 
-    it('reads cells of every length encoding of the protocol', async () => {
+    it("reads cells with each of the protocol's length encodings", async () => {
       const lengths = [0, 250, 251, 252, 65_535, 65_536, 16_777_214, 16_777_215, 40_000_000];
       const list = lengths.map((length, i) => `repeat('x', ${length}) as c${i}`).join(', ');
       const { rows } = await read(source(), `select ${list}, 'behind' as b`);

@@ -32,7 +32,7 @@ describeWithServer({ servers: 'MariaDB' }, 'reading MariaDB', (server) => {
 
   afterAll(() => admin.destroy());
 
-  /** Waits until the server has no connection except the one that asks. */
+  /** Waits until the server has no connection except the one that checks this. */
   async function untilNobodyIsLeft(): Promise<void> {
     const others =
       "select count(*) as n from information_schema.processlist where user = 'sluice' and id <> connection_id()";
@@ -138,7 +138,7 @@ describeWithServer({ servers: 'MariaDB' }, 'reading MariaDB', (server) => {
     expect((await read(source(), sql)).rows).toHaveLength(1),
   );
 
-  it('gives no warning about a read-only account', async () => {
+  it('emits no warning about a read-only account', async () => {
     await ask("create or replace user reader@'%' identified by 'reader'");
     await ask("grant select, show view on test.* to reader@'%'");
     const url = new URL(server().url);
@@ -245,7 +245,7 @@ describeWithServer({ servers: 'MariaDB' }, 'reading MariaDB', (server) => {
     await iterator.return?.();
   });
 
-  it('reports what ended the rows early, and at which row', async () => {
+  it('reports why the rows ended early, and at which row', async () => {
     const sql = `select seq, repeat('x', 100) as fill, if(seq = 20000, (select seq from seq_1_to_2), 1) as one from seq_1_to_30000`;
     const problem = await problemOf(read(source(), sql));
     expect(problem).toMatchObject({ code: 'DB_QUERY_FAILED', family: 'job', seen: 'error 1242, SQLSTATE 21000' });
@@ -312,7 +312,7 @@ describeWithServer({ servers: 'MariaDB' }, 'reading MariaDB', (server) => {
   });
 });
 
-it('is a try_later problem if the connection is refused', async () => {
+it('a refused connection to MariaDB is a try_later problem', async () => {
   const problem = await problemOf(check({ url: 'mysql://a@127.0.0.1:1/b' }));
   expect(problem).toMatchObject({ code: 'DB_UNREACHABLE', family: 'try_later' });
 });

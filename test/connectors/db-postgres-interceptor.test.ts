@@ -81,7 +81,7 @@ const table = Array.from({ length: 3000 }, (_, i) => [String(i), i % 3 === 0 ? n
 const wire = Buffer.concat([...table.slice(0, 7).map(dataRow), notice, ...table.slice(7).map(dataRow), complete]);
 
 for (const size of [1, 2, 3, 7, 1000, 65_536, wire.length]) {
-  it(`finds the same rows if the bytes come ${size} at a time`, async () => {
+  it(`finds the same rows if ${size} bytes arrive at a time`, async () => {
     const { rows, forwarded, send, faults } = tapped(3);
     for (let at = 0; at < wire.length; at += size) send(wire.subarray(at, at + size));
     expect(await rows()).toEqual(table);
@@ -112,7 +112,7 @@ it('never changes the bytes of a batch that was passed on', async () => {
   expect(await rows()).toEqual(Array.from({ length: 20 }, () => table).flat());
 });
 
-it('gives pg everything after the release, including partial messages', () => {
+it('passes everything after the release to pg, including partial messages', () => {
   const { tap, forwarded, send, parser, stream } = tapped(1);
   const half = complete.subarray(0, 3);
   send(Buffer.concat([dataRow(['a']), half]));

@@ -2,7 +2,7 @@ import type { Connection } from 'pg';
 import { expect, it } from 'vitest';
 import { Portal } from '../../connectors/db/postgres-statement.ts';
 
-/** A portal on a connection that records what it's asked for. */
+/** A portal on a connection that records the requests. */
 function portalOn() {
   const said: string[] = [];
   const verb = (name: string) => () => said.push(name);
@@ -23,7 +23,7 @@ function portalOn() {
   return { portal, said };
 }
 
-it('requests no further slice if space is freed after the last one, which arrived while there was none', () => {
+it('requests no further slice if buffer space becomes free after the last slice', () => {
   const { portal, said } = portalOn();
   portal.handlePortalSuspended();
   portal.handleCommandComplete();

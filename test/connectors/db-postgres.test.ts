@@ -304,12 +304,12 @@ describe("a PostgreSQL server that doesn't respond", () => {
 
   afterAll(() => new Promise((resolve) => silent.close(resolve)));
 
-  it('is given up after the connect timeout', async () => {
+  it('causes a connect timeout', async () => {
     const problem = await problemOf(check({ url: `postgres://a@127.0.0.1:${port}/b`, connect_timeout_seconds: 0.2 }));
     expect(problem).toMatchObject({ code: 'DB_CONNECT_TIMEOUT', family: 'try_later' });
   });
 
-  it('is given up if the run is stopped', async () => {
+  it('is abandoned if the run is stopped', async () => {
     const stop = new AbortController();
     const waiting = extract({ url: `postgres://a@127.0.0.1:${port}/b` }, 'select 1', { signal: stop.signal });
     silent.once('connection', () => stop.abort(new Error('enough')));
@@ -317,14 +317,14 @@ describe("a PostgreSQL server that doesn't respond", () => {
   });
 });
 
-it('is a try_later problem if the connection is refused', async () => {
+it('a refused connection to PostgreSQL is a try_later problem', async () => {
   const problem = await problemOf(check({ url: 'postgres://a@127.0.0.1:1/b' }));
   expect(problem).toMatchObject({ code: 'DB_UNREACHABLE', family: 'try_later' });
 });
 
 describeWithServer(
   { servers: 'PostgreSQL', settings: { settings: { max_connections: 4, superuser_reserved_connections: 1 } } },
-  'a PostgreSQL server in trouble',
+  'a PostgreSQL server with problems',
   (server) => {
     it('is retried later if it has no connection left', async () => {
       const held = Array.from({ length: 4 }, () => new pg.Client(server().url));

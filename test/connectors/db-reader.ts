@@ -23,7 +23,7 @@ function contextOf(source: Options, setting: Setting) {
   return { source: withDefaults(db.source, source), folder, signal, log: { ...log, warn } };
 }
 
-/** Starts an extract with the connector like the pipeline does. */
+/** Starts an extract with the connector as the pipeline does. */
 export function extract(source: Options, query: Options | string, setting: Setting = {}): Promise<Extraction> {
   const given = typeof query === 'string' ? { sql: query } : query;
   const { watermark, range, timezone, onWarning = () => {} } = setting;

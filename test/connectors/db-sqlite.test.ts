@@ -75,7 +75,7 @@ describe('reading SQLite', () => {
     expect(await all(values)).toEqual({ columns: ['v text'], rows: [['1'], ['a'], ['2.5'], [null]] });
   });
 
-  it('names row and column of a value of the wrong type, and the fix', async () => {
+  it('names the row and column of a value of the wrong type, and the fix', async () => {
     const problem = await problemOf(all('select id, n from mixed order by id'));
     expect(problem).toMatchObject({
       code: 'DB_VALUE_TYPE',

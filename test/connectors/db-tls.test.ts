@@ -93,7 +93,7 @@ for (const [kind, isInstalled, start, many] of [
       expect(await as('certified', { ...verify, ...ours })).toContain('as certified');
     });
 
-    it('is refused without a certificate, and with one of another authority', async () => {
+    it('is refused without a certificate, and with one from another authority', async () => {
       // A server of the other kind doesn't distinguish a missing certificate from a wrong password.
       const wanted =
         kind === 'PostgreSQL'

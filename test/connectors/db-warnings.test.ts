@@ -4,9 +4,9 @@ import { describeWithServer } from '../servers/describe.ts';
 import { problemOf } from './db-reader.ts';
 import { expectWarningsTold, readWarned } from './mysql-warning-suite.ts';
 
-describeWithServer({ servers: 'MariaDB' }, 'warnings of MariaDB', (server) => expectWarningsTold(() => server()));
+describeWithServer({ servers: 'MariaDB' }, 'MariaDB warnings', (server) => expectWarningsTold(() => server()));
 
-describeWithServer({ servers: 'PostgreSQL' }, 'warnings of PostgreSQL', (server) => {
+describeWithServer({ servers: 'PostgreSQL' }, 'PostgreSQL warnings', (server) => {
   beforeAll(async () => {
     const client = new pg.Client(server().url);
     await client.connect();

@@ -51,7 +51,7 @@ const files: ServiceCase = {
 };
 
 describeStream(
-  'the files of Dropbox',
+  'Dropbox files',
   files,
   {
     rows: [row(1), row(2), row(3)],
@@ -104,7 +104,7 @@ it('continues from the cursor of the last run, and reports if nothing has change
   expect(await runService({ ...again, routes: none })).toMatchObject({ rows: [], unchanged: true });
 });
 
-describe('deleted files of Dropbox', () => {
+describe('deleted Dropbox files', () => {
   const deletion = { '.tag': 'deleted', name: '2.csv', path_display: '/Reports/2.csv' };
   const routes = {
     'POST /2/files/list_folder/continue': json({ entries: [deletion, entry(4)], cursor: 'c4', has_more: false }),

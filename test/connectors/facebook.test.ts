@@ -79,7 +79,7 @@ const asked = (account: string, after = '', from = '2026-01-01') =>
   `GET /v26.0/act_${account}/insights?level=campaign&fields=${fields}&${range(from)}&time_increment=1&limit=500${after}`;
 
 describeStream(
-  'the figures of Facebook ads',
+  'Facebook ad figures',
   ads,
   {
     columns: [
@@ -210,7 +210,7 @@ const report: ServiceCase = {
 };
 
 describeStream(
-  'a report of Facebook that is made in the background',
+  'a Facebook report that is created in the background',
   report,
   {
     rows: [row(1), row(2), row(3)],

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** How a program of a country writes a table. */
+/** How a country's programs write a table. */
 interface Locale {
   readonly delimiter: string;
   readonly thousands: string;
@@ -44,7 +44,7 @@ function written(amount: bigint, { thousands, point }: Locale): string {
 
 const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`;
 
-it('the suggested query reads a table of any country exactly, or keeps what is ambiguous as text', async () => {
+it('the suggested query reads a table from any country exactly, or keeps ambiguous values as text', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom(...locales),

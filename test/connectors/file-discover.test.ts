@@ -94,7 +94,7 @@ it('names both formats if day and month, or thousands and decimals, cannot be to
   ]);
 });
 
-it('examines the end of a large file, and says so if it cannot', async () => {
+it("examines the end of a large file, and reports if it can't", async () => {
   const rows = Array.from({ length: 20_000 }, (_, r) => `${r + 1},0${(r % 9) + 1}/0${(r % 9) + 1}/2025\n`).join('');
   const text = `id,day\n${rows}20001,31/01/2025\nTotal,\n`;
   const folder = await folderWith({ 'a.csv': text, 'b.csv': gzipSync(text) });
@@ -108,7 +108,7 @@ it('examines the end of a large file, and says so if it cannot', async () => {
   expect(packed!.notes).toContain("The end of the file wasn't examined; it may have a footer.");
 });
 
-it('takes only the very last rows for a footer: a row of a wrong width before data is an error', async () => {
+it('treats only the very last rows as a footer: a row with the wrong width before data is an error', async () => {
   const folder = await folderWith({ 'a.csv': 'a,b\n1,2\n3\n5,6\n7,8\n', 'b.csv': 'a,b\nx,1\nTotal Oil,2\n' });
   const [ragged, named] = await discover(folder);
   expect(ragged).toMatchObject({ query: { path: 'a.csv' }, problem: { code: 'CSV_RAGGED' } });
@@ -138,7 +138,7 @@ it.each<[string, string | Buffer, object]>([
   ['json lines', '{"a":1}\n{"a":2}\n', { format: 'jsonl' }],
   ['json', '[{"a":1}]', { format: 'json' }],
   ['xml', '<r><x><d>31.01.2025</d></x></r>', { format: 'xml', types: { d: { type: 'date', format: 'dd.MM.yyyy' } } }],
-])('recognises %s without an extension, and can read it', async (_, content, options) => {
+])('recognizes %s without an extension, and can read it', async (_, content, options) => {
   const folder = await folderWith({ data: content });
   const [found] = await discover(folder, 'data');
   expect(found!.problem).toBeUndefined();
@@ -186,7 +186,7 @@ it('ends with the reason of an abort instead of a broken file', async () => {
   await expect(found).rejects.toThrow('enough');
 });
 
-it('reads exactly the files of a pattern, and an empty folder has none', async () => {
+it('lists exactly the files that match a pattern, and none in an empty folder', async () => {
   const folder = await folderWith({ 'a.csv': 'x\n1\n', 'b.csv': 'x\n1\n' });
   expect((await discover(folder, 'b*')).map(({ name }) => name)).toEqual(['b.csv']);
   await expect(discover(folder, 'c*')).rejects.toMatchObject({ code: 'FILE_NOT_FOUND' });

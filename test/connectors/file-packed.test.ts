@@ -102,7 +102,7 @@ describe('a workbook', () => {
     });
   });
 
-  it('keeps numbers as written, and uses the shortest text of a binary one', async () => {
+  it('keeps numbers as written, and uses the shortest text for binary ones', async () => {
     const written = ['12345678901234567890', '0.10000000000000001', '1.50', '1E+3', '1.1000000000000001', '-0.0', '.5'];
     await book({ rows: row(text('n')) + written.map((value) => row(number(value))).join('') });
     const { columns, rows } = await extract({ path: 'a.xlsx' });
@@ -289,7 +289,7 @@ describe('a workbook', () => {
     });
   });
 
-  it("or another office document isn't unpacked if its extension doesn't identify it", async () => {
+  it("isn't unpacked, nor is another office document, if its extension doesn't identify it", async () => {
     await book({ rows: row(text('a')) + row(number('1')) });
     await rename(join(folder, 'a.xlsx'), join(folder, 'a.csv'));
     const workbook = { code: 'RECORDS_FORMAT', next: expect.stringContaining('format: xlsx') };

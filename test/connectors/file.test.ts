@@ -52,7 +52,7 @@ test('a glob reads all its files sorted by name, and path_column contains the na
   ]);
 });
 
-test('an absolute glob works too, and names files outside of the folder by their full path', async () => {
+test('an absolute glob works, too, and files outside the folder have their full path as name', async () => {
   await put('a.csv', 'x\n1\n');
   await put('b.csv', 'x\n2\n');
   await mkdir(join(folder, 'elsewhere'));
@@ -141,7 +141,7 @@ test('changed files still count as read after their folder was temporarily empty
   expect(await readOn(query, empty.watermark)).toMatchObject({ rows: [], unchanged: true });
 });
 
-test("a folder that is missing, or can't be listed, is an error and not an empty one", async () => {
+test("a folder that is missing, or can't be listed, is an error and not an empty folder", async () => {
   const query = { path: 'in/**/*.csv', files: 'changed' };
   await mkdir(join(folder, 'in/sub'), { recursive: true });
   await putAt('in/a.csv', 'x\n1\n', 1_770_000_000);
@@ -304,7 +304,7 @@ test('conflicting options are reported before anything is read', () => {
 
 const readerChild = fileURLToPath(new URL('reader-child.ts', import.meta.url));
 
-test.each(['csv', 'jsonl', 'json'])('a million rows of %s are read with a heap of 24 MB', async (format) => {
+test.each(['csv', 'jsonl', 'json'])('a million rows in %s are read with a heap of 24 MB', async (format) => {
   const path = join(folder, `big.${format}`);
   await writeMillion(path, format);
   const { stdout } = await promisify(execFile)(process.execPath, ['--max-old-space-size=24', readerChild, path], {

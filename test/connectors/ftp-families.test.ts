@@ -76,7 +76,7 @@ describe('an FTP server that refuses something', () => {
 });
 
 describe('an FTP server with peculiarities', () => {
-  it('gets the account that it requires', async () => {
+  it('receives the account that it requires', async () => {
     const server = await serve({
       reply: (verb) => (verb === 'PASS' ? '332 Account please' : verb === 'ACCT' ? '230 in' : undefined),
     });
@@ -126,7 +126,7 @@ describe('data connections without TLS', () => {
   });
 });
 
-describe('a server of another protocol', () => {
+describe('a server with another protocol', () => {
   const greets = async (greeting: string) => {
     const sockets = new Set<Socket>();
     const server = createServer((socket) => {

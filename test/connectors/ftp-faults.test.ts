@@ -36,7 +36,7 @@ const broken = {
 
 const cutsBy = (how: Cut['how']): Cut[] => broken[how].afterBytes.map((afterBytes) => ({ afterBytes, how }));
 
-/** At least as many retries as faults, and each read got further than the one before. */
+/** At least as many retries as faults, and each read got further than the previous one. */
 function expectProgress(warned: readonly object[], how: Cut['how']): void {
   const places = [...new Set((warned as readonly { at: number }[]).map(({ at }) => at))];
   expect(places.length).toBeGreaterThanOrEqual(broken[how].afterBytes.length);
@@ -93,7 +93,7 @@ for (const server of ['ProFTPD', 'sshd'] as const) {
       expectProgress(warned, how);
     });
 
-    it('is given up if no more bytes arrive', async () => {
+    it('is abandoned if no more bytes arrive', async () => {
       await putFile(running(), 'a.csv', csv);
       const cuts: Cut[] = Array.from({ length: 30 }, () => ({ afterBytes: 0, how: 'reset' as const }));
       await through(cuts, async (source) => {
@@ -115,7 +115,7 @@ for (const server of ['ProFTPD', 'sshd'] as const) {
       });
     });
 
-    it('ends immediately if the run is stopped, with the reason of the stop', async () => {
+    it('ends immediately if the run is stopped, with the reason', async () => {
       await putFile(running(), 'a.csv', csv);
       const stop = new AbortController();
       const done = () => stop.abort(new Error('enough'));

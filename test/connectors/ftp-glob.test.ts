@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { globOf } from '../../connectors/ftp/glob.ts';
 
-describe('a glob of paths on a server', () => {
+describe('a glob for paths on a server', () => {
   it("isn't created for a path without special characters", () => {
     expect(globOf('2026/orders.csv')).toBeUndefined();
     expect(globOf('*.csv')).toBeDefined();

@@ -31,7 +31,7 @@ describeWithFileServer({ server: 'sshd' }, 'the host key of an SFTP server', (se
     });
   });
 
-  it("is rejected if another one is known or pinned, or if it's revoked", async () => {
+  it("is rejected if another key is known or pinned, or if it's revoked", async () => {
     const changed = { code: 'FTP_HOST_KEY_CHANGED', family: 'config' };
     await expect(check(await knownHosts(`${name()} ${otherKey}\n`))).rejects.toMatchObject(changed);
     await expect(check({ host_key: `SHA256:${'A'.repeat(43)}` })).rejects.toMatchObject(changed);
@@ -50,7 +50,7 @@ describeWithFileServer({ server: 'sshd' }, 'the host key of an SFTP server', (se
     await expect(check(await knownHosts(negated))).rejects.toMatchObject({ code: 'FTP_HOST_KEY_UNKNOWN' });
   });
 
-  it('is requested in the type that is known', async () => {
+  it('is requested in the known type', async () => {
     const rsa = 'ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABAQ==';
     const both = `${name()} ${rsa}\n${name()} ${server().hostKey}\n`;
     expect(await check(await knownHosts(both))).toContain('connected to');

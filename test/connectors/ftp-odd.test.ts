@@ -134,7 +134,7 @@ describe('a broken transfer', () => {
   });
 
   it.each(['501 no', '502 not known', '504 not so'])(
-    'restarts if the server answers %s to a request to resume',
+    'restarts if the server responds with %s to a request to resume',
     async (answer) => {
       const script = replaced(() => undefined);
       const reply = (verb: string) => (verb === 'REST' ? answer : undefined);
@@ -205,7 +205,7 @@ describe('a broken transfer', () => {
     await expect(reading).rejects.toMatchObject({ code: 'FTP_DENIED' });
   });
 
-  it('is given up after some attempts if it breaks at the same position each time and has to restart', async () => {
+  it('fails after some attempts if it breaks at the same position each time and has to restart', async () => {
     const reading = read(
       {
         files: new Map([['/in/a.csv', rows('x')]]),
@@ -377,7 +377,7 @@ describe('a listed file', () => {
 describe('changed files', () => {
   const changed = { files: 'changed' };
 
-  it('are an error if their folder is missing or denied, and not unchanged', async () => {
+  it('are an error, and not unchanged, if their folder is missing or denied', async () => {
     const { watermark } = await read({ reply: mdtm }, changed);
     await server!.close();
     server = undefined;

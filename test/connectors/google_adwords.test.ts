@@ -76,7 +76,7 @@ const delayed = (retryDelay: string) =>
   );
 
 describeStream(
-  'the campaigns of Google Ads',
+  'Google Ads campaigns',
   costs,
   {
     columns: [

@@ -56,7 +56,7 @@ const asked = (property: string, offset: number, from = '2026-01-01') =>
   `POST /v1beta/properties/${property}:runReport {"dateRanges":[{"startDate":"${from}","endDate":"2026-01-03"}],"dimensions":[{"name":"date"},{"name":"country"}],"metrics":[{"name":"sessions"},{"name":"totalRevenue"}],"orderBys":[{"dimension":{"dimensionName":"date"}},{"dimension":{"dimensionName":"country"}}],"limit":"10000","offset":"${offset}","keepEmptyRows":false,"returnPropertyQuota":true}`;
 
 describeStream(
-  'a report of Google Analytics',
+  'a Google Analytics report',
   visits,
   {
     columns: ['property text', 'date date', 'country text', 'sessions decimal', 'totalRevenue decimal'],
@@ -89,7 +89,7 @@ describeStream(
   ],
 );
 
-it('logs once that few tokens of the property are left', async () => {
+it('logs once that the property has few tokens left', async () => {
   const said: unknown[] = [];
   const note = (...words: unknown[]) => void said.push(words);
   const log = { debug: () => undefined, info: () => undefined, warn: note };

@@ -70,7 +70,7 @@ const refusal = (status: number, reason: string): Reply => ({
 });
 
 describeStream(
-  'what lies in Google Drive',
+  'a Google Drive',
   listing,
   {
     rows: [row(1), row(2), row(3)],

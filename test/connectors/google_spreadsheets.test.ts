@@ -46,7 +46,7 @@ const refusal = (status: number, name: string, message = 'no') => ({
 });
 
 describeStream(
-  'the rows of a sheet',
+  "a sheet's rows",
   read,
   {
     rows,
@@ -72,7 +72,7 @@ describeStream(
   ],
 );
 
-it('waits if the quota of the minute is used up', async () => {
+it('waits if the quota for the current minute is used up', async () => {
   const faults = [{ at: 2, reply: refusal(429, 'RESOURCE_EXHAUSTED', 'Quota exceeded') }];
   const problem = await failService({ ...read, source: { ...read.source, retries: 0 }, faults });
   expect(problem).toMatchObject({ code: 'SERVICE_BUSY', family: 'try_later', retryAfterMs: 20_000 });

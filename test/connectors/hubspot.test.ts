@@ -60,7 +60,7 @@ const asked = (beyond: string, since = '0') =>
 const search = 'POST /crm/v3/objects/deals/search';
 
 describeStream(
-  'the deals of HubSpot',
+  'HubSpot deals',
   deals,
   {
     columns: [
@@ -120,7 +120,7 @@ it('renews a token that expires between two pages', async () => {
   expect([read, login.refusals]).toEqual([rows, ['token-1']]);
 });
 
-it('continues from the latest change, wherever among the IDs it was', async () => {
+it('continues from the latest change, wherever it is among the IDs', async () => {
   const query = { stream: 'deals', incremental: true };
   const first = await runService({ ...deals, query });
   expect(first.watermark).toBe('{"since":"2026-01-03T10:00:00.250Z","edge":["9"]}');

@@ -56,7 +56,7 @@ const records: ServiceCase = {
 const fields = 'id:<,created_date,created_by,modified_date,modified_by,store,total';
 
 describeStream(
-  'the records of a form',
+  "a form's records",
   records,
   {
     rows: [row(1), row(2), row(3)],

@@ -59,7 +59,7 @@ const asked = (token: string) =>
 const to = 'GET /rest/v1/activities.json';
 
 describeStream(
-  'the activities of Marketo',
+  'Marketo activities',
   given,
   {
     rows,
@@ -150,7 +150,7 @@ const leads: ServiceCase = {
 };
 
 describeStream(
-  'the leads of Marketo',
+  'Marketo leads',
   leads,
   {
     columns: ['id integer', 'revenue decimal', 'createdAt timestamptz', 'city text'],

@@ -57,7 +57,7 @@ export function expectExpressionsExact(server: () => TestServer): void {
   });
 
   it.each(['greatest(g, 0)', 'coalesce(g8, g8)', '(select g from z x where x.id = z.id)'])(
-    'never guesses the meaning of a computed BIT value of many bits: %s',
+    'never guesses the meaning of a computed BIT value with many bits: %s',
     async (expression) => {
       const outcome = await read(source(), `select id, ${expression} as v from z order by id`).catch(
         (thrown) => thrown,

@@ -191,7 +191,7 @@ export const aggregates = list(`
   max(nullif(y, 1999)) | min(ti) | max(uti) | max(flag) | max(en + 0)
 `);
 
-/** Whole statements in which a value passes through a union, a table of its own, a view, or a routine. */
+/** Whole statements in which a value passes through a union, a derived table, a view, or a routine. */
 export const statements: readonly string[] = [
   'select f as v from z union select g3 from z',
   'select f as v from z union all select g3 from z',

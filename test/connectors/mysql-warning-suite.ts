@@ -58,7 +58,7 @@ export function expectWarningsTold(server: () => TestServer): void {
     expect(warnings[0]!.message).toMatch(/ \(and (at least 63|899) more\)$/);
   });
 
-  it('reports nothing about a result without warnings, or about the words of a query', async () => {
+  it('reports nothing about a result without warnings, or about words in a query', async () => {
     const { warnings } = await readWarned(server().url, { sql: 'select 1 as v', warnings: 'refuse' });
     expect(warnings).toEqual([]);
   });

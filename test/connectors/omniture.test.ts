@@ -61,7 +61,7 @@ const asked = (page: number, from = '2026-05-22', to = '2026-05-25') =>
   })}`;
 
 describeStream(
-  'a report of Adobe Analytics',
+  'an Adobe Analytics report',
   given,
   {
     columns: ['date date', 'item_id text', 'item text', 'visits decimal', 'revenue decimal'],
@@ -115,7 +115,7 @@ it('reads the last days again when it continues', async () => {
   expect(again.asked[0]).toBe(asked(0));
 });
 
-it('requests every day separately, and reads words in place of a number as null', async () => {
+it('requests every day separately, and returns null for words in place of a number', async () => {
   const routes = {
     [`POST ${reports}`]: {
       json: { lastPage: true, columns: { columnIds: ['0'] }, rows: [{ itemId: '7', value: 'home', data: ['NaN'] }] },

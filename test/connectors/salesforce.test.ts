@@ -56,7 +56,7 @@ const rows = [row(1, 1), row(2, 3), row(3, 2)];
 const query = `GET ${api}/query`;
 
 describeStream(
-  'the records of Salesforce',
+  'Salesforce records',
   opportunities,
   {
     columns: [
@@ -169,7 +169,7 @@ const inBulk: ServiceCase = {
 };
 
 describeStream(
-  'a bulk query of Salesforce',
+  'a Salesforce bulk query',
   inBulk,
   {
     rows: [
@@ -236,7 +236,7 @@ it('reads the result of any query, including joins and sums', async () => {
   expect(outcome.asked).toEqual([`${query}?q=${soql}`]);
 });
 
-it('lists the objects, and check reports the remaining allowance', async () => {
+it('lists the objects, and reports the remaining allowance in check', async () => {
   const sobjects = [{ name: 'Account', label: 'Account', custom: false, queryable: true }];
   const list = { [`GET ${api}/sobjects`]: { json: { sobjects } } };
   const outcome = await runService({ ...opportunities, query: { stream: 'objects' }, routes: list });

@@ -134,7 +134,7 @@ it('a wrong password is sent once', async () => {
   });
 });
 
-it('the password is sent for one prompt that asks for it, and for no other', async () => {
+it('the password is sent for one prompt that requests it, and for no other', async () => {
   const keyboard = { wanted: [['keyboard-interactive']] as const, password: 'right' };
   expect(await login({ ...keyboard, prompts: ['Password: ', 'Verification code: '] })).toEqual({
     seen: ['none', 'keyboard-interactive', 'Password:  right'],

@@ -80,7 +80,7 @@ const opening = { connect_timeout_seconds: 2 };
 const later = { connect_timeout_seconds: 120, idle_timeout_seconds: 1 };
 
 it.each(points)(
-  'a server whose SFTP goes silent at %s is given up in time, and the connection is closed',
+  'a server whose SFTP goes silent at %s causes a timeout, and the connection is closed',
   async (point) => {
     const { source, open } = await openSilent(point);
     const isOpening = point === 'the subsystem' || point === 'REALPATH';
@@ -106,7 +106,7 @@ it.each(points)(
   },
 );
 
-it('a check of a server whose SFTP is silent ends in time', async () => {
+it('a check of a server whose SFTP is silent times out', async () => {
   const { source, open } = await openSilent('REALPATH');
   const checking = ftp.check(ftpContext({ source: { ...source, ...opening }, query: {} }, folder()));
   await expect(checking).rejects.toMatchObject({ code: 'FTP_CONNECT_TIMEOUT', family: 'try_later' });

@@ -26,7 +26,7 @@ const rows = [1, 2, 3].map((n) => orderRow(n, day(n)));
 const variables = ({ vendor }: { vendor: { asked: readonly Asked[] } }) =>
   vendor.asked.map(({ body }) => body?.variables);
 
-describeStream('the orders of Shopify', orders, { columns: orderColumns, rows }, [
+describeStream('Shopify orders', orders, { columns: orderColumns, rows }, [
   {
     name: 'an empty bucket, with status 200',
     faults: [{ at: 2, reply: graphError('THROTTLED') }],
@@ -117,7 +117,7 @@ const inBulk: ServiceCase = {
   guard: (asked) => (asked.path.startsWith('/files') ? undefined : guard(asked)),
 };
 
-describeStream('a bulk operation of Shopify', inBulk, { columns: orderColumns, rows }, [
+describeStream('a Shopify bulk operation', inBulk, { columns: orderColumns, rows }, [
   {
     name: 'a failed operation',
     faults: [{ at: 2, reply: { json: { data: { node: { status: 'FAILED', errorCode: 'TIMEOUT' } } } } }],
@@ -205,7 +205,7 @@ const orderLines: ServiceCase = {
 };
 
 describeStream(
-  'the lines of orders of Shopify',
+  'Shopify order lines',
   orderLines,
   {
     rows: [lineRow(11, 1, day(1)), lineRow(12, 1, day(1)), lineRow(31, 3, day(3))],

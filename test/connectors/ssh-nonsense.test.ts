@@ -6,7 +6,7 @@ import { openTunnel } from '#sdk';
 import { newSshKey } from '../servers/ssh-key.ts';
 import { fingerprintOf } from './ftp-logins.ts';
 
-/** An SSH server that accepts any tunnel and echoes what comes through. */
+/** An SSH server that accepts any tunnel and echoes what it receives. */
 async function openSshServer() {
   const key = newSshKey();
   const server = new ssh2.Server({ hostKeys: [key.private] }, (connection) => {

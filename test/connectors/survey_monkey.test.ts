@@ -62,7 +62,7 @@ const limited = (day: string) => ({
   headers: { 'x-ratelimit-app-global-day-remaining': day, 'x-ratelimit-app-global-minute-reset': '0' },
 });
 
-describeStream('the responses of SurveyMonkey', given, { rows, asked: [asked(1), asked(2)] }, [
+describeStream('SurveyMonkey responses', given, { rows, asked: [asked(1), asked(2)] }, [
   { name: 'a used-up quota of the minute', faults: [{ at: 2, reply: limited('300') }] },
   {
     name: 'a used-up daily quota',

@@ -51,7 +51,7 @@ const rows = [row(1), row(2), row(3)];
 const asked = (cursor = '') =>
   `GET /api/cdrs/users/?start_date=2026-04-01T04:00:00Z&end_date=2026-04-04T03:59:59Z&page_size=1000${cursor}`;
 
-describeStream('the calls of net2phone', given, { rows, asked: [asked(), asked('&cursor=abc')] }, [
+describeStream('net2phone calls', given, { rows, asked: [asked(), asked('&cursor=abc')] }, [
   {
     name: 'a repeated page',
     faults: [{ at: 2, reply: 'repeat' }],
@@ -92,7 +92,7 @@ it('reads the previous day again when it continues', async () => {
   expect(again.asked[0]).toContain('start_date=2026-04-02T04:00:00Z&end_date=2026-04-05T03:59:59Z');
 });
 
-it('treats 204 as no data, and adds the day to the figures of the queues', async () => {
+it("treats 204 as no data, and adds the day to the queues' figures", async () => {
   const stats = ({ query }: Asked) =>
     query.get('start_date') === '2026-04-01T04:00:00Z'
       ? { json: [{ queue: '8001', calls_offered: 5, abandoned_calls: 1 }] }
@@ -103,7 +103,7 @@ it('treats 204 as no data, and adds the day to the figures of the queues', async
   expect(outcome.rows).toEqual([['2026-04-01', '8001', '5', '1']]);
 });
 
-it('splits the calls of several queues, and rejects an unknown one', async () => {
+it("separates several queues' calls, and rejects an unknown queue", async () => {
   const routes = {
     'GET /api/call_queues/8001/reports/splits/': { json: { result: [{ time: '2026-04-01', calls: 3 }] } },
     'GET /api/call_queues/8002/reports/splits/': { json: { time: '2026-04-01', calls: 4 } },

@@ -81,7 +81,7 @@ const asked = (page: number) =>
   `GET /api.xro/2.0/Invoices?page=${page}&pageSize=1000&order=UpdatedDateUTC ASC&where=Type == "ACCREC"&Statuses=AUTHORISED,PAID`;
 const pages = 'GET /api.xro/2.0/Invoices';
 
-describeStream('the invoices of Xero', given, { rows, asked: ['GET /connections', asked(1), asked(2)] }, [
+describeStream('Xero invoices', given, { rows, asked: ['GET /connections', asked(1), asked(2)] }, [
   {
     name: 'a used-up quota of the minute',
     faults: [
@@ -135,7 +135,7 @@ it('renews a token that expires in the middle of a run', async () => {
   expect(login.refusals).toEqual(['token-1']);
 });
 
-it('requests changes with a header in UTC, to the second, and skips what it already had', async () => {
+it('requests changes with a header in UTC, to the second, and skips known records', async () => {
   const query = { ...given.query, incremental: true };
   const first = await runService({ ...given, query });
   expect(JSON.parse(first.watermark!)).toEqual({ since: '2026-01-01T03:00:00Z', edge: ['t-1-i3'] });

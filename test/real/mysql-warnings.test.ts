@@ -1,4 +1,4 @@
 import { expectWarningsTold } from '../connectors/mysql-warning-suite.ts';
 import { describeWithServer } from '../servers/describe.ts';
 
-describeWithServer({ servers: 'MySQL' }, 'warnings of MySQL 8', (server) => expectWarningsTold(() => server()));
+describeWithServer({ servers: 'MySQL' }, 'MySQL 8 warnings', (server) => expectWarningsTold(() => server()));

@@ -151,27 +151,27 @@ describeWithFileServer(
     });
   },
 );
-describeWithFileServer({ server: 'Twisted' }, 'FTP of Twisted', (server) => reading(server, { odd: false }));
-describeWithFileServer({ server: 'asyncssh' }, 'SFTP of asyncssh', reading);
+describeWithFileServer({ server: 'Twisted' }, 'Twisted FTP', (server) => reading(server, { odd: false }));
+describeWithFileServer({ server: 'asyncssh' }, 'asyncssh SFTP', reading);
 describeWithFileServer(
   { server: 'asyncssh', settings: () => ({ lines: ['permissions'] }) },
-  'SFTP of asyncssh without permissions',
+  'asyncssh SFTP without permissions',
   (server) => reading(server, { sizes: false }),
 );
 describeWithFileServer(
   { server: 'asyncssh', settings: () => ({ lines: ['times'] }) },
-  'SFTP of asyncssh without times',
+  'asyncssh SFTP without times',
   (server) => reading(server, { newest: false }),
 );
 describeWithFileServer(
   { server: 'asyncssh', settings: () => ({ lines: ['sizes'] }) },
-  'SFTP of asyncssh without sizes',
+  'asyncssh SFTP without sizes',
   reading,
 );
 
 describeWithFileServer(
   { server: 'asyncssh', settings: () => ({ lines: ['silent'] }) },
-  'SFTP of asyncssh that goes silent',
+  'asyncssh SFTP that goes silent',
   (server) => {
     const folder = ownFolder();
 

@@ -14,7 +14,7 @@ const rows = 40_000;
 const query = { sql: "select id, v, repeat('x', 1000) as fill from orders", fetch_rows: 100 };
 const ids = Array.from({ length: rows }, (_, i) => String(i + 1));
 
-describeWithServer({ servers: 'PostgreSQL' }, 'a hot standby of PostgreSQL', (primary) => {
+describeWithServer({ servers: 'PostgreSQL' }, 'a PostgreSQL hot standby', (primary) => {
   const scope = forSuite();
   let admin: pg.Client;
   beforeAll(async () => {

@@ -13,7 +13,7 @@ interface Filter {
   readonly value: string;
 }
 
-/** The search for records of one kind, filtered, ordered by ID, and with only the requested properties. */
+/** The search for one kind of records, filtered, ordered by ID, and with only the requested properties. */
 export function searched(all: () => Iterable<CrmObject>, perPage: number) {
   return ({ body }: Pick<Asked, 'body'>): Reply => {
     const filters = body.filterGroups[0].filters as Filter[];

@@ -3,7 +3,7 @@ import type { Asked, Reply } from './vendor.ts';
 /** The root of the API, as in the token response. */
 export const api = '/services/data/v64.0';
 
-/** What came with the token. */
+/** The other fields in the token response. */
 export const kept = { instance_url: 'https://acme.my.salesforce.com' };
 
 /** The fields of an object, by name and type. */

@@ -15,7 +15,7 @@ import { contextOf } from '../harness.ts';
 import { TestLogin } from './logins.ts';
 import { type Asked, type Fault, type Reply, type Routes, Vendor } from './vendor.ts';
 
-/** A stream of a service, its vendor as data, and the expected result. */
+/** A service's stream, its vendor as data, and the expected result. */
 export interface ServiceCase {
   readonly service: Connector;
   /** Options of the source; `api_url` is added. */
@@ -129,8 +129,8 @@ export interface FaultCase {
 }
 
 /**
- * The standard tests of a stream: its pages arrive complete, an expired token is renewed between pages, a rate limit
- * and a truncated response are retried, a repeated page is never counted as two; and the service's own faults as data.
+ * The standard tests of a stream: it returns all rows, retries a busy vendor, a rate limit and a truncated response,
+ * and can be stopped. `faults` adds the service's own faults as data.
  */
 export function describeStream(
   title: string,
@@ -138,8 +138,8 @@ export function describeStream(
   expected: Expected,
   faults: readonly FaultCase[] = [],
 ): void {
-  describe(title, () => {
-    it('arrives complete, with the requests that the vendor expects', async () => {
+  describe(`reading ${title}`, () => {
+    it('returns all rows, with the requests that the vendor expects', async () => {
       const outcome = await runService(given);
       expect(outcome.rows).toEqual(expected.rows);
       if (expected.columns !== undefined) expect(outcome.columns).toEqual(expected.columns);
@@ -151,13 +151,13 @@ export function describeStream(
       { name: 'too many requests', faults: [{ at: 1, reply: { status: 429, headers: { 'retry-after': '0' } } }] },
       { name: 'a truncated response', faults: [{ at: 1, reply: 'cut' as const }] },
       ...faults,
-    ] satisfies FaultCase[])('retries, or reports: $name', async (fault: FaultCase) => {
+    ] satisfies FaultCase[])('retries or reports $name', async (fault: FaultCase) => {
       const troubled = { ...given, faults: fault.faults };
       if (fault.problem === undefined) expect((await runService(troubled)).rows).toEqual(expected.rows);
       else expect(await failService(troubled)).toMatchObject(fault.problem);
     });
 
-    it('throws the reason of a stopped run', async () => {
+    it('throws the reason if the run is stopped', async () => {
       const reason = new Error('stopped by the test');
       await expect(runService({ ...given, signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
     });

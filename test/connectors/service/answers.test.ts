@@ -4,8 +4,8 @@ import { type Fields, option, type RecordInput, type StreamData, xmlParts } from
 import { fail, ids, numbers, run } from '../doubles/acme.ts';
 import type { Routes } from '../doubles/vendor.ts';
 
-describe('the responses of a service', () => {
-  it('may have a list as root, wildcards, tables with a header, and values next to names', async () => {
+describe("a service's responses", () => {
+  it('may have a list as root, wildcards, tables with a header, or names next to values', async () => {
     const read = async (records: StreamData['records'], json: unknown) =>
       await run({ records, columns: 'discovered' }, { routes: { 'GET /v1/things': { json } } });
     expect((await read('', [{ id: 1 }, { id: 2 }])).rows).toEqual([['1'], ['2']]);
@@ -171,7 +171,7 @@ describe('the responses of a service', () => {
     expect(raw.rows).toEqual([['any\nthing']]);
   });
 
-  it('of JSON instead of a table are treated as a message, never as a table', async () => {
+  it('with JSON instead of a table are treated as a message, never as a table', async () => {
     const errors = [{ body: { 'error.code': 606 }, verdict: 'wait', wait: '0s' }] as const;
     const stream: Partial<StreamData> = { decode: 'csv', errors };
     const reply = { text: '\n{"error":{"code":606}}', headers: { 'content-type': 'text/csv' } };

@@ -34,7 +34,7 @@ describe('a stream that continues where the last run ended', () => {
     expect(next.watermark).toBe('{"since":"2026-01-05T00:00:00Z","edge":["6","7"]}');
   });
 
-  it('keeps the watermark behind what may still appear late, and continues from the exact value if everything is old', async () => {
+  it('keeps the watermark before records that may still appear late, and continues from the exact value if everything is old', async () => {
     const now = Temporal.Now.instant();
     const fresh = now.toString({ smallestUnit: 'second' });
     const all = [

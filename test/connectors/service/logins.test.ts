@@ -3,7 +3,7 @@ import { option, type ServiceDescription } from '../../../src/sdk/index.ts';
 import { ids, numbers, run } from '../doubles/acme.ts';
 import type { Routes } from '../doubles/vendor.ts';
 
-describe('the logins of a service', () => {
+describe('the login to a service', () => {
   it('logs in with a call, again if the session ends, and logs out', async () => {
     let sessions = 0;
     const outcome = await run(
@@ -61,7 +61,7 @@ describe('the logins of a service', () => {
     expect(logins).toBe(3);
   });
 
-  it('uses the first login whose option is set, and sends Basic credentials, keys and tokens where they belong', async () => {
+  it('uses the first login whose option is set, and sends Basic credentials, keys and tokens in the right place', async () => {
     const service: Partial<ServiceDescription> = {
       options: { key: option.text({ about: 'Key.', secret: true }), user: option.text({ about: 'User.' }) },
       login: [

@@ -102,7 +102,7 @@ describe("the end of a service's pages", () => {
 });
 
 describe('a total that changes while the pages are read', () => {
-  /** The pages of each read in turn; those of the last one repeat. */
+  /** The pages of each read in turn; the last read repeats. */
   const readsAre = (reads: readonly (readonly object[])[]): Routes => {
     let read = -1;
     return {
@@ -188,7 +188,7 @@ describe('a total that changes while the pages are read', () => {
       [total(changed(-9, 2), 12), fallen[1]!],
       [total(changed(0, 2), 4), total(changed(2, 4), 4)],
     ]);
-    // The watermark is that of the second read: what only the first one saw no longer exists.
+    // The watermark comes from the second read: records that only the first one saw no longer exist.
     const { rows, watermark } = await run(incremental, { routes: whole, query });
     expect(rows).toHaveLength(4);
     expect(JSON.parse(watermark!)).toMatchObject({ since: '100' });

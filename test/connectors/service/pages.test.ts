@@ -3,7 +3,7 @@ import type { StreamData } from '../../../src/sdk/index.ts';
 import { fail, ids, numbers, run } from '../doubles/acme.ts';
 import type { Routes } from '../doubles/vendor.ts';
 
-describe('the pages of a service', () => {
+describe("a service's pages", () => {
   it('follow page numbers in the path, until a page is empty', async () => {
     const { rows, asked } = await run(
       { request: { path: '/things/{{ page.number }}/2' }, paging: { by: 'page', first: 0 } },

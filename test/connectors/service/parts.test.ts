@@ -67,7 +67,7 @@ describe('requests for each part', () => {
     expect(named.asked).toEqual(['GET /v1/shops/7/things', 'GET /v1/shops/8/things']);
   });
 
-  it('use the token of a part instead of ours if the request says so', async () => {
+  it("use a part's token instead of ours if the request says so", async () => {
     const login = { kind: 'key', headers: { authorization: 'Bearer {{ key }}' } } as const;
     const key = option.text({ about: 'The key.', secret: true });
     const routes: Routes = {

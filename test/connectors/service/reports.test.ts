@@ -3,7 +3,7 @@ import { option, type StreamData } from '../../../src/sdk/index.ts';
 import { fail, numbers, run } from '../doubles/acme.ts';
 import type { Routes } from '../doubles/vendor.ts';
 
-describe('a report that a service makes', () => {
+describe('a report that a service creates', () => {
   it('is ordered, polled and downloaded', async () => {
     let polls = 0;
     const stream: Partial<StreamData> = {

@@ -5,7 +5,7 @@ import { option, type ServiceDescription } from '../../../src/sdk/index.ts';
 import { caseOf, fail, type Given, ids, numbers, run } from '../doubles/acme.ts';
 import type { Routes } from '../doubles/vendor.ts';
 
-describe('refusals and rate limits of a service', () => {
+describe("a service's refusals and rate limits", () => {
   it('include errors in successful responses, which are explained to the user', async () => {
     const rules: Partial<ServiceDescription> = {
       errors: [
@@ -127,7 +127,7 @@ describe('refusals and rate limits of a service', () => {
     });
   });
 
-  it('cause a wait as long as the response says, otherwise as long as the rule says', async () => {
+  it('cause a wait as long as the response says, or otherwise as long as the rule says', async () => {
     const errors = [{ status: 429, verdict: 'wait', wait: '20s' }] as const;
     const waited = async (headers: Record<string, string>) => {
       const given = { routes: { 'GET /v1/things': { status: 429, headers } }, source: { retries: 0 } };
@@ -162,7 +162,7 @@ describe('refusals and rate limits of a service', () => {
     expect(pauses).toEqual([expect.toSatisfy((ms: number) => ms >= 30_000)]);
   });
 
-  it("can't be described with an option that has the name of something else", () => {
+  it("can't be described with an option whose name has another meaning", () => {
     expect(() => caseOf({ options: { page: option.text({ about: 'No.' }) } }, { routes: {} })).toThrow(
       'cannot be called "page"',
     );

@@ -393,7 +393,7 @@ const spoiled = paged.flatMap((given) => {
 });
 
 /** The second of two pages, or the first if the second is complete. */
-describe.each(['second', 'only'] as const)('the %s page of a vendor', (which) => {
+describe.each(['second', 'only'] as const)("a vendor's %s page", (which) => {
   const routesOf = ({ route, others = {}, page, at, spoil }: Paged & { spoil: (page: object) => unknown }): Routes => {
     // Which page a request asks for is up to the vendor: another request, another page.
     const known: string[] = [];

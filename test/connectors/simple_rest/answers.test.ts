@@ -55,7 +55,7 @@ test('a response beyond the limit is rejected, a compressed one by its decompres
   expect(await failure({}, { max_answer_bytes: 100_000 })).toMatchObject({ code: 'REST_TOO_LARGE', family: 'job' });
 });
 
-test('headers of the response become the first columns', async () => {
+test('response headers become the first columns', async () => {
   server.answer = (_, response, n) =>
     sendJson(response, n < 3 ? ids(n, n + 1) : [], n === 1 ? { 'x-version': 'v7' } : {});
   const query = { paging: { kind: 'page' }, header_columns: { version: 'X-Version' } };

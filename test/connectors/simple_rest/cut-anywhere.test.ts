@@ -35,7 +35,7 @@ interface Server {
 interface Job {
   /** Which of the server's fields the job uses. */
   readonly asks: Server['tells'];
-  /** A path that the job has wrong. */
+  /** A path that is wrong in the job. */
   readonly typo: 'none' | 'way' | 'total' | 'pages' | 'more' | 'last';
   readonly missing: 'end' | 'error' | undefined;
   readonly isShort: boolean;
@@ -45,7 +45,7 @@ interface Job {
 /** Mostly true: a cut has to be compared with what is both sent and used. */
 const mostly = fc.constantFrom(true, true, false);
 const four = { total: mostly, pages: mostly, more: mostly, last: mostly };
-/** One server in six is intact, so that false errors are found too. */
+/** One server in six is intact, so that false errors are found, too. */
 const anyCut = fc.oneof(
   { arbitrary: fc.constant('none' as const), weight: 1 },
   { arbitrary: fc.constantFrom(...cuts), weight: 5 },

@@ -39,7 +39,7 @@ test('dates in templates are based on the logical time of a run', async () => {
   expect(askedInFull()).toEqual(['GET /d?on=2026-03-02&at=2026-03-01T23:30:00Z&from=2026-03-01']);
 });
 
-test('a period is requested in parts, without days that are in two of them', async () => {
+test('a period is requested in parts, and no day is in two of them', async () => {
   server.answer = ({ searchParams }, response) => sendJson(response, [{ day: searchParams.get('from') }]);
   const window = { start: '2026-01-01', end: '2026-01-05', step: '2d' };
   const query = { path: '/x?from={{ window.from }}&to={{ window.to }}', window };

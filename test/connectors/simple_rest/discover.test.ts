@@ -100,7 +100,7 @@ test('lists the columns of other formats and of a single record', async () => {
   expect((await discover('/me')).notes).toContain('No list of records found: the response is one record.');
 });
 
-test('asks for a path, and reports errors of the server', async () => {
+test("requires a path, and reports the server's errors", async () => {
   await expect(discover()).rejects.toMatchObject({ code: 'DISCOVER_PATH', next: expect.stringContaining('--path') });
   server.answer = (_, response) => response.writeHead(404).end();
   await expect(discover('/orders')).rejects.toMatchObject({ code: 'REST_NOT_FOUND' });

@@ -149,14 +149,14 @@ describe('a flag for more pages', () => {
     });
   });
 
-  it('that says there are no more is compared with the total', async () => {
+  it('that says there are no more pages is compared with the total', async () => {
     pagesAre([{ rows: ids(0, 3), more: false, count: 5 }]);
     expect(await failure({ records: 'rows', paging: { kind: 'page', more: 'more', total: 'count' } })).toMatchObject({
       code: 'REST_PAGES_SHORT',
     });
   });
 
-  it('that says there are more overrides a reached total', async () => {
+  it('that says there are more pages overrides a reached total', async () => {
     pagesAre([
       { rows: ids(0, 3), more: true, count: 3 },
       { rows: ids(3, 5), more: false, count: 3 },
@@ -165,7 +165,7 @@ describe('a flag for more pages', () => {
     expect(outcome).toMatchObject({ rows: numbers(0, 5), warnings: [{ code: 'REST_TOTAL_EXCEEDED' }] });
   });
 
-  it('that says there are more requires a next-page value even if the last page may omit it', async () => {
+  it('that says there are more pages requires a next-page value even if the last page may omit it', async () => {
     pagesAre([{ rows: ids(0, 3), more: true }]);
     expect(await failure({ records: 'rows', paging: { ...link, more: 'more', missing: 'end' } })).toMatchObject({
       code: 'REST_NO_WAY_ON',
@@ -173,7 +173,7 @@ describe('a flag for more pages', () => {
     });
   });
 
-  it('that says there are more requires a next-page value', async () => {
+  it('that says there are more pages requires a next-page value', async () => {
     pagesAre([{ rows: ids(0, 3), more: true, next: null }]);
     expect(await failure({ records: 'rows', paging: { ...link, more: 'more' } })).toMatchObject({
       code: 'REST_NO_WAY_ON',
@@ -327,13 +327,13 @@ describe('a page of xml without records', () => {
     expect(await failure({ paging: { kind: 'page' } })).toMatchObject({ code: 'RECORDS_NOT_FOUND' });
   });
 
-  it('may be the first response with null_records', async () => {
+  it('can be the first response with null_records', async () => {
     xmlIs([page(0, 0)]);
     for (const paging of [{ kind: 'none' }, { kind: 'page' }]) {
       expect(await failure({ records: 'row', paging })).toMatchObject({ code: 'RECORDS_NOT_FOUND' });
       expect((await extract({ records: 'row', paging, null_records: 'empty' })).rows).toEqual([]);
     }
-    // What follows the records is still compared with them.
+    // Content after the records is still compared with them.
     xmlIs([page(0, 3), '<error/>']);
     const query = { records: 'row', paging: { kind: 'page' }, null_records: 'empty' };
     expect(await failure(query)).toMatchObject({ code: 'RECORDS_NOT_FOUND' });

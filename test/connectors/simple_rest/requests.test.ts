@@ -128,7 +128,7 @@ test('a certificate is trusted only through ca_file', async () => {
   }
 });
 
-test("check reports what responds at the base URL, and what doesn't", async () => {
+test('check reports whether the base URL responds', async () => {
   const check = (source: Record<string, unknown>) => rest.check(contextOf(rest, { source, query: {}, folder }));
   server.answer = (_, response) => sendJson(response, {});
   expect(await check({ url: server.url })).toBe(`${server.url}/ responds with status 200 and application/json`);

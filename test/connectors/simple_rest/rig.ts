@@ -60,7 +60,7 @@ export function restBench() {
     failure,
     /** The requested URLs. */
     asked: () => server.requests.map(({ url }) => url),
-    /** The same requests, with the method before and the body after each. */
+    /** The same requests, each preceded by its method and followed by its body. */
     askedInFull: () =>
       server.requests.map(({ method, url, body }) => [method, url, body].filter((one) => one !== '').join(' ')),
   };

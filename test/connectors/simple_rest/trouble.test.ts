@@ -148,7 +148,7 @@ const cuts: Record<string, (response: import('node:http').ServerResponse) => voi
   },
 };
 
-test.each(Object.entries(cuts))("a response that %s is never an end: it's requested again", async (_, cut) => {
+test.each(Object.entries(cuts))("a response that %s never counts as the end: it's requested again", async (_, cut) => {
   server.answer = (_url, response, number) => (number === 1 ? cut(response) : sendJson(response, ids(5, 7)));
   expect((await extract({})).rows).toEqual(numbers(5, 7));
   server.answer = (_url, response) => cut(response);
@@ -186,7 +186,7 @@ test.each([
   });
 });
 
-test("a first page without a length that is cut off is requested again; a complete one that isn't data isn't", async () => {
+test("a truncated first page without a length is requested again; a complete page that isn't data isn't", async () => {
   const openEnded = (response: import('node:http').ServerResponse, text: string) => {
     response.useChunkedEncodingByDefault = false;
     response.writeHead(200, { 'content-type': 'application/json', connection: 'close' }).end(text);
@@ -208,7 +208,7 @@ test.each([
   expect(server.requests.length).toBe(requests);
 });
 
-test('a response that stalls, and one that trickles endlessly, time out', async () => {
+test('a response that stalls times out, and so does one that trickles endlessly', async () => {
   server.answer = (_, response) => {
     response.writeHead(200, { 'content-type': 'application/json' });
     response.write('[');
@@ -279,7 +279,7 @@ test('no error contains a credential, even if the server repeats it', async () =
   expect(shown).toContain('[redacted]');
 });
 
-test('a page that a server sends instead of data is reported with its text', async () => {
+test('a web page that a server sends instead of data is reported with its text', async () => {
   const page =
     '<!DOCTYPE html><html><head><style>p{color:red}</style><title>No such page</title></head><p>Ask <b>Ann</b>.</p>';
   server.answer = (_, response) => void response.writeHead(404, { 'content-type': 'text/html' }).end(page);

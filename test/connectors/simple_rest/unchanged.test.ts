@@ -4,7 +4,7 @@ import { ids, numbers, restBench } from './rig.ts';
 
 const { server, extract } = restBench();
 
-test("unchanged data isn't sent again: the next run asks with the values from the last response", async () => {
+test("unchanged data isn't sent again: the next run's request contains the values from the last response", async () => {
   server.answer = (_, response) => {
     const { headers } = server.requests.at(-1)!;
     const same =
