@@ -94,7 +94,7 @@ describeWithServer({ servers: ['PostgreSQL', 'MariaDB'] }, 'a wrong database pas
     240_000,
   );
 
-  it('that changed while chunks are read is sent only once more', async () => {
+  it('that changed while chunks are read is sent only one more time', async () => {
     const admin = new pg.Client(server('PostgreSQL').url);
     await admin.connect();
     onTestFinished(() => admin.end());
