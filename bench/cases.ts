@@ -13,7 +13,7 @@ export interface Case {
   readonly sends: boolean;
   /** The shell pipe; `$SINK` is the receiver's URL. */
   readonly pipe: string;
-  /** Wall time as a ratio to the pipe, of a small job in seconds: the goal, and the upper limit. */
+  /** Wall time, as a ratio to the pipe's, or in seconds for a small job: the goal and the upper limit. */
   readonly limits: Limits;
 }
 
@@ -25,7 +25,7 @@ const query = `select ${columns} from orders order by id`;
 /** The largest payload that the service takes is about 10 MB: this number of rows as csv. */
 export const largestPayloadRows = 95_000;
 
-/** The small job: some rows of a csv file. */
+/** The small job: some rows from a csv file. */
 export const smallJob = { rows: 12, file: 'rows.csv' } as const;
 
 export const isSmall = ({ source }: Case): boolean => source === 'file';
@@ -38,7 +38,7 @@ interface CasesOptions {
   readonly rows: number;
 }
 
-/** All cases, with the pipes for these two servers. The limits depend on how much of a run is its start. */
+/** All cases, with the pipes for these two servers. The limits depend on the startup's share of a run. */
 export function casesFor({ pg, maria, folder, rows }: CasesOptions): Case[] {
   const psql = (copy: string): string => `psql -q "${pg.url}" -c "\\copy (${copy}) to stdout`;
   const curl = 'curl -sS -o /dev/null -T - "$SINK"';

@@ -11,9 +11,10 @@ import { writeForms } from './connectors-data.ts';
 import { type Cost, measure, median } from './measure.ts';
 
 /**
- * `npm run bench:connectors -- [--rows 1000000] [--runs 3] [--only TEXT] [--json]`: rows per second, CPU and peak memory of the readers
- * of files, HTTP and file servers, compared with the best libraries and with tools that only move bytes. Each reader runs in
- * its own process, start included. All readers that convert cells to text must count the same characters.
+ * `npm run bench:connectors -- [--rows 1000000] [--runs 3] [--only TEXT] [--json]`: rows per second, CPU and peak
+ * memory of the readers for files, HTTP and file servers, compared with the best libraries and with tools that only
+ * move bytes. Each reader runs in its own process, including its start. All readers that convert cells to text must
+ * count the same characters.
  */
 const { values: options } = parseArgs({
   options: {

@@ -39,7 +39,7 @@ const patienceMs = 10 * minuteMs;
 
 /**
  * Runs a daemon process on the real clock. All targets are up to date, so runs read, encode, hash and compare, but send
- * nothing: this measures the daemon, not the limit of five requests per second.
+ * nothing: this measures the daemon, not the limit on requests per second.
  */
 export async function measureLateness(given: LatenessGiven): Promise<Lateness> {
   const { folder, jobs } = given;

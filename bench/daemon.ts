@@ -37,7 +37,7 @@ const seconds = (value: number): string => `${value.toFixed(2)} s`;
 const megabytes = (value: number): string => `${value.toFixed(0)} MB`;
 
 /**
- * One `sync` of one job with twelve rows, sent each time, in a process of its own and by a daemon, compared with a process
+ * One `sync` of one job with twelve rows, sent each time, in its own process and by a daemon, compared with a process
  * that does nothing.
  */
 const start: Part = async ({ folder, sluice }) => {

@@ -9,7 +9,7 @@ import { documentOf, type Format, formats } from './service-documents.ts';
 import { middle } from './service-rates.ts';
 import { keyOf } from './service-world.ts';
 
-/** `sluice serve`, started like a user starts it. */
+/** `sluice serve`, started as a user starts it. */
 const main = new URL('../src/cli/sluice.js', import.meta.url).pathname;
 
 export interface Serving {

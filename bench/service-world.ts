@@ -84,7 +84,7 @@ function addSource(db: Database, company: Company, index: number): void {
   createInstances(db, { source, properties: {} }, insertDatasource);
   const right = { canEdit: false, now: index };
   share(db, { kind: 'datasource', id }, { kind: 'group', holderId: `${company}-team`, ...right });
-  // Spread over all data sources, so that the first page of a guest isn't at the start.
+  // Spread over all data sources, so that a guest's first page isn't at the start.
   if (index % (companies[company] / guestSees) === 0)
     share(db, { kind: 'datasource', id }, { kind: 'user', holderId: `${company}-guest`, ...right });
 }

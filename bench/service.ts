@@ -25,7 +25,7 @@ interface Line {
   readonly what: string;
   readonly beside: string;
   readonly ratio: number;
-  /** The same by the servers' CPU time, which other load disturbs less. */
+  /** The same by the servers' CPU time, which other load affects less. */
   readonly cpuRatio: number;
   readonly aim: number | undefined;
 }

@@ -7,7 +7,7 @@ import { orderColumns } from './data.ts';
 /** One row from an independent parser, normalized: instants without a zone, with six fractional digits. */
 type Row = readonly (string | null)[];
 
-/** Reads a csv file with csv-parse. Empty means null, because no text of the table is empty. */
+/** Reads a csv file with csv-parse. Empty means null, because no text in the table is empty. */
 async function* csvRows(file: string, nullText: string): AsyncGenerator<Row> {
   const reader = createReadStream(file).pipe(parse({ from_line: 2 }));
   for await (const record of reader as AsyncIterable<string[]>) {

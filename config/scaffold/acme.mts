@@ -46,12 +46,12 @@ const columns: readonly Column[] = [
 export default defineConnector({
   id: 'acme',
   title: 'Acme',
-  summary: 'Reads the tickets of an account at Acme.',
+  summary: 'Reads the tickets in an Acme account.',
   source,
   query,
-  resumes: 'By the version of the last ticket that was read: every change gives a ticket a new, higher one.',
+  resumes: 'By the version of the last ticket that was read: every change assigns a ticket a new, higher version.',
   columns: 'Always `id`, `subject`, `hours` and `opened`.',
-  limits: ['Acme answers 100 requests a minute; if it asks for a pause, the run is retried after it.'],
+  limits: ['Acme allows 100 requests per minute; if it asks for a pause, the run is retried afterwards.'],
   example: `
 sources:
   helpdesk:
@@ -68,7 +68,7 @@ jobs:
     const http = await open(signal);
     try {
       const { total } = await ask(http, source, { after: '0', limit: '1' });
-      return `${source.url} answers; ${total} tickets can be read there`;
+      return `${source.url} responds; ${total} tickets can be read`;
     } finally {
       await http.close();
     }
@@ -154,8 +154,8 @@ function refused(status: number, text: string, passing: ReturnType<typeof passin
     return new Problem({ code: 'ACME_BUSY', family: 'try_later', message: 'Acme asks to wait', seen, ...pause });
   }
   if (status === 401 || status === 403) {
-    const next = 'Make a new token in Acme, and set it as the option "token" of the source';
-    return new Problem({ code: 'ACME_TOKEN', family: 'login', message: 'Acme does not take the token', seen, next });
+    const next = 'Create a new token in Acme, and set it as the option "token" in the source';
+    return new Problem({ code: 'ACME_TOKEN', family: 'login', message: 'Acme refuses the token', seen, next });
   }
   return new Problem({ code: 'ACME_REFUSED', family: 'job', message: 'Acme refuses the request', seen });
 }

@@ -16,12 +16,12 @@ const root = join(import.meta.dirname, '../..');
 const dist = resolve(process.argv[2] ?? join(root, 'dist'));
 
 /**
- * Files that stay apart from all that others load: the first runs the command line when it's loaded, the second is loaded while
- * others still are.
+ * Files that aren't merged with what others load: the first runs the command line when it's loaded, the second is
+ * loaded while others are still loading.
  */
 const apart = ['src/cli/main.js', 'src/lib/temporal-polyfill.js'];
 
-/** Shares no file with the rest: `sync` loads nothing else if a daemon does its work. */
+/** Shares no file with the rest: `sync` loads nothing else if a daemon runs its jobs. */
 const client = 'src/cli/hand-over/client';
 
 interface Manifest {
@@ -101,7 +101,7 @@ async function write(dir: string, hot: ReadonlySet<string> = new Set(), made = b
     dir,
     format: 'cjs',
     exports: 'named',
-    // Half of the size. Names of functions, classes and modules stay, so that a stack trace can be read.
+    // Half the size. Names of functions, classes and modules stay, so that stack traces are readable.
     minify: {
       compress: false,
       mangle: { toplevel: false, keepNames: { function: true, class: true } },

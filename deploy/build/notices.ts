@@ -6,7 +6,7 @@ export interface BundledPackage {
   readonly name: string;
   readonly version: string;
   readonly license: string;
-  /** The text of its license. */
+  /** Its license text. */
   readonly text: string;
 }
 
@@ -16,7 +16,7 @@ export async function bundledPackages(modules: readonly string[]): Promise<Bundl
   return Promise.all([...folders].sort().map(readPackage));
 }
 
-/** The packages with their licenses, as those licenses require; a text that several packages have is there once. */
+/** The packages with their licenses, as those licenses require; a text that several packages share appears once. */
 export function noticesOf(packages: readonly BundledPackage[]): string {
   const sharing = Map.groupBy(packages, ({ license, text }) => `${license}\n\n${text}`);
   const notices = [...sharing].map(([text, same]) => {

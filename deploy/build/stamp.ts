@@ -15,8 +15,8 @@ export interface StampOptions {
 }
 
 /**
- * Build information in dist/build.json. It's reproducible: the same commit gives the same stamp. Outside of a git checkout (an
- * image is built without `.git`), `SLUICE_COMMIT` and `SOURCE_DATE_EPOCH`
+ * Build information in dist/build.json. It's reproducible: the same commit always has the same stamp. Outside of a git
+ * checkout (an image is built without `.git`), `SLUICE_COMMIT` and `SOURCE_DATE_EPOCH`
  * (https://reproducible-builds.org/specs/source-date-epoch/) provide it; without them, the commit is unknown.
  */
 export async function stampOf({ root, version, files, env }: StampOptions): Promise<Build> {

@@ -2,8 +2,8 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
 /**
- * Runs a command of the built package and sends the paths of the files that it loaded: a child process of `trained-run.ts` with the
- * folder of the built files and the arguments of the command.
+ * Runs a command of the built package and sends the paths of the files that it loaded: a child process of
+ * `trained-run.ts`. Its arguments are the folder of the built files and the command's arguments.
  */
 const [dist, ...args] = process.argv.slice(2);
 const require = createRequire(import.meta.url);

@@ -6,7 +6,10 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Runs `sync` of a small job by built files until it finds nothing new. Returns the files that this run loaded. */
+/**
+ * Runs `sync` of a small job with the built files until it finds nothing new. Returns the files that the last run
+ * loaded.
+ */
 export async function filesOfSync(dist: string): Promise<string[]> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-build-'));
   const receiver = await startReceiver();
@@ -35,7 +38,7 @@ interface Receiver {
   readonly stop: () => void;
 }
 
-/** Accepts every upload, like the service. */
+/** Accepts every upload, as the service does. */
 async function startReceiver(): Promise<Receiver> {
   const server = createServer((request, response) => {
     request.resume().on('end', () => {

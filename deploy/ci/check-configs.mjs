@@ -1,6 +1,7 @@
-// Checks Sluice configs in a job of GitHub Actions or GitLab CI: `check`, `config diff` and `simulate`, without secrets. Writes a
-// summary in Markdown, marks the lines of errors, and updates its comment on the pull or merge request. docs/ci.md has the
-// variables. Exit code: 2 if a config has errors, 1 if its requests no longer fit, otherwise 0. Runs on Node 20 and newer.
+// Checks Sluice configs in a job of GitHub Actions or GitLab CI: `check`, `config diff` and `simulate`, without
+// secrets. Writes a summary in Markdown, marks the lines with errors, and updates its comment on the pull or merge
+// request. docs/ci.md has the variables. Exit code: 2 if a config has errors, 1 if its requests no longer fit,
+// otherwise 0. Runs on Node 20 and newer.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -185,7 +186,7 @@ async function request(url, { headers, method = 'GET', body }) {
 async function comment(summary) {
   const comments = await commentsOf();
   if (comments === undefined) return 'no comment: no request, or no token';
-  // Jobs of several workflows on one request each have their own.
+  // If several workflows check one request, each has its own comment.
   const mark = `<!-- sluice-config ${createHash('sha256').update(setting('CONFIG', 'sluice.yaml')).digest('hex').slice(0, 16)} -->`;
   const short =
     summary.length > maxComment ? `${summary.slice(0, maxComment)}\n\n…\n\nThe job's summary has the rest.` : summary;
@@ -211,7 +212,7 @@ async function publish(summary) {
   if (file) await writeFile(file, `${summary}\n`);
   if (env.GITHUB_STEP_SUMMARY) await appendFile(env.GITHUB_STEP_SUMMARY, `${summary}\n`);
   if (env.GITHUB_OUTPUT && file) await appendFile(env.GITHUB_OUTPUT, `summary=${file}\n`);
-  // A fork's token can't write, and an outage of the API says nothing about the config.
+  // A fork's token can't write, and an API outage says nothing about the config.
   const said = await comment(summary).catch((error) => `no comment: ${error.message}`);
   process.stdout.write(`${said}\n`);
 }

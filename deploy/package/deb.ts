@@ -8,7 +8,7 @@ import { makeFolder, run } from './tools.ts';
 export interface DebOptions {
   /** An existing folder for the package. */
   readonly into: string;
-  /** The Debian revision, for another package of the same version. */
+  /** The Debian revision, for another package with the same version. */
   readonly revision: string;
   readonly epochSeconds: number;
 }
@@ -17,7 +17,7 @@ const sources = join(import.meta.dirname, 'debian');
 const units = ['sluice.service', 'sluice-sync.service', 'sluice-sync.timer'];
 const maintainer = 'The authors of Sluice <sluice@localhost>';
 
-/** Makes the Debian package and returns its file name. The same commit gives the same bytes. */
+/** Builds the Debian package and returns its file name. The same commit always produces the same bytes. */
 export async function makeDeb({ into, revision, epochSeconds }: DebOptions): Promise<string> {
   const { version, description } = await readManifest();
   const architecture = architectures[process.arch];
@@ -65,7 +65,7 @@ async function addSystemFiles(root: string): Promise<void> {
   await addCompletions(root);
 }
 
-/** Where each shell looks for completions of packages. */
+/** Where each shell looks for packages' completions. */
 const completions = {
   bash: 'usr/share/bash-completion/completions/sluice',
   zsh: 'usr/share/zsh/vendor-completions/_sluice',
@@ -96,7 +96,7 @@ async function addDocumentation(root: string, changelog: string): Promise<void> 
   await cp(join(sources, 'copyright'), join(folder, 'copyright'));
   await cp(join(checkout, 'README.md'), join(folder, 'README.md'));
   await writeFile(join(folder, 'changelog.Debian.gz'), gzipSync(changelog, { level: 9 }));
-  // Messages name these pages, so they are not below usr/share/doc, which containers leave out.
+  // Messages name these pages, so they aren't below usr/share/doc, which containers leave out.
   await symlink('../../../lib/sluice/docs', join(folder, 'docs'));
   await symlink('../../../lib/sluice/CHANGELOG.md', join(folder, 'CHANGELOG.md'));
 }
@@ -127,7 +127,7 @@ interface Control {
   readonly description: string;
 }
 
-/** The libraries are those of the included Node; a minimal Debian has them. */
+/** The libraries that the included Node needs; a minimal Debian has them. */
 const controlOf = ({ full, architecture, size, description }: Control): string => `Package: sluice
 Version: ${full}
 Architecture: ${architecture}

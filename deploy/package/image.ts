@@ -16,9 +16,10 @@ export interface ImageOptions {
 }
 
 /**
- * Makes a container image without a container engine: an OCI image layout in a tar file
- * (https://github.com/opencontainers/image-spec/blob/main/image-layout.md), and returns its file name. It has Node, the C
- * libraries of this machine that Node needs, and Sluice, but no shell. Paths, user and variables are those of the Dockerfile.
+ * Builds a container image without a container engine: an OCI image layout in a tar file
+ * (https://github.com/opencontainers/image-spec/blob/main/image-layout.md), and returns its file name. It has Node, the
+ * C libraries of this machine that Node needs, and Sluice, but no shell. Paths, user and variables are those of the
+ * Dockerfile.
  */
 export async function makeImage({ into, epochSeconds }: ImageOptions): Promise<string> {
   const { version } = await readManifest();
@@ -73,7 +74,7 @@ const writableFolders = ['app/cache', 'data', 'tmp'];
 const layerContents: Readonly<Record<string, LayerContent>> = {
   node: { fill: addNode, owner: 0 },
   sluice: { fill: addSluice, owner: 0 },
-  // Only these are written.
+  // Only these folders are written to.
   writable: { fill: addWritableFolders, owner: 1000, entries: writableFolders },
 };
 

@@ -8,8 +8,8 @@ import { sbomOf } from './sbom.ts';
 import { run } from './tools.ts';
 
 /**
- * `npm run package`, after the build: writes the packages for this machine's architecture. It reads only this checkout and
- * what `npm ci` installed, and the same commit gives the same bytes (https://reproducible-builds.org).
+ * `npm run package`, after the build: writes the packages for this machine's architecture. It reads only this checkout
+ * and what `npm ci` installed, and the same commit always produces the same bytes (https://reproducible-builds.org).
  */
 const { values: flags } = parseArgs({
   options: {

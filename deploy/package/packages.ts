@@ -42,7 +42,7 @@ export interface IncludedPackage {
   readonly license?: string;
 }
 
-/** All packages that users get: those inside the bundle, those beside it, and Node. */
+/** All packages that users get: those inside the bundle, those next to it, and Node. */
 export async function includedPackages(): Promise<IncludedPackage[]> {
   const lock = await readLock();
   const beside = [...(await packagesNeeded()), nodePackage];
@@ -52,7 +52,7 @@ export async function includedPackages(): Promise<IncludedPackage[]> {
   ];
 }
 
-/** The packages that the bundle excludes, with their required dependencies: what an installation needs beside Node. */
+/** The packages that the bundle excludes, with their required dependencies: what an installation needs besides Node. */
 export async function packagesNeeded(): Promise<string[]> {
   const needed = Object.entries(await readLock()).filter(
     ([path, { dev, optional, peer }]) => path !== '' && !(dev || optional || peer),

@@ -67,7 +67,7 @@ function hashesOf(integrity: string | undefined): object {
     : { hashes: [{ alg: 'SHA-512', content: Buffer.from(text, 'base64').toString('hex') }] };
 }
 
-/** A UUID of the content (version 8 of RFC 9562), so that the same packages have the same one. */
+/** A UUID derived from the content (version 8 in RFC 9562), so that the same packages have the same UUID. */
 function serialOf(content: object): string {
   const hash = createHash('sha256').update(JSON.stringify(content)).digest('hex');
   const parts = [

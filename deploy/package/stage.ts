@@ -5,7 +5,7 @@ import { checkout, nodePackage, packagesNeeded } from './packages.ts';
 /** What an installation has besides dist/ and node_modules/. */
 const own = ['package.json', 'LICENSE', 'CHANGELOG.md', 'config', 'docs', 'src/cli/sluice', 'src/cli/sluice.js'];
 
-/** Copies what an installation needs besides Node into a folder, without tests and documentation of other packages. */
+/** Copies what an installation needs besides Node into a folder, without other packages' tests and documentation. */
 export async function stageInstallation(folder: string): Promise<void> {
   for (const path of [...own, 'dist']) await copy(path, folder, (file) => file !== 'man');
   for (const name of await packagesNeeded()) await copy(`node_modules/${name}`, folder, isNeededAtRunTime(name));
@@ -44,7 +44,7 @@ function isNeededAtRunTime(name: string): (file: string) => boolean {
   };
 }
 
-/** Modes of files and folders by their path, where they differ from those of data: 644, and 755 for a folder. */
+/** Modes of files and folders by path, if they differ from the defaults: 644, and 755 for folders. */
 export type Modes = Readonly<Record<string, number>>;
 
 /** Makes a tree the same for every user and time: the modes that packages have, and one modification time. */

@@ -35,7 +35,7 @@ function rowsOf([head = '', , ...rows]: readonly string[]): string[] {
   });
 }
 
-/** The only text has no title, nor has a column without one. */
+/** A single text has no title, and neither has a column without one. */
 function textOf(cell: string, title: string, count: number): string {
   if (title === '' || count === 1) return inline(cell);
   return cell === '**required**' ? `${bold('required')}.` : `${roff(title)}: ${inline(cell)}.`;
@@ -48,7 +48,7 @@ function cellsOf(row: string): string[] {
     .map((cell) => cell.replaceAll('\\|', '|'));
 }
 
-/** Code and strong text are bold; of a link, the text stays. */
+/** Code and strong text are bold; a link keeps only its text. */
 export function inline(markdown: string): string {
   const parts = markdown.replaceAll(/\[([^\]]+)\]\([^)\s]+\)/g, '$1').split(/(`[^`]+`|\*\*[^*]+\*\*)/);
   return parts

@@ -12,8 +12,8 @@ export interface PageHead {
 /** A manual page in the `man` macros, which groff and mandoc read (groff_man(7), man(7)). */
 export function manPage({ name, section, about, version, date }: PageHead, parts: readonly string[]): string {
   const title = `.TH ${roff(name.toUpperCase())} ${section} ${date || '""'} "Sluice ${roff(version)}" "Sluice manual"`;
-  // Neither justified nor hyphenated: options and paths are easier to read and to copy. groff 1.23 sets the adjustment of
-  // each paragraph from the string AD.
+  // Neither justified nor hyphenated: options and paths are easier to read and to copy. groff 1.23 takes each
+  // paragraph's adjustment from the string AD.
   const text = [
     title,
     '.nh',
@@ -33,10 +33,10 @@ export const subheading = (title: string): string => `.SS ${roff(title)}`;
 export const bold = (text: string): string => `\\fB${roff(text)}\\fR`;
 export const italic = (text: string): string => `\\fI${roff(text)}\\fR`;
 
-/** A paragraph of text that is roff already. */
+/** A paragraph of text that's already roff. */
 export const paragraph = (text: string): string => `.PP\n${filled(text)}`;
 
-/** A term with its text below, both roff already. */
+/** A term with its text below, both already roff. */
 export const item = (term: string, text: string): string => `.TP\n${filled(term)}\n${filled(text || '\\&')}`;
 
 /** A paragraph behind a mark, such as a bullet. */
@@ -52,7 +52,7 @@ const maxLine = 78;
 const maxWord = 40;
 const breaks = /[,/:?&=](?=.)/g;
 
-/** Escapes plain text: no character of it is a request, a hyphen for typesetting or a quote that typesetting changes. */
+/** Escapes plain text, so that no character is a request, a typesetting hyphen or a quote that typesetting changes. */
 export function roff(text: string): string {
   return text
     .replaceAll(/\S+/g, (word) => (word.length > maxWord ? word.replaceAll(breaks, '$&\u0000') : word))
