@@ -85,7 +85,7 @@ async function runFor({ sluice, folder, jobs, minuteOf, minutes }: LatenessGiven
   try {
     await saying(daemon.stdout, 'daemon.started');
     const startSeconds = (Date.now() - began) / 1000;
-    if (Date.now() > from) throw new Error(`the daemon took ${startSeconds} s to start, longer than it was given`);
+    if (Date.now() > from) throw new Error(`the daemon took ${startSeconds} s to start, longer than allowed`);
     await wait(from + minutes * minuteMs - Date.now());
     const expected = [...minuteOfJob.values()].filter((minute) => (minute - first + 60) % 60 < minutes).length;
     const late = await latenessIn(folder, { from, expected, minuteOfJob });
@@ -104,7 +104,7 @@ async function saying(stream: NodeJS.ReadableStream, word: string): Promise<void
       said = (said + text).slice(-10_000);
       if (said.includes(word)) resolve();
     });
-    stream.on('end', () => reject(new Error(`the daemon ended and never said ${word}: ${said}`)));
+    stream.on('end', () => reject(new Error(`the daemon ended without logging ${word}: ${said}`)));
   });
 }
 
@@ -130,7 +130,7 @@ async function latenessIn(
       const strange = runs.find(({ state }) => state !== 'unchanged' && state !== 'running');
       if (strange !== undefined) throw new Error(`a run of ${strange.job} ended as ${strange.state}`);
       if (runs.length === expected) return runs.map((run) => lateOf(run, minuteOfJob.get(run.job)!));
-      if (Date.now() > end) throw new Error(`${runs.length} of ${expected} runs have begun`);
+      if (Date.now() > end) throw new Error(`${runs.length} of ${expected} runs have started`);
     }
   } finally {
     database.close();

@@ -80,7 +80,7 @@ async function run(folder: string, pg: TestServer, sink: Sink): Promise<void> {
     costs.all.push(await sync('all'));
     const right = await sink.last();
     costs.kept.push(await sync('kept'));
-    if ((await sink.last()) !== right) throw new Error('the kept rows are not those of the table');
+    if ((await sink.last()) !== right) throw new Error('the kept rows differ from the table');
     costs.same.push(await sync('kept'));
   }
   const line = (name: string, { wall, cpu, peakMb }: Cost): string[] => [

@@ -152,9 +152,9 @@ async function runCase(bench: Bench, one: Case, right: string): Promise<Result> 
   }
 }
 
-/** Throws if a run sent other bytes than the checked ones. */
+/** Throws if a run sent bytes other than the verified ones. */
 async function assertRight(sink: Sink, { one, right }: { one: Case; right: string }): Promise<void> {
-  if ((await sink.last()) !== right) throw new Error(`${one.name}: these bytes are not the checked ones`);
+  if ((await sink.last()) !== right) throw new Error(`${one.name}: the bytes differ from the verified ones`);
 }
 
 function verdict(one: Case, { wall }: Cost, pipe: Cost): string {

@@ -112,5 +112,5 @@ async function put(instance: string, document: Buffer): Promise<void> {
   if (answer.statusCode !== 200) throw new Error(text);
   const shown = await request(instance, { headers: admin });
   const { data } = (await shown.body.json()) as { data: { data_size: number } };
-  if (data.data_size !== document.length) throw new Error(`${data.data_size} bytes kept of ${document.length}`);
+  if (data.data_size !== document.length) throw new Error(`${data.data_size} of ${document.length} bytes stored`);
 }

@@ -96,6 +96,6 @@ async function upload({ name, server, url, sha256 }: Receiver, document: Buffer,
   const seconds = (performance.now() - started) / 1000;
   const cpuSeconds = (await server.cpu()) - cpu;
   if (answer.statusCode !== 200) throw new Error(`${name}: ${text}`);
-  if ((await sha256(text)) !== right) throw new Error(`${name}: what was kept is not what was sent`);
+  if ((await sha256(text)) !== right) throw new Error(`${name}: the stored document differs from the sent one`);
   return { seconds, cpuSeconds };
 }

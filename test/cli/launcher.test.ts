@@ -52,7 +52,7 @@ const system = ['/usr/bin', '/bin'].join(delimiter);
 describe("an installed package's command", () => {
   it.each([
     ['in the package', () => join(installed, 'node_modules')],
-    ['beside the package', () => dirname(installed)],
+    ['next to the package', () => dirname(installed)],
   ])('runs as one process, with the Node %s, whatever is on the PATH', (_, modules) => {
     const node = bringNode(modules());
     const { code, stdout, pid } = start(system);

@@ -112,14 +112,14 @@ export class World {
   /** A new item of a collection, created by the declared POST. */
   async create(collection: string, owner: Owner, params: Readonly<Record<string, string>> = {}): Promise<string> {
     const endpoint = this.#endpoint('POST', collection);
-    if (endpoint === undefined) throw new Error(`nothing is declared that makes a thing of ${collection}`);
+    if (endpoint === undefined) throw new Error(`no declared POST creates an item in ${collection}`);
     const body = await this.#fields(
       fieldsOf(endpoint.body as Exclude<Endpoint['body'], 'data' | undefined>),
       owner,
       params,
     );
     const answer = await this.send(endpoint, { params, body }, { owner });
-    if (answer.status !== 201) throw new Error(`making one of ${collection} failed: ${answer.text}`);
+    if (answer.status !== 201) throw new Error(`creating an item in ${collection} failed: ${answer.text}`);
     return answer.body.meta.location!.split('/').at(-1)!;
   }
 

@@ -77,7 +77,7 @@ describe('a comScore report', () => {
       { code: 'SERVICE_REFUSED', seen: 'status 500: Bad' },
     ],
     [
-      "that failed on their server, which isn't the query's fault",
+      "that failed on comScore's server, not because of the query,",
       {
         ...reports({
           submit: {

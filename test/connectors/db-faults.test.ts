@@ -150,7 +150,7 @@ describe('PostgreSQL', () => {
       'login',
     ],
     [
-      'Pgpool-II refuses the password, in the words of its version 4.3',
+      'Pgpool-II 4.3 refuses the password',
       pooler('XX000', 'authentication failed', 'username "sluice" or password does not exist in backend'),
       'DB_LOGIN_REFUSED',
       'login',

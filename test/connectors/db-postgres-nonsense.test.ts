@@ -53,7 +53,7 @@ it.each<[string, Buffer]>([
   ['an authentication message that is too short', message('R', '\0')],
   ['a length of 0', message('R', '', 0)],
   ['a negative length', message('R', '', -2)],
-  ['a message larger than any outside of rows', message('S', 'x', 0x7fffffff)],
+  ['a message larger than any except a row', message('S', 'x', 0x7fffffff)],
   ['a salt that is too short', login(5, 'ab')],
   ['an unterminated error', Buffer.concat([message('E', 'SFATAL\0C28000\0Mno'), Buffer.alloc(64)])],
   ['an empty error', message('E')],

@@ -15,8 +15,8 @@ const suites = [
   { title: 'over FTP without MLSD', suite: { server: 'vsftpd' }, login: plainLogin },
   { title: 'over FTPS', suite: { server: 'ProFTPD', settings: tls }, login: tlsLogin('ftps') },
   { title: 'over FTPS without MLSD', suite: { server: 'vsftpd', settings: tls }, login: tlsLogin('ftps') },
-  { title: 'over FTP of another server', suite: { server: 'Pure-FTPd' }, login: plainLogin },
-  { title: 'over FTPS of another server', suite: { server: 'Pure-FTPd', settings: tls }, login: tlsLogin('ftps') },
+  { title: 'over FTP with another server', suite: { server: 'Pure-FTPd' }, login: plainLogin },
+  { title: 'over FTPS with another server', suite: { server: 'Pure-FTPd', settings: tls }, login: tlsLogin('ftps') },
   {
     title: 'over implicit FTPS',
     suite: { server: 'ProFTPD', settings: async () => ({ ...(await tls()), implicit: true }) },

@@ -17,22 +17,22 @@ it.each<[string, Condition[], Partial<JobStatus>, string]>([
   ['has nothing to show before the first one', [], { last_run: undefined as never }, 'idle'],
   ['is idle if it is disabled, whatever its last run was', [], { enabled: false }, 'idle'],
   ['waits while something is owed', [], { owed: [payload] }, 'wait'],
-  ['waits while something is owed, also if it is disabled', [], { owed: [payload], enabled: false }, 'wait'],
-  ['waits while a person holds it', [], { on_hold: true }, 'wait'],
+  ['waits while something is owed, even if it is disabled', [], { owed: [payload], enabled: false }, 'wait'],
+  ['waits while it is on hold', [], { on_hold: true }, 'wait'],
   ['waits with a warning', [about('warning', 'other', 'orders')], {}, 'wait'],
   [
-    'is bad with an error, whatever else is so',
+    'is bad with an error, whatever else is true',
     [about('warning', 'orders'), about('error', 'orders')],
     { on_hold: true },
     'bad',
   ],
   [
-    'is bad with an error though it is disabled and never ran',
+    'is bad with an error, even if it is disabled and never ran',
     [about('error', 'orders')],
     { enabled: false, last_run: undefined as never },
     'bad',
   ],
-  ['is good whatever is wrong with others', [about('error', 'other'), about('error')], {}, 'good'],
+  ['is good, whatever is wrong with other jobs', [about('error', 'other'), about('error')], {}, 'good'],
 ])('a job %s', (_, conditions, more, standing) => {
   expect(standingsOf({ conditions })(job(more))).toBe(standing);
 });

@@ -95,11 +95,11 @@ describe('an invalid line', () => {
   it.each([
     ['an unknown command', 'sluice synk', 'ended with 2'],
     ['an unknown flag', 'sluice plan --fast', 'ended with 2'],
-    ['an unknown program', 'frobnicate --now', 'nothing is known of this program'],
+    ['an unknown program', 'frobnicate --now', 'unknown program'],
     ['an unknown script', 'npm run nothing', 'package.json has no script nothing'],
     ["an unknown flag of a program that isn't run", 'systemctl enable --later sluice', 'unknown flag --later'],
     ['a login without a source', 'sluice login "" --pasted', "unknown option '--pasted'"],
-    ['an undefined variable', 'sluice status $NOWHERE', 'did not come to the end'],
+    ['an undefined variable', 'sluice status $NOWHERE', 'did not reach the end'],
   ])('%s is detected', async (_, line, fault) => {
     expect((await faultsOf(await walkOf(line))).join('\n')).toContain(fault);
   });

@@ -77,7 +77,7 @@ export const otherEnds: readonly { readonly words: RegExp; readonly code: number
     code: 1,
     why: 'before a page about guards: the result is held back',
   },
-  { words: /: sluice (history|rollback|explain) .*\b[0-9a-f-]{22,}$/, code: 2, why: 'an ID of the reader' },
+  { words: /: sluice (history|rollback|explain) .*\b[0-9a-f-]{22,}$/, code: 2, why: 'the reader has their own ID' },
   { words: /: sluice alerts test/, code: 2, why: 'the config has no channel' },
   { words: /: sluice discover api /, code: 2, why: 'the config has no such source' },
   { words: /: sluice dead (show|send)/, code: 2, why: 'no payload is dead' },
@@ -89,7 +89,7 @@ export const otherEnds: readonly { readonly words: RegExp; readonly code: number
 /** Commands in sentences that are only parsed, and why they aren't run. */
 export const onlyParsed: readonly { readonly words: RegExp; readonly why: string }[] = [
   { words: /^(login|logins revoke)/, why: 'needs a vendor and a user' },
-  { words: /^alerts test/, why: 'sends to a channel of the reader' },
+  { words: /^alerts test/, why: "sends to the reader's channel" },
 ];
 
 /** Words in sentences that look like a command and aren't meant to be run. */

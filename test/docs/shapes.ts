@@ -42,14 +42,14 @@ export const shapes: Readonly<Record<string, Shape>> = {
     fault: ([, unit]) =>
       unit === undefined || there(`deploy/systemd/${unit}.service`) ? undefined : `no unit ${unit}`,
   },
-  journalctl: { why: 'reads the journal of the machine', flags: ['-u', '-o', '-p'] },
+  journalctl: { why: "reads the machine's journal", flags: ['-u', '-o', '-p'] },
   install: { why: 'writes to /etc', flags: ['-d', '-m'] },
   cp: {
     why: 'writes to /etc',
     flags: [],
     fault: ([from = '']) => (there(from) ? undefined : `there is no ${from}`),
   },
-  rm: { why: 'removes what an install put there', flags: ['-r'] },
+  rm: { why: 'removes installed files', flags: ['-r'] },
   chown: { why: 'needs root', flags: ['-R'] },
   tar: { why: 'unpacks into /usr/local', flags: ['-xJf', '-C', '--strip-components'] },
   'apt-get': { why: 'changes the machine', verbs: ['install', 'remove', 'purge'], flags: ['--no-install-recommends'] },
@@ -58,7 +58,7 @@ export const shapes: Readonly<Record<string, Shape>> = {
     flags: ['-e'],
     fault: ([file = '']) => (file === '0' || there(file) ? undefined : `there is no ${file}`),
   },
-  psql: { why: 'is compared with, without a server of its own here', flags: ['-c'] },
+  psql: { why: 'appears in a comparison, and no server runs here', flags: ['-c'] },
 };
 
 /** What is wrong with the words of a command that was not run; undefined for nothing. */
@@ -68,7 +68,7 @@ export async function shapeFault([program = '', ...words]: readonly string[]): P
   if (inside !== undefined)
     return (await parseFault(inside)) ?? shapeFault([program, ...words.slice(0, words.indexOf('exec') + 1)]);
   const shape = shapes[program];
-  if (shape === undefined) return `nothing is known of the program ${program}: add it to test/docs/shapes.ts`;
+  if (shape === undefined) return `unknown program ${program}: add it to test/docs/shapes.ts`;
   const flag = words.find(
     (word) => word.startsWith('-') && word !== '--' && !shape.flags.includes(word.split('=')[0]!),
   );

@@ -15,12 +15,12 @@ async function faultOf({ place, code, words }: Typed): Promise<string | undefine
     ...otherEnds.flatMap(({ words: known, code: other }) => (known.test(`${place}: ${line}`) ? [other] : [])),
   ];
   if (allowed.includes(code)) return undefined;
-  return said(code === 127 ? 'nothing is known of this program: test/docs/machine.sh' : `ended with ${code}`);
+  return said(code === 127 ? 'unknown program: test/docs/machine.sh' : `ended with ${code}`);
 }
 
-/** What is wrong with the commands of a walk, and then all output. Empty if nothing is. */
+/** What is wrong with the commands of a walk, followed by all output. Empty if nothing is wrong. */
 export async function faultsOf({ typed, output, isWhole }: Walk): Promise<string[]> {
   const faults = (await Promise.all(typed.map(faultOf))).filter((fault) => fault !== undefined);
-  if (!isWhole) faults.push('the shell did not come to the end of the page');
+  if (!isWhole) faults.push('the shell did not reach the end of the page');
   return faults.length === 0 ? [] : [...faults, output];
 }

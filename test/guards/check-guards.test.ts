@@ -239,7 +239,7 @@ describe('the newest date or time', () => {
       ['2026-06-14T10:00:00.5Z', '2026-06-14T10:00:00Z', '2026-06-14T10:00:01.25Z'],
       '2026-06-14T10:00:01.000Z',
     ],
-    ['a date after a time of that day', ['2026-06-14 10:00', '2026-06-14'], '2026-06-14T23:59:59.000Z'],
+    ['a date after a time on that day', ['2026-06-14 10:00', '2026-06-14'], '2026-06-14T23:59:59.000Z'],
     [
       'a later time in a zone that sorts before one in UTC',
       ['2026-06-14T10:00:00Z', '2026-06-14T09:30:00-05:00'],
@@ -248,12 +248,12 @@ describe('the newest date or time', () => {
     ['a space in place of the T', ['2026-06-14T09:00:00Z', '2026-06-14 10:00:00Z'], '2026-06-14T10:00:00.000Z'],
     ['dates mixed with times', ['2026-06-14T23:00:00Z', '2026-06-13'], '2026-06-14T23:00:00.000Z'],
     [
-      'what is up to a day in the future',
+      'values up to a day in the future',
       ['2026-06-16T11:59:00Z', '2999-01-01', '2999-01-01T00:00:00Z'],
       '2026-06-16T11:59:00.000Z',
     ],
-    ['nothing that is no date', ['x', '2026-13-01', '20260614', '', '2026-06-14x'], undefined],
-    ['an invalid day of a month as its last day', ['2026-02-31'], '2026-02-28T23:59:59.000Z'],
+    ['only texts that are dates', ['x', '2026-13-01', '20260614', '', '2026-06-14x'], undefined],
+    ['an invalid day as the last day of its month', ['2026-02-31'], '2026-02-28T23:59:59.000Z'],
   ] as const)('supports %s', ([, values, expected]) => {
     expect(newest(values)).toBe(expected);
   });

@@ -110,7 +110,7 @@ const passing: readonly Passing[] = [
   { what: '503 with Retry-After', faults: [{ answer: 503, headers: { 'retry-after': '1' } }], ownAccount: true },
   { what: 'a login page as the response', faults: [{ page: '<html>Please log in</html>' }] },
   { what: 'a connection reset before the body', faults: [{ reset: 'before the body' }], text: newer },
-  { what: 'a connection reset after half of the body', faults: [{ reset: 'after half of the body' }], text: newer },
+  { what: 'a connection reset after half the body', faults: [{ reset: 'after half of the body' }], text: newer },
   {
     what: 'a connection reset after the body, which never arrived',
     faults: [{ reset: 'after the body' }],

@@ -471,7 +471,7 @@ describe('the hand-over socket', () => {
     // Where the socket would be created.
     mkdirSync(join(home.folder, 'state', '.daemon.sock.new', 'x'), { recursive: true });
     const next = home.start(['run'], { serves: true });
-    await until('the daemon to go on', () => next.output().includes('sync.not_accepted'), { seen: next.output });
+    await until('the daemon to continue', () => next.output().includes('sync.not_accepted'), { seen: next.output });
     expect(await home.sluice(['sync'])).toMatchObject({ code: 0, stderr: expect.stringContaining('delivered') });
     expect(existsSync(socket)).toBe(false);
     next.child.kill('SIGTERM');

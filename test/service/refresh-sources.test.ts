@@ -398,7 +398,7 @@ describe('an invalid property', () => {
     ['of the wrong type', 'db', { sql: 'select 1', driver: 'postgres', user: 'u', port: 'high' }, /port/],
     ['that is missing', 'db', { driver: 'postgres', user: 'u', host: 'x.test' }, /sql/],
     ['that conflicts with another one', 'db', { sql: 'select 1', host: 'x.test' }, /driver/],
-    ['that reads the disk of the service', 'db', { sql: 'select 1', file: '/etc/passwd' }, /file on the service/],
+    ["that reads the service's disk", 'db', { sql: 'select 1', file: '/etc/passwd' }, /file on the service/],
     ['that reads it through SQLite', 'db', { sql: 'select 1', driver: 'sqlite' }, /file on the service/],
     ['with a socket', 'db', { sql: 'select 1', driver: 'postgres', user: 'u', host: '/run' }, /file on the service/],
     [
@@ -407,7 +407,7 @@ describe('an invalid property', () => {
       { host: 'x.test', path: 'a', protocol: 'ftps', tls: '{"mode":"verify","ca_file":"/etc/passwd"}' },
       /ca_file.*file on the service/,
     ],
-    ['of a service that was shut down', 'radian6', {}, /is discontinued/],
+    ['that names a service that was shut down', 'radian6', {}, /is discontinued/],
   ])('%s is reported by the instance', async (_name, connector, properties, message) => {
     const given = await start();
     expect((await refreshed(given, { connector, properties })).error).toMatch(message);

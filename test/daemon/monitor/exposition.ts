@@ -17,7 +17,7 @@ const pair = /(?<name>[a-zA-Z_]\w*)="(?<value>(?:[^"\\\n]|\\[\\n"])*)"(?:,|$)/y;
 
 /** Parses the text format strictly, as its specification says; throws if a line is invalid. */
 export function parseExposition(text: string): Family[] {
-  if (!text.endsWith('\n')) throw new Error('the last line has no end');
+  if (!text.endsWith('\n')) throw new Error('the last line has no line break');
   const families: Family[] = [];
   for (const row of text.split('\n').filter((one) => one !== '')) {
     const comment = /^# (HELP|TYPE) (\S+) (.*)$/.exec(row);
@@ -30,11 +30,11 @@ export function parseExposition(text: string): Family[] {
 
 function sampleInto(families: Family[], row: string): void {
   const { name = '', labels = '', value = '' } = line.exec(row)?.groups ?? {};
-  if (name === '') throw new Error(`no sample: ${row}`);
+  if (name === '') throw new Error(`not a sample: ${row}`);
   // Prometheus accepts NaN and infinities in any case.
   const isNone = /^nan$/i.test(value);
   const number = value === '+Inf' ? Number.POSITIVE_INFINITY : Number(value);
-  if (Number.isNaN(number) !== isNone) throw new Error(`no number: ${row}`);
+  if (Number.isNaN(number) !== isNone) throw new Error(`not a number: ${row}`);
   const family = families.at(-1);
   const base = family?.type === 'histogram' ? name.replace(/_(bucket|sum|count)$/, '') : name;
   familyOf(families, base).samples.push({ name, labels: labelsOf(labels), value: number });

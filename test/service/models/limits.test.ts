@@ -28,7 +28,7 @@ const calls = [
     status: 200,
   },
   { title: 'Acme requests an unknown path', payer: 'acme', key: keys.acmeEditor, path: '/nowhere', status: 404 },
-  { title: 'Acme requests what it may not', payer: 'acme', key: keys.acmeNobody, path: '/users', status: 401 },
+  { title: 'Acme sends a forbidden request', payer: 'acme', key: keys.acmeNobody, path: '/users', status: 401 },
   { title: 'Acme sends an invalid request', payer: 'acme', key: keys.acmeAdmin, path: '/klips?limit=0', status: 400 },
   { title: 'Other requests a profile', payer: 'other', key: keys.otherAdmin, path: '/profile', status: 200 },
   { title: 'a stranger sends a request', payer: 'strangers', key: 'f'.repeat(40), path: '/profile', status: 401 },
