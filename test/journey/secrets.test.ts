@@ -163,7 +163,7 @@ describe('secrets of destinations', () => {
     });
     const env = { PUSH_KEY: secrets.envKey, PUSH_PASSWORD: secrets.basicPassword };
     const text = await everything(home, env);
-    expectClosedMouth(text, 'job_a', 'payload.delivered', 'request.sent', 'unchanged', 'accepted the credentials');
+    expectClosedMouth(text, 'job_a', 'payload.delivered', 'request.sent', 'unchanged', 'credentials accepted');
     expect(home.state().outbox.filter(({ state }) => state === 'delivered')).toHaveLength(4);
   });
 

@@ -80,7 +80,7 @@ async function tryDestination(
   return look('destination', destination.name, async () => {
     const { meta } = await client.call('GET', '/datasources', { query, attempts: 2 });
     const { total = 'some' } = meta;
-    return `${destination.url} accepted the credentials; ${String(total)} data ${total === 1 ? 'source' : 'sources'}`;
+    return `credentials accepted, ${String(total)} data ${total === 1 ? 'source' : 'sources'} at ${destination.url}`;
   });
 }
 
