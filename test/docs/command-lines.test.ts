@@ -1,9 +1,11 @@
+import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parseFault } from '../cli/program.ts';
 import { forSuite, makeWorld, type World } from '../journey/world.ts';
-import { type CommandBlock, type Page, readPages } from './command-lines.ts';
+import { type CommandBlock, type Page, readPages, root } from './command-lines.ts';
 import { typeAll } from './machine.ts';
 import { notTyped, onlyParsed, otherEnds, preparations } from './pages.ts';
+import { pictureOf } from './pictures.ts';
 import { shapes } from './shapes.ts';
 import { faultsOf } from './walk-faults.ts';
 
@@ -19,10 +21,15 @@ const withBlocks = pages.filter(({ blocks }) => blocks.length > 0);
 
 describe('the commands of a page, run one after another', () => {
   it.each(withBlocks)('$file', async ({ file, blocks }: Page) => {
-    const walk = await typeAll(world, { blocks, ...preparations[file] });
+    const pictured = blocks.flatMap(({ place, picture }) => (picture === undefined ? [] : [{ place, ...picture }]));
+    const walk = await typeAll(world, { blocks, terminal: pictured.length > 0, ...preparations[file] });
     expect(await faultsOf(walk)).toEqual([]);
     // No command of the page is missing from the record.
     for (const { place } of blocks) expect(walk.typed.map((one) => one.place)).toContain(place);
+    for (const picture of pictured)
+      await expect(pictureOf(picture, walk), 'is fixed by `npm run pictures`').toMatchFileSnapshot(
+        join(root, dirname(file), picture.path),
+      );
   });
 });
 

@@ -3,11 +3,20 @@ import { resolve } from 'node:path';
 
 export const root = resolve(import.meta.dirname, '../..');
 
+export interface Picture {
+  /** Relative to the page. */
+  readonly path: string;
+  /** The text for people who don't see it. */
+  readonly alt: string;
+}
+
 /** Commands of a page that a reader runs one after another. */
 export interface CommandBlock {
   /** `docs/operate.md:11`. */
   readonly place: string;
   readonly text: string;
+  /** The picture that follows: what these commands print. */
+  readonly picture?: Picture;
 }
 
 export interface Page {
@@ -17,7 +26,7 @@ export interface Page {
   readonly inline: readonly CommandBlock[];
 }
 
-const fence = /^```(\w*)\n(.*?)^```$/gms;
+const fence = /^```(\w*)\n(.*?)^```$(?:\n\n!\[([^\]]*)\]\((pictures\/[\w-]+\.svg)\))?/gms;
 
 /** The README and every page of docs/, with their commands. A code block without a language is an error of the page. */
 export function readPages(): Page[] {
@@ -29,11 +38,12 @@ export function readPages(): Page[] {
 }
 
 function blocksOf(file: string, text: string): CommandBlock[] {
-  return [...text.matchAll(fence)].flatMap(([, language = '', content = ''], i) => {
+  return [...text.matchAll(fence)].flatMap(([, language = '', content = '', alt = '', path], i) => {
     if (language === '') throw new Error(`${file}: code block ${i + 1} names no language (sh, console, text, yaml …)`);
     if (language !== 'sh' && language !== 'console') return [];
     const place = `${file}:${lineOf(text, content)}`;
-    return [{ place, text: language === 'sh' ? content : typedIn(content) }];
+    const typed = language === 'sh' ? content : typedIn(content);
+    return [{ place, text: typed, ...(path === undefined ? {} : { picture: { path, alt } }) }];
   });
 }
 

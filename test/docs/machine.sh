@@ -4,8 +4,20 @@
 # Every command writes "location, exit code, words" to $RECORD; "-" instead of the code means that it was recorded and
 # not run.
 set -u
+[ ! -t 1 ] || /usr/bin/stty -echo cols 116 rows 40
 place=start
-at() { place=$1; }
+# On a terminal, the title of the window is the location of the current line.
+at() {
+  place=$1
+  [ ! -t 1 ] || printf '\e]0;%s\a' "$place"
+}
+# Shows a line as typed, twelve seconds after the previous one.
+show() {
+  flags=(--import "$TOOLS/../journey/preloads/shifted-clock.ts")
+  export CLOCK_AT=$((${CLOCK_AT-1796115600000} + 12000))
+  printf '$ %s\n' "$1"
+}
+flags=()
 record() {
   local code=$1 words
   shift
@@ -13,10 +25,16 @@ record() {
   printf '%s\t%s\t%s\n' "$place" "$code" "${words# }" >>"$RECORD"
 }
 
-# Runs until a line says that it's ready. A server continues until the page ends; a daemon ends immediately and must end
-# successfully.
+# Runs until a line says that it's ready; on a terminal, its reader then presses Enter. A server continues until the
+# page ends; a daemon ends immediately and must end successfully.
 until_ready() {
   local line pid output
+  if [ -t 1 ]; then
+    "$NODE" "${flags[@]}" "$DOOR" "$@" &
+    servers+=("$!")
+    read -rs -t 200
+    return
+  fi
   mkfifo "pipe.$((++pipes))"
   "$NODE" "$DOOR" "$@" >"pipe.$pipes" 2>&1 &
   pid=$!
@@ -45,11 +63,11 @@ trap end_servers EXIT
 sluice() {
   local code=0
   case ${1-}${2+ $2} in
-    simulate\ --json) "$NODE" "$DOOR" "$@" --days 1 || code=$? ;;
+    simulate\ --json) "$NODE" "${flags[@]}" "$DOOR" "$@" --days 1 || code=$? ;;
     serve*) until_ready "$@" --port 0 || code=$? ;;
     run*) until_ready "$@" || code=$?; [ -n "${KEEP_DAEMON-}" ] || end_servers ;;
     login\ * | logins\ revoke | sync\ contacts | simulate*) code=- ;;
-    *) "$NODE" "$DOOR" "$@" || code=$? ;;
+    *) "$NODE" "${flags[@]}" "$DOOR" "$@" || code=$? ;;
   esac
   record "$code" sluice "$@"
   [ "$code" = - ] || return "$code"

@@ -18,10 +18,12 @@ export interface Typed {
 
 export interface Walk {
   readonly typed: readonly Typed[];
-  /** All output, to see why a command failed. */
+  /** All output, to see why a command failed. On a terminal, titles separate the locations of the page. */
   readonly output: string;
   /** Whether the shell reached the end of the page. */
   readonly isWhole: boolean;
+  /** Where the commands ran; it exists until the test ends. */
+  readonly folder: string;
 }
 
 /** Small programs on every Debian, which a page can use unchanged. */
@@ -98,46 +100,62 @@ export interface Script {
   readonly before?: Readonly<Record<string, string>>;
   /** The job keeps its rows. */
   readonly keeps?: boolean;
+  /** The commands run on a terminal, at fixed times, and the output includes them. */
+  readonly terminal?: boolean;
 }
 
 /** Runs all blocks in one shell, one after another, in a separate folder. */
-export async function typeAll(world: World, { blocks, before = {}, keeps = false }: Script): Promise<Walk> {
+export async function typeAll(
+  world: World,
+  { blocks, before = {}, keeps = false, terminal = false }: Script,
+): Promise<Walk> {
   const folder = await makeMachine(world, { keeps });
   const swaps = await replacements(world);
   const known = (text: string): string => swaps.reduce((all, [from, to]) => all.replaceAll(from, to), text);
   const prepared = (line: string, place: string): string[] => {
-    const lines = Object.entries(before).flatMap(([mark, own]) => (line.includes(mark) ? [own] : []));
-    return lines.length === 0 ? [line] : [`at 'before ${place}'`, ...lines, `at '${place}'`, line];
+    const lines = Object.entries(before).flatMap(([mark, text]) => (line.includes(mark) ? [text] : []));
+    const own = lines.length === 0 ? [] : [`at 'before ${place}'`, ...lines, `at '${place}'`];
+    const shown = terminal && line !== '' ? [`show '${line.replaceAll("'", "'\\''")}'`] : [];
+    return [...own.map(known), ...shown, known(line)];
   };
   const parts = blocks.flatMap(({ place, text }) => [
     `at '${place}'`,
-    ...text.split('\n').flatMap((line) => prepared(line, place).map(known)),
+    ...text.split('\n').flatMap((line) => prepared(line, place)),
   ]);
   const script = [readFileSync(join(import.meta.dirname, 'machine.sh'), 'utf8'), ...parts, 'at end', 'record 0 end'];
   const file = join(folder, 'page.sh');
   writeFileSync(file, script.join('\n'));
   const record = join(folder, 'record');
   writeFileSync(record, '');
-  const output = await bash(file, {
-    cwd: folder,
-    env: {
-      HOME: folder,
-      TMPDIR: folder,
-      PATH: join(folder, 'bin'),
-      NODE: process.execPath,
-      DOOR: inject('door'),
-      TOOLS: import.meta.dirname,
-      XDG_CACHE_HOME: join(root, 'node_modules/.cache'),
-      NO_COLOR: '1',
-      RECORD: record,
-      SLUICE_API_KEY: adminKey,
-      KEY: adminKey,
-      SERVICE: world.url,
-      ID: world.instances.csv,
+  const output = await bash(
+    terminal ? ['/usr/bin/script', '-qefc', `exec /bin/bash ${file}`, '/dev/null'] : ['/bin/bash', file],
+    {
+      cwd: folder,
+      stdio: [terminal ? 'pipe' : 'ignore', 'pipe', 'pipe'],
+      env: {
+        HOME: folder,
+        TMPDIR: folder,
+        PATH: join(folder, 'bin'),
+        NODE: process.execPath,
+        DOOR: inject('door'),
+        TOOLS: import.meta.dirname,
+        XDG_CACHE_HOME: join(root, 'node_modules/.cache'),
+        ...(terminal ? { TERM: 'xterm-256color', TZ: 'UTC' } : { NO_COLOR: '1' }),
+        RECORD: record,
+        SLUICE_API_KEY: adminKey,
+        KEY: adminKey,
+        SERVICE: world.url,
+        ID: world.instances.csv,
+      },
     },
-  });
+  );
   const typed = readFileSync(record, 'utf8').split('\n').slice(0, -1).map(typedOf);
-  return { typed: typed.filter(({ place }) => place !== 'end'), output, isWhole: typed.at(-1)?.place === 'end' };
+  return {
+    typed: typed.filter(({ place }) => place !== 'end'),
+    output,
+    isWhole: typed.at(-1)?.place === 'end',
+    folder,
+  };
 }
 
 function typedOf(line: string): Typed {
@@ -151,12 +169,28 @@ function unquoted(text: string): string[] {
   return words.map((word) => (word === "''" ? '' : word.replaceAll(/^\$'|'$/g, '').replaceAll(/\\(.)/gs, '$1')));
 }
 
-function bash(file: string, how: { readonly cwd: string; readonly env: NodeJS.ProcessEnv }): Promise<string> {
+/** A command asks, or a server is ready. */
+const waitsForEnter = /\[y\/N\] |daemon\.started|service is listening url/g;
+
+/** Runs a shell, and presses Enter whenever its terminal waits for it. */
+function bash(
+  [program = '', ...words]: readonly string[],
+  how: {
+    readonly cwd: string;
+    readonly env: NodeJS.ProcessEnv;
+    readonly stdio: [input: 'pipe' | 'ignore', 'pipe', 'pipe'];
+  },
+): Promise<string> {
   return new Promise((resolve, reject) => {
-    const shell = spawn('/bin/bash', [file], { ...how, stdio: ['ignore', 'pipe', 'pipe'] });
+    const shell = spawn(program, words, how);
     let output = '';
-    for (const stream of [shell.stdout, shell.stderr]) {
-      stream.setEncoding('utf8').on('data', (piece: string) => (output += piece));
+    let entered = 0;
+    for (const stream of [shell.stdout!, shell.stderr!]) {
+      stream.setEncoding('utf8').on('data', (piece: string) => {
+        output += piece;
+        const due = [...output.matchAll(waitsForEnter)].length;
+        for (; entered < due; entered++) shell.stdin?.write('\n');
+      });
     }
     shell.on('error', reject).on('close', () => resolve(output));
   });

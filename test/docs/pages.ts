@@ -9,6 +9,8 @@ export const preparations: Readonly<Record<string, Preparation>> = {
     before: {
       'sluice init': 'command rm sluice.yaml',
       'sluice check --connect': 'sed -i "s,http://127[0-9.:a-z/]*,$SERVICE," sluice.yaml',
+      'sluice run': 'KEEP_DAEMON=1',
+      'sluice status': 'command curl -sS "http://127.0.0.1:9464/?still" >monitor.html',
     },
   },
   'docs/guards.md': {
