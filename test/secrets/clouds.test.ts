@@ -21,14 +21,18 @@ describe('a secret in AWS Secrets Manager', () => {
 
   /** Accepts these key IDs, and checks the rest of a signed request. */
   function answer({ body, headers }: Asked, keys: ReadonlySet<string>): Reply {
-    const { authorization = '' } = headers;
-    const id = /^AWS4-HMAC-SHA256 Credential=([^/]+)\/\d{8}\/eu-[a-z]+-1\/secretsmanager\/aws4_request/.exec(
-      authorization,
-    )?.[1];
-    if (headers['x-amz-target'] !== 'secretsmanager.GetSecretValue' || id === undefined)
-      return error('InvalidSignatureException');
-    if (!keys.has(id)) return error('ExpiredTokenException');
+    const { authorization = '', 'x-amz-security-token': session = '' } = headers;
     const { SecretId: name } = JSON.parse(body);
+    const region = name === arn ? 'eu-west-1' : 'eu-central-1';
+    const [, id, scope] = /^AWS4-HMAC-SHA256 Credential=([^/]+)\/\d{8}\/([^,]+)/.exec(authorization) ?? [];
+    if (
+      headers['x-amz-target'] !== 'secretsmanager.GetSecretValue' ||
+      scope !== `${region}/secretsmanager/aws4_request`
+    )
+      return error('InvalidSignatureException');
+    // Only a temporary login has a session.
+    if (!keys.has(id!) || id!.startsWith('ASIA') !== String(session).endsWith('-session'))
+      return error('ExpiredTokenException');
     if (name === 'forbidden') return error('AccessDeniedException');
     return name in secrets ? { body: secrets[name] } : error('ResourceNotFoundException');
   }
@@ -59,7 +63,7 @@ describe('a secret in AWS Secrets Manager', () => {
       if (path === '/latest/api/token') return method === 'PUT' ? { body: 'imds-session' } : { status: 405 };
       if (headers['x-aws-ec2-metadata-token'] !== 'imds-session') return { status: 401 };
       if (path.endsWith('security-credentials/')) return { body: 'sluice-role\n' };
-      return { body: { AccessKeyId: `ASIA${++sessions}`, SecretAccessKey: 'imds-key', Token: 'imds-token' } };
+      return { body: { AccessKeyId: `ASIA${++sessions}`, SecretAccessKey: 'imds-key', Token: 'role-session' } };
     });
     const env = {
       AWS_REGION: 'eu-central-1',
@@ -70,6 +74,7 @@ describe('a secret in AWS Secrets Manager', () => {
     expect(loaded.problems).toEqual([]);
     expect(passwordsIn(loaded)).toEqual(['aws-p-1']);
     expect(sessions).toBe(2);
+    expect(redact('imds-session imds-key role-session')).toBe('[redacted] [redacted] [redacted]');
     const off = { ...env, AWS_EC2_METADATA_DISABLED: 'true' };
     const { problems } = await loadPasswords([variable('aws-sm:prod/shop')], { env: off });
     expect(codesOf(problems)).toEqual(['CONFIG_SECRET_SETTINGS']);
@@ -80,16 +85,16 @@ describe('a secret in AWS Secrets Manager', () => {
       const { path, headers, body } = asked;
       if (path === '/role') {
         if (headers.authorization !== 'pod-token') return { status: 403 };
-        return { body: { AccessKeyId: 'AKIA', SecretAccessKey: 'pod-key', Token: 'pod-session' } };
+        return { body: { AccessKeyId: 'ASIA', SecretAccessKey: 'pod-key', Token: 'pod-session' } };
       }
-      if (!body.startsWith('Action=')) return answer(asked, new Set(['AKIA']));
-      if (!body.includes('WebIdentityToken=jwt'))
+      if (!body.startsWith('Action=')) return answer(asked, new Set(['ASIA', 'AKIA']));
+      if (!body.includes('WebIdentityToken=cluster-token'))
         return { status: 400, body: '<Error><Code>AccessDenied</Code></Error>' };
       return {
-        body: '<C><AccessKeyId>AKIA</AccessKeyId><SecretAccessKey>web-key</SecretAccessKey><SessionToken>web-session</SessionToken></C>',
+        body: '<C><AccessKeyId>ASIA</AccessKeyId><SecretAccessKey>web-key</SecretAccessKey><SessionToken>web-session</SessionToken></C>',
       };
     });
-    const folder = await folderWith({ jwt: 'jwt\n', pod: 'pod-token\n', other: 'no' });
+    const folder = await folderWith({ cluster: 'cluster-token\n', pod: 'pod-token\n', other: 'no' });
     const around = { AWS_REGION: 'eu-central-1', AWS_ENDPOINT_URL: server.url };
     const web = (file: string) => ({
       ...around,
@@ -101,9 +106,19 @@ describe('a secret in AWS Secrets Manager', () => {
       AWS_CONTAINER_CREDENTIALS_FULL_URI: `${server.url}/role`,
       AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: join(folder, 'pod'),
     };
-    for (const env of [web('jwt'), container]) {
+    for (const env of [web('cluster'), container]) {
       expect(passwordsIn(await loadPasswords([variable('aws-sm:prod/shop#password')], { env }))).toEqual(['aws-p-1']);
     }
+    expect(redact('cluster-token web-key web-session')).toBe('[redacted] [redacted] [redacted]');
+    expect(redact('pod-token pod-key pod-session')).toBe('[redacted] [redacted] [redacted]');
+    // The first login of AWS's order is used, and no other is obtained.
+    const logins = () => [server.to(/role/).length, server.asked.filter(({ body }) => body.startsWith('A')).length];
+    expect(logins()).toEqual([1, 1]);
+    await loadPasswords([variable('aws-sm:prod/shop')], { env: { ...container, ...web('cluster') } });
+    expect(logins()).toEqual([1, 2]);
+    const both = { ...container, ...web('cluster'), ...fixed };
+    expect(passwordsIn(await loadPasswords([variable('aws-sm:binary')], { env: both }))).toEqual(['aws-p-3']);
+    expect(logins()).toEqual([1, 2]);
     const { problems } = await loadPasswords([variable('aws-sm:prod/shop')], { env: web('other') });
     expect(problems[0]).toMatchObject({ code: 'CONFIG_SECRET_DENIED', seen: 'status 400: AccessDenied' });
   });
@@ -182,6 +197,7 @@ describe('a secret in Google Secret Manager', () => {
     expect(loaded.problems).toEqual([]);
     expect(passwordsIn(loaded)).toEqual(['gcp-p-1']);
     expect(tokens).toBe(2);
+    expect(redact('machine-1 machine-2')).toBe('[redacted] [redacted]');
     const nowhere = await loadPasswords([variable('gcp-sm:shop')], { top, env: { GCE_METADATA_HOST: '127.0.0.1:1' } });
     expect(codesOf(nowhere.problems)).toEqual(['CONFIG_SECRET_SETTINGS']);
   });
@@ -233,7 +249,7 @@ describe('a secret in Azure Key Vault', () => {
     let tokens = 0;
     const server = await Double.start((asked): Reply => {
       if (asked.path.startsWith('/secrets/')) return answer(asked, 'identity-2');
-      const isRight = asked.headers.metadata === 'true' || asked.headers['x-identity-header'] === 'header';
+      const isRight = asked.headers.metadata === 'true' || asked.headers['x-identity-header'] === 'own-header';
       return isRight && asked.path.includes('resource=https')
         ? { body: { access_token: `identity-${++tokens}` } }
         : { status: 400 };
@@ -241,14 +257,16 @@ describe('a secret in Azure Key Vault', () => {
     const machine = { AZURE_KEYVAULT_URL: server.url, AZURE_POD_IDENTITY_AUTHORITY_HOST: server.url };
     expect(passwordsIn(await loadPasswords([variable('azure-kv:shop')], { env: machine }))).toEqual(['azure-p-1']);
     expect(tokens).toBe(2);
+    expect(redact('identity-1 identity-2')).toBe('[redacted] [redacted]');
     tokens = 0;
     const service = {
       AZURE_KEYVAULT_URL: server.url,
       IDENTITY_ENDPOINT: `${server.url}/msi`,
-      IDENTITY_HEADER: 'header',
+      IDENTITY_HEADER: 'own-header',
     };
     server.answers.push(busy(429));
     expect(passwordsIn(await loadPasswords([variable('azure-kv:shop')], { env: service }))).toEqual(['azure-p-1']);
+    expect(redact('own-header')).toBe('[redacted]');
   });
 });
 

@@ -18,7 +18,7 @@ async function startVault(secrets: Record<string, object> = { 'secret/db': { use
     return { body: { auth: { client_token: token, lease_duration: 3600 } } };
   };
   const mountOf = (path: string): Reply => {
-    const mount = ['kv/one/', 'secret/'].find((one) => path.startsWith(one));
+    const mount = ['kv/one/', 'kv/two/', 'secret/'].find((one) => path.startsWith(one));
     if (mount === undefined) return denied;
     return { body: { data: { path: mount, type: 'kv', options: mount === 'secret/' ? { version: '2' } : null } } };
   };
@@ -45,14 +45,15 @@ describe('a secret in Vault', () => {
       'secret/db': { user: 'etl', password: 'p-w-1' },
       'secret/a b/ü': { key: 'p-w-2' },
       'kv/one/db': { password: 'p-w-3' },
+      'kv/two/db': { password: 'p-w-4' },
     });
-    const written = ['secret/db#password', '/secret/a b/ü#key', 'secret/a b/ü', 'kv/one/db#password'];
+    const written = ['secret/db#password', '/secret/a b/ü#key', 'secret/a b/ü', 'kv/one/db#password', 'kv/two/db'];
     const loaded = await loadPasswords(
       written.map((one) => variable(`vault:${one}`)),
       { env },
     );
     expect(loaded.problems).toEqual([]);
-    expect(passwordsIn(loaded)).toEqual(['p-w-1', 'p-w-2', 'p-w-2', 'p-w-3']);
+    expect(passwordsIn(loaded)).toEqual(['p-w-1', 'p-w-2', 'p-w-2', 'p-w-3', 'p-w-4']);
     expect(redact('x p-w-1 y p-w-3')).toBe('x [redacted] y [redacted]');
   });
 
@@ -87,6 +88,7 @@ describe('a secret in Vault', () => {
       env: { VAULT_ADDR: vault.url, VAULT_TOKEN: 't' },
     });
     expect(passwordsIn(exact)).toEqual(['12345678901234567890']);
+    expect(redact('12345678901234567890')).toBe('[redacted]');
   });
 
   it('is read after throttling and server errors', async () => {
@@ -182,10 +184,28 @@ describe('a Vault login', () => {
     const folder = await folderWith({ token: 'pod-token\n' });
     const pod = `secrets: {vault: {address: '${server.url}', kubernetes_role: sluice, login_mount: k8s, kubernetes_token_file: '${folder}/token'}}`;
     expect(passwordsIn(await loadPasswords(secret, { top: pod }))).toEqual(['p-w-1']);
+    expect(redact('pod-token')).toBe('[redacted]');
     const wrong = await loadPasswords(both, { top, env: { ID: 'secret-id-2' } });
     expect(wrong.problems.map(({ code, seen }) => [code, seen])).toEqual(
       both.map(() => ['CONFIG_SECRET_DENIED', 'status 400: invalid role or secret ID']),
     );
+  });
+
+  it('is that of the config, or else of the environment, or else of the file that the vault command writes', async () => {
+    const { server, env } = await startVault();
+    const used = async (top: string, more: Record<string, string | undefined>) => {
+      server.asked.length = 0;
+      await loadPasswords(secret, { top, env: { ...env, ...more } });
+      const tokens = server.asked.map(({ path, headers }) => headers['x-vault-token'] ?? path);
+      return [...new Set(tokens)];
+    };
+    const HOME = await folderWith({ '.vault-token': 'token-of-file\n' });
+    const role = { VAULT_ROLE_ID: 'role', VAULT_SECRET_ID: 'secret-id-1' };
+    expect(await used('secrets: {vault: {token: token-of-config}}', { HOME, ...role })).toEqual(['token-of-config']);
+    expect(await used('', { HOME, ...role })).toEqual(['/v1/auth/approle/login', 'login-token-1']);
+    expect(await used('', { HOME })).toEqual(['root-token']);
+    expect(await used('', { HOME, VAULT_TOKEN: undefined })).toEqual(['token-of-file']);
+    expect(redact('token-of-config token-of-file secret-id-1')).toBe('[redacted] [redacted] [redacted]');
   });
 
   it('is repeated once for all secrets if its token expired', async () => {

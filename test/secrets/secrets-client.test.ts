@@ -1,0 +1,54 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { SecretReader } from '../../src/secrets/secret-reader.ts';
+import { type SecretRequest, SecretsClient } from '../../src/secrets/secrets-client.ts';
+import { SteppingClock } from '../clocks.ts';
+import { Double, type Reply } from './double.ts';
+
+/** Asks a server that gives these answers, the last one from then on; returns the status or the problem. */
+async function ask(answers: readonly Reply[], more: Partial<SecretRequest> = {}) {
+  const server = await Double.start(() => answers[Math.min(server.asked.length, answers.length) - 1]!);
+  const client = new SecretsClient({ clock: new SteppingClock(), random: () => 0 });
+  onTestFinished(() => client.close());
+  const call = client.call({ title: 'Vault', method: 'GET', url: server.url, ...more });
+  const seen = await call.then(
+    ({ status }) => status,
+    ({ seen: text }: { seen: string }) => text,
+  );
+  return { seen, asked: server.asked.length };
+}
+
+it('a server that fails is asked six times, and an optional one once', async () => {
+  expect(await ask([{ status: 503 }])).toEqual({ seen: 'status 503, after 6 attempts', asked: 6 });
+  expect(await ask([{ status: 503 }, {}])).toEqual({ seen: 200, asked: 2 });
+  expect(await ask([{ status: 503 }], { isOptional: true })).toEqual({ seen: 'status 503, after 1 attempt', asked: 1 });
+});
+
+it('an address without a server is tried three times', async () => {
+  const url = 'http://127.0.0.1:1';
+  expect(await ask([], { url })).toEqual({ seen: 'ECONNREFUSED, after 3 attempts', asked: 0 });
+  expect(await ask([], { url, isOptional: true })).toEqual({ seen: 'ECONNREFUSED, after 1 attempt', asked: 0 });
+});
+
+it('a server that asks to wait is asked again for at most 30 seconds', async () => {
+  const wait = { status: 429, headers: { 'retry-after': '14' } };
+  expect(await ask([wait])).toEqual({ seen: 'status 429, which asks to wait 14 s, after 3 attempts', asked: 3 });
+});
+
+it('a truncated response is no answer: the request is repeated', async () => {
+  const half = { headers: { 'content-length': '99', connection: 'close' }, body: 'half' };
+  expect(await ask([half, { status: 204 }])).toEqual({ seen: 204, asked: 2 });
+});
+
+it('secrets can be read again after the load that read them first was stopped', async () => {
+  const { url } = await Double.start(({ path }) =>
+    path.includes('mounts') ? { status: 403 } : { body: { data: { data: { value: 'p-w-1' } } } },
+  );
+  const load = new AbortController();
+  const settings = { vault: { address: url, token: 'vault-token' } };
+  const first = new SecretReader({ settings, cwd: '/', env: {}, signal: load.signal });
+  load.abort(new Error('stopped'));
+  await expect(first.read('vault', 'secret/x')).rejects.toThrow('stopped');
+  const again = first.fresh();
+  onTestFinished(() => again.close());
+  expect(await again.read('vault', 'secret/x')).toBe('p-w-1');
+});
