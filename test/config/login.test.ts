@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { configSchema } from '../../src/config/docs/json-schema.ts';
+import { addressFault } from '../../src/config/parse/oauth-description.ts';
 import { redact } from '../../src/lib/redact.ts';
 import type { Connector } from '../../src/sdk/connector.ts';
 import { defineConnector } from '../../src/sdk/connector.ts';
@@ -40,7 +41,35 @@ const plain = defineConnector({
   ...nothing,
 });
 
-const connectors = new Map([shop, plain].map((connector) => [connector.id, connector as unknown as Connector]));
+const address = (name: string) => option.text({ about: 'An address.', default: `https://vendor.example/${name}` });
+
+const vendor = defineConnector({
+  id: 'vendor',
+  title: 'Vendor',
+  summary: 'Has every address and grant.',
+  source: {
+    token: address('token'),
+    authorize: address('authorize'),
+    refresh: address('refresh'),
+    revoke: address('revoke'),
+    device: address('device'),
+    symmetric: option.boolean({ about: 'Signs with the secret.', default: false }),
+  },
+  query: {},
+  oauth: ({ token, authorize, refresh, revoke, device, symmetric }) => ({
+    grants: ['authorization_code', 'client_credentials', 'jwt_bearer', 'password'],
+    token_url: token,
+    authorize_url: authorize,
+    refresh_url: refresh,
+    revoke_url: revoke,
+    device: { url: device },
+    refresh: 'static',
+    ...(symmetric ? { assertion: { algorithm: 'HS256' as const } } : {}),
+  }),
+  ...nothing,
+});
+
+const connectors = new Map([shop, plain, vendor].map((connector) => [connector.id, connector as unknown as Connector]));
 
 interface Given {
   readonly sources: object;
@@ -139,18 +168,87 @@ describe("a source's login", () => {
     expect(config?.sources.get('a')?.login?.scopes).toEqual(['orders', 'customers', 'offline', 'stock']);
   });
 
-  it("can't be shared by sources with different apps", async () => {
+  it.each<[string, object, object]>([
+    ['app', { client_id: 'you' }, {}],
+    ['user', { username: 'bob' }, {}],
+    ['subject', { subject: 'bob' }, {}],
+    ['account file', { account_file: 'bob.json' }, {}],
+    ['grant', { grant: 'client_credentials', client_secret: 'secret' }, {}],
+    ['vendor', {}, { token: 'https://other.example/token' }],
+  ])("can't be shared by sources with another %s", async (_, other, options) => {
+    const login = { name: 'acme', grant: 'password', client_id: 'me', username: 'ada', password: 'p4ss' };
     const { config, problems } = await sourcesOf({
-      a: { connector: 'shop', login: { name: 'acme', client_id: 'me' } },
-      b: { connector: 'shop', login: { name: 'acme', client_id: 'you' } },
+      a: { connector: 'vendor', login },
+      b: { connector: 'vendor', login: { ...login, ...other }, ...options },
+      c: { connector: 'vendor', login },
     });
     expect(problems.map(({ message }) => message)).toEqual(['The sources a and b use one login for different users']);
-    expect([...config!.sources.keys()]).toEqual(['a']);
+    expect([...config!.sources.keys()]).toEqual(['a', 'c']);
+  });
+
+  it.each(['token', 'authorize', 'refresh', 'revoke', 'device'])(
+    'sends nothing unencrypted to %s tokens',
+    async (at) => {
+      const login = { client_id: 'me' };
+      const { problems } = await sourcesOf({ a: { connector: 'vendor', [at]: 'http://vendor.example/x', login } });
+      expect(problems.map(({ message }) => message)).toEqual([
+        'http://vendor.example/x would send secrets unencrypted',
+      ]);
+    },
+  );
+
+  it.each<[string, string, object]>([
+    ['password', 'client_id, username, password', { client_id: 'me', username: 'ada', password: 'p4ss' }],
+    ['jwt_bearer', 'client_id, private_key', { client_id: 'me', private_key: 'PEM of a key' }],
+    ['client_credentials', 'client_id, client_secret', { client_id: 'me', client_secret: 's3cr3t' }],
+    ['authorization_code', 'client_id', { client_id: 'me' }],
+  ])('with the grant %s requires %s', async (grant, names, whole) => {
+    const messages = async (login: object) =>
+      (await sourcesOf({ a: { connector: 'vendor', login: { grant, ...login } } })).problems.map(
+        ({ message }) => message,
+      );
+    expect(await messages(whole)).toEqual([]);
+    const missing = (name: string) => `"${name}" is missing from "login": the grant ${grant} needs it`;
+    expect(await messages({})).toEqual(names.split(', ').map(missing));
+  });
+
+  it('is that of a user, or signed, if their options are set; a secret may sign too', async () => {
+    const grantOf = async (login: object, more: object = {}) => {
+      const { config, problems } = await sourcesOf({ a: { connector: 'vendor', ...more, login } });
+      return config?.sources.get('a')?.login?.grant ?? problems.map(({ message }) => message);
+    };
+    expect(await grantOf({ client_id: 'me', username: 'ada', password: 'p4ss' })).toBe('password');
+    expect(await grantOf({ client_id: 'me', private_key: 'PEM of a key' })).toBe('jwt_bearer');
+    const symmetric = { symmetric: true };
+    expect(await grantOf({ grant: 'jwt_bearer', client_id: 'me', client_secret: 's3cr3t' }, symmetric)).toBe(
+      'jwt_bearer',
+    );
+    expect(await grantOf({ grant: 'jwt_bearer', client_id: 'me', private_key: 'PEM' }, symmetric)).toEqual([
+      '"client_secret" is missing from "login": the grant jwt_bearer needs it',
+    ]);
   });
 
   it('is in the schema for editors only if the connector supports it', () => {
-    const text = JSON.stringify(configSchema({ connectors: [...connectors.values()], formats: [], transforms: [] }));
+    const some = ['shop', 'plain'].map((id) => connectors.get(id)!);
+    const text = JSON.stringify(configSchema({ connectors: some, formats: [], transforms: [] }));
     expect(text.match(/"login":/g)).toHaveLength(1);
+  });
+});
+
+describe('an address for secrets', () => {
+  it.each<[string, string | undefined]>([
+    ['https://vendor.example/token', undefined],
+    ['http://localhost:8080/token', undefined],
+    ['http://127.0.0.1/token', undefined],
+    ['http://[::1]:8080/token', undefined],
+    ['http://vendor.example/token', 'would send secrets unencrypted'],
+    ['http://localhost.vendor.example/token', 'would send secrets unencrypted'],
+    ['http://127.0.0.1.vendor.example/token', 'would send secrets unencrypted'],
+    ['http://127.0.0.1@vendor.example/token', 'would send secrets unencrypted'],
+    ['ftp://localhost/token', 'is not a URL'],
+    ['vendor.example/token', 'is not a URL'],
+  ])('is encrypted, or on this machine: %s', (url, fault) => {
+    expect(addressFault(url)).toBe(fault === undefined ? undefined : `${url} ${fault}`);
   });
 });
 

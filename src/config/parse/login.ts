@@ -74,6 +74,7 @@ function checkGrant(draft: Draft, { values, grant, description }: Chosen): void 
     description.token_url,
     description.authorize_url,
     description.refresh_url,
+    description.revoke_url,
     description.device?.url,
   ]) {
     const message = address === undefined ? undefined : addressFault(address);
