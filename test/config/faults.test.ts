@@ -305,6 +305,51 @@ jobs:
     expect((await load(configWith(`${goodJob}${second}    enabled: false\n`))).problems).toEqual([]);
   });
 
+  it.each<[string, object, object, boolean]>([
+    ['one instance', { target: id('a') }, {}, true],
+    [
+      'one instance, named with a client',
+      { target: id('a') },
+      { target: { instance: id('a'), client_id: 'c1' } },
+      true,
+    ],
+    ['an instance of another service', { target: id('a') }, { destination: 'elsewhere' }, false],
+    ['one data source', { target: { datasource: { name: 'A' } } }, {}, true],
+    [
+      'another data source',
+      { target: { datasource: { name: 'A' } } },
+      { target: { datasource: { name: 'B' } } },
+      false,
+    ],
+    [
+      "a client's data source",
+      { target: { datasource: { name: 'A' } } },
+      { target: { datasource: { name: 'A' }, client_id: 'c1' } },
+      false,
+    ],
+    ['a data source of another account', { target: { datasource: { name: 'A' } } }, { destination: 'other' }, false],
+    [
+      'a data source of another service',
+      { target: { datasource: { name: 'A' } } },
+      { destination: 'elsewhere' },
+      false,
+    ],
+  ])('compares the targets of two jobs: %s', async (_, first, second, isTaken) => {
+    const url = 'https://a.example/api/1.0';
+    const job = { source: 'shop', query: 'select 1', format: 'csv', destination: 'main', ...first };
+    const text = JSON.stringify({
+      destinations: {
+        main: { url, api_key: 'k1k1k1' },
+        other: { url, api_key: 'k2k2k2' },
+        elsewhere: { url: 'https://b.example/api/1.0', api_key: 'k1k1k1' },
+      },
+      sources: { shop: { connector: 'warehouse', host: 'db.example.com' } },
+      jobs: { one: job, two: { ...job, ...second } },
+    });
+    const { problems } = await load(text);
+    expect(problems.map(({ code }) => code)).toEqual(isTaken ? ['CONFIG_TARGET_TAKEN'] : []);
+  });
+
   it('allows exactly one kind of target, and requires it to be complete', async () => {
     const target = (value: string) => configWith(goodJob.replace(id('a'), value));
     expect(await only(target('{}'))).toMatchObject({ message: 'Missing target: one of instance, datasource, refresh' });

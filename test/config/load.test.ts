@@ -188,6 +188,23 @@ jobs:
     expect(account('d')).toBe('agency');
   });
 
+  it('has separate accounts for one key at two services, and one for a user whatever the password', async () => {
+    const [url, elsewhere] = ['https://x.example/api/1.0', 'https://y.example/api/1.0'];
+    const destinations = {
+      ada: { url, basic: { user: 'ada', password: 'p4ss' } },
+      same: { url, basic: { user: 'ada', password: 'other' } },
+      bob: { url, basic: { user: 'bob', password: 'p4ss' } },
+      there: { url: elsewhere, basic: { user: 'ada', password: 'p4ss' } },
+      key: { url, api_key: 'k1k1k1' },
+      other: { url: elsewhere, api_key: 'k1k1k1' },
+    };
+    const jobs = { r: { destination: 'ada', target: { refresh: [id('a')] } } };
+    const { config } = await load(JSON.stringify({ destinations, jobs }));
+    const accounts = Object.fromEntries([...config!.destinations.values()].map(({ name, account }) => [name, account]));
+    expect(accounts.ada).toBe(accounts.same);
+    expect(new Set(Object.values(accounts)).size).toBe(5);
+  });
+
   it("causes a warning if an account has the name of a destination and isn't shared", async () => {
     const two = (own: string) => `destinations:
   a: {url: http://127.0.0.1/api/1.0, api_key: k1k1k1${own}}
