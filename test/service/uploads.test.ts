@@ -177,6 +177,28 @@ describe('an upload', () => {
     expect((await dataOf(given, id)) === fresh).toBe(true);
   });
 
+  it.each([
+    ['deleted', 404],
+    ['disabled', 403],
+  ])('whose source is %s before its last byte is rejected, and no file remains', async (what, status) => {
+    const folder = await scratch();
+    const given = await bench({ data: { folder } });
+    const id = await given.source();
+    const changed = Promise.withResolvers<void>();
+    const body = async function* (): AsyncGenerator<Buffer> {
+      yield Buffer.from('[1,');
+      await changed.promise;
+      yield Buffer.from('2]');
+    };
+    const sending = upload(given, id, Readable.from(body()));
+    await until(async () => (await readdir(join(folder, 'documents'))).length === 1);
+    if (what === 'deleted') await given.call('DELETE', `/datasources/${id}`);
+    else await given.call('POST', `/datasources/${id}/@/disable`);
+    changed.resolve();
+    expect((await sending).status).toBe(status);
+    expect(await readdir(join(folder, 'documents'))).toEqual([]);
+  });
+
   it('that the client cancels in the middle leaves the old data and no file behind', async () => {
     const folder = await scratch();
     const given = await bench({ data: { folder } });
