@@ -1,9 +1,11 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { Job } from '../../src/config/config.ts';
 import { settle } from '../../src/delivery/settle.ts';
 import type { DraftPayload } from '../../src/pipeline/payload.ts';
 import { draftOf, spool } from '../state/fixtures.ts';
-import { deliver, deliverHere, open, store } from './deliver-rig.ts';
+import { deliver, deliverHere, heard, open, stage, store } from './deliver-rig.ts';
 import { jobFor } from './fixtures.ts';
 
 deliverHere();
@@ -25,7 +27,8 @@ async function settled(
     seal: () => note('sealed').then(draft.seal),
     discard: () => note('discarded').then(draft.discard),
   };
-  const result = await settle(gateway, { job, run, payload });
+  const watermark = { reading: 'r', text: `read to ${text}` };
+  const result = await settle(gateway, { job, run, payload, watermark });
   return { state: result.state, seen };
 }
 
@@ -62,4 +65,48 @@ it("a result that can't be settled is discarded", async () => {
   const target = { kind: 'datasource', declaration: { name: 'not there' } } as unknown as Job['target'];
   const run = settled(way, { text: 'a', more: { target } });
   await expect(run).rejects.toMatchObject({ code: 'TARGET_NOT_APPLIED' });
+});
+
+/** The texts of all payload files, and the events since the last look. */
+function left() {
+  const files = readdirSync(store.payloads.root, { recursive: true, withFileTypes: true });
+  const texts = files.filter((one) => one.isFile()).map((one) => readFileSync(join(one.parentPath, one.name), 'utf8'));
+  return { texts: texts.sort(), events: heard.events.splice(0).map(({ name }) => name.replace('payload.', '')) };
+}
+
+it('a result leaves only the files that are still needed, and each change is an event', async () => {
+  const way = open();
+  const few: Partial<Job> = { guards: { rows: { minimum: 2 } } };
+  await settled(way, { text: 'a' });
+  expect(left()).toEqual({ texts: ['a'], events: ['owed'] });
+  await settled(way, { text: 'b' });
+  expect(left()).toEqual({ texts: ['b'], events: ['owed', 'superseded'] });
+  await settled(way, { text: 'old', asOf: Date.now() - 60_000 });
+  expect(left()).toEqual({ texts: ['b'], events: ['superseded'] });
+  await settled(way, { text: 'few', more: few });
+  expect(left()).toEqual({ texts: ['b', 'few'], events: ['quarantined'] });
+  await settled(way, { text: 'fewer', more: few });
+  expect(left()).toEqual({ texts: ['b', 'fewer'], events: ['quarantined', 'superseded'] });
+  await settled(way, { text: '', rows: 0 });
+  expect(left()).toEqual({ texts: ['b', 'fewer'], events: ['refused'] });
+  await deliver(way.gateway);
+  expect(left().texts).toEqual(['fewer']);
+  await settled(way, { text: 'b' });
+  expect(left()).toEqual({ texts: [], events: ['unchanged', 'superseded'] });
+  await settled(way, { text: 'b' });
+  expect(left()).toEqual({ texts: [], events: ['unchanged'] });
+  await settled(way, { text: 'c' });
+  await settled(way, { text: 'b' });
+  expect(left()).toEqual({ texts: [], events: ['owed', 'unchanged', 'superseded'] });
+});
+
+it('a result is sent as its format, and moves the watermark once it is owed', async () => {
+  const way = open();
+  const extract = { format: { mediaType: 'text/csv; charset=utf-8' } } as Job['extract'];
+  await settled(way, { text: '', rows: 0 });
+  expect(await store.watermarks.find('job-i', 'r')).toBeUndefined();
+  await settled(way, { text: 'a', more: { extract } });
+  expect(await store.watermarks.find('job-i', 'r')).toBe('read to a');
+  await deliver(way.gateway);
+  expect(stage.seen[0]?.headers['content-type']).toBe('text/csv; charset=utf-8');
 });
