@@ -198,6 +198,14 @@ describe('a secret in Google Secret Manager', () => {
     expect(passwordsIn(loaded)).toEqual(['gcp-p-1']);
     expect(tokens).toBe(2);
     expect(redact('machine-1 machine-2')).toBe('[redacted] [redacted]');
+    server.answers.push({ status: 404, body: '<html>no such page</html>' });
+    const unknown = await loadPasswords([variable('gcp-sm:shop')], {
+      top,
+      env: { GCE_METADATA_HOST: server.url.replace('http://', '') },
+    });
+    expect(unknown.problems).toMatchObject([
+      { code: 'CONFIG_SECRET_SETTINGS', seen: 'status 404 of the project ID', where: { source: 's0' } },
+    ]);
     const nowhere = await loadPasswords([variable('gcp-sm:shop')], { top, env: { GCE_METADATA_HOST: '127.0.0.1:1' } });
     expect(codesOf(nowhere.problems)).toEqual(['CONFIG_SECRET_SETTINGS']);
   });

@@ -77,7 +77,10 @@ class SecretManager {
   async #project(): Promise<string> {
     const { env } = this.#context;
     const named = this.#given.project ?? env.GOOGLE_CLOUD_PROJECT ?? (await this.#accountFields())?.project_id;
-    return typeof named === 'string' ? named : (await this.#metadata('project/project-id')).text.trim();
+    if (typeof named === 'string') return named;
+    const { status, text } = await this.#metadata('project/project-id');
+    if (status !== 200) throw noLogin(`status ${status} of the project ID`);
+    return text.trim();
   }
 
   #accountPath(): string | undefined {
