@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { forgetSecrets, registerSecret } from '../../src/lib/redact.ts';
 import { dueAt } from '../../src/state/outbox/attempts.ts';
 import { recover } from '../../src/state/recover.ts';
 import type { Store } from '../../src/state/store.ts';
@@ -119,6 +120,31 @@ describe('the outbox', () => {
     expect((await oweText(store, { instance: 'i', text: 'a', asOf: noon - 10, always: true })).owed.state).toBe('owed');
   });
 
+  it('owes the same bytes in another format', async () => {
+    const store = await newStore({ clock: new SteppingClock() });
+    await deliver(store, idOf(await oweText(store, { instance: 'i', text: '[]', asOf: noon - 30 })));
+    const run = await store.runs.begin({ job: 'job-i', origin: 'schedule' });
+    const payload = { ...spool(store, { run, text: '[]', asOf: noon - 20 }), format: 'json' as const };
+    const owing = { run, job: 'job-i', destination: place, instance: 'i', mediaType: 'x', always: false, payload };
+    expect(await store.outbox.settleIfShown(owing)).toBe(false);
+    expect((await store.outbox.enqueue(owing)).state).toBe('owed');
+  });
+
+  it('stores no secret that a service or an error repeats', async () => {
+    registerSecret('s3cr3t-key');
+    const store = await newStore({ clock: new SteppingClock() });
+    const id = idOf(await oweText(store, { instance: 'i', text: 'a', asOf: noon }));
+    const said = (code: string) => ({ code, message: `no s3cr3t-key (${code})` });
+    const kept = async () => (await store.outbox.find(id))?.message;
+    await store.outbox.note(id, said('A'));
+    expect(await kept()).toBe('no [redacted] (A)');
+    await store.outbox.postpone(id, { ...said('B'), free: true });
+    expect(await kept()).toBe('no [redacted] (B)');
+    await store.outbox.markDead(id, said('C'));
+    expect(await kept()).toBe('no [redacted] (C)');
+    forgetSecrets();
+  });
+
   it('supersedes what is owed if the data changes back to what the instance shows', async () => {
     const store = await newStore({ clock: new SteppingClock() });
     await deliver(store, idOf(await oweText(store, { instance: 'i', text: 'a', asOf: noon - 30 })));
@@ -166,9 +192,13 @@ describe('the outbox', () => {
     const store = await newStore({ clock: new SteppingClock() });
     const first = idOf(await oweText(store, { instance: 'i', text: 'a', asOf: noon - 30 }));
     await store.outbox.attempt(first);
+    await store.outbox.postpone(first, { code: 'X_Y', message: 'busy', waitMs: 9, free: false, blamed: true });
+    for (let crash = 0; crash < 2; crash++) await store.outbox.attempt(first);
     await store.outbox.markDead(first, { code: 'X_Y', message: 'refused' });
+    expect(await store.outbox.find(first)).toMatchObject({ faults: 1, crashes: 1, code: 'X_Y', message: 'refused' });
     expect(await store.outbox.requeue(first)).toBe(true);
-    expect(await store.outbox.find(first)).toMatchObject({ state: 'owed', attempts: 0 });
+    const fresh = { state: 'owed', attempts: 0, crashes: 0, faults: 0, next_attempt_at: null };
+    expect(await store.outbox.find(first)).toMatchObject({ ...fresh, settled_at: null, code: null, message: null });
     await deliver(store, idOf(await oweText(store, { instance: 'i', text: 'b', asOf: noon - 20 })));
     expect(await store.outbox.requeue(first)).toBe(false);
   });

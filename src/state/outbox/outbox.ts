@@ -226,8 +226,9 @@ export class Outbox {
         attempts: 0,
         crashes: 0,
         faults: 0,
-        next_attempt_at: null,
         settled_at: null,
+        code: null,
+        message: null,
       };
       await inside.db.updateTable('outbox').set(fresh).where('id', '=', id).execute();
       await new Runs(inside).owed(row.run, { rows: row.row_count, bytes: row.bytes });
