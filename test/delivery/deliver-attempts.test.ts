@@ -55,9 +55,12 @@ describe('attempts', () => {
     expect(await store.outbox.find(id)).toMatchObject({ state: 'owed', attempts: 10, faults: 1 });
   });
 
-  it("still don't count if the service accepts payloads of another account", async () => {
-    const { destination } = open({ attempts: 1 });
-    const other = destinationAt(stage.url, { name: 'other', account: 'another' });
+  it.each([
+    ['the same account', 'account', 1],
+    ['another account', 'another', 0],
+  ])('count only if the service accepts other payloads of their account: %s', async (_, account, faults) => {
+    const { destination } = open();
+    const other = destinationAt(stage.url, { name: 'other', account });
     const gateway = openGateway({ store, destinations: [destination, other], emit: heard.emit });
     const id = await owe(gateway, destination, 'i');
     await owe(gateway, other, 'foreign');
@@ -67,7 +70,7 @@ describe('attempts', () => {
     await deliver(gateway);
     const again = (await store.outbox.find(id))!.next_attempt_at!;
     await deliver(gateway, { only: [id], until: again });
-    expect(await store.outbox.find(id)).toMatchObject({ state: 'owed', attempts: 2, faults: 0 });
+    expect(await store.outbox.find(id)).toMatchObject({ state: 'owed', attempts: 2, faults });
   });
 
   it('are also limited for a payload that ends the process each time', async () => {

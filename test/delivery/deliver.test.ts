@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto';
 import { readdirSync, truncateSync, writeFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { deliver, deliverHere, heard, open, owe, stage, store } from './deliver-rig.ts';
+import { VerifiedCache } from '../../src/delivery/verified-cache.ts';
+import { SteppingClock } from '../clocks.ts';
+import { deliver, deliverHere, heard, open, owe, patient, stage, store } from './deliver-rig.ts';
 import { answer, commitText, destinationAt, jobFor, openGateway, openStage, say } from './fixtures.ts';
 
 deliverHere();
@@ -52,6 +54,24 @@ describe('a payload whose destination has a new URL', () => {
     expect(await deliver(there, { only: [newer] })).toMatchObject([{ state: 'delivered' }]);
     expect(await deliver(there)).toMatchObject([{ state: 'superseded' }]);
     expect(moved.seen.map(({ body }) => body)).toEqual(['new\n']);
+  });
+
+  it("isn't sent if the new URL shows its bytes already", async () => {
+    const { destination, gateway } = open();
+    const moved = await openStage();
+    const target = destinationAt(moved.url);
+    const there = openGateway({ store, destinations: [target], emit: heard.emit });
+    await owe(there, target, 'i1', 'same\n');
+    await deliver(there);
+    await wait(5);
+    const newer = Date.now();
+    await commitText(gateway, { job: jobFor(destination, 'i1'), text: 'same\n', asOf: newer });
+    expect(await deliver(there)).toMatchObject([{ state: 'unchanged' }]);
+    expect(moved.seen).toHaveLength(1);
+    expect(await store.receipts.find({ url: moved.url, instance: 'i1' })).toMatchObject({ certain: 1, as_of: newer });
+    expect(await store.runs.last('job-i1')).toMatchObject({ state: 'unchanged', requests: 0 });
+    expect(readdirSync(store.payloads.root)).toEqual([]);
+    expect(heard.names().at(-1)).toBe('payload.unchanged');
   });
 });
 
@@ -164,6 +184,31 @@ describe('a payload that must not be sent', () => {
     expect(results.map(({ state }) => state)).toEqual(['dead', 'dead', 'dead', 'delivered']);
     expect(results[2]).toMatchObject({ problem: { code: 'PAYLOAD_DAMAGED' } });
     expect(stage.seen).toHaveLength(1);
+  });
+});
+
+describe('a payload that was not accepted', () => {
+  it('is dead if its file is damaged before the next attempt', async () => {
+    const { destination, gateway } = open();
+    const id = await owe(gateway, destination, 'i', 'whole');
+    stage.script.push(say(503));
+    expect(await deliver(gateway)).toMatchObject([{ state: 'waiting_retry' }]);
+    writeFileSync((await store.outbox.find(id))!.path, 'wholE');
+    expect(await deliver(gateway, patient())).toMatchObject([{ state: 'dead', problem: { code: 'PAYLOAD_DAMAGED' } }]);
+    expect(stage.seen).toHaveLength(1);
+  });
+
+  it('is hashed again a minute after it was verified', () => {
+    const clock = new SteppingClock();
+    const verified = new VerifiedCache(clock);
+    verified.add(1);
+    verified.add(2);
+    verified.end(2);
+    expect([1, 2, 3].map((id) => verified.has(id))).toEqual([true, false, false]);
+    clock.advance(59_999);
+    expect(verified.has(1)).toBe(true);
+    clock.advance(1);
+    expect(verified.has(1)).toBe(false);
   });
 });
 
