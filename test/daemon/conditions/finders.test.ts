@@ -112,8 +112,8 @@ describe('payloads that a destination does not accept', () => {
       payload({ ...refused, last_attempt_at: now - 5 }),
       payload({ ...refused, job: 'stock', last_attempt_at: now - 7 }),
       payload(stuck),
-      payload({ code: 'QUOTA_SPENT' }),
-      payload({}),
+      payload({ code: 'QUOTA_SPENT', job: 'stock' }),
+      payload({ job: 'stock' }),
       payload({ ...stuck, destination: 'former' }),
       payload({ ...stuck, state: 'dead' }),
     ];
