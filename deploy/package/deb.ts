@@ -1,24 +1,16 @@
-import { cp, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { cp, mkdir, readdir, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { architectures, checkout, nodePackage, readManifest } from './packages.ts';
-import { normalize, stageInstallation, stageNode } from './stage.ts';
+import { architectures, type PackageOptions, readManifest } from './packages.ts';
+import { normalize } from './stage.ts';
+import { readScript, stageSystem, systemModes } from './system-tree.ts';
 import { makeFolder, run } from './tools.ts';
 
-export interface DebOptions {
-  /** An existing folder for the package. */
-  readonly into: string;
-  /** The Debian revision, for another package with the same version. */
-  readonly revision: string;
-  readonly epochSeconds: number;
-}
-
 const sources = join(import.meta.dirname, 'debian');
-const units = ['sluice.service', 'sluice-sync.service', 'sluice-sync.timer'];
 const maintainer = 'The authors of Sluice <sluice@localhost>';
 
 /** Builds the Debian package and returns its file name. The same commit always produces the same bytes. */
-export async function makeDeb({ into, revision, epochSeconds }: DebOptions): Promise<string> {
+export async function makeDeb({ into, revision, epochSeconds }: PackageOptions): Promise<string> {
   const { version, description } = await readManifest();
   const architecture = architectures[process.arch];
   if (architecture === undefined)
@@ -26,17 +18,9 @@ export async function makeDeb({ into, revision, epochSeconds }: DebOptions): Pro
   const full = `${version}-${revision}`;
   await using folder = await makeFolder();
   const root = join(folder.path, 'root');
-  const installation = join(root, 'usr/lib/sluice');
-  await stageInstallation(installation);
-  await stageNode(installation);
-  await addSystemFiles(root);
-  await addManualPages(root);
-  await addDocumentation(root, changelogOf(full, epochSeconds));
-  await normalize(root, epochSeconds, {
-    'usr/lib/sluice/src/cli/sluice': 0o755,
-    [`usr/lib/sluice/node_modules/${nodePackage}/bin/node`]: 0o755,
-    'etc/sluice/credentials': 0o700,
-  });
+  await stageSystem(root, 'vendor-completions');
+  await addDebianFiles(join(root, 'usr/share/doc/sluice'), changelogOf(full, epochSeconds));
+  await normalize(root, epochSeconds, systemModes);
   const size = await installedSize(root);
   await addControl(join(root, 'DEBIAN'), controlOf({ full, architecture, size, description }));
   const file = `sluice_${full}_${architecture}.deb`;
@@ -49,56 +33,10 @@ export async function makeDeb({ into, revision, epochSeconds }: DebOptions): Pro
   return file;
 }
 
-async function addSystemFiles(root: string): Promise<void> {
-  const put = async (from: string, to: string): Promise<void> => {
-    await mkdir(dirname(join(root, to)), { recursive: true });
-    await cp(from, join(root, to));
-  };
-  for (const unit of units) await put(join(checkout, 'deploy/systemd', unit), `usr/lib/systemd/system/${unit}`);
-  for (const service of units.filter((unit) => unit.endsWith('.service'))) {
-    await put(join(sources, 'user.conf'), `usr/lib/systemd/system/${service}.d/user.conf`);
-  }
-  await put(join(sources, 'sluice.yaml'), 'etc/sluice/sluice.yaml');
-  await mkdir(join(root, 'etc/sluice/credentials'));
-  await mkdir(join(root, 'usr/bin'));
-  await symlink('../lib/sluice/src/cli/sluice', join(root, 'usr/bin/sluice'));
-  await addCompletions(root);
-}
-
-/** Where each shell looks for packages' completions. */
-const completions = {
-  bash: 'usr/share/bash-completion/completions/sluice',
-  zsh: 'usr/share/zsh/vendor-completions/_sluice',
-  fish: 'usr/share/fish/vendor_completions.d/sluice.fish',
-};
-
-async function addCompletions(root: string): Promise<void> {
-  for (const [shell, path] of Object.entries(completions)) {
-    await mkdir(dirname(join(root, path)), { recursive: true });
-    const program = join(root, 'usr/lib/sluice/src/cli/sluice.js');
-    await writeFile(join(root, path), `${await run(process.execPath, [program, 'completion', shell])}\n`);
-  }
-}
-
-/** The manual pages, compressed as Debian requires, without the time in the file. */
-async function addManualPages(root: string): Promise<void> {
-  const pages = join(checkout, 'dist/man');
-  for (const name of await readdir(pages)) {
-    const folder = join(root, `usr/share/man/man${name.at(-1)}`);
-    await mkdir(folder, { recursive: true });
-    await writeFile(join(folder, `${name}.gz`), gzipSync(await readFile(join(pages, name)), { level: 9 }));
-  }
-}
-
-async function addDocumentation(root: string, changelog: string): Promise<void> {
-  const folder = join(root, 'usr/share/doc/sluice');
-  await mkdir(folder, { recursive: true });
+/** Adds what Debian requires in the documentation folder. */
+async function addDebianFiles(folder: string, changelog: string): Promise<void> {
   await cp(join(sources, 'copyright'), join(folder, 'copyright'));
-  await cp(join(checkout, 'README.md'), join(folder, 'README.md'));
   await writeFile(join(folder, 'changelog.Debian.gz'), gzipSync(changelog, { level: 9 }));
-  // Messages name these pages, so they aren't below usr/share/doc, which containers leave out.
-  await symlink('../../../lib/sluice/docs', join(folder, 'docs'));
-  await symlink('../../../lib/sluice/CHANGELOG.md', join(folder, 'CHANGELOG.md'));
 }
 
 function changelogOf(full: string, epochSeconds: number): string {
@@ -145,6 +83,6 @@ async function addControl(folder: string, control: string): Promise<void> {
   await writeFile(join(folder, 'control'), control);
   await writeFile(join(folder, 'conffiles'), '/etc/sluice/sluice.yaml\n');
   for (const script of ['postinst', 'prerm', 'postrm']) {
-    await writeFile(join(folder, script), await readFile(join(sources, script)), { mode: 0o755 });
+    await writeFile(join(folder, script), await readScript(join(sources, script)), { mode: 0o755 });
   }
 }

@@ -10,6 +10,15 @@ export const nodePackage = `node-linux-${process.arch}`;
 /** Names of machines in Debian and in images. */
 export const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
 
+/** What a function takes that builds a package for a distribution. */
+export interface PackageOptions {
+  /** An existing folder for the package. */
+  readonly into: string;
+  /** The package's revision, for another package with the same version. */
+  readonly revision: string;
+  readonly epochSeconds: number;
+}
+
 interface Manifest {
   readonly version: string;
   readonly description: string;
