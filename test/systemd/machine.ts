@@ -13,11 +13,15 @@ const tools = ['debootstrap', 'systemd-nspawn', 'nsenter'];
 /** Why no machine can be booted here; undefined if one can. */
 export function noMachine(): string | undefined {
   if (process.getuid!() !== 0) return 'it needs the rights of root';
-  const missing = tools.filter((tool) => !(process.env.PATH ?? '').split(':').some((folder) => isIn(folder, tool)));
+  const missing = tools.filter((tool) => !isInstalled(tool));
   return missing.length === 0
     ? undefined
     : `missing: ${missing.join(', ')} (apt-get install debootstrap systemd-container)`;
 }
+
+/** Whether a program is on the PATH. */
+export const isInstalled = (tool: string): boolean =>
+  (process.env.PATH ?? '').split(':').some((folder) => isIn(folder, tool));
 
 function isIn(folder: string, tool: string): boolean {
   try {
@@ -57,8 +61,11 @@ export async function installPacked(root: string): Promise<void> {
   }
 }
 
-/** Creates the root with debootstrap, lets the caller add to it, and boots it. */
-export async function bootMachine(prepare: (root: string) => Promise<void>): Promise<Machine> {
+/** Creates the root with debootstrap and some more Debian packages, lets the caller add to it, and boots it. */
+export async function bootMachine(
+  prepare: (root: string) => Promise<void>,
+  more: readonly string[] = [],
+): Promise<Machine> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-systemd-'));
   const root = join(folder, 'root');
   const close = async (): Promise<void> => {
@@ -66,7 +73,8 @@ export async function bootMachine(prepare: (root: string) => Promise<void>): Pro
     await rm(folder, { recursive: true, force: true });
   };
   try {
-    await run('debootstrap', ['--variant=minbase', '--include=systemd,systemd-sysv,dbus', 'bookworm', root], {
+    const packages = ['systemd', 'systemd-sysv', 'dbus', ...more];
+    await run('debootstrap', ['--variant=minbase', `--include=${packages}`, 'bookworm', root], {
       maxBuffer: 64 * 1024 * 1024,
     });
     await prepare(root);
