@@ -4,8 +4,9 @@ import { parseArgs } from 'node:util';
 import { makeDeb } from './deb.ts';
 import { makeImage } from './image.ts';
 import { checkout, includedPackages, readLock, readManifest } from './packages.ts';
+import { makeRpm } from './rpm.ts';
 import { sbomOf } from './sbom.ts';
-import { run } from './tools.ts';
+import { MissingTool, run } from './tools.ts';
 
 /**
  * `npm run package`, after the build: writes the packages for this machine's architecture. It reads only this checkout
@@ -24,13 +25,18 @@ const epochSeconds = Number(
   process.env.SOURCE_DATE_EPOCH || (await run('git', ['-C', checkout, 'log', '-1', '--format=%ct'])),
 );
 
-const files = [
-  await makeDeb({ into, revision: flags.revision, epochSeconds }),
-  await makeImage({ into, epochSeconds }),
-  await writeSbom(),
-];
+const options = { into, revision: flags.revision, epochSeconds };
+const deb = await makeDeb(options);
+// The other packages don't need rpmbuild, which Debian doesn't install by default.
+const rpm = await makeRpm(options).catch((error: unknown) => {
+  if (error instanceof MissingTool) return error;
+  throw error;
+});
+const made = rpm instanceof MissingTool ? [] : [rpm];
+const files = [deb, ...made, await makeImage(options), await writeSbom()];
 await writeFile(join(into, 'SHA256SUMS'), `${await run('sha256sum', files, { cwd: into })}\n`);
 for (const file of [...files, 'SHA256SUMS']) process.stdout.write(`${join(flags.into, file)}\n`);
+if (rpm instanceof MissingTool) process.stderr.write(`No RPM package was built: ${rpm.message}\n`);
 
 async function writeSbom(): Promise<string> {
   const { version } = await readManifest();

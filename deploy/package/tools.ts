@@ -11,6 +11,19 @@ interface RunOptions {
   readonly env?: NodeJS.ProcessEnv;
 }
 
+/** The Debian package that has a program. */
+const packages: Readonly<Record<string, string>> = {
+  'dpkg-deb': 'dpkg',
+  git: 'git',
+  ldd: 'libc-bin',
+  rpmbuild: 'rpm',
+  sha256sum: 'coreutils',
+  tar: 'tar',
+};
+
+/** A program isn't installed; the message says which, and how to install it. */
+export class MissingTool extends Error {}
+
 /** Runs a program and returns its output. */
 export async function run(program: string, args: readonly string[], { cwd, env }: RunOptions = {}): Promise<string> {
   try {
@@ -18,7 +31,9 @@ export async function run(program: string, args: readonly string[], { cwd, env }
     return (await execute(program, args, options)).stdout.trim();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    throw new Error(`${program} is not installed (on Debian: apt-get install dpkg tar coreutils)`, { cause: error });
+    throw new MissingTool(`${program} is not installed (on Debian: apt-get install ${packages[program]})`, {
+      cause: error,
+    });
   }
 }
 

@@ -119,6 +119,7 @@ node() { record - node "$@"; }
 systemctl() { record - systemctl "$@"; }
 journalctl() { record - journalctl "$@"; }
 apt-get() { record - apt-get "$@"; }
+dnf() { record - dnf "$@"; }
 install() { record - install "$@"; }
 cp() { record - cp "$@"; }
 rm() { record - rm "$@"; }

@@ -53,6 +53,7 @@ export const shapes: Readonly<Record<string, Shape>> = {
   chown: { why: 'needs root', flags: ['-R'] },
   tar: { why: 'unpacks into /usr/local', flags: ['-xJf', '-C', '--strip-components'] },
   'apt-get': { why: 'changes the machine', verbs: ['install', 'remove', 'purge'], flags: ['--no-install-recommends'] },
+  dnf: { why: 'changes the machine', verbs: ['install', 'remove'], flags: [] },
   node: {
     why: 'is a measurement',
     flags: ['-e'],
