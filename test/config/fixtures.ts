@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach } from 'vitest';
+import { onTestFinished } from 'vitest';
 import type { Catalog } from '../../src/config/catalog/catalog.ts';
 import type { Guards } from '../../src/config/config.ts';
 import { type Loaded, type LoadOptions, loadConfig } from '../../src/config/load.ts';
@@ -14,15 +14,10 @@ import { defineConnector } from '../../src/sdk/connector.ts';
 import { option } from '../../src/sdk/option.ts';
 import { defineTransform, type Transform } from '../../src/transforms/transform.ts';
 
-const folders: string[] = [];
-afterEach(async () => {
-  for (const folder of folders.splice(0)) await rm(folder, { recursive: true });
-});
-
 /** A private folder with these files, deleted after the test. */
 export async function folderWith(files: Record<string, string | Buffer>): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-config-'));
-  folders.push(folder);
+  onTestFinished(() => rm(folder, { recursive: true }));
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
   return folder;
 }
