@@ -16,6 +16,12 @@ export type SqliteAnswer =
 const ending = import.meta.url.endsWith('.js') ? 'js' : 'ts';
 const entry = fileURLToPath(new URL(`./sqlite-child.${ending}`, import.meta.url));
 
+/** SQLite uses the zone for 'localtime', and Node its cache of compiled code; other variables may be secret. */
+function environment(): NodeJS.ProcessEnv {
+  const wanted = ['NODE_COMPILE_CACHE', 'TZ'].filter((name) => process.env[name] !== undefined);
+  return Object.fromEntries(wanted.map((name) => [name, process.env[name]]));
+}
+
 /**
  * A SQLite query in a child process. SQLite is synchronous and cannot be interrupted: in this process, a heavy query would block all
  * other jobs and the daemon's shutdown.
@@ -33,8 +39,7 @@ export class SqliteProcess implements SqliteReader {
     this.#signal = signal;
     this.#timeoutMs = timeoutMs;
     this.#child = spawn(process.execPath, [entry], {
-      // SQLite uses the zone for 'localtime'; other variables may be secret.
-      env: process.env.TZ === undefined ? {} : { TZ: process.env.TZ },
+      env: environment(),
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       serialization: 'advanced',
     });
