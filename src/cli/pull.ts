@@ -18,17 +18,23 @@ const defaultLimits: RefreshOrder['limits'] = { memoryBytes: 768 * 1024 * 1024, 
  * creator of a data source controls what it does, so it's isolated from disk, memory and network in ways that no
  * connector can bypass.
  */
-export const pullDatasource: Pull = (request) => pullWithin(defaultLimits, request);
+export const pullDatasource: Pull = (request) => pullWith({}, request);
 
-/** Like {@link pullDatasource}, with custom limits. */
-export async function* pullWithin(
-  limits: RefreshOrder['limits'],
+export interface PullOptions {
+  readonly limits?: RefreshOrder['limits'];
+  /** What the process runs; by default, `refresh/child`. */
+  readonly entry?: string;
+}
+
+/** Like {@link pullDatasource}, with other limits or code. */
+export async function* pullWith(
+  { limits = defaultLimits, entry }: PullOptions,
   request: PullRequest,
 ): AsyncGenerator<Uint8Array, void> {
   const { signal } = request;
   signal.throwIfAborted();
   const scratch = await makeTempFolder('refresh');
-  const child = startChild(scratch);
+  const child = startChild(scratch, entry);
   const end = () => child.kill('SIGKILL');
   signal.addEventListener('abort', end, { once: true });
   const gone = once(child, 'exit').catch((error: unknown) => error);

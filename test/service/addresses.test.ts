@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { fetchDatasource } from '../../connectors/simple_rest/index.ts';
-import { pullDatasource } from '../../src/cli/pull.ts';
 import { type AddressPolicy, addressPolicy } from '../../src/service/refresh/address-policy.ts';
+import { pullDatasource } from './pull-built.ts';
 import { type Bench, bench } from './service.ts';
 
 /** The test's own server; it counts connections. */

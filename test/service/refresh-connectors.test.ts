@@ -1,8 +1,8 @@
 import papaparse from 'papaparse';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { TestSource, World } from '#sdk/testing';
-import { pullDatasource } from '../../src/cli/pull.ts';
 import { openCatalog } from '../../src/config/catalog/catalog.ts';
+import { pullDatasource } from './pull-built.ts';
 
 /** Reads every connector in the catalog as a data source of the service, from the standard suite's test sources. */
 const catalog = await openCatalog();

@@ -5,7 +5,6 @@ import { type AddressInfo, createServer as createConnection } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { pullDatasource, pullWithin } from '../../src/cli/pull.ts';
 import type { ServiceOptions } from '../../src/service/service.ts';
 import { SteppingClock } from '../clocks.ts';
 import { startTdsServer } from '../connectors/doubles/tds-server.ts';
@@ -13,6 +12,7 @@ import { Vendor } from '../connectors/doubles/vendor.ts';
 import { describeWithServer } from '../servers/describe.ts';
 import { describeWithFileServer } from '../servers/describe-file-servers.ts';
 import { freePort } from '../servers/server.ts';
+import { pullDatasource, pullWithin } from './pull-built.ts';
 import { type Bench, bench, scratch, until } from './service.ts';
 
 interface Seen {

@@ -1,12 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const isBuilt = import.meta.url.endsWith('.js');
-const entry = fileURLToPath(new URL(`./child.${isBuilt ? 'js' : 'ts'}`, import.meta.url));
-/** The folder with `src` and `connectors`, built or not. */
-const root = fileURLToPath(new URL('../../../', import.meta.url));
+/** What the process runs. */
+const ownEntry = fileURLToPath(new URL(`./child.${isBuilt ? 'js' : 'ts'}`, import.meta.url));
 
 const heapMb = 384;
 
@@ -20,10 +19,12 @@ const netFlag = process.allowedNodeEnvironmentFlags.has('--allow-net') ? ['--all
  * Starts a process that may only read our code, use its own folder, and use the network; it has no other file access,
  * can't start programs, and doesn't get our environment.
  */
-export function startChild(scratch: string): ChildProcess {
+export function startChild(scratch: string, entry = ownEntry): ChildProcess {
+  // The folder with `src` and `connectors`, built or not.
+  const root = resolve(entry, '../../../..');
   const readable = [
     ...['src', 'connectors', 'chunks', 'package.json', 'build.json'].map((name) => join(root, name)),
-    ...packages(),
+    ...packagesFor(root),
   ];
   const flags = [
     '--permission',
@@ -48,9 +49,9 @@ function environment(): NodeJS.ProcessEnv {
 }
 
 /** Packages are next to our code or, if we're a package ourselves, in a parent folder. */
-function packages(): string[] {
+function packagesFor(root: string): string[] {
   const found: string[] = [];
-  for (let folder = dirname(join(root, 'x')); ; folder = dirname(folder)) {
+  for (let folder = root; ; folder = dirname(folder)) {
     found.push(...withTarget(join(folder, 'node_modules')));
     if (folder === dirname(folder)) return found;
   }
