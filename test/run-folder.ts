@@ -1,9 +1,11 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, glob, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { rolldown } from 'rolldown';
 
 /**
- * A folder for what all test files of a run share: compiled code, and the data of new servers (servers/new-data.ts).
+ * A folder for what all test files of a run share: compiled code, preloads, and the data of new servers
+ * (servers/new-data.ts).
  */
 export default async function makeRunFolder(): Promise<(() => Promise<void>) | undefined> {
   if (process.env.SLUICE_TEST_FOLDER !== undefined) return undefined;
@@ -12,6 +14,14 @@ export default async function makeRunFolder(): Promise<(() => Promise<void>) | u
   await chmod(folder, 0o755);
   process.env.SLUICE_TEST_FOLDER = folder;
   process.env.NODE_COMPILE_CACHE ??= join(folder, 'compiled');
+  await compilePreloads(join(folder, 'preloads'));
   // Processes that are ending may still write.
   return () => rm(folder, { recursive: true, force: true, maxRetries: 10 });
+}
+
+/** Hundreds of processes load them first. Removing their types in each one would take longer than starting Node. */
+async function compilePreloads(dir: string): Promise<void> {
+  const input = await Array.fromAsync(glob(join(import.meta.dirname, 'journey/preloads/*.ts')));
+  const bundle = await rolldown({ input, platform: 'node' });
+  await bundle.write({ dir, entryFileNames: '[name].mjs', chunkFileNames: '[name].mjs' });
 }

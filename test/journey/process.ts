@@ -3,9 +3,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
 import { afterAll, inject, onTestFinished } from 'vitest';
 
-const preloads = new URL('./preloads/', import.meta.url);
+const folder = process.env.SLUICE_TEST_FOLDER;
+/** The file of a module of preloads/: compiled by ../run-folder.ts, if that runs. */
+const preloadFile = (name: string): string =>
+  folder === undefined ? join(import.meta.dirname, `preloads/${name}.ts`) : join(folder, `preloads/${name}.mjs`);
 /** Compiled code is shared by all processes of the test suite, and by its next run. */
 const cache = new URL('../../node_modules/.cache/', import.meta.url).pathname;
 
@@ -76,7 +80,7 @@ export interface Running {
 export function start(args: readonly string[], how: Start = {}): Running {
   const { env = {}, cwd, under = [], node = [], preload = [], scope = forTest, serves = false, input = false } = how;
   const { program: sluice = { node: process.execPath, door: inject('door') } } = how;
-  const imports = preload.flatMap((name) => ['--import', new URL(`${name}.ts`, preloads).href]);
+  const imports = preload.flatMap((name) => ['--import', pathToFileURL(preloadFile(name)).href]);
   const [program, ...flags] = [...under, sluice.node, ...node, ...imports, sluice.door, ...args];
   const child = spawn(program!, flags, {
     // Not the cache of the test run: Sluice keeps compiled code itself.
