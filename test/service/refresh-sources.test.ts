@@ -113,7 +113,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a data source of the connector db
       format: 'csv',
       properties: properties({ sql, parameters: '[]' }),
     });
-    expect(seen.error).toContain('larger than the 10000 bytes');
+    expect(seen.error).toContain("larger than a data source's limit of 10000 bytes");
   });
 });
 
