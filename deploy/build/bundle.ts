@@ -21,8 +21,15 @@ const dist = resolve(process.argv[2] ?? join(root, 'dist'));
  */
 const apart = ['src/cli/main.js', 'src/lib/temporal-polyfill.js'];
 
-/** Shares no file with the rest: `sync` loads nothing else if a daemon runs its jobs. */
-const client = 'src/cli/hand-over/client';
+/**
+ * Entries that share no file with the rest, because they need little of it: `sync` loads nothing but the first if a daemon runs its
+ * work, the second is the thread that watches the event loop, the third a child process that reads SQLite.
+ */
+const alone = [
+  'src/cli/hand-over/client',
+  'src/daemon/loop-watch/watch-worker',
+  'connectors/db/sqlite-child',
+] as const;
 
 interface Manifest {
   readonly version: string;
@@ -90,8 +97,9 @@ const bundleOf = (input: Record<string, string>) =>
     plugins: [places, withoutHttp2],
   });
 
-const { [client]: clientFile, ...entries } = await findEntries(manifest);
-const [bundle, clientBundle] = await Promise.all([bundleOf(entries), bundleOf({ [client]: clientFile! })]);
+const entries = await findEntries(manifest);
+const shared = Object.entries(entries).filter(([name]) => !alone.some((one) => one === name));
+const bundle = await bundleOf(Object.fromEntries(shared));
 
 type Chunk = Pick<OutputChunk, 'fileName' | 'moduleIds' | 'code'>;
 
@@ -147,7 +155,8 @@ async function findHotModules(): Promise<Set<string>> {
   }
 }
 
-const chunks = [...(await write(dist, await findHotModules())), ...(await write(dist, undefined, clientBundle))];
+const chunks = await write(dist, await findHotModules());
+for (const name of alone) chunks.push(...(await write(dist, undefined, await bundleOf({ [name]: entries[name]! }))));
 const packages = await bundledPackages(chunks.flatMap(({ moduleIds }) => moduleIds));
 await writeFile(join(dist, 'NOTICES.md'), noticesOf(packages));
 const named = packages.map(({ name, version, license }) => ({ name, version, license }));
