@@ -1,10 +1,5 @@
 // The entry point of Sluice. Plain JavaScript that an old Node can still parse, so that it can report its version
 // instead of failing with a syntax error. In a checkout it runs the sources; in the package, dist/.
-import { closeSync, existsSync, openSync } from 'node:fs';
-import * as nodeModule from 'node:module';
-import { homedir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 
 /** Same as `engines` in package.json. Older versions silently truncate SQLite texts at a NUL character. */
 function isSupported(version) {
@@ -12,12 +7,16 @@ function isSupported(version) {
   return major === 24 ? minor >= 16 : major === 26 ? minor >= 1 : major > 26;
 }
 
+/** Takes a few milliseconds less than `import`, which makes another module of each. */
+const builtIn = (name) => process.getBuiltinModule(`node:${name}`);
+
 /**
  * The user's cache folder, because code must not be executed from a place where others can write. It keeps compiled
  * code between starts, which halves the time to the first row. If it can't be used, the process continues without it.
  */
 function cacheFolder() {
-  return join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'sluice');
+  const { join } = builtIn('path');
+  return join(process.env.XDG_CACHE_HOME || join(builtIn('os').homedir(), '.cache'), 'sluice');
 }
 
 /** Maximum number of files that a run opens, with a few to spare, in addition to Node's twenty. */
@@ -25,6 +24,7 @@ const neededFiles = 40;
 
 /** Tests by opening files, because inherited open files count against the limit too. */
 function lacksFiles() {
+  const { closeSync, openSync } = builtIn('fs');
   const opened = [];
   try {
     while (opened.length < neededFiles) opened.push(openSync('/dev/null', 'r'));
@@ -37,10 +37,10 @@ function lacksFiles() {
 }
 
 const source = new URL('./main.ts', import.meta.url);
-const isCheckout = existsSync(source);
 
 async function runSources() {
-  nodeModule.enableCompileCache(join(cacheFolder(), 'compiled'));
+  const { enableCompileCache } = builtIn('module');
+  enableCompileCache(builtIn('path').join(cacheFolder(), 'compiled'));
   await (await import(source.href)).ended;
 }
 
@@ -49,25 +49,41 @@ async function runSources() {
  * are loaded. Not in a checkout, whose sources may be newer than the daemon.
  */
 async function runBuilt([command, ...words]) {
-  const require = nodeModule.createRequire(import.meta.url);
+  const require = builtIn('module').createRequire(import.meta.url);
   if (command === 'sync' && (await require('../../dist/src/cli/hand-over/client.js').handOver(words))) return;
   await require('../../dist/src/cli/start-built.js').startBuilt(cacheFolder());
 }
 
-if (lacksFiles()) {
+/** The same words as `Problem`, which may be among the missing files. */
+function reportIncomplete(error) {
+  if (error.code !== 'MODULE_NOT_FOUND') throw error;
   process.stderr.write(
-    'OPEN_FILES_LIMIT: This process may open too few files\n  allowed  64 or more; 1024 for a daemon\n  next     raise the limit: ulimit -n 1024, LimitNOFILE=1024 in a unit, --ulimit nofile=1024 of a container\n',
+    `INSTALLATION_INCOMPLETE: A part of the installed Sluice is missing: ${error.message.split('\n')[0]}\n  next     install the package again, then restart the daemon; if it is still missing, report it\n`,
   );
-  process.exitCode = 2;
-} else if (isSupported(process.versions.node)) {
-  await (isCheckout ? runSources() : runBuilt(process.argv.slice(2)));
-} else {
+  process.exitCode = 70;
+}
+
+async function reportOldNode() {
+  const [{ existsSync }, { fileURLToPath }] = await Promise.all([import('node:fs'), import('node:url')]);
   const page = fileURLToPath(new URL('../../docs/operate.md', import.meta.url));
-  const next = isCheckout
+  const next = existsSync(source)
     ? '"npm ci --ignore-scripts" also installs Node 24; then start Sluice with "npx sluice" or "npm run"'
     : `install Node 24: ${page}, "Node on a server"; or install Sluice again without --omit=optional, which includes Node 24`;
   process.stderr.write(
     `sluice: this Node is too old: ${process.version}, ${process.execPath}\n  allowed  Node 24 from 24.16, Node 26 from 26.1, or newer\n  next     ${next}\n`,
   );
   process.exitCode = 70;
+}
+
+if (!isSupported(process.versions.node)) {
+  await reportOldNode();
+} else if (lacksFiles()) {
+  process.stderr.write(
+    'OPEN_FILES_LIMIT: This process may open too few files\n  allowed  64 or more; 1024 for a daemon\n  next     raise the limit: ulimit -n 1024, LimitNOFILE=1024 in a unit, --ulimit nofile=1024 of a container\n',
+  );
+  process.exitCode = 2;
+} else if (builtIn('fs').existsSync(source)) {
+  await runSources();
+} else {
+  await runBuilt(process.argv.slice(2)).catch(reportIncomplete);
 }

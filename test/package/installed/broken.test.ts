@@ -1,4 +1,4 @@
-import { cp, readdir, rm } from 'node:fs/promises';
+import { cp, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, inject, it } from 'vitest';
 import { makeFolder, makeWorld, type Program } from '../../journey/world.ts';
@@ -40,6 +40,25 @@ describe.each(inject('nodes'))('the installed package under Node $major', ({ pat
         expect(text).not.toMatch(/damaged|RECORDS_ZIP|CONFIG_/);
         expect(code).toBe(70);
       }
+    }
+  });
+
+  it('reports a missing file that it needs at the start like any other', async () => {
+    const broken = join(await makeFolder(), 'broken');
+    await cp(join(installed, '../..'), broken, { recursive: true });
+    const dist = join(broken, 'node_modules/sluice/dist');
+    const hot = (await readdir(join(dist, 'chunks'))).find((name) => name.startsWith('hot-'))!;
+    const home = await (await makeWorld()).home();
+    const program: Program = { node, door: join(broken, 'node_modules/sluice/src/cli/sluice.js') };
+    for (const file of ['src/cli/hand-over/client.js', 'src/cli/start-built.js', 'src/cli/main.js', `chunks/${hot}`]) {
+      await rename(join(dist, file), join(dist, 'away'));
+      const { code, stderr } = await home.sluice(['sync'], { program });
+      await rename(join(dist, 'away'), join(dist, file));
+      expect(stderr).toMatch(
+        /^INSTALLATION_INCOMPLETE: A part of the installed Sluice is missing: Cannot find module '.+'\n {2}next {5}install the package again/,
+      );
+      expect(stderr).not.toContain('    at ');
+      expect(code).toBe(70);
     }
   });
 });
