@@ -116,7 +116,7 @@ export function followAccounts(
   { store, clock }: Pick<Runtime, 'store' | 'clock'>,
   { destinations }: Pick<Config, 'destinations'>,
 ): Promise<void> {
-  return store.accountHistory.track([...destinations.values()], daysOf(clock.now(), maxTravelMs));
+  return store.accountHistory.track([...destinations.values()], () => daysOf(clock.now(), maxTravelMs));
 }
 
 /** What a run needs to get its source's tokens. */

@@ -4,8 +4,8 @@ import { cleanUp, newStore } from './fixtures.ts';
 
 afterEach(cleanUp);
 
-const days = ['2026-06-15'];
-const [day] = days as [string];
+const day = '2026-06-15';
+const days = () => [day];
 const payer = (account: string, more: object = {}) => ({ name: 'main', url: 'http://one/1.0', account, ...more });
 
 async function spend(store: Awaited<ReturnType<typeof newStore>>, account: string, requests: number): Promise<void> {

@@ -27,20 +27,23 @@ export class AccountHistory {
     this.#context = context;
   }
 
-  /** Records the current account of each destination; `days` are those that a request in flight may count on. */
-  async track(payers: readonly DestinationAccount[], days: readonly string[]): Promise<void> {
+  /**
+   * Records the current account of each destination; `daysInFlight` returns the days that a request in flight may count on. Only
+   * called if one has changed, because the calendar of a time zone takes 15 ms to load.
+   */
+  async track(payers: readonly DestinationAccount[], daysInFlight: () => readonly string[]): Promise<void> {
     const known = await this.#known();
     if (payers.every((payer) => isSame(known[payer.name], payer))) return;
-    await inTransaction(this.#context, async (inside) => new AccountHistory(inside).#take(payers, days));
+    await inTransaction(this.#context, async (inside) => new AccountHistory(inside).#take(payers, daysInFlight));
   }
 
-  async #take(payers: readonly DestinationAccount[], days: readonly string[]): Promise<void> {
+  async #take(payers: readonly DestinationAccount[], daysInFlight: () => readonly string[]): Promise<void> {
     const known = await this.#known();
     for (const { name, url, account } of payers) {
       const { url: former, account: from = account } = known[name] ?? {};
       known[name] = { url, account };
       if (from === account || former !== url) continue;
-      await this.#carryDays(from, account, days);
+      await this.#carryDays(from, account, daysInFlight());
       await new SendSlots(this.#context).carry(from, account);
     }
     await new Settings(this.#context).set(settingName, JSON.stringify(known));
