@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { takeBlockedRuns } from './runs/blocked-runs.ts';
-import type { Store } from './store.ts';
+import type { Repositories, Store } from './store.ts';
 import type { OutboxRow, RunRow } from './tables.ts';
 
 /** A count and not an age: a wrong clock must not delete the history. */
@@ -23,8 +23,7 @@ export interface RecoverResult {
  */
 export async function recover(store: Store): Promise<RecoverResult> {
   const suspects = await takeBlockedRuns(store);
-  const interrupted = await store.runs.interruptOrphans();
-  await store.retries.giveUpOrphans();
+  const interrupted = await store.transaction(closeDead);
   const damaged: OutboxRow[] = [];
   for (const row of await store.outbox.inState('owed')) {
     const message = damageOf(row);
@@ -33,10 +32,16 @@ export async function recover(store: Store): Promise<RecoverResult> {
   }
   await store.generations.prune();
   const swept = [...(await store.payloads.sweep()), ...(await store.generations.sweep())];
-  await store.leases.removeDead();
-  await store.heartbeats.removeDead();
   await store.runs.prune(maxKeptRuns);
   return { interrupted, damaged, suspects, swept };
+}
+
+/** Closes what dead processes left, in one transaction: usually, there is nothing to write. Returns their runs. */
+async function closeDead({ runs, retries, leases }: Repositories): Promise<RunRow[]> {
+  const interrupted = await runs.interruptOrphans();
+  await retries.giveUpOrphans();
+  await leases.removeDead();
+  return interrupted;
 }
 
 function damageOf({ path, bytes }: OutboxRow): string | undefined {

@@ -2,10 +2,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
 import { SqliteDatabase } from '../../src/lib/sqlite.ts';
+import { Leases } from '../../src/state/processes/leases.ts';
 import { systemProcesses } from '../../src/state/processes/processes.ts';
+import { recover } from '../../src/state/recover.ts';
 import { openStore } from '../../src/state/store.ts';
 import { SteppingClock } from '../clocks.ts';
 import { cleanUp, newFolder, newStore, Population, spool } from './fixtures.ts';
@@ -175,6 +177,31 @@ describe('leases', () => {
 });
 
 describe('a process', () => {
+  it('deletes the heartbeats of dead ones when it records its first, in the same transaction', async () => {
+    const folder = newFolder();
+    const clock = new SteppingClock();
+    const people = new Population();
+    const a = await newStore({ clock, folder, processes: people.member('a') });
+    const b = await newStore({ clock, folder, processes: people.member('b') });
+    const c = await newStore({ clock, folder, processes: people.member('c') });
+    await a.heartbeats.beat();
+    await b.heartbeats.beat();
+    people.dead.add('a');
+    await b.heartbeats.beat();
+    expect(await b.heartbeats.lastBeat(a.processes.self), 'not its first').toBeDefined();
+    await expect(
+      c.transaction(async (parts) => {
+        await parts.heartbeats.beat();
+        throw new Error('the power fails');
+      }),
+    ).rejects.toThrow('the power fails');
+    expect(await b.heartbeats.lastBeat(a.processes.self)).toBeDefined();
+    await c.heartbeats.beat();
+    expect(await b.heartbeats.lastBeat(a.processes.self)).toBeUndefined();
+    expect(await b.heartbeats.lastBeat(b.processes.self)).toBeDefined();
+    expect(await b.heartbeats.lastBeat(c.processes.self)).toBeDefined();
+  });
+
   it("counts as alive while it runs, and as dead as soon as it's killed, even before it's reaped", async () => {
     const processes = systemProcesses();
     const script = `
@@ -211,6 +238,26 @@ describe('runs', () => {
     expect(await b.runs.find(lost)).toMatchObject({ state: 'interrupted', code: 'RUN_INTERRUPTED' });
     expect(await b.runs.find(owed)).toMatchObject({ state: 'owed' });
     expect(await b.runs.find(mine)).toMatchObject({ state: 'running' });
+  });
+
+  it('of a dead process are closed together with its leases, or not at all, and found again by the next start', async () => {
+    const folder = newFolder();
+    const clock = new SteppingClock();
+    const people = new Population();
+    const a = await newStore({ clock, folder, processes: people.member('a') });
+    const b = await newStore({ clock, folder, processes: people.member('b') });
+    const lost = await a.runs.begin({ job: 'lost', origin: 'schedule' });
+    await a.leases.take('job:lost');
+    people.dead.add('a');
+    const fails = vi.spyOn(Leases.prototype, 'removeDead').mockRejectedValueOnce(new Error('disk I/O error'));
+    await expect(recover(b)).rejects.toThrow('disk I/O error');
+    fails.mockRestore();
+    expect(await b.runs.find(lost)).toMatchObject({ state: 'running' });
+    expect((await recover(b)).interrupted.map(({ id }) => id)).toEqual([lost]);
+    expect(await b.runs.find(lost)).toMatchObject({ state: 'interrupted' });
+    const database = new SqliteDatabase(join(folder, 'sluice.db'));
+    expect(database.prepare('select name from leases').all()).toEqual([]);
+    database.close();
   });
 
   it('are listed newest first, by start order, whatever the clock says', async () => {

@@ -14,11 +14,19 @@ export class ProcessHeartbeats {
     this.#context = context;
   }
 
-  /** Records that this process is alive. */
+  /**
+   * Records that this process is alive. The first time, also deletes dead processes, so the table only has as many rows as there are
+   * live ones, and a short command needs no disk sync for it.
+   */
   async beat(): Promise<void> {
-    const { db, clock, processes } = this.#context;
-    const beat = { wall_ms: Math.round(clock.now()), monotonic_ms: clock.monotonic() };
-    await write(db, { owner: processes.self, ...beat });
+    const { clock, processes } = this.#context;
+    const values = { owner: processes.self, wall_ms: Math.round(clock.now()), monotonic_ms: clock.monotonic() };
+    const known = await update(this.#context.db, values);
+    if (known.length > 0) return;
+    await inTransaction(this.#context, async (inside) => {
+      await insert(inside.db, values);
+      await new ProcessHeartbeats(inside).#removeDead();
+    });
   }
 
   /**
@@ -40,14 +48,11 @@ export class ProcessHeartbeats {
     return row?.wall_ms;
   }
 
-  /** Deletes dead processes, so the table only has as many rows as there are live ones. */
-  async removeDead(): Promise<void> {
-    await inTransaction(this.#context, async (inside) => {
-      const owners = new ProcessHeartbeats(inside);
-      for (const { owner } of await inside.db.selectFrom('heartbeats').select('owner').execute()) {
-        if (await owners.isDead(owner)) await inside.db.deleteFrom('heartbeats').where('owner', '=', owner).execute();
-      }
-    });
+  async #removeDead(): Promise<void> {
+    const { db } = this.#context;
+    for (const { owner } of await db.selectFrom('heartbeats').select('owner').execute()) {
+      if (await this.isDead(owner)) await db.deleteFrom('heartbeats').where('owner', '=', owner).execute();
+    }
   }
 
   #silence(owner: string, row: { wall_ms: number; monotonic_ms: number }): number {
@@ -56,7 +61,17 @@ export class ProcessHeartbeats {
   }
 }
 
-const write = prepared((db, value: BoundValue<{ owner: string; wall_ms: number; monotonic_ms: number }>) => {
+type Beat = { owner: string; wall_ms: number; monotonic_ms: number };
+
+const update = prepared((db, value: BoundValue<Beat>) =>
+  db
+    .updateTable('heartbeats')
+    .set({ wall_ms: value('wall_ms'), monotonic_ms: value('monotonic_ms') })
+    .where('owner', '=', value('owner'))
+    .returning('owner'),
+);
+
+const insert = prepared((db, value: BoundValue<Beat>) => {
   const beat = { wall_ms: value('wall_ms'), monotonic_ms: value('monotonic_ms') };
   return db
     .insertInto('heartbeats')
