@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,6 +14,27 @@ type Extension = (module: NodeJS.Module, file: string) => void;
 function isOurs(folder: string): boolean {
   const { uid, mode } = statSync(folder);
   return uid === process.getuid?.() && (mode & 0o022) === 0;
+}
+
+const dayMs = 86_400_000;
+/** The code of a build that wasn't used for this long is deleted: the build was replaced. */
+const maxUnusedMs = 30 * dayMs;
+
+/**
+ * Records that a folder of code is used, by its time, and deletes those of builds that are no longer used; both once a day. A
+ * process of such a build compiles again.
+ */
+function sweepOthers(folder: string, { isNew }: { readonly isNew: boolean }): void {
+  const now = Date.now();
+  if (!isNew && now - statSync(folder).mtimeMs < dayMs) return;
+  utimesSync(folder, now / 1000, now / 1000);
+  const all = dirname(folder);
+  if (!isOurs(all)) return;
+  for (const entry of readdirSync(all, { withFileTypes: true })) {
+    const other = join(all, entry.name);
+    if (entry.isDirectory() && now - statSync(other).mtimeMs > maxUnusedMs)
+      rmSync(other, { recursive: true, force: true });
+  }
 }
 
 const checksumBytes = 4;
@@ -72,7 +93,7 @@ export class CompiledCode {
       const cachedData = this.#find(file);
       if (cachedData === undefined && !compiles) return load(module, file);
       const text = readFileSync(file, 'utf8');
-      if (imports(text)) return load(module, file);
+      if (cachedData === undefined && imports(text)) return load(module, file);
       const script = compile(file, text, cachedData);
       if (cachedData === undefined || script.cachedDataRejected === true) this.#isComplete = false;
       this.#loaded.set(file, script);
@@ -98,8 +119,10 @@ export class CompiledCode {
     try {
       const { content } = JSON.parse(readFileSync(join(dist, 'build.json'), 'utf8')) as { content: string };
       const folder = join(this.#cache, 'code', `${content}-${process.version}-${process.arch}`);
-      mkdirSync(folder, { recursive: true, mode: 0o700 });
-      return isOurs(folder) ? folder : undefined;
+      const isNew = mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined;
+      if (!isOurs(folder)) return undefined;
+      sweepOthers(folder, { isNew });
+      return folder;
     } catch {
       return undefined;
     }

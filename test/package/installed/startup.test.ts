@@ -1,4 +1,4 @@
-import { chmod, readdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, inject, it } from 'vitest';
 import { makeFolder, start } from '../../journey/process.ts';
@@ -59,7 +59,16 @@ describe.each(inject('nodes'))('sync in the installed package under Node $major'
     const { loaded } = await sync('unchanged');
     expect(loaded.filter((path) => /\/chunks\/hot-/.test(path))).toHaveLength(1);
     expect(loaded.length).toBeLessThan(12);
-    expect(loaded.filter((path) => /undici/.test(path))).toEqual([]);
+    expect(loaded.filter((path) => /undici|temporal/.test(path))).toEqual([]);
+  });
+
+  it.each([
+    ['watches the event loop', 'src/daemon/loop-watch/watch-worker.js'],
+    ['reads SQLite', 'connectors/db/sqlite-child.js'],
+  ])('shares no file with the thread or process that %s', async (_, file) => {
+    const text = await readFile(join(dist, file), 'utf8');
+    expect(text.length).toBeLessThan(100_000);
+    expect(text).not.toMatch(/chunks\/(hot|rolldown-runtime)-/);
   });
 
   it('uses the code that an earlier run compiled, for all files but its entry', async () => {
@@ -112,6 +121,33 @@ describe.each(inject('nodes'))('sync in the installed package under Node $major'
       }).ended;
       expect({ code, stderr }).toEqual({ code: 0, stderr: expect.not.stringContaining('(node:') });
     }
+  });
+
+  it('deletes the compiled code of builds that were not used for a month, once a day', async () => {
+    const { cache, sync } = await setUp();
+    await sync('delivered');
+    const code = join(cache, 'sluice/code');
+    const [own] = (await readdir(code)) as [string];
+    const age = async (name: string, days: number): Promise<void> => {
+      const at = Date.now() / 1000 - days * 86_400;
+      await utimes(join(code, name), at, at);
+    };
+    for (const [name, days] of [
+      ['replaced', 31],
+      ['used', 29],
+    ] as const) {
+      await mkdir(join(code, name));
+      await writeFile(join(code, name, 'hot.js'), 'code');
+      await age(name, days);
+    }
+    await sync('unchanged');
+    expect((await readdir(code)).sort(), 'already done on this day').toEqual([own, 'replaced', 'used'].sort());
+    await age(own, 60);
+    expect((await sync('unchanged')).used).not.toEqual([]);
+    expect((await readdir(code)).sort()).toEqual([own, 'used'].sort());
+    await age('used', 31);
+    await sync('unchanged');
+    expect((await readdir(code)).sort(), 'its own use was recorded').toEqual([own, 'used'].sort());
   });
 
   it('uses no compiled code from a folder that others can write to', async () => {
