@@ -25,11 +25,7 @@ const apart = ['src/cli/main.js', 'src/lib/temporal-polyfill.js'];
  * Entries that share no file with the rest, because they need little of it: `sync` loads nothing but the first if a daemon runs its
  * work, the second is the thread that watches the event loop, the third a child process that reads SQLite.
  */
-const alone = [
-  'src/cli/hand-over/client',
-  'src/daemon/loop-watch/watch-worker',
-  'connectors/db/sqlite-child',
-] as const;
+const alone = ['src/cli/hand-over/client', 'src/daemon/loop-watch/watch-worker', 'connectors/db/sqlite-child'] as const;
 
 interface Manifest {
   readonly version: string;

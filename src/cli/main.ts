@@ -36,9 +36,7 @@ function report(thrown: unknown): void {
 async function runCommand(): Promise<void> {
   try {
     const program = buildProgram(await loadCommands(process.argv[2]));
-    program.hook('preAction', async (_, action) =>
-      addConfigFlag(action.optsWithGlobals().config, await commandNames()),
-    );
+    program.hook('preAction', (_, action) => addConfigFlag(action.optsWithGlobals().config, commandNames()));
     await program.parseAsync(process.argv);
   } catch (thrown) {
     report(thrown);

@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises';
+import { readdirSync } from 'node:fs';
 import { basename } from 'node:path';
 import { Command } from 'commander';
 import { buildText } from '../lib/build.ts';
@@ -47,7 +47,7 @@ const examples = [
 
 /** Loads the requested command only, or all: loading all would slow down every short command. Completion needs all. */
 export async function loadCommands(asked?: string): Promise<CliCommand[]> {
-  const all = (await readdir(commandsFolder)).filter((file) => /^[a-z-]+\.[tj]s$/.test(file));
+  const all = readdirSync(commandsFolder).filter((file) => /^[a-z-]+\.[tj]s$/.test(file));
   const named = all.filter((file) => file.replace(/\..*$/, '') === asked);
   const files = named.length > 0 && asked !== 'completion' ? named : all;
   const rank = (file: string): number => order.indexOf(basename(file).replace(/\..*$/, '')) + 1 || 99;
@@ -58,8 +58,8 @@ export async function loadCommands(asked?: string): Promise<CliCommand[]> {
 }
 
 /** The names of all commands. */
-export async function commandNames(): Promise<Set<string>> {
-  return new Set((await readdir(commandsFolder)).map((file) => basename(file).replace(/\..*$/, '')));
+export function commandNames(): Set<string> {
+  return new Set(readdirSync(commandsFolder).map((file) => basename(file).replace(/\..*$/, '')));
 }
 
 /** The command line with these commands. */
