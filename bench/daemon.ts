@@ -69,13 +69,21 @@ const start: Part = async ({ folder, sluice }) => {
 };
 
 async function measureHandedOver(sluice: string, file: string): Promise<Cost> {
-  const daemon = spawn(process.execPath, [sluice, 'run', '--config', file], { stdio: 'ignore' });
+  const daemon = spawn(process.execPath, [sluice, 'run', '--config', file], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let log = '';
+  for (const stream of [daemon.stdout, daemon.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => (log += text));
+  }
   const ended = once(daemon, 'exit');
   try {
-    while (!existsSync(join(dirname(file), 'state/daemon.sock'))) await wait(100);
+    while (!existsSync(join(dirname(file), 'state/daemon.sock'))) {
+      if (daemon.exitCode !== null) throw new Error(`sluice run ended with ${daemon.exitCode}\n${log}`);
+      await wait(100);
+    }
     const syncs = [];
     for (let run = 0; run <= Number(options.runs); run++) {
       const sync = await measure(`${process.execPath} ${sluice} sync --config ${file}`);
+      if (log.split('sync.handed_over').length <= run + 1) throw new Error(`not handed over\n${log}`);
       if (run > 0) syncs.push(sync);
     }
     return median(syncs);
