@@ -4,7 +4,7 @@ import { type OutputChunk, type Plugin, rolldown } from 'rolldown';
 import { missingPackages, packageOf } from './bare-imports.ts';
 import { bundledPackages, noticesOf } from './notices.ts';
 import { stampOf } from './stamp.ts';
-import { filesOfSync } from './trained-run.ts';
+import { filesOfRefresh, filesOfSync } from './trained-run.ts';
 
 /**
  * The last step of `npm run build`: bundles the sources and their packages into a few dozen files in dist/. Short commands spend
@@ -99,8 +99,11 @@ const bundle = await bundleOf(Object.fromEntries(shared));
 
 type Chunk = Pick<OutputChunk, 'fileName' | 'moduleIds' | 'code'>;
 
-/** Writes the built files into a folder, with the `hot` modules in one file. */
-async function write(dir: string, hot: ReadonlySet<string> = new Set(), made = bundle): Promise<Chunk[]> {
+/** The names of files, each with the modules that it consists of. */
+type Groups = Readonly<Record<string, ReadonlySet<string>>>;
+
+/** Writes the built files into a folder, with each of the groups in one file. */
+async function write(dir: string, groups: Groups = {}, made = bundle): Promise<Chunk[]> {
   const { output } = await made.write({
     dir,
     format: 'cjs',
@@ -111,7 +114,7 @@ async function write(dir: string, hot: ReadonlySet<string> = new Set(), made = b
       mangle: { toplevel: false, keepNames: { function: true, class: true } },
       codegen: { removeWhitespace: true },
     },
-    codeSplitting: { groups: [{ name: 'hot', test: (id) => hot.has(id) }] },
+    codeSplitting: { groups: Object.entries(groups).map(([name, ids]) => ({ name, test: (id) => ids.has(id) })) },
     entryFileNames: '[name].js',
     chunkFileNames: ({ name }) => `chunks/${basename(name)}-[hash].js`,
   });
@@ -138,14 +141,19 @@ function toAscii(code: string): string {
   return code.replaceAll(/(?<!\\)[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** The modules that every `sync` loads: in one file, they start faster than in dozens. */
-async function findHotModules(): Promise<Set<string>> {
+/**
+ * The modules that every `sync` loads: in two files, they start faster than in dozens. The first has those that a process which
+ * only reads a source loads, too.
+ */
+async function findHotModules(): Promise<Groups> {
   const split = await mkdtemp(join(dirname(dist), '.sluice-split-'));
   try {
-    const files = await write(split);
-    const loaded = new Set(await filesOfSync(split));
-    const isHot = ({ fileName }: Chunk): boolean => !apart.includes(fileName) && loaded.has(join(split, fileName));
-    return new Set(files.filter(isHot).flatMap(({ moduleIds }) => moduleIds));
+    const files = (await write(split)).filter(({ fileName }) => !apart.includes(fileName));
+    const modulesIn = (loaded: readonly string[]): Set<string> =>
+      new Set(files.filter(({ fileName }) => loaded.includes(join(split, fileName))).flatMap((file) => file.moduleIds));
+    const hot = modulesIn(await filesOfSync(split));
+    const reading = modulesIn(await filesOfRefresh(split)).intersection(hot);
+    return { 'hot-read': reading, hot: hot.difference(reading) };
   } finally {
     await rm(split, { recursive: true });
   }

@@ -24,6 +24,11 @@ export async function filesOfSync(dist: string): Promise<string[]> {
   }
 }
 
+/** The files that a process loads to read a source for the service. */
+export async function filesOfRefresh(dist: string): Promise<string[]> {
+  return run([dist, 'src/cli/refresh/child.js'], dist);
+}
+
 const configFor = (url: string): string =>
   JSON.stringify({
     version: 1,
@@ -51,8 +56,10 @@ async function startReceiver(): Promise<Receiver> {
   return { url: `http://127.0.0.1:${port}/api/1.0`, stop: () => void server.close().closeAllConnections() };
 }
 
-async function sync(dist: string, cwd: string): Promise<string[]> {
-  const args = [dist, 'sync', '--config', 'sluice.json'];
+const sync = (dist: string, cwd: string): Promise<string[]> =>
+  run([dist, 'src/cli/main.js', 'sync', '--config', 'sluice.json'], cwd);
+
+async function run(args: readonly string[], cwd: string): Promise<string[]> {
   const stdio = ['ignore', 'pipe', 'pipe', 'ipc'] as const;
   const child = fork(join(import.meta.dirname, 'trained-run-child.ts'), args, { cwd, stdio: [...stdio] });
   let output = '';

@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process';
 import { chmod, mkdir, readdir, readFile, utimes, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, inject, it } from 'vitest';
 import { makeFolder, start } from '../../journey/process.ts';
 import { adminKey, makeWorld, type Program } from '../../journey/world.ts';
@@ -53,13 +55,24 @@ describe.each(inject('nodes'))('sync in the installed package under Node $major'
     return { cache, home, world, sync };
   }
 
-  it('loads one large file and few others if there is nothing new', async () => {
+  it('loads two large files and few others if there is nothing new', async () => {
     const { sync } = await setUp();
     await sync('delivered');
     const { loaded } = await sync('unchanged');
-    expect(loaded.filter((path) => /\/chunks\/hot-/.test(path))).toHaveLength(1);
-    expect(loaded.length).toBeLessThan(12);
+    expect(loaded.filter((path) => /\/chunks\/hot-/.test(path))).toHaveLength(2);
+    expect(loaded.length).toBeLessThan(13);
     expect(loaded.filter((path) => /undici|temporal/.test(path))).toEqual([]);
+  });
+
+  it('needs more files than a process that only reads a source', async () => {
+    const script = `require(${JSON.stringify(join(dist, 'src/cli/refresh/child.js'))});
+      process.stdout.write(JSON.stringify(Object.keys(require.cache)));
+      process.exit();`;
+    const { stdout } = await promisify(execFile)(node, ['-e', script]);
+    const hot = (JSON.parse(stdout) as string[])
+      .map((path) => basename(path))
+      .filter((name) => name.startsWith('hot-'));
+    expect(hot).toEqual([expect.stringMatching(/^hot-read-/)]);
   });
 
   it.each([
@@ -88,12 +101,12 @@ describe.each(inject('nodes'))('sync in the installed package under Node $major'
     const files = (await readdir(join(cache, 'sluice/code', folder!))).map((name) =>
       join(cache, 'sluice/code', folder!, name),
     );
-    const hot = files.find((file) => file.includes('hot-'))!;
+    const hot = files.find((file) => file.includes('hot-read-'))!;
     const bytes = await readFile(hot);
     bytes[bytes.length >> 1]! ^= 1;
     await writeFile(hot, bytes);
-    expect((await sync('unchanged')).used.some((file) => file.includes('hot-'))).toBe(false);
-    expect((await sync('unchanged')).used.some((file) => file.includes('hot-'))).toBe(true);
+    expect((await sync('unchanged')).used.some((file) => file.includes('hot-read-'))).toBe(false);
+    expect((await sync('unchanged')).used.some((file) => file.includes('hot-read-'))).toBe(true);
   });
 
   it("writes nothing about Node if it loads a user's connector", async () => {
