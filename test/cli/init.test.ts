@@ -135,6 +135,14 @@ describe('sluice init on a terminal', () => {
     expect((await world.requests()).length).toBe(before);
   });
 
+  it('takes the end of the input, Ctrl-D, for an empty answer to every further question', async () => {
+    const cwd = await folderWithShop();
+    const env = { SLUICE_API_KEY: adminKey };
+    const { code, output } = await walk(cwd, '--url ./shop.sqlite --table orders', { answers: ['\u0004'], env });
+    expect(code).toBe(0);
+    expect(output).toContain('sluice check --connect');
+  });
+
   it('writes the starter after an empty answer', async () => {
     const cwd = await makeFolder();
     const { code, output } = await walk(cwd, '', { answers: [''] });
