@@ -28,7 +28,7 @@ const normal: readonly (readonly [RegExp, string])[] = [
   [/\b[0-9a-f]{40}\b/g, '0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c'],
   [/\b[0-9a-f]{32}\b/g, '4d1f0a6b7c8e4f2a9b3c5d7e8f901234'],
   [/(\d{8}-\d{6}-)[0-9a-f]{6}\b/g, '$17c41e9'],
-  [/The daemon \([^)]+\)/g, 'The daemon (shop, process 4711)'],
+  [/\bprocess \d+/g, 'process 4711'],
   [/pid=\d+/g, 'pid=4711'],
   [/\b0 ms ago/g, '412 ms ago'],
   // The column of durations in the table of `sync`.
