@@ -141,7 +141,7 @@ describe('the alert state machine', () => {
     expect(told.after(hour, failing('a'), failing('b'))).toEqual([]);
   });
 
-  it("doesn't remind immediately if recipients or interval of a reported alert change", () => {
+  it("doesn't remind immediately if a reported alert's recipients or interval change", () => {
     const told = new Told();
     told.look(failing('a'));
     told.after(settleMs, failing('a'));

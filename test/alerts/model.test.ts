@@ -10,7 +10,7 @@ const mostADay = 10;
 /** What is true now: the level of each failing job. */
 type Truth = Map<string, 1 | 2>;
 
-/** The state as known to a reader of every message. */
+/** The state as someone who reads every message knows it. */
 class Reader {
   readonly believed = new Map<string, number>();
   read = 0;

@@ -40,7 +40,7 @@ const codes = new Set(
 const rows = [...textOf('docs/errors.md').matchAll(/^\| `([A-Z0-9_]+)` \| (.+) \| (.+) \|$/gm)];
 const listed = new Set(rows.map(([, code = '']) => code));
 
-it('docs/errors.md lists every error code of the sources', () => {
+it('docs/errors.md lists every error code in the sources', () => {
   const isListed = (code: string) => listed.has(code) || heads.some((head) => listed.has(`${head}_${code}`));
   expect(codes.size).toBeGreaterThan(300);
   expect([...codes].filter((code) => !isListed(code))).toEqual([]);

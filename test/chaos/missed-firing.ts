@@ -25,7 +25,7 @@ interface Given {
   readonly top?: object;
 }
 
-/** The yearly job of a home missed a firing, which is the first thing that a daemon does. */
+/** A home's yearly job missed a firing, which is the first thing that a daemon does. */
 export async function missFiring(own: Scope, given: Given): Promise<Place> {
   const { world, firedAt, source, format, path, top } = given;
   const [home, instance] = [await world.home(own), await world.instance(format)];

@@ -52,7 +52,7 @@ describe('the commands in our advice', () => {
     expect(faults).toEqual([]);
   });
 
-  it('are all documented on the page of the command line', () => {
+  it("are all documented on the command line's page", () => {
     const page = readFileSync(join(root, 'docs/cli.md'), 'utf8');
     const rows = [...page.matchAll(/^\| `([a-z]+)/gm)].map((match) => match[1]);
     expect(program.commands.map((one) => one.name()).filter((name) => !rows.includes(name))).toEqual([]);

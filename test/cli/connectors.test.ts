@@ -81,7 +81,7 @@ describe("a connector that can't be loaded", () => {
 });
 
 describe('an external connector', () => {
-  it('uses the SDK of the Sluice that runs it, even if nothing is installed next to it', async () => {
+  it('uses the SDK from the Sluice that runs it, even if nothing is installed next to it', async () => {
     const folder = await setUp();
     await writeFile(join(folder, 'own/bad.mjs'), plugin('bad'));
     const { stdout } = await start(['check', '--connect'], { cwd: folder }).ended;

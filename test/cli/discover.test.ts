@@ -39,7 +39,7 @@ const orders = {
 };
 
 describe('sluice discover', () => {
-  it('lists the tables of a source in the config, as text and as JSON', async () => {
+  it("lists a source's tables, as text and as JSON", async () => {
     const discover = await setUp();
     const text = await discover('shop');
     expect(text).toMatchObject({ code: 0, stderr: '' });
@@ -52,7 +52,7 @@ describe('sluice discover', () => {
     expect(JSON.parse(stdout)).toEqual({ source: 'shop', connector: 'db', datasets: [orders], config });
   });
 
-  it('lists the tables of a SQLite file without a config', async () => {
+  it("lists a SQLite file's tables without a config", async () => {
     const discover = await setUp();
     const { stdout } = await discover('./shop.sqlite', '--json', '--config', 'none.yaml');
     expect(JSON.parse(stdout)).toMatchObject({ connector: 'db', datasets: [orders, { name: 'v' }] });

@@ -18,7 +18,7 @@ beforeAll(async () => {
   world = await makeWorld({ scope, serve: ['--no-limits'] });
 });
 
-describe('the examples of a command', () => {
+describe("a command's examples", () => {
   it.each(named)('%s work as typed, one after another', async (name, { help: { examples } }) => {
     const blocks = examples.map(([text], i) => ({ place: `${name} --help ${i + 1}`, text }));
     expect(blocks.length).toBeGreaterThan(0);

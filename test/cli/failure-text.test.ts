@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { adminKey, makeWorld } from '../journey/world.ts';
 
-it('the error of a failed job names the job, the step, the cause, the fix, the run ID, and a command for details', async () => {
+it("a failed job's error names the job, the step, the cause, the fix, the run ID, and a command for details", async () => {
   const world = await makeWorld();
   const home = await world.home();
   await home.config({

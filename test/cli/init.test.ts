@@ -63,7 +63,7 @@ describe('sluice init --url', () => {
     expect(await configIn(cwd)).toContain('# To read only changed rows');
   });
 
-  it('writes local formats, encoding and totals of a csv file into the job, and shows the rows as read', async () => {
+  it("writes a csv file's local formats, encoding and totals into the job, and shows the rows as read", async () => {
     const cwd = await makeFolder();
     const text = 'Tag;Kunde;Betrag\n31.01.2026;M\xfcller;1.234,50\n01.02.2026;Sch\xf6n;7,00\nSumme;;1.241,50\n';
     await writeFile(join(cwd, 'umsatz.csv'), Buffer.from(text, 'latin1'));

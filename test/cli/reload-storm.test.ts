@@ -54,17 +54,20 @@ describe('many reloads in a row', () => {
     expect(await daemon.ended).toMatchObject({ code: 0, signal: null });
   });
 
-  it.each([2, 600])("don't prevent a clean stop of the daemon if its commands take %d seconds", async (seconds) => {
-    const world = await makeWorld();
-    const { home, daemon } = await setUp(world, 0);
-    await home.write('vault.sh', `echo begun >> asked.txt\nexec sleep ${seconds}\n`);
-    for (let i = 0; i < 50; i++) {
-      daemon.child.kill('SIGHUP');
-      await wait(5);
-    }
-    await until('the command to start', () => readFileSync(join(home.folder, 'asked.txt'), 'utf8').includes('begun'));
-    daemon.child.kill('SIGTERM');
-    expect(await daemon.ended).toMatchObject({ code: 0, signal: null });
-    expect(linesOf(daemon, 'config.refused')).toEqual([]);
-  });
+  it.each([2, 600])(
+    "don't prevent the daemon from stopping cleanly if its commands take %d seconds",
+    async (seconds) => {
+      const world = await makeWorld();
+      const { home, daemon } = await setUp(world, 0);
+      await home.write('vault.sh', `echo begun >> asked.txt\nexec sleep ${seconds}\n`);
+      for (let i = 0; i < 50; i++) {
+        daemon.child.kill('SIGHUP');
+        await wait(5);
+      }
+      await until('the command to start', () => readFileSync(join(home.folder, 'asked.txt'), 'utf8').includes('begun'));
+      daemon.child.kill('SIGTERM');
+      expect(await daemon.ended).toMatchObject({ code: 0, signal: null });
+      expect(linesOf(daemon, 'config.refused')).toEqual([]);
+    },
+  );
 });

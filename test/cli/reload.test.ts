@@ -42,7 +42,7 @@ describe('sluice reload', () => {
     expect(JSON.parse(stdout)).toMatchObject({ jobs: [{ job: 'orders' }, { job: 'stock' }] });
   });
 
-  it('returns 2 and the errors of a rejected config', async () => {
+  it('exits with 2 and lists the errors in a rejected config', async () => {
     const { home, config, orders } = await setUp();
     await config({ orders: { ...orders, source: 'fils' } });
     const { code, stderr } = await home.sluice(['reload']);

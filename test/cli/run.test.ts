@@ -104,7 +104,7 @@ describe('sluice run', () => {
     expect((await third.ended).code).toBe(0);
   });
 
-  it('starts with the valid jobs, and reports the errors of the others', async () => {
+  it("starts with the valid jobs, and reports the others' errors", async () => {
     const world = await makeWorld();
     const { home, config, orders } = await setUp(world);
     await home.config(config({ ...orders('0 0 29 2 *'), bad: { source: 'nowhere' } }));

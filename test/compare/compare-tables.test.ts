@@ -162,7 +162,7 @@ describe('two tables', () => {
     expect(difference).toMatchObject({ removed: 2, added: 1, changed: 0 });
   });
 
-  it('are parsed with the options of their format', async () => {
+  it("are parsed with their format's options", async () => {
     const table = {
       columns: ['id', 'name'],
       rows: [

@@ -72,7 +72,7 @@ describe('alerts in the config', () => {
     );
   });
 
-  it('register the path and the query values of a secret URL as secrets', async () => {
+  it("register a secret URL's path and query values as secrets", async () => {
     const env = { HOOK: 'https://hooks.example.com/services/T00000000/B11111111111?key=0123456789abcdef&wait=true' };
     await load({ channels: { chat }, rules: [{ to: ['chat'] }] }, {}, {}, env);
     const path = '/services/T00000000/B11111111111';
@@ -179,7 +179,7 @@ describe("an alert's channels", () => {
   });
 });
 
-it('a job that sets one limit keeps the other limits of the section', async () => {
+it("a job that sets one limit keeps the section's other limits", async () => {
   const { config } = await load({ channels: { ops: webhook }, stale_after: '2h' }, { alerts: { after_failures: 5 } });
   const job = config!.jobs.get('orders')!;
   expect(limitsOf(job, config!.alerts!)).toMatchObject({ afterFailures: 5, staleAfterMs: 2 * 3_600_000 });

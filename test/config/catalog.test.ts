@@ -25,7 +25,7 @@ async function putPackage(
 }
 
 describe('the catalog of connectors', () => {
-  it('contains the connectors of the folder, each under the name of its file', async () => {
+  it('contains the connectors in the folder, each under its file name', async () => {
     const { connectors, problems } = await loadCatalog();
     expect(problems).toEqual([]);
     expect([...connectors.keys()]).toEqual(expect.arrayContaining(['db', 'file']));
@@ -45,7 +45,7 @@ describe('the catalog of connectors', () => {
     expect([...connectors.keys()]).toEqual(expect.arrayContaining(['db', 'mine', 'big']));
   });
 
-  it('imports a changed file of a folder again', async () => {
+  it('imports a changed file in a folder again', async () => {
     const folder = await folderWith({ 'mine.mjs': 'throw new Error("boom")' });
     const look = async () => {
       const catalog = await openCatalog({ folder });
@@ -85,7 +85,7 @@ describe('the catalog of connectors', () => {
     );
   });
 
-  it('loads connectors from the npm packages of the config, relative to its folder', async () => {
+  it("loads connectors from the config's npm packages, relative to its folder", async () => {
     const folder = await folderWith({});
     await putPackage(folder, '@acme/connectors', { acme: './lib/acme.js' }, { 'lib/acme.js': plugin('acme') });
     await putPackage(folder, 'bare', undefined, {});

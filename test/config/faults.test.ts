@@ -22,7 +22,7 @@ const job = (more: string, without: RegExp = /^$/) =>
       .join('\n') + more,
   );
 
-describe('checking', () => {
+describe('the config check', () => {
   it('finds all errors at once, in line order, each with line and column', async () => {
     const { config, problems, refused } = await load(`version: 1
 destinations:
@@ -180,7 +180,7 @@ jobs:
     });
   });
 
-  it("doesn't suggest corrections for words of three letters", async () => {
+  it("doesn't suggest corrections for three-letter words", async () => {
     const { nearest } = await import('../../src/lib/nearest.ts');
     expect(nearest('ssl', ['tls', 'ssh'])).toBeUndefined();
     expect([nearest('cvs', ['csv']), nearest('sssh', ['ssh']), nearest('lts', ['tls'])]).toEqual(['csv', 'ssh', 'tls']);
@@ -208,7 +208,7 @@ jobs:
     expect(await only(auth('{}'))).toMatchObject({ message: '"token" is missing from "auth"' });
   });
 
-  it('reports the rules of a connector at the option they apply to', async () => {
+  it("reports a connector's rules at the option that they apply to", async () => {
     const { problems } = await load(configWith(goodJob).replace('db.example.com', 'forbidden'));
     expect(lines(problems)).toEqual(['10:11 CONFIG_RULE']);
     expect(await only(job('', /^$/).replace('select 1', 'drop table orders'))).toMatchObject({

@@ -28,7 +28,7 @@ const set = {
   bounds: group(bounds, { about }),
 };
 
-it('an option has the name and the unit of its declaration in the code', () => {
+it('an option has the name and the unit that its declaration has in the code', () => {
   const written = {
     base_url: 'a',
     stall_timeout_seconds: 2,

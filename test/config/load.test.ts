@@ -33,7 +33,7 @@ describe('a valid config', () => {
     expect(config!.state).toBe(resolve(config!.folder, 'sluice-state'));
   });
 
-  it('loads the address of the monitor and its allowed host names', async () => {
+  it("loads the monitor's address and its allowed host names", async () => {
     const { config, problems } = await load(configWith(goodJob, 'monitor: {port: 9464, names: [sluice.example.com]}'));
     expect(problems).toEqual([]);
     expect(config!.monitor).toEqual({ host: '127.0.0.1', port: 9464, names: ['sluice.example.com'] });
@@ -205,7 +205,7 @@ jobs:
     expect(new Set(Object.values(accounts)).size).toBe(5);
   });
 
-  it("causes a warning if an account has the name of a destination and isn't shared", async () => {
+  it("causes a warning if an account has a destination's name and isn't shared", async () => {
     const two = (own: string) => `destinations:
   a: {url: http://127.0.0.1/api/1.0, api_key: k1k1k1${own}}
   b: {url: http://127.0.0.1/api/1.0, api_key: k2k2k2, account: a}

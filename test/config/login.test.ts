@@ -158,7 +158,7 @@ describe("a source's login", () => {
     expect(said).toContain('http://mine.example/token would send secrets unencrypted');
   });
 
-  it('may be shared by name; then it requests the scopes of all sources', async () => {
+  it("may be shared by name; then it requests all sources' scopes", async () => {
     const login = { name: 'acme', client_id: 'me' };
     const { config, problems } = await sourcesOf({
       a: { connector: 'shop', login },

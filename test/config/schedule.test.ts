@@ -148,7 +148,7 @@ describe('an unusable schedule', () => {
     if (next !== undefined) expect(told.next).toContain(next);
   });
 
-  it('is reported with the closest zone, the closest option and the allowed words of a policy', async () => {
+  it("is reported with the closest zone, the closest option and a policy's allowed words", async () => {
     expect(await refusal('{at: 06:00, timezone: Europe/Berlim}')).toMatchObject({
       next: 'did you mean "Europe/Berlin"?',
     });

@@ -66,7 +66,7 @@ describe('the sample config', () => {
     expect(await problemsOf(switchedOn(example))).toEqual([]);
   });
 
-  it('shows every option in the config itself, and of the connectors that it uses as examples', () => {
+  it('shows every option of the config itself and of the connectors that it uses as examples', () => {
     const all = parse(switchedOn(example)) as Record<string, unknown>;
     const jobs = values(all.jobs);
     const sources = all.sources as Record<string, Map_>;
@@ -252,7 +252,7 @@ describe('init', () => {
     expect(await readFile(path, 'utf8')).toContain('version: 1');
   });
 
-  it('keeps an existing file with other rows and the name of the sample', async () => {
+  it("keeps an existing file with other rows and the sample's name", async () => {
     const folder = await folderWith({ 'sluice-sample.csv': 'mine\n' });
     const written = await initConfig({ path: join(folder, 'sluice.yaml') });
     expect(await readFile(join(folder, 'sluice-sample.csv'), 'utf8')).toBe('mine\n');

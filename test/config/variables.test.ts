@@ -32,7 +32,7 @@ describe('a variable', () => {
     expect((await host(`${$}{file:host.txt}`, {}, { 'host.txt': '\uFEFFmarked\r\n' })).host).toBe('marked');
   });
 
-  it("can't change the structure of the config, whatever its value", async () => {
+  it("can't change the config's structure, whatever its value", async () => {
     const evil = 'a: "b" # c\n  port: 1\n- {x: ]';
     expect((await host(`${$}{env:H}`, { H: evil })).host).toBe(evil);
     expect((await host(`${$}{env:H}`, { H: `${$}{env:SECRET}`, SECRET: 's' })).host).toBe(`${$}{env:SECRET}`);
@@ -124,7 +124,7 @@ describe('a command', () => {
     expect((await host(`${$}{cmd:${line}}`, {}, {}, allow)).host).toBe(line.slice(5));
   });
 
-  it('that fails is an error that contains no output of the command', async () => {
+  it("that fails is an error without the command's output", async () => {
     const failed = await host(`${$}{cmd:node -e 'console.error("topsecret"); process.exitCode = 3'}`, {}, {}, allow);
     expect(failed.problems[0]).toMatchObject({
       code: 'CONFIG_VARIABLE_COMMAND',

@@ -70,7 +70,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'jobs that read from one server', 
     await expect.poll(sessions).toBe(0);
   });
 
-  it("can't see anything of an earlier session", async () => {
+  it("can't see anything from an earlier session", async () => {
     const { batches } = await extract(source(1), "select set_config('sluice.mark', 'left behind', false) as mark");
     await countRows(batches);
     const next = await extract(source(1), "select 1 as n where current_setting('sluice.mark', true) is not null");

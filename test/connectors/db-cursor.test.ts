@@ -153,7 +153,7 @@ function itReadsOn({ source, run }: Place, types: { instant: string; decimal: st
     expect(await ids({ lag: '10m' })).toEqual(['5', '1', '3', '4']);
   });
 
-  it('accepts whole days as the lag of a date', async () => {
+  it("accepts whole days as a date's lag", async () => {
     await run(`create table days (id integer, at date)`);
     await run(`insert into days values (1, '2026-02-28'), (2, '2026-03-01')`);
     const first = await readOn(source(), query('days', { lag: '1h' }));
@@ -252,7 +252,7 @@ function itReadsOn({ source, run }: Place, types: { instant: string; decimal: st
   });
 }
 
-describeWithServer({ servers: 'PostgreSQL' }, 'incremental reads of PostgreSQL', (server) => {
+describeWithServer({ servers: 'PostgreSQL' }, 'incremental reads in PostgreSQL', (server) => {
   let admin: pg.Client;
   beforeAll(async () => {
     admin = new pg.Client(server().url);
@@ -264,7 +264,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'incremental reads of PostgreSQL',
 
   itReadsOn({ source, run }, { instant: 'timestamptz', decimal: 'numeric(20,2)', text: 'text collate "C"' });
 
-  it('bind the cursor value after those of the query', async () => {
+  it("bind the cursor value after the query's values", async () => {
     await run('create table bound (id integer, kind text, at timestamp)');
     await run("insert into bound values (1, 'a', '2026-01-01'), (2, 'b', '2026-01-02')");
     const query = { sql: 'select id, at from bound where kind = $1', parameters: ['a'], cursor: 'at' };
@@ -319,7 +319,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'incremental reads of PostgreSQL',
     expect(extraction.comesAgain!()).toEqual(isSo ? { why: 'too_many' } : undefined);
   });
 
-  it("interpret the days of a range in the job's time zone", async () => {
+  it("interpret a range's days in the job's time zone", async () => {
     await run(
       "create table zoned as select 1 as id, timestamptz '2026-03-28 23:30Z' as at union all select 2, '2026-03-29 21:30Z' union all select 3, '2026-03-29 22:00Z'",
     );
@@ -341,7 +341,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'incremental reads of PostgreSQL',
   });
 });
 
-describeWithServer({ servers: 'MariaDB' }, 'incremental reads of MariaDB', (server) => {
+describeWithServer({ servers: 'MariaDB' }, 'incremental reads in MariaDB', (server) => {
   let admin: mysql.Connection;
   beforeAll(async () => {
     admin = await mysql.createConnection(server().url);
@@ -371,7 +371,7 @@ describeWithServer({ servers: 'MariaDB' }, 'incremental reads of MariaDB', (serv
   });
 });
 
-describe('incremental reads of SQLite', () => {
+describe('incremental reads in SQLite', () => {
   let folder: string;
   let db: SqliteDatabase;
   beforeAll(async () => {

@@ -207,7 +207,7 @@ describe('MySQL', () => {
     expect(mysqlProblem(server(1045), connecting).next).not.toContain('tls');
   });
 
-  it('names the plugin of an unsupported login', () => {
+  it("names an unsupported login's plugin", () => {
     const words =
       'Server requests authentication using unknown plugin client_ed25519. See TODO: add plugins doco here.';
     const problem = mysqlProblem(Object.assign(new Error(words), { code: 'AUTH_SWITCH_PLUGIN_ERROR' }), connecting);

@@ -63,7 +63,7 @@ describeWithServer({ servers: 'MariaDB' }, 'reading MariaDB', (server) => {
     expect(rows).toEqual(Array.from({ length: 50_000 }, (_, i) => [String(i + 1)]));
   });
 
-  it('returns the columns of an empty result', async () => {
+  it("returns an empty result's columns", async () => {
     expect(await read(source(), 'select id, name from shop where false')).toEqual({
       columns: ['id integer', 'name text'],
       rows: [],

@@ -106,7 +106,7 @@ it('counts rows without columns', async () => {
   expect(await rows()).toEqual([[], [], []]);
 });
 
-it('never changes the bytes of a batch that was passed on', async () => {
+it("never changes a batch's bytes after it was passed on", async () => {
   const { rows, send } = tapped(3);
   for (let i = 0; i < 20; i++) send(wire.subarray(0, wire.length - complete.length));
   expect(await rows()).toEqual(Array.from({ length: 20 }, () => table).flat());

@@ -32,7 +32,7 @@ async function sourceAt(...answers: Buffer[]) {
   return { url: `postgres://a:b@127.0.0.1:${port}/c`, connect_timeout_seconds: 20 };
 }
 
-it('reads the rows of a server that follows the protocol', async () => {
+it('reads rows from a server that follows the protocol', async () => {
   const source = await sourceAt(welcome, begun, described, Buffer.concat([bound, row('x'), done]), ready, begun);
   expect(await read(source, 'select n from t')).toEqual({ columns: ['n text'], rows: [['x']] });
 });

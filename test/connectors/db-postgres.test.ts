@@ -83,7 +83,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'reading PostgreSQL', (server) => 
     for await (const batch of batches) expect(batch.length).toBeLessThanOrEqual(1024);
   });
 
-  it('returns the columns of an empty result', async () => {
+  it("returns an empty result's columns", async () => {
     expect(await read(source(), 'select id, name from shop where false')).toEqual({
       columns: ['id integer', 'name text'],
       rows: [],
@@ -101,7 +101,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'reading PostgreSQL', (server) => 
     expect(rows[99]![1599]).toBe('1699');
   });
 
-  it('reads a cell of a hundred megabytes', async () => {
+  it('reads a cell with a hundred megabytes', async () => {
     const { batches } = await extract(source(), "select repeat('x', 100000000) as a, 'behind' as b");
     const lengths: number[] = [];
     for await (const { cells } of batches) {

@@ -68,7 +68,7 @@ describe('reading SQLite', () => {
     ]);
   });
 
-  it('infers the type of an undeclared column from its first rows', async () => {
+  it("infers an undeclared column's type from its first rows", async () => {
     const sql = "select count(*) as n, sum(id) * 0.5 as f, max(name) as t, x'00' as x from shop";
     expect((await all(sql)).columns).toEqual(['n integer', 'f float', 't text', 'x binary']);
     const values = "select column1 as v from (values (1), ('a'), (2.5), (null))";

@@ -62,7 +62,7 @@ for (const [kind, isInstalled, start, many] of [
       ['another authority', { ca_file: 'stranger.pem' }],
       ['an unknown authority', {}],
       ['another name', { ca_file: 'ca.pem', servername: 'other.test' }],
-    ])('rejects a certificate of %s', async (_title, tls) => {
+    ])('rejects a certificate from %s', async (_title, tls) => {
       const problem = await problemOf(over({ mode: 'verify', ...tls }));
       expect(problem).toMatchObject({ code: 'DB_TLS_REFUSED', family: 'config' });
     });

@@ -90,7 +90,7 @@ it('renews a token that expires between two pages', async () => {
   expect(login.refusals).toEqual(['token-1']);
 });
 
-it('continues from the cursor of the last run, and reports if nothing has changed', async () => {
+it("continues from the last run's cursor, and reports if nothing has changed", async () => {
   const first = await runService({ ...files, query: { ...files.query, incremental: true } });
   expect(first.watermark).toBe('{"states":{"":"c3"}}');
   const changed = {

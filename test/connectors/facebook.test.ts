@@ -283,7 +283,7 @@ const posts: ServiceCase = {
   },
 };
 
-it("reads the posts of a page with the page's token, and signs its requests", async () => {
+it("reads a page's posts with the page's token, and signs its requests", async () => {
   sent.length = 0;
   const { rows, asked: lines } = await runService(posts);
   expect(rows).toEqual([

@@ -24,7 +24,7 @@ function discover(folder: string, pattern?: string) {
   return file.discover!({ ...context, ...(pattern === undefined ? {} : { pattern }) });
 }
 
-it('suggests types and the delimiter of a csv file, and its rows can be read with them', async () => {
+it("suggests a csv file's types and delimiter, and its rows can be read with them", async () => {
   const rows = '1;1.50;2026-01-31;2026-01-31 08:00;true;01234;a\n-2;7;2026-02-01;2026-02-01 09:00;FALSE;99999;1\n';
   const folder = await folderWith({ 'a.csv': `id;net;day;at;paid;zip;note\n${rows}` });
   const [found, ...others] = await discover(folder);
@@ -147,7 +147,7 @@ it.each<[string, string | Buffer, object]>([
   expect(table.rows.length).toBeGreaterThan(0);
 });
 
-it('lists the visible sheets of a workbook, each with its own query', async () => {
+it("lists a workbook's visible sheets, each with its own query", async () => {
   const sheet = (name: string) => ({ sheet: name, data: [[{ value: name }], [{ value: 1 }]] });
   const book = await writeXlsxFile([sheet('Orders'), sheet('Stock')]).toBuffer();
   const folder = await folderWith({ 'book.xlsx': book });
@@ -193,7 +193,7 @@ it('lists exactly the files that match a pattern, and none in an empty folder', 
   expect(await discover(await folderWith({}))).toEqual([]);
 });
 
-it('lists the streams of a service without a request', async () => {
+it("lists a service's streams without a request", async () => {
   const context = contextOf(hubspot, { source: {}, query: {}, folder: '/nowhere' });
   const found = await hubspot.discover!({ ...context, pattern: 'contact*' });
   expect(found.length).toBeGreaterThan(0);

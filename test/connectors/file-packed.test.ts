@@ -121,7 +121,7 @@ describe('a workbook', () => {
     expect((await extract({ path: 'a.xlsx' })).rows).toEqual([['1007'], ['A-12']]);
   });
 
-  it("ignores elements of other namespaces: extensions of Excel don't change the date system", async () => {
+  it("ignores elements from other namespaces: Excel extensions don't change the date system", async () => {
     const days = { rows: row(text('d')) + row(number('43889', 1)), formats: ['yyyy-mm-dd'] };
     const uri = 'xmlns:x15="http://schemas.microsoft.com/office/spreadsheetml/2010/11/main"';
     const extension = `<x15:workbookPr ${uri} chartTrackingRefBase="1"/>`;
@@ -136,7 +136,7 @@ describe('a workbook', () => {
     }
   });
 
-  it('returns only the text of an inline string, without phonetics or formatting', async () => {
+  it("returns only an inline string's text, without phonetics or formatting", async () => {
     const inline = (inside: string) => row(`<c t="inlineStr">${inside}</c>`);
     const rows = [
       '<is><t>東京</t><rPh sb="0" eb="2"><t>トウキョウ</t></rPh><phoneticPr fontId="1"/></is>',

@@ -156,7 +156,7 @@ test("a folder that is missing, or can't be listed, is an error and not an empty
   await expect(readOn(query, watermark)).rejects.toMatchObject({ code: 'FILE_UNREADABLE', family: 'job' });
 });
 
-test('csv files with different columns are rejected by name; json files get the union of their keys', async () => {
+test('csv files with different columns are rejected by name; json files have the union of their keys', async () => {
   await put('a.csv', 'x,y\n1,2\n');
   await put('b.csv', 'x,z\n1,2\n');
   await expect(extract({ path: '*.csv' })).rejects.toMatchObject({

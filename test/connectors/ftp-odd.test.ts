@@ -228,7 +228,7 @@ describe('a listing', () => {
     }
   });
 
-  it('may have permissions that end with @ or . and months of four letters', async () => {
+  it('may have permissions that end with @ or . and four-letter months', async () => {
     const list = (_: string, names: readonly string[]) =>
       names
         .map((name, i) => listLine(name, 4, { rights: `-rw-r--r--${'.@+'[i]}`, date: 'juin 02 03:04' }))
@@ -419,7 +419,7 @@ describe('a server with peculiarities', () => {
   });
 
   it.each(['"QGPL" is the library', `"'USER1.'" is it`, '"C:\\FTP" is it'])(
-    'whose home is %s never sees a path of this machine',
+    "whose home is %s never sees one of this machine's paths",
     async (home) => {
       const reply = (verb: string) => (verb === 'PWD' ? `257 ${home}` : undefined);
       await expect(read({ reply })).rejects.toMatchObject({ code: 'FTP_HOME', family: 'config' });

@@ -176,7 +176,7 @@ it('requests two weeks at a time, and reads the last two weeks again when it con
   expect(second.asked[0]).toBe(asked('1234567890', ['2025-12-20', '2026-01-02']));
 });
 
-it('derives the columns of a report from its query', async () => {
+it("derives a report's columns from its query", async () => {
   const report = {
     stream: 'report',
     customer: '1',

@@ -156,7 +156,7 @@ it('lists the properties with their accounts, over several pages', async () => {
   expect(await checkServiceCase({ ...visits, routes })).toContain('login accepted');
 });
 
-it('requires the property, and rejects options of another stream', () => {
+it("requires the property, and rejects another stream's options", () => {
   const faults = (query: Record<string, unknown>) =>
     (analytics.validate?.({ source: {}, query }) ?? []).map(({ option }) => option);
   expect(faults({ stream: 'report' })).toEqual(['property']);

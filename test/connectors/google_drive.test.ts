@@ -171,7 +171,7 @@ const reading = (routes: Routes, query: Readonly<Record<string, unknown>>): Serv
   query: { stream: 'content', ...query },
 });
 
-it('reads files by ID, in the format of their name or type', async () => {
+it('reads files by ID, in the format that their name or type says', async () => {
   const routes = holding({
     a: { name: 'a.csv', mimeType: 'text/plain', bytes: { text: 'id,paid\n1,12.50\n' } },
     b: { name: 'b', mimeType: 'text/csv', bytes: { text: 'id,paid\n2,7\n' } },

@@ -211,7 +211,7 @@ it('never exports more than 31 days at once, nor future days', async () => {
   ]);
 });
 
-it("lists programs until a page isn't full, with times in the format of the asset API", async () => {
+it("lists programs until a page isn't full, with times in the asset API's format", async () => {
   const program = (id: number) => ({
     id,
     name: `p${id}`,

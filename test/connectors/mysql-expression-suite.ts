@@ -4,7 +4,7 @@ import { problemOf, read } from './db-reader.ts';
 import { aggregates, expressions, statements, views, zoo } from './mysql-expressions.ts';
 import { MysqlOracle } from './mysql-oracle.ts';
 
-/** Every value arrives as the server itself would store it, whatever the metadata of an expression says. */
+/** Every value arrives as the server itself would store it, whatever an expression's metadata says. */
 export function expectExpressionsExact(server: () => TestServer): void {
   let oracle: MysqlOracle;
   const source = () => ({ url: server().url });
@@ -71,7 +71,7 @@ export function expectExpressionsExact(server: () => TestServer): void {
     },
   );
 
-  it('names the column of a view whose BIT values are computed', async () => {
+  it('names the view column whose BIT values are computed', async () => {
     const problem = await problemOf(read(source(), 'select cg from z_view'));
     expect(problem).toMatchObject({ code: 'DB_AMBIGUOUS_BIT', where: { column: 'cg' } });
   });

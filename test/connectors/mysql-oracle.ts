@@ -59,7 +59,7 @@ export class MysqlOracle {
   }
 
   /**
-   * What is wrong with our result of the statement, whose column is `v`; `unknown` if the server doesn't support it.
+   * What is wrong with our result for the statement, whose column is `v`; `unknown` if the server doesn't support it.
    */
   async compare(url: string, sql: string): Promise<string | undefined> {
     const table = await this.#tell(sql);

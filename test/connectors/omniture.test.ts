@@ -135,7 +135,7 @@ it('requests every day separately, and returns null for words in place of a numb
   ]);
 });
 
-it('lists segments over several pages, and the metrics and dimensions of a suite', async () => {
+it("lists segments over several pages, and a suite's metrics and dimensions", async () => {
   const routes = {
     'GET /api/exampleco/segments': ({ query }: Asked) => ({
       json: { content: [{ id: `s${query.get('page')}`, name: 'Phones' }], lastPage: query.get('page') === '1' },

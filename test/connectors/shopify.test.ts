@@ -135,7 +135,7 @@ describeStream('a Shopify bulk operation', inBulk, { columns: orderColumns, rows
   },
 ]);
 
-it('downloads the file of a bulk operation without the token, resumes, and treats a missing file as no orders', async () => {
+it("downloads a bulk operation's file without the token, resumes, and treats a missing file as no orders", async () => {
   const query = { stream: 'bulk_orders', incremental: true };
   const first = await runService({ ...inBulk, query });
   expect(new Set(sent)).toEqual(new Set([undefined]));

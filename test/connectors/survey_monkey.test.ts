@@ -117,7 +117,7 @@ it('reports a token that is refused in the middle of a run, which requires a new
   expect(surveyMonkey.oauth?.({})).toMatchObject({ refresh: 'none', keep: ['access_url'] });
 });
 
-it('accepts the token of a private app, and then requires no login', async () => {
+it("accepts a private app's token, and then requires no login", async () => {
   const { vendor } = await runService({ ...given, source: { token: 'mine', data_center: 'eu' } });
   expect(vendor.asked[0]!.headers.authorization).toBe('Bearer mine');
   expect(surveyMonkey.oauth?.({ token: 'mine' })).toBeUndefined();

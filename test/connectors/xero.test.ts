@@ -117,7 +117,7 @@ describeStream('Xero invoices', given, { rows, asked: ['GET /connections', asked
   },
 ]);
 
-it('reads all organizations of the login as one table, each with its own header, and requests JSON', async () => {
+it("reads all the login's organizations as one table, each with its own header, and requests JSON", async () => {
   const { rows: all, vendor } = await runService({ ...given, source: {} });
   expect(all).toEqual([...rows, row('t-2', 'Works Ltd', 1)]);
   const sent = vendor.asked.map(({ headers }) => [headers['xero-tenant-id'], headers.accept]);

@@ -57,7 +57,7 @@ describe('an owed payload', () => {
     expect(namesIn(stage)[0]).toBe('later');
   });
 
-  it('of low importance leaves the last requests of the day to important ones, and the reserve to users', async () => {
+  it("of low importance leaves the day's last requests to important ones, and the reserve to users", async () => {
     const names = ['first', 'later', 'usual', 'vip'];
     const { stage, deliver } = await oweAll(names, { requestsPerDay: 5, reserveRequests: 2 });
     const results = await deliver();

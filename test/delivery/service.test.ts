@@ -141,7 +141,7 @@ describe('apply', () => {
     await expect(planApply(other, store, clientsOf(gateway))).rejects.toMatchObject({ code: 'APPLY_FORMAT_CHANGED' });
   });
 
-  it("adopts data sources of an earlier apply that a new state doesn't contain, but no others with the same name", async () => {
+  it("adopts data sources from an earlier apply that a new state doesn't contain, but no others with the same name", async () => {
     const { store, destination, gateway, client } = await world();
     const body = { name: 'Orders', format: 'csv', connector: 'simple_rest', refresh_interval: 0 };
     await client.call('POST', '/datasources', { body: { ...body, properties: { endpoint_url: 'http://x/' } } });

@@ -70,7 +70,7 @@ describe('the request rate of an account after refusals', () => {
   });
 });
 
-it("another client of the same account slows us down: everything arrives, and the day isn't closed", async () => {
+it("another client on the same account slows us down: everything arrives, and the day isn't closed", async () => {
   const [ours, theirs] = ['ab'.repeat(20), 'cd'.repeat(20)];
   const user = (id: string, key: string) => ({ id, email: `${id}@acme.test`, role: 'Admin', api_keys: [key] });
   const users = [user('one', ours), user('two', theirs)];

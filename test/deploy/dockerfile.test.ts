@@ -42,7 +42,7 @@ describe('the Dockerfile', () => {
     expect(lineOf('VOLUME')).toBe('["/data"]');
   });
 
-  it('makes an image with the same user, variables and command as the one that is made without an engine', () => {
+  it("builds an image with the same user, variables and command as the one that's built without an engine", () => {
     const { Env: env, Labels: _, ...config } = imageConfig('0.1.0');
     const own = env.filter((one) => !one.startsWith('PATH='));
     const variables = find(last, 'ENV').flatMap((step) => (step instanceof Env ? step.getProperties() : []));

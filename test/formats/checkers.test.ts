@@ -220,7 +220,7 @@ function parsed(text: string): string {
   }
 }
 
-test('the json checker reads a table of any number of columns', () => {
+test('the json checker reads a table with any number of columns', () => {
   for (const columns of [1, 2, 255, 256, 257, 300]) {
     const row = Array.from({ length: columns }, (_, c) => `"c${c % 7}":${c}`).join();
     const table = (last: string) => Buffer.from(`[${`{${row}},\n`.repeat(5)}${last}]`);
@@ -237,7 +237,7 @@ test('the json checker rejects a brace in place of a comma, even if rows have st
   expect(answer('json', [wrong])).toBe("Not valid JSON: expected ',' or '}', found { at line 1, byte 35");
 });
 
-test('the json checker counts the items between the rows of a table', () => {
+test("the json checker counts the items between a table's rows", () => {
   for (const [text, items] of [
     ['{"a":1},{},', 2],
     ['{"a":1},5,', 2],
@@ -302,7 +302,7 @@ test.each(['<!--', '<![CDATA[', '<', '<a b="', '&', '<?a '])(
   },
 );
 
-test('the xml checker accepts text of any length', () => {
+test('the xml checker accepts texts of any length', () => {
   const checker = checkerOf('xml');
   checker.write(Buffer.from('<r><a>'));
   for (let k = 0; k < 20; k++) checker.write(Buffer.alloc(1024 * 1024, 'a'));

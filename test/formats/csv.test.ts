@@ -155,7 +155,7 @@ describe('a CSV document', () => {
     expect(encode('csv', [batchOf(columns, [])]).toString()).toBe('"x;y;z",b\n');
   });
 
-  test('rejects two columns of the same name if it has a header, and not otherwise', () => {
+  test('rejects two columns with the same name if it has a header, and not otherwise', () => {
     const twice: readonly Column[] = [
       { name: 'a', type: 'text' },
       { name: 'a', type: 'text' },

@@ -26,7 +26,7 @@ function rawBatch(bytes: Buffer): Batch {
   };
 }
 
-test('each format is found by its ID, which is the name of its file', () => {
+test('each format is found by its ID, which is its file name', () => {
   const files = readdirSync(join(import.meta.dirname, '../../src/formats/all'));
   expect(formats.map(({ id }) => `${id}.ts`)).toEqual(files.sort());
   for (const format of formats) expect(formatById(format.id)).toBe(format);

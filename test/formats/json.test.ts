@@ -138,7 +138,7 @@ describe('a JSON document', () => {
     );
   });
 
-  test('rejects two columns of the same name', () => {
+  test('rejects two columns with the same name', () => {
     const columns: readonly Column[] = [
       { name: 'a\ud800', type: 'text' },
       { name: 'a\ufffd', type: 'text' },

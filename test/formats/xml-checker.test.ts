@@ -229,7 +229,7 @@ describe('the xml checker', () => {
     expect(accepted).toBeGreaterThan(1000);
   });
 
-  test('reads a table of any number of columns', () => {
+  test('reads a table with any number of columns', () => {
     for (const columns of [1, 2, 255, 256, 257, 300]) {
       const row = Array.from({ length: columns }, (_, c) => `<c${c % 7}>${c}</c${c % 7}>`).join('');
       const document = (last: string) => Buffer.from(`<t>${`<r>${row}</r>\n`.repeat(5)}${last}</t>`);

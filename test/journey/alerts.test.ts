@@ -21,7 +21,7 @@ async function setUp(more: object = {}, job: object = {}) {
 
 const dataOf = ({ text }: Received) => (JSON.parse(text) as { data: Record<string, unknown> }).data;
 
-describe('alerts of one-shot syncs', () => {
+describe('alerts from one-shot syncs', () => {
   it('report the first failure once, signed and with the fix', async () => {
     const { home, receiver, repair } = await setUp();
     for (let n = 0; n < 2; n++) await home.sync();

@@ -51,7 +51,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a past range that is read again',
     expect(audit.stdout).toContain('fixed at the source');
   });
 
-  it('replaces the rows of the range if the job only appends', async () => {
+  it('replaces the rows in the range if the job only appends', async () => {
     const shop = await open({ job: { write: 'append' } });
     await fourMonths(shop);
     await shop.run("update orders set name = 'fixed' where id = 4");

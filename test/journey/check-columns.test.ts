@@ -67,7 +67,7 @@ it("check --connect names the columns that a job uses and its query doesn't retu
 });
 
 describeWithServer({ servers: ['PostgreSQL', 'MariaDB'] }, 'check --connect', (server) => {
-  it.each(['PostgreSQL', 'MariaDB'] as const)('reads the columns of a query on %s, and disconnects', async (kind) => {
+  it.each(['PostgreSQL', 'MariaDB'] as const)("reads a query's columns on %s, and disconnects", async (kind) => {
     const { host, port, database, user, password } = server(kind);
     const driver = kind === 'PostgreSQL' ? 'postgres' : 'mariadb';
     const { code, said } = await checkJobs(

@@ -122,7 +122,7 @@ describe('sluice doctor', () => {
     expect(stdout).toMatch(/^ok +calendars +Temporal and Intl agree on \d+ zones$/m);
   });
 
-  it("compares the clock with the service's clock, for the cost of one request", async () => {
+  it("compares the clock with the service's clock, at the cost of one request", async () => {
     const world = await makeWorld();
     const { home } = await setUp();
     const file = await home.config({

@@ -46,7 +46,7 @@ describe('sluice explain', () => {
     expect(await explain()).toMatchObject({ verdict: 'never ran', fix: 'sluice sync orders' });
   });
 
-  it('reports what an instance shows, by the name of the job or by the instance ID', async () => {
+  it("reports what an instance shows, by the job's name or by the instance ID", async () => {
     const { world, home, explain } = await setUp();
     await home.sync();
     const delivered = await explain();

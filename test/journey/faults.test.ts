@@ -19,7 +19,7 @@ beforeAll(async () => {
 
 interface Stage {
   readonly home: Home;
-  /** The instance of the job that meets the fault. */
+  /** The instance of the job with the fault. */
   readonly instance: string;
   /** The instance of another job, which must not be affected (invariant 7). */
   readonly beside: string;

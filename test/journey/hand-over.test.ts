@@ -497,7 +497,7 @@ describe('the hand-over socket', () => {
 /** A peer's responses, one for each line that it receives; a function may end the connection. */
 type Peer = readonly (object | string | ((socket: Socket) => unknown))[];
 
-/** A process of the same user in place of the daemon, in a state that no daemon uses. */
+/** The same user's process in place of the daemon, in a state that no daemon uses. */
 async function openPeer(answers: Peer) {
   const home = await world.home(forTest);
   const instance = await world.instance('csv');
@@ -530,7 +530,7 @@ async function openPeer(answers: Peer) {
   return { home, instance, said };
 }
 
-/** What a daemon would say about itself: a process with the environment of the tests' commands. */
+/** What a daemon would report about itself: a process with the same environment as the tests' commands. */
 function acceptance() {
   const twin = spawn('sleep', ['600'], { env: process.env, stdio: 'ignore' });
   forTest(() => twin.kill());

@@ -22,7 +22,7 @@ export interface Home {
   state(): State;
   /** Everything below the state's payloads/, files and folders, as relative paths. */
   payloads(): readonly string[];
-  /** Makes the files of the state look an hour old. */
+  /** Makes the state's files look an hour old. */
   age(): void;
 }
 

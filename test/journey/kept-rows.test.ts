@@ -20,7 +20,7 @@ beforeAll(async () => {
 
 const through = () => ({ destinations: { main: { url: proxy.url, api_key: adminKey, attempts: 1 } } });
 
-/** Files of the kept rows of jobs. */
+/** Files with jobs' kept rows. */
 const files = ({ home }: Shop) =>
   (readdirSync(join(home.folder, 'state', 'sets'), { recursive: true }) as string[]).filter((name) =>
     /rows$/.test(name),
@@ -191,7 +191,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'the dashboard of a job that reads
     expect((await shop.sync()).jobs).toMatchObject([{ state: 'unchanged' }]);
   });
 
-  it('shows an earlier payload until the job is resumed, and continues from the rows of that payload', async () => {
+  it("shows an earlier payload until the job is resumed, and continues from that payload's rows", async () => {
     const shop = await open();
     await shop.put([1, 'one']);
     await shop.sync();
@@ -264,7 +264,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'the dashboard of a job that reads
     expect(await shop.shown()).toBe('id,name,amount\n2,two,2.50\n1,again,1.50\n2,too,2.50\n');
   });
 
-  it("refuses to change a job's checkpoint while a run of another process holds the job's lease", async () => {
+  it("refuses to change a job's checkpoint while another process's run holds the job's lease", async () => {
     const shop = await open();
     await shop.put([1, 'one']);
     await shop.sync();

@@ -291,7 +291,7 @@ describe('secrets in use, with servers that refuse and echo them', () => {
     expect(said.get('a collector that refuses')).toContain('failed to send traces');
   });
 
-  it("don't appear in the crash report of a process", async () => {
+  it("don't appear in a process's crash report", async () => {
     const { canaries, home, env } = await setUp();
     const spilt = canaries.odd('db');
     const daemon = home.start(['run'], {

@@ -8,7 +8,7 @@ const age = (type: Column['type'], within: { count: number; unit: 'hours' | 'day
   new RetentionAge({ name: 'at', type }, { within, zone, now: noon });
 
 describe("a row's age", () => {
-  it('is exact to the last digit of a timestamp, in any time zone', () => {
+  it("is exact to a timestamp's last digit, in any time zone", () => {
     const twoHours = age('timestamptz', { count: 2, unit: 'hours' });
     for (const [text, isOld] of [
       ['2026-06-15T10:00:00Z', false],

@@ -20,7 +20,7 @@ async function errorsOf(args: readonly string[], { isJournal = true } = {}): Pro
   return readFile(join(folder, 'journal'), 'utf8');
 }
 
-it("each line of an error has the journal's error priority", async () => {
+it("each line in an error message has the journal's error priority", async () => {
   const lines = (await errorsOf(['status', '-c', '/nowhere/sluice.yaml'])).trimEnd().split('\n');
   expect(lines.length).toBeGreaterThan(1);
   for (const line of lines) expect(line).toMatch(/^<3>/);
@@ -30,7 +30,7 @@ it('a stream that has been redirected since then has no priorities', async () =>
   expect(await errorsOf(['status', '-c', '/nowhere/sluice.yaml'], { isJournal: false })).toMatch(/^CONFIG_/);
 });
 
-it('each log line has the priority of its level', async () => {
+it("each log line has its level's priority", async () => {
   const script = `
     import { fstatSync } from 'node:fs';
     const { dev, ino } = fstatSync(1);

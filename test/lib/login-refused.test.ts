@@ -66,7 +66,7 @@ describe('a refused login', () => {
     expect(problem.isLoginRefused).toBe(false);
   });
 
-  it('contains the path of a 401, and of no other status', () => {
+  it('contains the path for a 401, and for no other status', () => {
     expect(answered(401).at({ source: 'api' }).refusedPath).toBe('https://a.example/orders');
     expect(answered(403).refusedPath).toBeUndefined();
   });

@@ -61,7 +61,7 @@ describe('a used-up limit', () => {
   });
 });
 
-describe('the classification of a response', () => {
+describe("a response's classification", () => {
   it.each<[number, Record<string, string>, ReturnType<typeof passingAnswer>]>([
     [429, {}, { isRateLimit: true, retryAfterMs: undefined }],
     [429, { ratelimit: '"a";r=0;t=8' }, { isRateLimit: true, retryAfterMs: 8000 }],

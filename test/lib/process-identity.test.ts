@@ -39,7 +39,7 @@ describe("a process's state", () => {
     expect(processStateOf({ ...ourselves, start: '' })).toBe('unknown');
   });
 
-  it("isn't read from a /proc of another namespace, where PIDs differ", async ({ skip }) => {
+  it("isn't read from another namespace's /proc, where PIDs differ", async ({ skip }) => {
     // The kernel refuses it in a chroot, and some machines refuse it for ordinary users.
     const refusal = await run('unshare', [...apart, 'true']).then(
       () => undefined,

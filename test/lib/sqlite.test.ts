@@ -125,7 +125,7 @@ describe('rows', () => {
     expect(db.prepare('select 1 where 0').get()).toBeUndefined();
   });
 
-  it('have the current columns of the table, even if the statement is older', () => {
+  it("have the table's current columns, even if the statement is older", () => {
     db.exec('create table t (a, b); insert into t values (1, 2)');
     const all = db.prepare('select * from t');
     expect(all.all()).toEqual([{ a: 1, b: 2 }]);

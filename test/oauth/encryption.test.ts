@@ -6,7 +6,7 @@ import { folderForTest } from './rig.ts';
 
 const long = (letter: string) => letter.repeat(32);
 
-describe('the stored tokens of a login', () => {
+describe("a login's stored tokens", () => {
   it('can be decrypted only with its key, and only for the same login', async () => {
     const keys = new EncryptionKeys({ current: long('a'), former: [] }, await folderForTest());
     const kept = encrypt('a token', 'acme', keys);

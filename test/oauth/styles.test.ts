@@ -49,7 +49,7 @@ describe('a token request', () => {
     });
   });
 
-  it('is JSON, or entirely in the query of a GET', async () => {
+  it("is JSON, or entirely in a GET request's query", async () => {
     const json = await tokenAddress(good);
     await askFor(loginOf(json.url, { token_request: 'json' }));
     expect(json.heard[0]!.type).toBe('application/json');
@@ -95,7 +95,7 @@ describe('a signed request', () => {
   const assertionOf = ({ body }: Heard) => new URLSearchParams(body).get('assertion')!;
   const part = (jwt: string, i: number) => JSON.parse(Buffer.from(jwt.split('.')[i]!, 'base64url').toString());
 
-  it('contains issuer, audience, subject and scope, signed with the key of the account file', async () => {
+  it("contains issuer, audience, subject and scope, signed with the account file's key", async () => {
     const folder = await folderForTest();
     const account = { client_email: 'robot@acme.example', private_key: privateKey, private_key_id: 'k1' };
     await writeFile(join(folder, 'account.json'), JSON.stringify(account));

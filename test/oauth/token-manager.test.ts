@@ -65,7 +65,7 @@ describe("a user's login", () => {
     expect(await opens(vendor, tokens[0]!)).toBe(true);
   });
 
-  it('uses what another process has renewed instead of renewing again', async () => {
+  it('uses the token that another process has renewed instead of renewing it again', async () => {
     const vendor = await vendorForTest();
     const one = await openDesk({ login: personLogin(vendor) });
     await agreeAt(one);
@@ -246,7 +246,7 @@ describe("a user's login", () => {
   });
 });
 
-describe('a login of the app itself', () => {
+describe("the app's own login", () => {
   it('requires no user, and all processes share its token', async () => {
     const vendor = await vendorForTest();
     const one = await openDesk({ login: robotLogin(vendor) });

@@ -22,7 +22,7 @@ async function problemOf(promise: Promise<unknown>): Promise<Problem> {
   return thrown as Problem;
 }
 
-describe('a run of the pipeline', () => {
+describe('a pipeline run', () => {
   it('leaves one file, named by the hash of its bytes, and nothing else', async () => {
     const { given } = rig(
       extractOf(
@@ -73,7 +73,7 @@ describe('a run of the pipeline', () => {
     ]);
   });
 
-  it('replaces a truncated file of that name', async () => {
+  it('replaces a truncated file with that name', async () => {
     const { given } = rig(extractOf(rowsConnector([[1, 'a']])));
     const first = await sealedRun(given);
     const whole = readFileSync(first.path);
@@ -150,7 +150,7 @@ describe('a failing run', () => {
     expect(heard.at(-1)).toMatchObject({ name: 'extract.failed', facts: { code: 'DB_GONE', rows: 1 } });
   });
 
-  it('reports an unexpected error of a connector as a bug', async () => {
+  it("reports a connector's unexpected error as a bug", async () => {
     const connector = connectorOf(async function* () {
       yield* [];
       throw new TypeError('x is not a function');
@@ -168,7 +168,7 @@ describe('a failing run', () => {
     expect(readdirSync(given.spool)).toEqual([]);
   });
 
-  it('rejects two columns of the same name', async () => {
+  it('rejects two columns with the same name', async () => {
     const twice = [columns[0]!, columns[0]!];
     const connector = connectorOf(async function* () {
       yield batchOf(twice, [[1, 2]]);

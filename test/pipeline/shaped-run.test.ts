@@ -32,7 +32,7 @@ function endless() {
 }
 
 describe('a run with transforms', () => {
-  it('sends the output of the last transform, including its columns', async () => {
+  it("sends the last transform's output, including its columns", async () => {
     const transforms = steps(['compute', { double: 'id * 2' }], ['filter', 'id != 2'], ['rename', { name: 'called' }]);
     const { given } = rig(
       extractOf(

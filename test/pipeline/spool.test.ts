@@ -28,7 +28,7 @@ async function saidBy(program: string, args: readonly string[]): Promise<Record<
   return JSON.parse(said) as Record<string, unknown>;
 }
 
-describe('cleanup of the payload folder', () => {
+describe("the payload folder's cleanup", () => {
   it('deletes what dead processes left, and nothing else', async () => {
     const folder = temporaryFolder();
     const dead = [
@@ -215,7 +215,7 @@ describe('a run with many rows', () => {
   });
 });
 
-describe('an encoder of a batch of values', () => {
+describe('an encoder for batches of values', () => {
   it('fails at the cell, with the name of the stage', async () => {
     const format = {
       ...extractOf(rowsConnector()).format,

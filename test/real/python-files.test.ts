@@ -112,7 +112,7 @@ function reading(
     });
 
   if (odd && sizes)
-    it('returns the target of a link, and skips dangling and circular links', async () => {
+    it("returns a link's target, and skips dangling and circular links", async () => {
       await put('a.csv', 'x\n1\n');
       await symlink('a.csv', join(server().files, 'link.csv'));
       await symlink('none.csv', join(server().files, 'lost.csv'));

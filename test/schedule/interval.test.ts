@@ -21,7 +21,7 @@ describe('an interval', () => {
     expect(nextFiring(given, from + 1000 * hour)).toBe(from + 1004 * hour);
   });
 
-  it('is aligned to the quarters of an hour by default', () => {
+  it('is aligned to quarter hours by default', () => {
     const quarter = { every: hour / 4, from: 0, timezone: 'Asia/Kathmandu' };
     expect(times([nextFiring(quarter, Date.parse('2026-11-21T06:31:07Z'))!])).toEqual(['11-21T06:45']);
   });

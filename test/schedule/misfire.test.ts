@@ -124,7 +124,7 @@ describe('missed firings', () => {
     expect(runsDue(hourly(), { nextAt: null, now: at('14:20') })).toBe(0);
   });
 
-  it('may be the last ones of a schedule', () => {
+  it("may be a schedule's last ones", () => {
     const leap: Schedule = { cron: '0 0 29 2 *', timezone: 'UTC', misfire: { policy: 'run_all' } };
     const day = Date.parse('2028-02-29T00:00Z');
     expect(decideMisfire(leap, { nextAt: day, now: day + 365 * 24 * hour })).toMatchObject({
@@ -135,7 +135,7 @@ describe('missed firings', () => {
   });
 });
 
-describe('the firing of a run that was interrupted', () => {
+describe("an interrupted run's firing", () => {
   const due = { nextAt: at('15:00'), now: at('14:20') };
 
   it('is the last one before the next firing, however long ago, unless its policy has a window', () => {

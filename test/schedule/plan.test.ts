@@ -6,7 +6,7 @@ const hourly = { cron: '0 * * * *', timezone: 'UTC' };
 const daily = { cron: '0 6 * * *', timezone: 'UTC' };
 const at = (text: string) => Date.parse(`2026-11-20T${text}Z`);
 
-describe('the plan of a job', () => {
+describe("a job's plan", () => {
   it('starts with the first firing after now', () => {
     expect(resumePlan(hourly, undefined, at('10:20'))).toEqual({ schedule: 'UTC 0 * * * *', nextAt: at('11:00') });
   });

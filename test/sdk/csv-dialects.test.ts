@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import fc, { runsOf } from '../property.ts';
 import { declared, inputOf, readTable } from './inputs.ts';
 
-test('delimiters of several characters and a custom escape are supported', async () => {
+test('delimiters with several characters and a custom escape are supported', async () => {
   const text = 'a||b\n"x \\" y"||\n""||NULL\nC:\\dir|x||"\\\\"\n';
   for (let size = 1; size < 12; size++) {
     const options = { delimiter: '||', escape: '\\', blockBytes: size };
@@ -75,7 +75,7 @@ test('a `sep=` line counts as one of the lines of skip_rows, and still applies',
   });
 });
 
-test('blank lines of a table with one column are rows with every dialect', async () => {
+test('blank lines in a table with one column are rows with every dialect', async () => {
   for (const options of [{}, { escape: '\\' }, { delimiter: '||' }]) {
     const one = await readTable(inputOf('a\n1\n\n2\n'), 'csv', options);
     expect(one.rows).toEqual([['1'], [null], ['2']]);
@@ -100,7 +100,7 @@ test('a wide table loses no column: up to 16,384 are read, and more are rejected
   }
 });
 
-test('errors of a header have its line number, including skipped lines', async () => {
+test('errors in a header have its line number, including skipped lines', async () => {
   const options = { skip_rows: 2 };
   await expect(readTable(inputOf('T\n\na,a\n1,2\n'), 'csv', options)).rejects.toMatchObject({
     code: 'CSV_HEADER',
@@ -134,7 +134,7 @@ const cell = fc.oneof(
   fc.stringMatching(/^"([a-z|\\ ]|\\")*"$/, { maxLength: 9 }),
 );
 
-test('the scanner agrees with csv-parse for delimiters of several characters and an escape', async () => {
+test('the scanner agrees with csv-parse for delimiters with several characters and an escape', async () => {
   const documents = fc.record({
     rows: fc.array(fc.array(cell, { minLength: 3, maxLength: 3 }), { minLength: 1, maxLength: 6 }),
     end: fc.constantFrom('\n', '\r\n', '\r'),

@@ -44,7 +44,7 @@ export async function readTable(
 }
 
 function rowsOf(batch: Batch, columns: readonly Column[]): (string | null)[][] {
-  if (batch.columns !== columns) throw new Error('a batch has a columns array of its own');
+  if (batch.columns !== columns) throw new Error('a batch has its own columns array');
   return batchText(batch);
 }
 

@@ -153,7 +153,7 @@ test.each([
   '[{"a":[1,]}]',
   '[{"a":{"b":}}]',
   '[{"a":1e}]',
-])('invalid JSON is rejected with the position of the error: %j', async (text) => {
+])("invalid JSON is rejected with the error's position: %j", async (text) => {
   for (const blockBytes of [1, 1000]) {
     await expect(readTable(inputOf(text), 'json', { blockBytes })).rejects.toMatchObject({
       code: 'JSON_SYNTAX',

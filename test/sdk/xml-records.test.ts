@@ -132,7 +132,7 @@ test('an element whose prefix later means another namespace is a different eleme
   ]);
 });
 
-test('names of other namespaces keep a prefix, so that no two names collide', async () => {
+test('names from other namespaces keep a prefix, so that no two names collide', async () => {
   const text =
     '<rss xmlns:media="m" xmlns:i="http://www.w3.org/2001/XMLSchema-instance"><item><media:title>b</media:title><title>a</title></item><item><title i:nil="true"/><media:title xml:lang="en">c</media:title></item></rss>';
   for (const size of [5, 4000]) {
@@ -147,7 +147,7 @@ test('names of other namespaces keep a prefix, so that no two names collide', as
   }
 });
 
-test('a record name that matches elements of two namespaces is rejected', async () => {
+test('a record name that matches elements from two namespaces is rejected', async () => {
   const text = '<l xmlns:a="one" xmlns:b="two"><a:r><v>1</v></a:r><b:r><v>2</v></b:r></l>';
   await expect(readTable(inputOf(text), 'xml', { records: 'r' })).rejects.toMatchObject({
     code: 'RECORDS_AMBIGUOUS',

@@ -113,7 +113,7 @@ test.for(['c', 'ä'])(
   },
 );
 
-test('for any document, records read from bytes equal those of the parser', {
+test("for any document, records read from bytes equal the parser's", {
   timeout: 60_000,
 }, async () => {
   const documents = fc.tuple(

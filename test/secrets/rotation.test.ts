@@ -111,7 +111,7 @@ async function runWith(source: object, { query, env }: { query: object; env: Rec
   return problem?.code ?? state;
 }
 
-describe('a rotated secret of an API', () => {
+describe("an API's rotated secret", () => {
   const rows = (isRight: boolean): Reply => (isRight ? { body: [{ value: 1 }] } : { status: 401 });
   const basic = (password: string) => `Basic ${Buffer.from(`etl:${password}`).toString('base64')}`;
 
@@ -142,7 +142,7 @@ describe('a rotated secret of an API', () => {
     expect(api.to(/session/)).toHaveLength(2);
   });
 
-  it('is sent to the token address of an OAuth login', async () => {
+  it("is sent to an OAuth login's token address", async () => {
     const vendor = await startVendor();
     onTestFinished(() => vendor.close());
     const { secret, env } = await startVault(['old-value', robot.secret]);
@@ -154,7 +154,7 @@ describe('a rotated secret of an API', () => {
   });
 });
 
-describe('a rotated key of a destination', () => {
+describe("a destination's rotated key", () => {
   it('is read again when the service refuses it: the payload is delivered in the same run', async () => {
     const world = await makeWorld();
     const { secret, env, server } = await startVault(['ef'.repeat(20), adminKey]);

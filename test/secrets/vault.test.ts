@@ -40,7 +40,7 @@ async function startVault(secrets: Record<string, object> = { 'secret/db': { use
 }
 
 describe('a secret in Vault', () => {
-  it('is a field of a path, in mounts of both versions', async () => {
+  it('is a field at a path, in mounts of both versions', async () => {
     const { env } = await startVault({
       'secret/db': { user: 'etl', password: 'p-w-1' },
       'secret/a b/ü': { key: 'p-w-2' },
@@ -73,7 +73,7 @@ describe('a secret in Vault', () => {
     expect(server.to(/mounts/)).toHaveLength(1);
   });
 
-  it('is in a text with others, in a path with variables, and keeps the digits of a number', async () => {
+  it("can be part of a text, can have variables in its path, and keeps a number's digits", async () => {
     const { env, secrets } = await startVault();
     Object.assign(secrets, { 'secret/number': JSON.parse('{"pin": 1}') });
     const inside = `x${variable(`vault:secret/${variable('env:NAME')}#password`)}-${variable('vault:secret/number#pin')}`;

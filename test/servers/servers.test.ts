@@ -33,7 +33,7 @@ for (const [kind, module, start] of [
   ['MariaDB', 'mariadb.ts', 'startMariadb'],
 ] as const) {
   describeWithServer({ servers: kind }, `a private ${kind}`, (server) => {
-    it('listens only on a port of this machine', async () => {
+    it("listens only on one of this machine's ports", async () => {
       expect(server().host).toBe('127.0.0.1');
       expect(await accepts(server().port)).toBe(true);
     });

@@ -223,7 +223,7 @@ describe('a data source', () => {
   });
 });
 
-describe('properties of a data source', () => {
+describe("a data source's properties", () => {
   it('may contain half a reference in one value and braces in the next', async () => {
     const given = await bench();
     const properties = { endpoint_url: '{props.region', method: 'get}', parameters: '[{"name":"{props.a"b}"}]' };
@@ -249,7 +249,7 @@ describe('share rights', () => {
   });
 });
 
-describe('properties of an instance', () => {
+describe("an instance's properties", () => {
   it('are set individually, keep their JSON type, and are removed by name', async () => {
     const given = await bench();
     const id = await given.source({

@@ -100,7 +100,7 @@ describe('fetching under a policy', () => {
     expect(await fetched(`http://localhost:${port}/`, own)).toBe('[1]');
   });
 
-  it('checks the target of a redirect again', async () => {
+  it("checks a redirect's target again", async () => {
     const elsewhere = await target(() => ({ status: 200 }));
     const { port, asked } = await target((path) => {
       if (path === '/same') return { status: 302, location: '/end' };

@@ -8,7 +8,7 @@ const set = (given: Bench, name: string, value: number, id = 'bakery'): Promise<
   given.call('PUT', `/clients/${id}/resources`, { body: { resources: [{ name, value }] } });
 const statuses = (answers: readonly Answer[]): number[] => answers.map(({ status }) => status).sort();
 
-describe('the resources of a client', () => {
+describe("a client's resources", () => {
   it('are listed by display name with their current values, and are set by name, all or none', async () => {
     const given = await peopleBench();
     const names = ['API requests per day', 'API requests per second', 'Dashboards', 'Seats', 'Private published links'];
@@ -77,7 +77,7 @@ describe('the resources of a client', () => {
   });
 });
 
-describe('the features of a client', () => {
+describe("a client's features", () => {
   it("are all on until they're switched off", async () => {
     const given = await peopleBench();
     const path = '/clients/bakery/features';
@@ -107,7 +107,7 @@ describe('the features of a client', () => {
   });
 });
 
-describe('the properties of a client', () => {
+describe("a client's properties", () => {
   it('are set, kept, replaced and removed by name', async () => {
     const given = await peopleBench();
     const path = '/clients/bakery/properties';

@@ -108,7 +108,7 @@ describe('a client', () => {
   });
 });
 
-describe('the state of a client', () => {
+describe("a client's state", () => {
   it('never returns to setup', async () => {
     const { given } = await onClock();
     const id = await make(given, '/clients', { name: 'Mill', status: 'setup' });

@@ -17,7 +17,7 @@ const rows = async (given: Bench, name: string, from: string, to: string): Promi
   return (await given.call('GET', path)).body.data.overview as Record<string, string>[];
 };
 
-describe('the clock of the control interface', () => {
+describe("the control interface's clock", () => {
   it("is real until it's set; then it can be stopped, started, advanced and set back", async () => {
     const given = await controlled();
     expect((await given.control('GET', '/clock')).data).toMatchObject({ frozen: false, ahead_ms: 0 });

@@ -35,7 +35,7 @@ describe('the call counter', () => {
     expect(answers.filter(({ body }) => body.meta.error_code === 'daily_limit_reached')).toHaveLength(60);
   });
 
-  it('discards only the count of the account that just deleted itself', async () => {
+  it('discards only the count for the account that just deleted itself', async () => {
     const given = await bench();
     await Promise.all([
       given.call('DELETE', '/clients/bakery'),

@@ -43,8 +43,8 @@ async function giveRole(given: Bench, permissions: string[], users: string[]): P
   for (const user of users) await given.call('PUT', `/users/${user}/roles/${id}`);
 }
 
-describe('the properties of a data source', () => {
-  it("are those of its only instance if it isn't dynamic", async () => {
+describe("a data source's properties", () => {
+  it("are its only instance's properties if it isn't dynamic", async () => {
     const given = await bench();
     const id = await given.source({ properties: { endpoint_url: 'http://a.test', other: { deep: [1] } } });
     await change(given, id, { endpoint_url: 'http://b.test', none: null, 'žlutý 🐎': true });
@@ -116,7 +116,7 @@ describe('the properties of a data source', () => {
   });
 });
 
-describe('the full form of a data source', () => {
+describe("a data source's full form", () => {
   it("includes its properties and who it's shared with", async () => {
     const given = await bench();
     const id = await given.source({ properties: { a: '1' } });
@@ -172,7 +172,7 @@ describe('importing a data source', () => {
   });
 });
 
-describe('deleting the instances of a data source', () => {
+describe("deleting a data source's instances", () => {
   it('deletes their data; instances that the source still needs are recreated, empty', async () => {
     const { given, id, documents } = await dynamic();
     const before = (await instancesOf(given, id)).map((one) => one.id);
@@ -196,7 +196,7 @@ describe('deleting the instances of a data source', () => {
     expect(await documents()).toEqual([]);
   });
 
-  it("keeps the ID and properties of the instance of a source that isn't dynamic", async () => {
+  it("keeps a static source's instance with its ID and properties", async () => {
     const given = await bench();
     const id = await given.source({ properties: { a: '1' } });
     await given.call('PUT', `/datasources/${id}/data`, { body: '[1]' });

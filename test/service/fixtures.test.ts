@@ -153,7 +153,7 @@ extra: 1
     expect(profiles[0]).toMatchObject({ data: { groups: [{ name: 'G' }] } });
   });
 
-  it('sets the ID of a role, by which the role is found after it was renamed', async () => {
+  it("sets a role's ID, by which the role is found after it was renamed", async () => {
     const folder = await scratch();
     const key = 'ee'.repeat(20);
     const load = async (name: string): Promise<Bench> => {

@@ -7,7 +7,7 @@ const path = '/groups/acme-team/default-tabs';
 const sees = async (given: Bench, tab: string, key: string): Promise<boolean> =>
   (await given.call('GET', `/tabs/${tab}`, { key })).status === 200;
 
-describe('the default dashboards of a group (section 4.9)', () => {
+describe("a group's default dashboards (section 4.9)", () => {
   it('are returned as they were set, in the list and in detail with the number of Klips', async () => {
     const given = await peopleBench();
     const tab = await createTab(given, { name: 'Sales', description: 'what is sold' });
@@ -75,7 +75,7 @@ describe('the default dashboards of a group (section 4.9)', () => {
     expect(await pagesOf(given, path, 'tabs')).toHaveLength(1);
   });
 
-  it('can be added only by users who may edit the dashboard, which must be of the same account', async () => {
+  it('can be added only by users who may edit the dashboard, which must be in the same account', async () => {
     const given = await peopleBench();
     const theirs = await createTab(given, {}, { key: keys.otherAdmin });
     const clients = await createTab(given, { client_id: 'bakery' });

@@ -81,7 +81,7 @@ describe('a group (section 4.9)', () => {
   });
 });
 
-describe('the members of a group', () => {
+describe("a group's members", () => {
   it('are added and removed by either path, once each', async () => {
     const given = await peopleBench();
     for (const path of ['/groups/acme-team/users/acme-editor', '/users/acme-editor/groups/acme-team']) {
@@ -99,7 +99,7 @@ describe('the members of a group', () => {
     }
   });
 
-  it("must be of the same account; others aren't found", async () => {
+  it("must be in the same account; others aren't found", async () => {
     const given = await peopleBench();
     for (const user of ['other-admin', 'bakery-admin', 'unknown']) {
       expect((await given.call('PUT', `/groups/acme-team/users/${user}`)).status).toBe(404);

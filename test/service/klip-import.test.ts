@@ -143,7 +143,7 @@ describe('4.6 importing a Klip into a client account', () => {
     expect(await listed(given, 'klips')).toHaveLength(1);
   });
 
-  it("returns 403 for a Klip that isn't shared with a group of the caller, unless they administer Klips", async () => {
+  it("returns 403 for a Klip that isn't shared with one of the caller's groups, unless they administer Klips", async () => {
     const given = await bench({ given: withPeople() });
     const own = await newKlip(given, {}, { key: people.mo });
     expect(errorOf(await importKlip(given, own, { key: people.mo }))).toEqual([403, 'forbidden']);
@@ -166,7 +166,7 @@ describe('4.6 importing a Klip into a client account', () => {
     expect(await lacking(keys.acmeEditor)).toEqual([401, 'permission_denied', 'client.access']);
   });
 
-  it("doesn't reveal properties of a source that the caller can't see", async () => {
+  it("doesn't reveal the properties of a source that the caller can't see", async () => {
     const given = await bench({ given: withPeople() });
     const secret = await given.source({ name: 'Secret', properties: { oauth_user_token: 'hidden' } });
     const id = await newKlip(given, { schema: schemaNaming(secret) });

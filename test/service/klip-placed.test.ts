@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { errorOf, lastOf, newKlip, people, withPeople } from './klip-fixtures.ts';
 import { type Answer, bench, keys } from './service.ts';
 
-describe('4.6 the id of an instance', () => {
+describe("4.6 an instance's ID", () => {
   it('returns the Klip on the dashboard, to those who can see that Klip', async () => {
     const given = await bench({ given: withPeople() });
     const id = await newKlip(given);

@@ -7,7 +7,7 @@ const read = async (given: Bench, id: string): Promise<unknown> =>
 const write = (given: Bench, id: string, body: object | string, key: string = keys.acmeAdmin): Promise<Answer> =>
   given.call('PUT', `/klips/${id}/schema`, { body, key });
 
-describe('4.6 the schema of a new Klip', () => {
+describe("4.6 a new Klip's schema", () => {
   it('is by default a simple value with two labels', async () => {
     const given = await bench();
     const id = await newKlip(given, { schema: null });

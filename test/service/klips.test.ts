@@ -197,7 +197,7 @@ describe('4.6 the list of Klips', () => {
     expect((await detailOf(given, both)).datasources).toEqual([]);
   });
 
-  it("can't be filtered by the sources of others", async () => {
+  it("can't be filtered by others' sources", async () => {
     const given = await bench({ given: withPeople() });
     const theirs = await given.source({}, { key: keys.otherAdmin });
     const clients = await given.source({ client_id: 'bakery' });
@@ -209,7 +209,7 @@ describe('4.6 the list of Klips', () => {
   });
 });
 
-describe('4.6 the Klips of others', () => {
+describe("4.6 others' Klips", () => {
   it("aren't found by another company, nor by a client or its company without client_id", async () => {
     const given = await bench();
     const theirs = await newKlip(given, {}, { key: keys.otherAdmin });

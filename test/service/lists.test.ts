@@ -53,7 +53,7 @@ const sorted: Record<string, string> = {
 };
 
 describe.each(lists.map((list) => [list.path, list] as const))('GET %s', (path, list) => {
-  it('scans no table for any user, with rows of another company in between', async () => {
+  it("scans no table for any user, with another company's rows in between", async () => {
     const given = await bench();
     await given.source({}, { key: keys.otherAdmin });
     const address = await addressOf(given, list);
@@ -73,7 +73,7 @@ describe('an item that a user can see for several reasons', () => {
       (item) => item.name ?? item.datasource_name!,
     );
 
-  it('appears once in their lists, in creation order, and in the total, on every page', async () => {
+  it("appears once in the user's lists, in creation order, and once in the total, on every page", async () => {
     const clock = new SteppingClock('2026-03-02T17:00:00Z');
     const given = await bench({ clock });
     const asEditor = { key: keys.acmeEditor };

@@ -11,7 +11,7 @@ afterEach(cleanUp);
 /** Hashes of the statements: a released migration never changes; add a new one, and its hash here. */
 const landed: readonly string[] = ['095addbd0079'];
 
-it('migrations of the service are unchanged since they were released', async () => {
+it("the service's migrations are unchanged since they were released", async () => {
   const texts = (await readMigrations()).map(({ sql }) => sql.replaceAll(/\s+/g, ' '));
   expect(texts.map((text) => createHash('sha256').update(text).digest('hex').slice(0, 12))).toEqual(landed);
 });
@@ -28,7 +28,7 @@ it("a data folder whose tables don't match its version is rejected with a messag
   });
 });
 
-it('a transaction of the service on a full disk fails as a whole, and the next one succeeds', async () => {
+it("the service's transaction on a full disk fails as a whole, and the next one succeeds", async () => {
   const folder = newFolder();
   const database = await Database.open({ folder });
   const pages = database.get<{ page_count: number }>('pragma page_count')!.page_count;

@@ -24,7 +24,7 @@ const ask = async (given: Bench, path: string, options: { method?: 'GET' | 'HEAD
 };
 
 describe('the OpenAPI document', () => {
-  it('has every endpoint of the public document', () => {
+  it('has every endpoint in the public document', () => {
     const described = new Set(operations.map(({ title }) => bare(title)));
     expect(sectionFour.filter((title) => !described.has(bare(title)))).toEqual([]);
   });
@@ -45,7 +45,7 @@ describe('the OpenAPI document', () => {
     expect(described.toSorted()).toEqual(declared.toSorted());
   });
 
-  it('marks exactly the endpoints of the public document', () => {
+  it('marks exactly the endpoints in the public document', () => {
     const known = new Set(sectionFour.map(bare));
     const optionalSegment = 'DELETE /datasources/{}/share-rights';
     const marked = operations

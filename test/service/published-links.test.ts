@@ -153,7 +153,7 @@ describe('published links (2.1, 4.2)', () => {
   });
 });
 
-describe('the creator and the host of a published link', () => {
+describe("a published link's creator and host", () => {
   it('remain readable after the creator is deleted', async () => {
     const given = await bench();
     const tab = await createTab(given);

@@ -10,7 +10,7 @@ const basic = (text: string): Record<string, string> => ({
   authorization: `Basic ${Buffer.from(text).toString('base64')}`,
 });
 
-describe('the password of a published link', () => {
+describe("a published link's password", () => {
   it('is never returned, and stored only as a hash', async () => {
     const folder = await scratch();
     const given = await bench({ data: { folder } });

@@ -47,7 +47,7 @@ async function pulled(connector: string, properties: Record<string, string>): Pr
 for (const id of catalog.ids) {
   const connector = await catalog.load(id);
   if (connector === undefined || connector.retired !== undefined) continue;
-  describe.each(await worldsOf(id))('a data source of the connector $name', ({ name, world }) => {
+  describe.each(await worldsOf(id))('a data source with the connector $name', ({ name, world }) => {
     it(onDisk.includes(name) ? "is refused, because it uses the service's disk" : 'shows its rows', async () => {
       const place = await openedFor(world);
       const reading = pulled(id, await propertiesOf(place));

@@ -55,7 +55,7 @@ async function listen(answer: RequestListener): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-describeWithServer({ servers: 'PostgreSQL' }, 'a data source of the connector db', (server) => {
+describeWithServer({ servers: 'PostgreSQL' }, 'a data source with the connector db', (server) => {
   const properties = (more: object = {}) => ({
     driver: 'postgres',
     host: '127.0.0.1',
@@ -117,7 +117,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a data source of the connector db
   });
 });
 
-describeWithFileServer({ server: 'vsftpd' }, 'a data source of the connector ftp', (server) => {
+describeWithFileServer({ server: 'vsftpd' }, 'a data source with the connector ftp', (server) => {
   it('shows its file, and reaches no server that the service may not', async () => {
     await writeFile(join(server().files, 'orders.csv'), 'id,name\n1,a\n');
     const { host, port, user, password } = server();
@@ -130,7 +130,7 @@ describeWithFileServer({ server: 'vsftpd' }, 'a data source of the connector ftp
   });
 });
 
-describe('a data source of the connector simple_rest', () => {
+describe('a data source with the connector simple_rest', () => {
   it('is the response, byte for byte, with its token in a header', async () => {
     const asked: (string | undefined)[] = [];
     const port = await listen(({ headers }, response) => {
@@ -167,7 +167,7 @@ describe('a data source of the connector simple_rest', () => {
 /** What `localhost` resolves to. */
 const resolved = /127\.0\.0\.1|::1/;
 
-describe('the limits of a refresh', () => {
+describe("a refresh's limits", () => {
   it('block a redirect, a next page or a token URL that leads to a forbidden host', async () => {
     const asked: string[] = [];
     const secret = 'http://10.0.0.1/secret';
@@ -297,7 +297,7 @@ async function processesIn(folder: string): Promise<string[]> {
   return ids.filter((_, i) => lines[i]!.includes(folder));
 }
 
-describe('a data source of a service with a login', () => {
+describe('a data source from a service with a login', () => {
   const account = {
     'POST /2/files/list_folder': { json: { entries: [{ '.tag': 'file', id: 'id:1', name: 'a' }], has_more: false } },
   };

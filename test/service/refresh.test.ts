@@ -76,7 +76,7 @@ describe('a refresh', () => {
     },
   );
 
-  it('never repeats a token or a header of the properties in an error', async () => {
+  it('never repeats a token or a header from the properties in an error', async () => {
     const { pull } = pulling(({ properties }) => {
       throw new Error(`refused: ${JSON.stringify(properties)} Bearer%20s3cret`);
     });
@@ -171,7 +171,7 @@ describe('a refresh', () => {
     await until(async () => (await instanceOf(given, behind)).date_last_refresh !== null);
   });
 
-  it('of many clients of one company leaves capacity for other companies', async () => {
+  it("for many of one company's clients leaves capacity for other companies", async () => {
     const go = Promise.withResolvers<void>();
     const asked: string[] = [];
     const pull: Pull = async function* ({ properties }) {

@@ -125,7 +125,7 @@ describe('a role (section 4.10)', () => {
   });
 });
 
-describe('the users of a role (section 4.10)', () => {
+describe("a role's users (section 4.10)", () => {
   it('are listed with names and e-mails', async () => {
     const given = await peopleBench();
     const { Editor } = await roleIds(given);

@@ -9,8 +9,8 @@ const items = ({ body }: Answer, list: string): { id: string; name: string }[] =
   body.data[list] as { id: string; name: string }[];
 const ids = (answer: Answer, list: string): string[] => items(answer, list).map(({ id }) => id);
 
-describe('Klip instances of a dashboard (4.8)', () => {
-  it('are added by the ID of a Klip, as new instances each time, with the name of the Klip', async () => {
+describe("a dashboard's Klip instances (4.8)", () => {
+  it("are added by a Klip's ID, as new instances each time, with the Klip's name", async () => {
     const given = await bench();
     const [tab, orders, costs] = [
       await createTab(given),

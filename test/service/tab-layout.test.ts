@@ -162,7 +162,7 @@ describe('the layout of a dashboard (2.8, 4.8)', () => {
     expect((await readLayout(given, tab)).state.desktop.itemConfigs).toEqual([]);
   });
 
-  it('changes nothing if it names an instance of another dashboard, a Klip or an unknown ID', async () => {
+  it("changes nothing if it names another dashboard's instance, a Klip or an unknown ID", async () => {
     const given = await bench();
     const { tab, klip, ids } = await dashboard(given, 2);
     const elsewhere = (await dashboard(given, 1)).ids[0]!;

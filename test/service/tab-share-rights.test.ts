@@ -5,7 +5,7 @@ import { type Answer, bench, keys } from './service.ts';
 
 const worked = { meta: { success: true, status: 200 }, data: {} };
 
-describe('share rights of a dashboard', () => {
+describe("a dashboard's share rights", () => {
   it('let groups and users view it, and change it only with can_edit', async () => {
     const given = await bench();
     const tab = await createTab(given);

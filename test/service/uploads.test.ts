@@ -141,7 +141,7 @@ describe('an upload', () => {
     expect((await upload(given, id, '[2]')).status).toBe(200);
   });
 
-  it('also accepts the ID of its source', async () => {
+  it("also accepts its source's ID", async () => {
     const given = await bench();
     const id = await given.source();
     expect((await given.call('PUT', `/datasources/${id}/data`, { body: '[7]' })).status).toBe(200);

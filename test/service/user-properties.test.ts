@@ -132,7 +132,7 @@ describe('a dynamic data source', () => {
     }
   });
 
-  it('ignores the users of another account', async () => {
+  it("ignores another account's users", async () => {
     const given = await peopleBench();
     const source = await create(given);
     const body = { properties: { region: 'east' }, client_id: 'bakery' };

@@ -7,7 +7,7 @@ const path = '/users/acme-viewer/tab-instances';
 const put = (given: Bench, tab_ids: string[], key: string = keys.acmeAdmin): Promise<Answer> =>
   given.call('PUT', path, { key, body: { tab_ids } });
 
-describe('the tab instances of a user (section 4.11)', () => {
+describe("a user's tab instances (section 4.11)", () => {
   it('are created from dashboards, listed in that order, and included in the full form of user and profile', async () => {
     const given = await peopleBench();
     const [sales, costs] = [await createTab(given, { name: 'Sales' }), await createTab(given, { name: 'Costs' })];

@@ -63,7 +63,7 @@ describe('a user', () => {
     expect(await dataOf(given, '/users/acme-editor')).toMatchObject({ first_name: 'Ed', email: 'ed@acme.test' });
   });
 
-  it("can't get a role of another account, not even at creation", async () => {
+  it("can't get another account's role, not even at creation", async () => {
     const given = await peopleBench();
     const theirs = await make(given, '/roles', { name: 'Theirs' }, keys.otherAdmin);
     const clients = (await roleIds(given, '?client_id=bakery')).Editor;

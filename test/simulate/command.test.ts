@@ -57,7 +57,7 @@ describe('sluice simulate', () => {
     }
   });
 
-  it('reads the history of the jobs from the state folder and changes nothing in it', async () => {
+  it("reads the jobs' history from the state folder and changes nothing in it", async () => {
     const world = await makeWorld({ serve: ['--no-limits'] });
     const home = await plannedHome({
       destination: { url: world.url },

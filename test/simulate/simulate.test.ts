@@ -90,7 +90,7 @@ describe('jobs without a history that fire more often than the day has requests'
 });
 
 describe('a simulation of weeks with a clock change', () => {
-  it('follows the schedules and uses a day of 23 hours when New York changes to summer time', async () => {
+  it('follows the schedules and uses a day of 23 hours when New York changes to daylight saving time', async () => {
     const report = await simulated({ from: '2026-03-05', days: 8 });
     expect(firings(report)).toEqual({
       quarters: 191 * 4,
@@ -201,7 +201,7 @@ describe('a simulated day', () => {
     expect(still.runs.delivered).toBe(1);
   });
 
-  it('keeps clients, refreshes and targets with one name in several accounts separate', async () => {
+  it('keeps clients, refreshes and targets that have the same name in several accounts separate', async () => {
     const config = {
       destinations: {
         main: destination,

@@ -37,7 +37,7 @@ describe('a destination that switches to another account', () => {
     expect(await store.quota.use('new', '2026-06-14')).toMatchObject({ used: 0 });
   });
 
-  it('keeps the requests of the last second, including unanswered ones', async () => {
+  it("keeps the last second's requests, including unanswered ones", async () => {
     const clock = new SteppingClock();
     const store = await newStore({ clock });
     await store.accountHistory.track([payer('old')], days);

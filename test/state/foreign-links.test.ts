@@ -53,7 +53,7 @@ const factsOf = (path: string) => {
   return { uid, mode: mode & 0o777, text: readFileSync(path, 'utf8') };
 };
 
-describe('a state folder of another user', () => {
+describe("another user's state folder", () => {
   // SQLite follows links of the current user for these two files, so only root can test that it doesn't.
   const names = isRoot ? ['sluice.db', 'sluice.db-wal', 'sluice.db-shm'] : ['sluice.db'];
   it.each(names)("that contains a link named %s doesn't change its target", async (name) => {
@@ -69,7 +69,7 @@ describe('a state folder of another user', () => {
     expect(existsSync(join(folder, 'absent'))).toBe(false);
   });
 
-  it("that contains a link named like the key of the logins doesn't change its target's permissions", () => {
+  it("that contains a link named like the logins' key doesn't change its target's permissions", () => {
     const before = factsOf(victim);
     linkOfService(victim, join(state, 'login.key'));
     expect(() => new EncryptionKeys({ former: [] }, state).current()).toThrow('link');

@@ -86,7 +86,7 @@ it("a dead payload that is sent again doesn't undo what a later run has continue
   expect(await present(store)).toEqual({ set: second.run, watermark: second.run });
 });
 
-it('after a rollback, the job continues from the rows and the watermark of that payload', async () => {
+it("after a rollback, the job continues from that payload's rows and watermark", async () => {
   const store = await newStore({ clock: new SteppingClock() });
   const [first, second] = [await owe(store), await owe(store)];
   for (const { owing } of [first, second]) {

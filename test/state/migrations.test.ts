@@ -75,7 +75,7 @@ async function otherState(): Promise<string> {
   return folder;
 }
 
-describe('migrations of the state', () => {
+describe("the state's migrations", () => {
   it('are unchanged since they were released', async () => {
     expect(await whatTheyDo()).toEqual(landed);
   });

@@ -7,12 +7,12 @@ const owner = (changed: Partial<typeof ourselves>): string => {
   return JSON.stringify([host, boot, space, pid, start]);
 };
 
-it('a process of this machine can be signaled, even if its boot ID differs', () => {
+it('a process on this machine can be signaled, even if its boot ID differs', () => {
   expect(pidHere(owner({}))).toBe(4711);
   expect(pidHere(owner({ boot: 'named by systemd-nspawn' }))).toBe(4711);
 });
 
-it("a process of another machine or container can't be signaled", () => {
+it("a process on another machine or in another container can't be signaled", () => {
   expect(pidHere(owner({ space: 'pid:[1]' }))).toBeUndefined();
   expect(pidHere(owner({ boot: 'other', host: 'other' }))).toBeUndefined();
   expect(pidHere('nonsense')).toBeUndefined();

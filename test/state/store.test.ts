@@ -84,7 +84,7 @@ describe('the store', () => {
     after.close();
   });
 
-  it("names the expected path of the state folder if it can't be used", async () => {
+  it("names the state folder's expected path if it can't be used", async () => {
     const folder = join(newFolder(), 'file', 'state');
     writeFileSync(join(folder, '..'), 'in the way');
     const opening = openStore(folder, { clock: systemClock });

@@ -7,7 +7,7 @@ afterEach(cleanUp);
 const by = { who: 'ada@desk', why: 'loaded again' };
 const mark = { job: 'orders', run: 'r1', reading: 'x', text: '1' };
 
-it("a watermark can't be changed during a run of the job, and each change records the user", async () => {
+it("a watermark can't be changed during a run of its job, and each change records the user", async () => {
   const store = await newStore({ clock: systemClock });
   await store.watermarks.set(mark);
   const lease = await store.leases.take('job:orders');

@@ -10,7 +10,7 @@ import { columnsOf, prepare, transformById } from './rig.ts';
 const page = readFileSync(join(import.meta.dirname, '../../docs/transforms.md'), 'utf8');
 const accepts = (id: string, given: unknown) => Compile(transformById(id).schema).Check(given);
 
-describe('the schema of a transform', () => {
+describe("a transform's schema", () => {
   it.each([
     ['select', ['id']],
     ['rename', { a: 'b' }],

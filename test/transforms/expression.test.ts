@@ -182,7 +182,7 @@ describe('null in an expression', () => {
   });
 });
 
-describe('the evaluation of an expression', () => {
+describe("an expression's evaluation", () => {
   const fault = (expression: string, more = types) => problemOf(() => prepare('filter', expression, columnsOf(more)));
 
   it('reports an error before the first row, with its position', () => {

@@ -15,7 +15,7 @@ const rows = [
 ] as const;
 
 describe('the transforms', () => {
-  it('have the names of their files as IDs', () => {
+  it('have their file names as IDs', () => {
     const files = readdirSync(join(import.meta.dirname, '../../src/transforms/all'));
     expect(transforms.map(({ id }) => `${id}.ts`)).toEqual(files.sort());
   });
@@ -387,7 +387,7 @@ describe('sort', () => {
 });
 
 describe('a chain of transforms', () => {
-  it('keeps the bytes of an unchanged cell', () => {
+  it("keeps an unchanged cell's bytes", () => {
     const batch = bytesBatch(columns, rows);
     const steps: [string, unknown][] = [
       ['filter', 'id > 1'],

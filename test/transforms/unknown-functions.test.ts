@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { faultOf } from '../../src/transforms/expression/expression.ts';
 
-describe('the check of an expression before the columns are known', () => {
+describe("an expression's check before the columns are known", () => {
   it('suggests the closest function', () => {
     expect(faultOf('rond(amount, 2)')).toContain('calls "rond", which is not a function; did you mean "round"?');
     expect(faultOf('name.uper()')).toContain('"uper"');

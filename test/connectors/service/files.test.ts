@@ -42,7 +42,7 @@ const given = (routes: Routes, query: Readonly<Record<string, unknown>> = {}) =>
   query: { stream: 'content', folder: 'all', ...query },
 });
 
-it('reads the files of a service as one table, with their names', async () => {
+it("reads a service's files as one table, with their names", async () => {
   const routes = folder({ 'a.csv': { text: 'id;paid\n1;12.50\n' }, 'b.csv': { text: 'id;paid\n2;7\n' } });
   const query = { delimiter: ';', types: { paid: 'decimal' }, path_column: 'file', modified_column: 'at' };
   const outcome = await runService(given(routes, query));

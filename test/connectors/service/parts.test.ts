@@ -152,7 +152,7 @@ describe('requests for each part', () => {
     ]);
   });
 
-  it('return the bounds of a period as columns', async () => {
+  it("return a period's bounds as columns", async () => {
     const stream: Partial<StreamData> = {
       window: { step: 'month' },
       columns: {

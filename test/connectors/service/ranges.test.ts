@@ -22,7 +22,7 @@ const routes: Routes = {
 };
 const range = { from: '2026-02-01', to: '2026-02-03' };
 
-it('reads what changed in a range of days of the zone, though the service has no end parameter, and keeps the watermark', async () => {
+it('reads changes in a range of days in the zone, although the service has no end parameter, and keeps the watermark', async () => {
   const watermark = JSON.stringify({ since: '2026-03-01T00:00:00Z', edge: ['2'] });
   const query = { incremental: true };
   const outcome = await run(changes, { routes, query, watermark, range, timezone: 'Europe/Berlin' });
@@ -39,7 +39,7 @@ it('reads what changed in a range of days of the zone, though the service has no
   });
 });
 
-it('requests the days of the range from a stream with dates, whatever the query or the last run contains', async () => {
+it("requests the range's days from a stream with dates, whatever the query or the last run contains", async () => {
   const outcome = await run(
     {
       request: { path: '/report', query: { from: '{{ window.from }}', to: '{{ window.to }}' } },
@@ -68,7 +68,7 @@ it("reports which streams support ranges, and rejects ends that aren't dates", a
   expect(refused).toMatchObject({ code: 'SERVICE_RANGE', family: 'config', seen: '1' });
 });
 
-it('names the column of the modification time, if the rows contain it', async () => {
+it('names the column with the modification time, if the rows contain it', async () => {
   const outcome = await run(changes, { routes, query: { incremental: true } });
   expect(outcome.cursor).toBe('changed');
 });

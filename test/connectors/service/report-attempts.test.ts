@@ -116,7 +116,7 @@ describe('a report that a vendor prepares while an attempt fails', () => {
     expect(count('GET /files/r2')).toBe(1);
   });
 
-  it('is ordered again if a rule of the stream ignores missing reports', async () => {
+  it("is ordered again if one of the stream's rules ignores missing reports", async () => {
     const stream: Partial<StreamData> = { ...report, errors: [{ status: 404, verdict: 'ignore' }] };
     const faults: Fault[] = [
       { at: 1, to: poll, reply: busy },

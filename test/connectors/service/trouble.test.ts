@@ -136,7 +136,7 @@ describe("a service's refusals and rate limits", () => {
     expect([await waited({ 'retry-after': '3' }), await waited({})]).toEqual([3000, 20_000]);
   });
 
-  it("are retried beyond the window of a rate limit that the vendor doesn't announce", async () => {
+  it('are retried beyond the window of an unannounced rate limit', async () => {
     const refused = async (status: number) =>
       fail({}, { routes: { 'GET /v1/things': { status } }, source: { retries: 0 } });
     const [limited, busy] = [await refused(429), await refused(503)];

@@ -90,7 +90,7 @@ test('does not send credentials or requests to another origin', async () => {
   expect(server.requests).toHaveLength(1);
 });
 
-test('lists the columns of other formats and of a single record', async () => {
+test('lists the columns in other formats and in a single record', async () => {
   server.answer = (_, response) => response.writeHead(200, { 'content-type': 'text/csv' }).end('a,b\n1,x\n');
   expect(await discover('/report')).toMatchObject({
     columns: [{ name: 'a' }, { name: 'b' }],

@@ -21,7 +21,7 @@ test('a hundred thousand records over many pages arrive complete, from disk', as
   expect((await readFile(join(folder, 'answers.spool'))).length).toBeGreaterThan(1_000_000);
 });
 
-test('a response of a million records is read with a heap of 32 MB', async () => {
+test('a response with a million records is read with a heap of 32 MB', async () => {
   server.answer = (_, response) => {
     response.writeHead(200, { 'content-type': 'application/json' });
     Readable.from(millionRecords()).pipe(response);

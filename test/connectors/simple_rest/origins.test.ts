@@ -31,7 +31,7 @@ test.each([
   });
 });
 
-test('an endpoint_url with a template in its query may have the origin of the URL', async () => {
+test("an endpoint_url with a template in its query may have the URL's origin", async () => {
   server.answer = (_, response) => sendJson(response, { v: ids(1, 2) });
   const query = { endpoint_url: `${server.url}/echo?d={{ today }}`, records: 'v' };
   expect((await extract(query, { auth: { kind: 'bearer', token: 'tok-12345' } })).rows).toEqual(numbers(1, 2));

@@ -88,7 +88,7 @@ test('every page counts as activity before the first row', async () => {
   expect(signs).toBe(3);
 });
 
-test('the columns of all pages form one table', async () => {
+test("all pages' columns form one table", async () => {
   server.answer = ({ searchParams }, response) => {
     const pages: Record<string, unknown> = { '1': [{ a: 1 }], '2': [{ b: 'x', a: 2.5 }] };
     sendJson(response, pages[searchParams.get('page')!] ?? []);

@@ -106,7 +106,7 @@ test.each<[string, string, string]>([
   }
 });
 
-test('the message of a SOAP fault with status 500 is shown without its tags', async () => {
+test("a SOAP fault's message with status 500 is shown without its tags", async () => {
   server.answer = (_, response) => {
     response.writeHead(500, { 'content-type': 'text/xml' });
     response.end(soapFault(`${reason('<faultcode>s:Client</faultcode>')}<detail><a>A &amp; B</a></detail>`));

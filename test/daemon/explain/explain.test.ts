@@ -112,7 +112,7 @@ it("explain keeps showing the last publication if a later request got no respons
   expect((await status()).jobs[0]).toMatchObject({ last_delivered_at: at });
 });
 
-it('explain shows the fix from the problem of a failed run', async () => {
+it("explain shows the fix from a failed run's problem", async () => {
   const problem = { code: 'DB_QUERY_FAILED', message: 'no such column: nosuch', next: 'fix the query' };
   const { explain } = await setUp({ ended: { state: 'failed', problem } });
   expect(await explain()).toMatchObject({ verdict: 'failing', fix: 'fix the query; then sluice sync orders' });

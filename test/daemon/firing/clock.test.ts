@@ -23,7 +23,7 @@ describe('a clock change', () => {
     await expect.poll(() => source.asked, { timeout: 120_000, interval: 200 }).toBeGreaterThan(0);
   });
 
-  it('back updates the next firings of the jobs, for other processes too', async () => {
+  it("back updates the jobs' next firings, for other processes, too", async () => {
     const { clock, runtime, hear, stop } = await minutely();
     onTestFinished(stop);
     clock.forward(-30 * minute);

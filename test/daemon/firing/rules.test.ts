@@ -337,7 +337,7 @@ describe('a config change', () => {
     expect((await runtime.store.schedules.all()).map((row) => row.job)).toEqual(['sales']);
   });
 
-  it('keeps a queued firing in the queue, once', async () => {
+  it('keeps a queued firing in the queue, without adding it again', async () => {
     const { folder, service, destination, job } = await setUpWith(hourly);
     const [busy, slow] = [new Source(), gate()];
     busy.says = slow.says;

@@ -190,7 +190,7 @@ describe('the scheduler', () => {
     ]);
   });
 
-  it('starts a changed schedule from now: no firing of the old one comes late', async () => {
+  it('starts a changed schedule from now: no firing of the old schedule runs late', async () => {
     const clock = new SteppingClock();
     const { scheduler, store, names } = await live(clock);
     await scheduler.adopt([job('orders')]);
@@ -202,7 +202,7 @@ describe('the scheduler', () => {
     expect((await store.schedules.find('orders'))?.schedule).toBe('UTC 30 * * * *');
   });
 
-  it('forgets a removed job, so that a later job of that name fires nothing late', async () => {
+  it('forgets a removed job, so that a later job with that name fires nothing late', async () => {
     const clock = new SteppingClock();
     const { scheduler, store, names } = await live(clock);
     await scheduler.adopt([job('orders'), job('stock')]);
@@ -215,7 +215,7 @@ describe('the scheduler', () => {
     expect(names().map(([name]) => name)).toEqual(['stock']);
   });
 
-  it('records nothing for a firing of a job that has been removed', async () => {
+  it("records nothing for a removed job's firing", async () => {
     const clock = new SteppingClock();
     const { scheduler, store, fired, begin } = await live(clock);
     await scheduler.adopt([job('orders')]);

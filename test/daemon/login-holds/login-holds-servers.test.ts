@@ -133,7 +133,7 @@ describeWithServer({ servers: ['PostgreSQL', 'MariaDB'] }, 'a wrong database pas
   }, 60_000);
 });
 
-describe('a wrong password of a file server', () => {
+describe("a file server's wrong password", () => {
   it('is sent to FTP once, then after 1 hour, 4 more hours and a day', async () => {
     const reply = (verb: string) => (verb === 'PASS' ? '530 Login incorrect.' : undefined);
     const script = await openFtpScript({ files: new Map(), reply });

@@ -201,7 +201,7 @@ describe('a refused login', () => {
     await store.close();
   });
 
-  it('can be resumed by a user for all sources of the account, which is recorded', async () => {
+  it("can be resumed by a user for all the account's sources, which is recorded", async () => {
     const { store, bank, gate } = await setUp();
     await open(gate, bank.source('wrong'));
     const by = { who: 'ann', why: 'unlocked' };

@@ -145,7 +145,7 @@ describe("a day's planned requests", () => {
   });
 });
 
-describe('the cost of a firing', () => {
+describe("a firing's cost", () => {
   it('is one request as long as nothing is known', () => {
     expect(costOf(undefined)).toEqual({ worst: 1000, expected: 1000, runs: 0 });
   });

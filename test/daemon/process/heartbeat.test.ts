@@ -95,7 +95,7 @@ describe('the heartbeat', () => {
     });
   });
 
-  it('determines the health of a state folder: no daemon, one that hangs, one that ticks', async () => {
+  it("determines a state folder's health: no daemon, one that hangs, one that ticks", async () => {
     const { pulse, clock, store } = await setUp({ ticking: well });
     expect(await reportHealth(store, clock)).toMatchObject({
       ok: false,

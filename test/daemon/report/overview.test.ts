@@ -38,7 +38,7 @@ function watched<T>(part: T, onCall: () => void): T {
   });
 }
 
-describe('the status of all jobs', () => {
+describe("all jobs' status", () => {
   it('takes as many queries for three hundred jobs as for three', async () => {
     const [few, many] = [await setUp(3), await setUp(300)];
     expect((await reportStatus(few.config, few.counting, few.clock)).jobs).toHaveLength(3);

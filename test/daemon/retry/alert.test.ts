@@ -73,7 +73,7 @@ it('an outage raises one alert if it lasts longer than 15 minutes, and one recov
   await fc.assert(property, { numRuns: runsOf(8) });
 }, 120_000);
 
-it('an alert of a failed sync ends with the first successful result, not while a later firing is retried', async () => {
+it("a failed sync's alert ends with the first successful result, not while a later firing is retried", async () => {
   const world = await openWorld(noon - 10 * minute);
   const { clock, away, job, configWith, pass } = world;
   standForRequests(clock);

@@ -36,7 +36,7 @@ describe('a run whose source is unavailable', () => {
   });
 
   it.each(['config', 'login', 'row', 'quota', 'job', 'bug'] as const)(
-    "isn't retried after a problem of %s",
+    "isn't retried after a problem in the family %s",
     (family) => {
       expect(decide({ problem: away({ family }) })).toEqual({});
     },

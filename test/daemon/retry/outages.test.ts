@@ -148,7 +148,7 @@ describe('a vendor with a used-up daily allowance', () => {
   });
 });
 
-describe('jobs of one unavailable source', () => {
+describe('jobs with one unavailable source', () => {
   it("send it one probe at a time, and all of them read it within one wait after it's back", async () => {
     const { clock, away, job, configWith, live, pass } = await openWorld(noon - minute);
     away.between(noon, noon + 50 * minute);

@@ -86,7 +86,7 @@ async function waiting(given: { refused?: number } = {}) {
   return { ...world, ...life, config };
 }
 
-it('all attempts of a run poll the same report, and its ID is deleted if the run succeeds', async () => {
+it("all of a run's attempts poll the same report, and its ID is deleted if the run succeeds", async () => {
   const { pass, counts, runtime } = await waiting();
   await pass(hour);
   expect(await runtime.store.runs.history({ limit: 9 })).toMatchObject([{ state: 'delivered', attempts: 4 }]);

@@ -20,7 +20,7 @@ async function away(outage: number) {
   return { ...world, ...life, conditions, config, read: job };
 }
 
-describe('the report of a run that is retried', () => {
+describe('the report about a run that is retried', () => {
   it('is a warning with the time of the next attempt, in every user interface', async () => {
     const { pass, conditions, config, runtime, clock, read } = await away(hour);
     await pass(minute + 5 * second);

@@ -116,7 +116,7 @@ describe('a result without enough disk space', () => {
   });
 });
 
-describe('the fill level of a state folder', () => {
+describe("a state folder's fill level", () => {
   it('is reported by status, doctor and an alert, with its usage and how to free space', async () => {
     const { runtime, run, config } = await setUp(100 * megabyte);
     await run();

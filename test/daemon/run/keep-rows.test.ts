@@ -58,7 +58,7 @@ async function placeOf(store: Store, one: Job) {
   return { watermark, ...(keptRows === undefined ? {} : { mustSend: keptRows.mustSend }) };
 }
 
-it('a checkpoint is valid while the instance shows its data, or will', async () => {
+it('a checkpoint is valid while the instance shows, or will show, its data', async () => {
   const clock = new SteppingClock();
   const store = await newStore({ clock });
   const [plain, kept] = [job('plain'), keptRows(job('plain'))];

@@ -76,7 +76,7 @@ describe('a day with too few requests', () => {
     );
   });
 
-  it('throttles the most expensive job of a class first, and of equal ones the first by name', () => {
+  it('throttles the most expensive job in a class first, and among equal ones the first by name', () => {
     const [cheap, dear] = [jobOf('cheap', { firings: 2 }), jobOf('dear', { firings: 2, cost: 3000 })];
     expect(throttleDay([cheap, dear], 5000)).toEqual({ every: new Map([['dear', 2]]), short: 0 });
     const equal = [jobOf('b', { firings: 2 }), jobOf('a', { firings: 2 }), jobOf('c', { firings: 2 })];
@@ -135,7 +135,7 @@ describe('an example', () => {
     });
   });
 
-  it('keeps the run of a daily job that has not run yet, while all others rest', () => {
+  it("keeps a daily job's run if it hasn't run yet, while all others rest", () => {
     const jobs = [jobOf('nightly', { firings: 1, ran: false, priority: 'low' }), jobOf('busy', { firings: 60 })];
     expect(throttleDay(jobs, 1000)).toEqual({ every: new Map([['busy', 0]]), short: 0 });
     expect(throttleDay(jobs, -2000)).toEqual({ every: new Map([['busy', 0]]), short: 3000 });

@@ -55,7 +55,7 @@ describe('traces', () => {
     expect(extract?.attributes).toMatchObject({ 'sluice.source': 'made', 'sluice.rows': 1 });
   });
 
-  it('contain each attempt of a run as its own span', async () => {
+  it("contain each of a run's attempts as a separate span", async () => {
     const exporter = loadKit();
     let asked = 0;
     const says: Source['says'] = async () => {
