@@ -147,7 +147,7 @@ export function lines(problems: readonly Problem[]): string[] {
 
 const part = (value: unknown): Part => ({ path: '', value, resolved: new Map(), broken: new Set() });
 
-/** The guards of a job with these options, and these at the top level. */
+/** A job's guards with these options, and these at the top level. */
 export function guardsOf(job: unknown, top: unknown): Guards {
   const faults = new Faults(readDocument('sluice.yaml', 'a: 1'));
   return loadGuards(part(job), loadTopGuards(part(top), faults), faults);

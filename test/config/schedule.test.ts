@@ -5,7 +5,7 @@ import { configWith, goodJob, load } from './fixtures.ts';
 const hour = 3_600_000;
 const day = 24 * hour;
 
-/** The schedule of a job with this value of `schedule:`, in a config with this at the top level. */
+/** A job's schedule with this value of `schedule:`, in a config with this at the top level. */
 async function read(written: string, top = ''): Promise<Schedule | undefined> {
   const { config, problems } = await load(`${top}${configWith(`${goodJob}    schedule: ${written}\n`)}`);
   expect(problems).toEqual([]);
@@ -81,7 +81,7 @@ describe('a schedule', () => {
     });
   });
 
-  it("fires later by a part of the spread that depends on the job's name, and on time with a spread of 0s", async () => {
+  it("fires later by a fraction of the spread that depends on the job's name, and on time with a spread of 0s", async () => {
     const top = 'schedules: {spread: 10m}\n';
     const { offset } = (await read('every 1h', top))!;
     expect(offset).toBeGreaterThan(0);

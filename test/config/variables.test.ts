@@ -9,7 +9,7 @@ import { catalog, configWith, folderWith, goodJob, lines, load, transforms } fro
 const $ = '$';
 afterEach(forgetSecrets);
 
-/** The host of the only source, after all variables were resolved. */
+/** The only source's host, after all variables were resolved. */
 async function host(written: string, env: Record<string, string> = {}, files: Record<string, string> = {}, top = '') {
   const text = configWith(goodJob, top).replace('host: db.example.com', () => `host: ${JSON.stringify(written)}`);
   const { config, problems } = await load(text, { env: { PATH: process.env.PATH, ...env } }, files);

@@ -33,7 +33,7 @@ function expectNamed(answer: Answer, field: string): void {
 
 const paramsOf = ({ path }: Endpoint): string[] => [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
 
-/** The message of a refusal, without the IDs in it. */
+/** A refusal's message, without the IDs in it. */
 const said = (answer: Answer, ids: readonly string[]): unknown => [
   answer.status,
   answer.body.meta.error_code,

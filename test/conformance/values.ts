@@ -21,7 +21,7 @@ export function validValue(schema: OpenApiSchema, made: (name: string) => unknow
 
 const singular = (name: string): string => name.replace(/s$/, '');
 
-/** The required fields of an object. */
+/** An object's required fields. */
 export function validFields(schema: OpenApiSchema, made: (name: string) => unknown): Record<string, unknown> {
   const names = (schema.required ?? []).filter((name) => schema.properties?.[name]?.default === undefined);
   return Object.fromEntries(names.map((name) => [name, validValue(schema.properties?.[name] ?? {}, made, name)]));

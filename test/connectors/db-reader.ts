@@ -63,7 +63,7 @@ export async function readOn(source: Options, query: Options, watermark?: string
   };
 }
 
-/** The rows of a range, and the range that they cover. */
+/** A range's rows, and the range that they cover. */
 export async function readRange(source: Options, query: Options, setting: Setting) {
   const extraction = await extract(source, query, setting);
   const rows: (string | null)[][] = [];

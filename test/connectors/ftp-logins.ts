@@ -42,7 +42,7 @@ export const keyLogin: Login = async (server, folder) => {
   return { protocol: 'sftp', host, port, user, private_key_file: key, known_hosts_file: path };
 };
 
-/** The fingerprint of a host key, as OpenSSH computes it. */
+/** A host key's fingerprint, as OpenSSH computes it. */
 export function fingerprintOf(hostKey: string): string {
   return execFileSync('ssh-keygen', ['-l', '-f', '-'], { input: hostKey, encoding: 'utf8' }).split(' ')[1]!;
 }

@@ -19,7 +19,7 @@ interface Run {
   readonly onWarning?: (warning: RunWarning) => void;
 }
 
-/** The context of a run, as the pipeline creates it, without a log. */
+/** A run's context, as the pipeline creates it, without a log. */
 export function contextOf<S extends OptionSet, Q extends OptionSet>(
   connector: Connector<S, Q>,
   { source, query, folder, scratch = folder, signal = new AbortController().signal, onWarning }: Run,

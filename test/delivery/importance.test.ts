@@ -24,7 +24,7 @@ afterEach(async () => {
 const day = 86_400_000;
 const priorities: Record<string, JobPriority> = { 'job-vip': 'high', 'job-usual': 'normal', 'job-later': 'low' };
 
-/** Enqueues data for instances of these names in this order, one second apart. */
+/** Enqueues data for instances with these names in this order, one second apart. */
 async function oweAll(names: readonly string[], limits: Partial<Destination>) {
   const clock = new SteppingClock();
   const store = await newStore({ clock });

@@ -49,7 +49,7 @@ async function startEmbedded(instances = 0): Promise<{ service: RunningService; 
   return { service, ids };
 }
 
-/** Arrival times of requests of this kind, from the service's own log (monotonic ms). */
+/** Arrival times of such requests, from the service's own log (monotonic ms). */
 const arrivalsAt = ({ requestLog }: RunningService, kind: 'GET' | 'PUT') =>
   requestLog.entries.filter(({ method }) => method === kind).map(({ arrived }) => arrived);
 

@@ -26,7 +26,7 @@ export function stagesOf(text: string): Stage[] {
   return stages;
 }
 
-/** The words of an instruction in exec form; undefined if it's a shell command. */
+/** The words of an exec-form instruction; undefined if it's a shell command. */
 export function wordsOf(step: Instruction | undefined): string[] | undefined {
   if (!(step instanceof JSONInstruction) || step.getOpeningBracket() === null) return undefined;
   return step.getJSONStrings().map((one) => one.getJSONValue());

@@ -15,7 +15,7 @@ const said = (verdict: () => number | undefined): string => {
   }
 };
 
-/** The result of the strict parser for the whole document. */
+/** The strict parser's result for the whole document. */
 const ofParser = (document: Buffer): string =>
   said(() => {
     const parser = new XmlParser();
@@ -28,7 +28,7 @@ const ofParser = (document: Buffer): string =>
     return parser.end();
   });
 
-/** The result of the checker for the document in pieces. */
+/** The checker's result for the document in pieces. */
 const ofChecker = (pieces: readonly Uint8Array[]): string =>
   said(() => {
     const checker = new XmlChecker();

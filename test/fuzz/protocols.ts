@@ -23,7 +23,7 @@ export interface PlayOptions {
 
 /** One protocol that a peer speaks to Sluice. */
 export interface Protocol {
-  /** The real dialog of a server: `node test/fuzz/record.ts`. */
+  /** A server's real dialog: `node test/fuzz/record.ts`. */
   readonly dialog: () => Dialog;
   readonly data?: () => Dialog;
   readonly greets?: boolean;

@@ -36,7 +36,7 @@ const codes: Answer = {
 const no = (error: string): Answer => ({ status: 400, body: { error } });
 const good: Answer = { body: { access_token: 'the-token', refresh_token: 'r1', expires_in: 3600 } };
 
-/** The result of a device login at a URL that gives these responses, one after the other. */
+/** A device login's result at a URL that gives these responses, one after the other. */
 async function logInAt(answers: Answer[], device: Partial<DeviceCodes> = {}, onSleep?: (nth: number) => void) {
   const { url, heard } = await tokenAddress(...answers);
   const description = { grants: ['authorization_code'], token_url: url, refresh: 'static' } as const;

@@ -25,7 +25,7 @@ export async function folderForTest(): Promise<string> {
   return folder;
 }
 
-/** The login of a user at the vendor, as in a config. */
+/** A user's login at the vendor, as in a config. */
 export function personLogin(vendor: Pick<Vendor, 'description'>, more: Partial<Login> = {}): Login {
   return {
     name: 'acme',

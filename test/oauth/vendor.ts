@@ -16,7 +16,7 @@ export interface Vendor {
   readonly description: OAuthDescription;
   /** While it's set, it handles token requests; returns true if it responded. */
   fault: ((request: IncomingMessage, response: ServerResponse) => boolean) | undefined;
-  /** Delay of the responses to token requests. */
+  /** Delay before responses to token requests. */
   delayMs: number;
   /** Revokes every grant that a user has given. */
   revokeAll(): Promise<void>;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Moment } from '../../src/sdk/service/moment.ts';
 import { render, renderDeep, templateFault } from '../../src/sdk/service/template.ts';
 
-/** The scope of a run at this time in a zone. */
+/** A run's scope at this time in a zone. */
 const scopeAt = (local: string, more: object = {}) => ({
   now: new Moment(Temporal.ZonedDateTime.from(local), false),
   ...more,

@@ -8,7 +8,7 @@ const user = 'sluice';
 const password = 'pg-test-password';
 const database = 'postgres';
 
-/** The programs of PostgreSQL's server, if this machine has them. */
+/** The PostgreSQL server's programs, if this machine has them. */
 export function postgresPrograms() {
   const [initdb, postgres, basebackup] = ['initdb', 'postgres', 'pg_basebackup'].map((name) =>
     findProgram(name, folders),

@@ -37,7 +37,7 @@ export interface ServerSettings {
   readonly tls?: { readonly cert: string; readonly key: string; readonly ca?: string };
 }
 
-/** The file of a program: first in PATH, then in the given folders (globs allowed); undefined if it doesn't exist. */
+/** A program's file: first in PATH, then in the given folders (globs allowed); undefined if it doesn't exist. */
 export function findProgram(name: string, folders: readonly string[] = []): string | undefined {
   const inPath = (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, name));
   const elsewhere = folders.flatMap((folder) => globSync(join(folder, name)));

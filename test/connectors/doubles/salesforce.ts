@@ -6,7 +6,7 @@ export const api = '/services/data/v64.0';
 /** The other fields in the token response. */
 export const kept = { instance_url: 'https://acme.my.salesforce.com' };
 
-/** The fields of an object, by name and type. */
+/** An object's fields, by name and type. */
 export function described(types: Readonly<Record<string, string>>): Reply {
   return { json: { fields: Object.entries(types).map(([name, type]) => ({ name, type, label: name })) } };
 }

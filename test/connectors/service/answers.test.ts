@@ -54,7 +54,7 @@ describe("a service's responses", () => {
     [204, 'SERVICE_NO_LIST'],
     [206, 'SERVICE_PARTIAL'],
     [304, 'SERVICE_FAILED'],
-  ])('are rejected with status %i for a page', async (status, code) => {
+  ])('are rejected if a page has status %i', async (status, code) => {
     const json = { data: ids(0, 1) };
     const routes = { 'GET /v1/things': status === 202 || status === 206 ? { status, json } : { status } };
     expect(await fail({}, { routes })).toMatchObject({ code });

@@ -299,7 +299,7 @@ describe('a page of xml without records', () => {
     };
   };
 
-  it.each(['row', 'r/rows/row', '/r/rows/row'])('ends the pages of %s', async (records) => {
+  it.each(['row', 'r/rows/row', '/r/rows/row'])('ends paging with records at %s', async (records) => {
     for (const kind of ['page', 'offset']) {
       for (const before of ['', '<total>9</total>']) {
         xmlIs([page(0, 3, before), page(3, 6, before), page(0, 0, before)]);

@@ -18,7 +18,7 @@ import { registerSecret } from '../../../src/lib/redact.ts';
 import { configOf, destinationOf, gate, overdue, type Started, setUp, startDaemon } from '../rig.ts';
 import { lintExposition, parseExposition } from './exposition.ts';
 
-/** The monitor of a daemon, and the URL that it listens on. */
+/** A daemon's monitor, and the URL that it listens on. */
 async function watch({ daemon, runtime }: Started, options: Partial<MonitorAddress> = {}): Promise<string> {
   let url = '';
   const info: Log['info'] = (_, facts) => {

@@ -13,7 +13,7 @@ export interface Middle {
   hold(sql: string, as?: 'reader'): Promise<void>;
 }
 
-/** One way in which a read of a database fails, or seems to. */
+/** One way in which reading a database fails, or seems to fail. */
 export interface Break {
   readonly how: string;
   /** Before the read starts. */

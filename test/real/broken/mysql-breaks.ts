@@ -10,7 +10,7 @@ const killing =
     run(`set @k = (select concat('kill ${what} ', max(id)) from information_schema.processlist where user = 'reader');
       prepare k from @k; execute k`);
 
-/** Ways in which a read of MySQL or MariaDB fails. */
+/** Ways in which reading MySQL or MariaDB fails. */
 export const mysqlBreaks: readonly Break[] = [
   {
     how: 'its connection is killed',

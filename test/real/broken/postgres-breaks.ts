@@ -6,7 +6,7 @@ const reset = ({ run }: Pick<Middle, 'run'>) => run('alter role reader reset all
 
 const sorting = 'select id, {wide} as fill from orders order by md5(id::text)';
 
-/** Ways in which a read of PostgreSQL fails. */
+/** Ways in which reading PostgreSQL fails. */
 export const postgresBreaks: readonly Break[] = [
   {
     how: 'its backend is terminated',

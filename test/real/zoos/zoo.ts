@@ -1,4 +1,4 @@
-/** A column type of a server, and the literals to insert, in the server's syntax. */
+/** A server's column type, and the literals to insert, in the server's syntax. */
 export interface Species {
   readonly type: string;
   /** The value in JSON; numbers that JSON can't represent are strings. */
