@@ -1,5 +1,6 @@
 import { chmodSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { forgetSecrets, redact } from '../../src/lib/redact.ts';
 import { decrypt, encrypt } from '../../src/oauth/encryption.ts';
 import { EncryptionKeys } from '../../src/oauth/keys.ts';
 import { folderForTest } from './rig.ts';
@@ -45,6 +46,10 @@ describe("a login's stored tokens", () => {
     expect(decrypt(kept, 'acme', new EncryptionKeys({ former: [] }, folder))).toBe('a token');
     expect(statSync(keys.file).mode & 0o777).toBe(0o600);
     const text = readFileSync(keys.file, 'utf8');
+    expect(redact(text.trim())).toBe('[redacted]');
+    forgetSecrets();
+    new EncryptionKeys({ former: [] }, folder).find('00000000');
+    expect(redact(text.trim())).toBe('[redacted]');
     rmSync(keys.file);
     expect(() => decrypt(kept, 'acme', keys)).toThrow(expect.objectContaining({ code: 'LOGIN_KEY_UNKNOWN' }));
     writeFileSync(keys.file, text);
