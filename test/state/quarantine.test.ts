@@ -116,6 +116,24 @@ describe('a quarantined payload', () => {
     expect(await store.outbox.find(id)).toMatchObject({ state: 'quarantined' });
   });
 
+  it('passes its guards again only if a person approved these bytes for this instance', async () => {
+    const store = await newStore({ clock: new SteppingClock() });
+    const { id, payload } = await holdBack(store, { text: 'a', asOf: noon - 2 });
+    const approved = (more: object = {}, sha256 = payload.sha256) =>
+      store.quarantine.hasApproved({ ...key, ...more }, sha256);
+    expect(await approved(), 'no one has decided yet').toBe(false);
+    await store.quarantine.approve(id, by);
+    expect(await approved()).toBe(true);
+    const others = [{ instance: 'i2' }, { clientId: 'c' }, { url: 'http://127.0.0.1:2/api/1.0' }];
+    for (const other of others) expect(await approved(other)).toBe(false);
+    expect(await approved({}, 'f'.repeat(64))).toBe(false);
+    await store.outbox.delivered((await store.outbox.attempt(id))!);
+    expect(await approved()).toBe(true);
+    const second = await holdBack(store, { text: 'b', asOf: noon - 1 });
+    await store.quarantine.discard(second.id, by);
+    expect(await approved({}, second.payload.sha256)).toBe(false);
+  });
+
   it('survives restarts, cleanups and history pruning', async () => {
     const store = await newStore({ clock: new SteppingClock() });
     const { id, run, payload } = await holdBack(store, { text: 'a', asOf: noon });
