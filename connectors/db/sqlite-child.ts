@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module';
 import { SqliteFile, type SqliteOrder } from './sqlite-file.ts';
 import type { SqliteAnswer, SqliteRequest } from './sqlite-process.ts';
 import { FileOverwritten } from './sqlite-snapshot.ts';
@@ -9,6 +10,8 @@ import { FileOverwritten } from './sqlite-snapshot.ts';
 let file: SqliteFile | undefined;
 
 process.on('message', (request: SqliteRequest) => process.send?.(answerTo(request)));
+// Node writes the cache only if a process isn't killed.
+setImmediate(flushCompileCache);
 
 function answerTo(request: SqliteRequest): SqliteAnswer {
   try {
