@@ -405,7 +405,7 @@ describe('the check whether a sync can be handed over', () => {
     expect((await home.sluice(['reload'])).code).toBe(0);
     expect(await reasonOf(home)).toContain('--log');
     await home.write('which', 'b.csv\n');
-    expect(await reasonOf(home)).toContain('a file that the config names was edited');
+    expect(await reasonOf(home)).toContain('a file named in the config was edited');
     expect(await world.data(instance)).toBe('id\n8\n');
   });
 
