@@ -1,9 +1,10 @@
-import { existsSync, utimesSync } from 'node:fs';
+import { existsSync, renameSync, utimesSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { recover } from '../../src/state/recover.ts';
 import type { Store } from '../../src/state/store.ts';
 import { noon, SteppingClock } from '../clocks.ts';
-import { cleanUp, newStore, oweText, place, spool } from './fixtures.ts';
+import { cleanUp, newFolder, newStore, oweText, place, spool } from './fixtures.ts';
 
 afterEach(cleanUp);
 
@@ -200,5 +201,26 @@ describe('delivered payloads', () => {
     expect(await store.holds.release('renamed', by)).toBe(false);
     const actions = (await store.audit.history({ limit: 9 })).map(({ action }) => action);
     expect(actions).toEqual(['resume', 'rollback']);
+  });
+
+  it('that were restored are found after the state folder was moved', async () => {
+    const folder = newFolder();
+    const store = await newStore({ clock: new SteppingClock(), folder, keep });
+    await deliver(store, 'first', noon - 9);
+    await deliver(store, 'wrong', noon - 8);
+    const [former] = await store.goodPayloads.former(key);
+    const { row } = await store.goodPayloads.putBack(former!, { job: 'job', by });
+    await store.close();
+    const moved = join(newFolder(), 'moved');
+    renameSync(folder, moved);
+    const again = await newStore({ clock: new SteppingClock(), folder: moved, keep });
+    expect((await again.outbox.find(row.id))?.path).toBe(row.path.replace(folder, moved));
+  });
+
+  it("of a client are compared with that client's", async () => {
+    const store = await newStore({ clock: new SteppingClock(), keep });
+    const own = await deliver(store, 'own', noon - 9);
+    expect(await store.goodPayloads.last(key)).toMatchObject({ run: own.run });
+    expect(await store.goodPayloads.last({ ...key, clientId: 'c' })).toBeUndefined();
   });
 });

@@ -105,6 +105,21 @@ describe('a payload accepted after an attempt to send other bytes', () => {
     expect(existsSync(path)).toBe(false);
   });
 
+  it.for(['unknown', 'known'] as const)(
+    'causes a resend of newer data only while its own outcome is unknown (%s)',
+    async (outcome) => {
+      const { clock, store } = await setUp();
+      clock.advance(11 * minute);
+      const [repeat] = await store.resends.all();
+      const row = await store.resends.begin(repeat!);
+      if (outcome === 'known') await store.resends.delivered(row!);
+      const newest = await owe(store, clock, 'newest');
+      await deliver(store, newest);
+      const rows = (await store.resends.all()).map(({ row: { id } }) => id);
+      expect(rows).toEqual(outcome === 'known' ? [] : [newest]);
+    },
+  );
+
   it('waits if it could not be sent, and is superseded if its own outcome is unknown', async () => {
     const { clock, store } = await setUp();
     clock.advance(10 * minute);
