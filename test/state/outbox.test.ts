@@ -203,6 +203,30 @@ describe('the outbox', () => {
     expect(await store.outbox.requeue(first)).toBe(false);
   });
 
+  it('of two payloads that meet at a new URL keeps the one with the newer data, though neither was sent', async () => {
+    const elsewhere = { name: 'main', url: 'http://127.0.0.1:2/api/1.0' };
+    const states = async (here: number, there: number) => {
+      const store = await newStore({ clock: new SteppingClock() });
+      const moving = idOf(await oweText(store, { instance: 'i', text: 'here', asOf: here }));
+      const run = await store.runs.begin({ job: 'job-i', origin: 'schedule' });
+      const payload = spool(store, { run, text: 'there', asOf: there });
+      const owing = {
+        run,
+        job: 'job-i',
+        destination: elsewhere,
+        instance: 'i',
+        mediaType: 'x',
+        always: false,
+        payload,
+      };
+      await store.outbox.enqueue(owing);
+      const moved = await store.outbox.readdress(moving, elsewhere.url);
+      return [moved?.state, (await store.outbox.ofRun(run))?.state];
+    };
+    expect(await states(noon - 20, noon - 10)).toEqual(['superseded', 'owed']);
+    expect(await states(noon - 10, noon - 20)).toEqual(['owed', 'superseded']);
+  });
+
   it("doesn't wait longer if the clock was set back", async () => {
     const clock = new SteppingClock();
     const store = await newStore({ clock });
