@@ -234,6 +234,8 @@ export class Supervised {
   }
 
   async stop({ keepFolder = false } = {}): Promise<void> {
+    // Otherwise a benchmark's process ends before the server has.
+    this.#child.ref();
     this.#child.stdin!.end(keepFolder ? 'keep\n' : '');
     await this.#gone;
   }
