@@ -30,9 +30,9 @@ export interface Config {
   readonly timezone?: string;
   /** Address of the console and the metrics. Absent: off. */
   readonly monitor?: MonitorAddress;
-  /** How many delivered payloads are kept on disk; absent: none. */
+  /** How many delivered payloads to keep on disk, and for how long; absent: none are kept. */
   readonly keep?: { readonly payloads: number; readonly milliseconds: number };
-  /** How much of its disk the state folder may take; absent: all. */
+  /** Limits on the disk space that the state folder may use; absent: no limit. */
   readonly disk?: DiskSettings;
   /** Alert settings; absent: no alerts. */
   readonly alerts?: Alerts;
@@ -49,7 +49,7 @@ export interface Config {
 
 type TopValues = Values<typeof topOptions>;
 
-/** If `freeBytes` is absent, a twentieth of the disk stays free, at most 100 MB. */
+/** If `freeBytes` is absent, 5% of the disk stays free, but at most 100 MB. */
 export type DiskSettings = TopValues['disk'];
 
 /** An address on this machine; port 0 picks a free one. */
@@ -60,11 +60,11 @@ export type Credentials =
   | { readonly kind: 'api_key'; readonly key: string }
   | { readonly kind: 'basic'; readonly user: string; readonly password: string };
 
-/** The account at the service that data is pushed to. `url` ends with the version, without a slash. */
+/** The service account that receives the data. `url` ends with the version, without a slash. */
 export interface Destination extends Omit<Values<typeof destinationOptions>, 'apiKey' | 'basic' | 'account'> {
   readonly name: string;
   readonly credentials: Credentials;
-  /** Reads the credentials again, in place; absent if they can't have changed. */
+  /** Reads the credentials again and updates them in place; absent if they can't change. */
   readonly renew?: (destination: { credentials: Credentials }) => Promise<void>;
   /**
    * The quota account. Destinations with the same `account` share limits; by default a hash of the
@@ -73,34 +73,36 @@ export interface Destination extends Omit<Values<typeof destinationOptions>, 'ap
   readonly account: string;
 }
 
-/** Where rows are stored, and the connector that reads them. */
+/** A place that rows are read from, and the connector that reads them. */
 export interface Source extends Partial<Values<typeof checkOptions>> {
   readonly name: string;
   readonly connector: Connector;
   readonly options: OptionValues<OptionSet>;
-  /** Re-resolves the files, commands and secrets that its options come from, in place; absent if there are none. */
+  /**
+   * Reads the files, commands and secrets behind its options again and updates it in place; absent if there are none.
+   */
   readonly renew?: (source: Source) => Promise<void>;
   /** The login, if the connector uses OAuth. */
   readonly login?: Login;
 }
 
-/** How a source logs in at its vendor. Sources whose login has the same name share its tokens. */
+/** How a source logs in to its vendor. Sources with the same login name share the login's tokens. */
 export interface Login extends Values<typeof loginOptions> {
   readonly name: string;
-  /** The vendor's description, with the source's options filled in. */
+  /** How the vendor's OAuth works, with the source's options filled in. */
   readonly description: OAuthDescription;
   readonly grant: GrantKind;
   /** The union of the scopes of all sources with this login. */
   readonly scopes: readonly string[];
-  /** Empty if an account file identifies the client. */
+  /** Empty if a service-account file identifies the client. */
   readonly clientId: string;
 }
 
-/** Keys for encrypting tokens at rest. */
+/** Keys that encrypt tokens at rest. */
 export interface SealKeys {
   /** Absent: a key file in the state folder, created on first use. */
   readonly current?: string;
-  /** Former keys, only for decryption. */
+  /** Former keys, used only for decryption. */
   readonly former: readonly string[];
 }
 
@@ -115,7 +117,7 @@ export type Target =
   | { readonly kind: 'instance'; readonly instance: string; readonly clientId?: string }
   /** A declared data source: `apply` creates it and stores its IDs under this name. */
   | { readonly kind: 'datasource'; readonly declaration: DatasourceDeclaration; readonly clientId?: string }
-  /** A bulk refresh: no rows are pulled. */
+  /** A bulk refresh: the job reads no rows. */
   | { readonly kind: 'refresh'; readonly datasources: readonly string[]; readonly clientId?: string };
 
 /** The desired state of a data source at the service. */
@@ -132,7 +134,7 @@ export type Share = Values<typeof shareOptions>;
 /** One entry of `jobs`, with references resolved and defaults filled in. */
 export interface Job {
   readonly name: string;
-  /** 1-based line of the job in the config, for messages. */
+  /** The job's 1-based line in the config, for messages. */
   readonly line: number;
   readonly destination: Destination;
   readonly target: Target;
@@ -146,17 +148,20 @@ export interface Job {
   readonly retry?: RetryRule;
   /** Absent for a bulk refresh. */
   readonly extract?: Extract;
-  /** Send even if the instance already has the same bytes. */
+  /** Sends the result even if the instance already has the same bytes. */
   readonly always: boolean;
-  /** Zero rows may replace what the instance shows (invariant 1). */
+  /** Whether an empty result may replace what the instance shows (invariant 1). */
   readonly allowEmpty: boolean;
-  /** Requirements for a result to be sent; absent: none. */
+  /** Requirements that a result must meet before it's sent; absent: none. */
   readonly guards?: Guards;
-  /** Overrides of the alert settings; `false`: no alerts for this job. */
+  /** Overrides the alert settings; `false`: no alerts for this job. */
   readonly alerts?: OwnAlerts | false;
 }
 
-/** The waits between attempts of a run, and what ends them besides the next firing. Absent `attempts`: no limit. */
+/**
+ * The waits between a run's attempts, and their limits besides the next firing. Without `attempts`, their number is
+ * unlimited.
+ */
 export interface RetryRule extends Values<typeof retryOptions> {
   readonly firstMs: number;
   readonly longestMs: number;
@@ -165,7 +170,10 @@ export interface RetryRule extends Values<typeof retryOptions> {
 
 type GuardValues = Values<typeof guardOptions>;
 
-/** Requirements for a finished extract to replace what the instance shows. Percentages are fractions: 0.5 is 50 %. */
+/**
+ * Requirements that a finished extract must meet before it replaces what the instance shows. Percentages are fractions:
+ * 0.5 is 50 %.
+ */
 export type Guards = { readonly [K in keyof GuardValues]?: Exclude<GuardValues[K], false> };
 
 /** What a job reads, and how its rows become the payload. */
@@ -177,15 +185,14 @@ export interface Extract {
   readonly formatOptions: OptionValues<OptionSet>;
   /** How rows change what the instance shows; absent: they replace it. */
   readonly write?: WriteRule;
-  /** IANA zone of the job's calendar days: the schedule's, or the config's. */
+  /** IANA zone for the job's calendar days: the schedule's, otherwise the config's. */
   readonly timezone?: string;
-  /** Stall timeout of the source, milliseconds; 0 disables it. */
+  /** The source's stall timeout in milliseconds; 0 disables it. */
   readonly stallTimeoutMs: number;
 }
 
 /**
- * The client account that a job writes to: that of its target, otherwise that of its destination. As an object to be
- * spread.
+ * The client account that a job writes to: its target's, otherwise its destination's. Returned as an object to spread.
  */
 export function clientOf({ target, destination }: Pick<Job, 'target' | 'destination'>): { readonly clientId?: string } {
   const clientId = target.clientId ?? destination.clientId;

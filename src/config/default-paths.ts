@@ -1,10 +1,10 @@
-/** Path of the config if neither `--config` nor SLUICE_CONFIG says otherwise. */
+/** Path of the config if neither `--config` nor SLUICE_CONFIG is set. */
 export const defaultConfig = 'sluice.yaml';
 
-/** Path of the config for a command without `--config`. */
+/** The config path for a command without `--config`. */
 export function usualConfig(env: Readonly<Record<string, string | undefined>>): string {
   return env.SLUICE_CONFIG ?? defaultConfig;
 }
 
-/** The state folder, relative to the config, if the config has no `state`. */
+/** The state folder, relative to the config, if the config doesn't set `state`. */
 export const defaultStateFolder = './sluice-state';

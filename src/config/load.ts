@@ -22,13 +22,13 @@ import { readText } from './text/read-text.ts';
 import type { Part } from './text/variables.ts';
 
 export interface LoadOptions {
-  /** The environment for `${env:…}`; default: that of the process. */
+  /** The environment for `${env:…}`; default: the process's environment. */
   readonly env?: Environment;
   readonly formats?: readonly Format[];
   readonly transforms?: readonly Transform[];
   /** Finds the connectors, including those in the config's own folder and packages. */
   readonly catalog?: (places: Places) => Promise<Catalog>;
-  /** Also import unused connectors of the config's own folders and packages, to report broken ones. */
+  /** Also imports unused connectors from the config's own folders and packages, to report broken ones. */
   readonly everyConnector?: boolean;
   /** Cancels loading: stops commands that are still running. */
   readonly signal?: AbortSignal;
@@ -42,12 +42,12 @@ export interface Loaded {
    * an error at the top level.
    */
   readonly config?: Config;
-  /** All errors, by line. Empty: everything in the file is in `config`. */
+  /** All errors, sorted by line. If empty, `config` contains everything in the file. */
   readonly problems: readonly Problem[];
   /** Warnings, which stop nothing. */
   readonly warnings: readonly Problem[];
   /**
-   * Jobs in the file that aren't in `config`, each with its reasons: its own errors and those of its source and
+   * Jobs in the file that aren't in `config`, each with the reasons: its own errors, and those of its source and
    * destination.
    */
   readonly refused: ReadonlyMap<string, readonly Problem[]>;
@@ -63,7 +63,7 @@ export interface Making {
 
 /**
  * Loads and validates a config file: YAML, variables, secrets, names, and every rule that needs no network. Finds all
- * errors at once; one broken job hides no other. Never throws because of the file's contents.
+ * errors at once: one broken job doesn't hide errors in the others. Never throws because of the file's contents.
  */
 export async function loadConfig(file: string, options: LoadOptions = {}): Promise<Loaded> {
   const text = await readText(file);
@@ -132,7 +132,7 @@ async function loadDocument(document: Document, options: LoadOptions): Promise<L
     refused,
   };
 
-  /** Loads every member of a map, each with its own errors. */
+  /** Loads every member of a map and collects each member's errors. */
   async function loadAll<O>(map: Member['map'], load: (member: Member) => Promise<O>): Promise<Group<O>> {
     const results = new Map<string, O>();
     const own: Faults[] = [];

@@ -20,14 +20,14 @@ export interface ConsoleOptions {
   readonly version: string;
 }
 
-/** The response to a request for a page. */
+/** The response to a page request. */
 export interface PageAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
 }
 
-/** Number of jobs explained in full. More of them usually have one cause. */
+/** Maximum number of jobs explained in full. If more need attention, they usually have the same cause. */
 const maxExplained = 8;
 const runsShown = 30;
 
@@ -84,7 +84,7 @@ export class Console {
     return this.#page({ title: name, body: jobBody({ explanation: explanations[0]!, ...given }), refreshes });
   }
 
-  /** A job that is left out because of an error, or unknown. */
+  /** The page for a job that is unknown, or left out because of an error. */
   async #missing(name: string): Promise<PageAnswer> {
     const { config, store, clock } = this.#given;
     const conditions = await readConditions(config(), store, { clock, cache: this.#cache });

@@ -3,14 +3,14 @@ import { type Html, html } from '../lib/html.ts';
 import { durationText, instantText } from '../lib/time-text.ts';
 import { type Standing, signs } from './standing.ts';
 
-/** An instant relative to now, and then absolute. Epoch milliseconds. */
+/** An instant (epoch milliseconds), shown relative to now and as an absolute time. */
 export function instant(at: number | undefined | null, now: number): Html {
   if (at === undefined || at === null) return html`–`;
   const far = at > now ? `in ${durationText(at - now)}` : `${durationText(now - at)} ago`;
   return html`<time datetime="${new Date(at).toISOString()}">${far} <span class="at">${instantText(at)}</span></time>`;
 }
 
-/** A state with its sign and color. */
+/** A state with its symbol and color. */
 export const standing = (kind: Standing, words: string): Html =>
   html`<span class="state ${kind}">${signs[kind]}&nbsp;${words}</span>`;
 
@@ -20,10 +20,10 @@ export const word = (text: string): Html => html`<code>${text}</code>`;
 /** A command that one click selects, with its `--config` flag. */
 export const command = (text: string): Html => word(advised(text));
 
-/** Commands between backticks, alone, or at the end of an advice. */
+/** A command in backticks, as the entire advice, or at its end. */
 const typed = /`(sluice [^`]+)`|(?<=^|; then )(sluice [^;,`]+)$/;
 
-/** A fix, with its commands marked. */
+/** A fix, with its commands highlighted. */
 export const fixing = (text: string): Html =>
   html`${text.split(typed).map((part) => (part?.startsWith('sluice ') ? command(part) : part))}`;
 

@@ -15,15 +15,15 @@ export interface OverviewPageOptions {
   readonly now: number;
   /** The jobs that need attention and are shown in full. */
   readonly explained: readonly Explanation[];
-  /** Filters jobs by a part of their names. */
+  /** Filters jobs by part of their name. */
   readonly search: string;
 }
 
-/** Longer tables are not useful; the search finds the rest. */
+/** A longer table isn't useful; the search finds the rest. */
 const maxRows = 200;
 const maxCards = 20;
 
-/** All jobs on one page: first those that need attention with their fixes, then the rest. */
+/** All jobs on one page: first those that need attention, with their fixes, then the rest. */
 export function overviewBody({ status, now, explained, search }: OverviewPageOptions): Html {
   const { conditions } = status;
   const bad = explicable(status).length;
@@ -50,7 +50,7 @@ export function explicable({ conditions, jobs }: Status): string[] {
   return jobs.map(({ job }) => job).filter((job) => bad.has(job));
 }
 
-/** Conditions that no job card shows. */
+/** Conditions that aren't shown on a job's card. */
 const isApart = ({ subject, kind }: Condition): boolean => kind === 'left_out' || !subject.startsWith('job:');
 
 function conditionCard({ subject, kind, level, what, fix, jobs }: Condition): Html {

@@ -1,6 +1,6 @@
 /**
- * The style of all pages, light and dark. Color is never the only cue: each state has a sign and a text. No
- * font, image or script is fetched, so the page works offline.
+ * The style of all pages, light and dark. Color is never the only cue: each state has a symbol and a label. No font,
+ * image or script is fetched, so the page works offline.
  */
 export const style = `
 :root { color-scheme: light dark; --ground: #fbfbf9; --card: #fff; --ink: #1d2126; --soft: #5b636d; --line: #dfe2e0;

@@ -18,7 +18,10 @@ import { LoginBreaker } from './login-holds/login-breaker.ts';
 import { logEvents } from './logs/log-events.ts';
 import type { Installation } from './process/installation.ts';
 
-/** The composition root: real objects, created once per process. The config may be replaced; the rest stays. */
+/**
+ * The composition root: the real objects, which are created once per process. The config may be replaced; the rest
+ * stays.
+ */
 export interface Runtime {
   readonly store: Store;
   readonly gateway: Gateway;
@@ -34,7 +37,7 @@ export interface Runtime {
   readonly installation?: Installation;
   /** What startup found and recovered. */
   readonly healed: RecoverResult;
-  /** Closes connections and files. Owed payloads stay owed. */
+  /** Closes connections and files. Owed payloads remain owed. */
   close(): Promise<void>;
 }
 
@@ -44,7 +47,7 @@ export interface RuntimeOptions {
   readonly clock?: Clock;
   /** Absent: the real network. */
   readonly network?: Network;
-  /** False: no other process needs the state, and it may end with this process. */
+  /** False: no other process needs the state, so it may be discarded with this process. */
   readonly durable?: boolean;
 }
 
@@ -95,8 +98,8 @@ function roomIn(
 }
 
 /**
- * Opens the clients of a config's destinations, for an open store. If a destination has a new key, its usage of the day
- * is kept.
+ * Opens the clients for a config's destinations, using an open store. If a destination has a new key, today's usage is
+ * kept.
  */
 export async function openGateway(given: {
   store: Store;
@@ -124,7 +127,9 @@ export type Logins = Pick<LoginRegistry, 'of' | 'close'>;
 
 const noLogins: Logins = { of: () => undefined, close: async () => undefined };
 
-/** Opens the logins of a config's sources, for an open store. Doesn't load the code if the config has none. */
+/**
+ * Opens the logins of a config's sources, using an open store. If the config has no logins, doesn't load their code.
+ */
 export async function openLogins(given: {
   store: Store;
   events: Events<SluiceEvents>;

@@ -12,11 +12,11 @@ import { recoverInterrupted } from './run/recover-interrupted.ts';
 export interface DaemonOptions {
   readonly runtime: Runtime;
   readonly config: Config;
-  /** A timer for a simulated clock; absent: the machine's. */
+  /** A timer that runs on a simulated clock; absent: the machine's timer. */
   readonly timer?: Timer;
 }
 
-/** What a daemon provides for work that a person asked for. */
+/** What a daemon provides for work that a person requested. */
 export interface Lent {
   readonly config: Config;
   /** The daemon's runtime, with the clients of this config. */
@@ -57,7 +57,10 @@ export class Daemon {
     exchanged?.addEventListener('abort', () => this.#stop.abort(exchanged.reason), { once: true });
   }
 
-  /** Resumes the schedules, sends owed payloads and catches up on missed firings. `told` is added to the log line. */
+  /**
+   * Resumes the schedules, sends owed payloads and catches up on missed firings. The `told` facts are added to the log
+   * line.
+   */
   async start(told: { readonly config_sha256?: string } = {}): Promise<void> {
     const { config } = this.#now;
     await recoverInterrupted(config.jobs, this.#runtime);
@@ -79,9 +82,9 @@ export class Daemon {
   }
 
   /**
-   * Activates a new config as a whole: schedules, jobs, destinations. If that fails, the previous one stays active. Runs in
-   * progress keep the config that they started with. The state folder can't change while the daemon runs; callers must check
-   * that it is the same.
+   * Activates a new config as a whole: schedules, jobs, destinations. If that fails, the previous one stays active.
+   * Runs in progress keep the config that they started with. Callers must check that the state folder is unchanged,
+   * because it can't change while the daemon runs.
    */
   adopt(config: Config): Promise<void> {
     const adopted = this.#adopting.then(() => this.#adopt(config));
@@ -95,8 +98,8 @@ export class Daemon {
   }
 
   /**
-   * Runs work that a person asked for, with the active config, which stays usable until it ends. As a new process would,
-   * it tries credentials that the service has refused.
+   * Runs work that a person requested, with the active config, which stays usable until the work ends. Like a new
+   * process, it tries credentials again that the service has refused.
    */
   async lend<T>(work: (lent: Lent) => Promise<T>): Promise<T> {
     const active = this.#now;
@@ -112,8 +115,8 @@ export class Daemon {
   }
 
   /**
-   * Stops within a few seconds. Running extracts are canceled and run again after the next start; owed payloads stay
-   * owed.
+   * Stops within a few seconds. Extracts in progress are canceled and run again after the next start; owed payloads
+   * remain owed.
    */
   async stop(reason: string): Promise<void> {
     this.#runtime.events.emit('daemon.stopping', { reason });
@@ -150,7 +153,7 @@ export class Daemon {
 
   async #open(config: Config): Promise<ActiveConfig> {
     const { store, events, clock } = this.#runtime;
-    // Another process may already use the new keys; requests sent since then with the old ones count as well.
+    // Another process may already use the new keys; requests that were sent with the old keys since then count as well.
     await followAccounts(this.#runtime, this.#now.config);
     const gateway = await openGateway({ store, events, clock, config });
     return new ActiveConfig({ config, gateway, logins: await openLogins({ store, events, clock, config }) });

@@ -25,7 +25,7 @@ export type RunEvents = {
     readonly message: string;
     readonly next?: string;
   };
-  /** A run has ended with its last attempt: once per firing. */
+  /** A run has ended with its last attempt; emitted once per firing. */
   'run.finished': {
     readonly job: string;
     readonly run: string;
@@ -33,7 +33,7 @@ export type RunEvents = {
     readonly rows: number;
     readonly bytes: number;
     readonly requests: number;
-    /** Total time of all attempts, with the waits in between. */
+    /** Total time of all attempts, including the waits between them. */
     readonly milliseconds: number;
     /** Absent if there was only one. */
     readonly attempts?: number;
@@ -44,7 +44,10 @@ export type RunEvents = {
   };
   /** A warning about a run's data; the run continues. */
   'run.warning': { readonly job: string; readonly run: string } & RunWarning;
-  /** Firings were skipped because the job is still running, or because they were missed. `at`: the first of them. */
+  /**
+   * Firings were skipped, because the job is still running or because they were missed. `at`: the time of the first
+   * one.
+   */
   'firing.skipped': {
     readonly job: string;
     readonly at: number;
@@ -53,7 +56,7 @@ export type RunEvents = {
   };
   /** A firing waits for the end of the previous run. */
   'firing.waiting': { readonly job: string; readonly at: number; readonly reason: string };
-  /** A firing was deferred because the disk is full or failing; it fires again when the disk works. */
+  /** A firing was deferred because the disk is full or failing; it fires again once the disk works. */
   'firing.deferred': { readonly job: string; readonly at: number; readonly code: string; readonly message: string };
   /** A firing was skipped because the job is throttled; `reason` says how and until when. */
   'firing.throttled': { readonly job: string; readonly at: number; readonly reason: string };
@@ -63,7 +66,7 @@ export type RunEvents = {
   'job.throttled': { readonly job: string; readonly every: number; readonly message: string; readonly until: number };
   /** The job follows its schedule again. */
   'job.unthrottled': { readonly job: string };
-  /** Even with the least important jobs throttled, this many requests are missing today. */
+  /** Although the least important jobs are throttled, this many requests are missing today. */
   'quota.short': {
     readonly account: string;
     readonly destination: string;
@@ -79,7 +82,7 @@ export type RunEvents = {
   'config.reloaded': { readonly file: string; readonly jobs: number };
   /** The new config is refused as a whole: the previous one stays active. */
   'config.refused': { readonly file: string; readonly errors: number };
-  /** The schedules stopped, or a firing stays overdue: the supervisor should restart the daemon. */
+  /** The schedules stopped, or an overdue firing doesn't start: the supervisor should restart the daemon. */
   'schedules.stopped': { readonly message: string };
   'schedules.resumed': { readonly message: string };
   /** The wall clock was changed by more than two seconds; `seconds` is negative if it was set back. */
@@ -104,7 +107,8 @@ export type RunEvents = {
     readonly next?: string;
   };
   /**
-   * A source's login was refused: all sources of the account wait until `until`, or for a person if it's absent.
+   * A source's login was refused: all sources that use the account wait until `until` or, if that's absent, for a
+   * person.
    */
   'source.on_hold': {
     readonly source: string;
@@ -115,7 +119,7 @@ export type RunEvents = {
     readonly message: string;
     readonly until?: number;
   };
-  /** The login works again: waiting jobs run. */
+  /** The login works again, so waiting jobs run. */
   'source.resumed': { readonly source: string; readonly place: string; readonly user: string };
   'daemon.started': {
     readonly version: string;

@@ -7,7 +7,7 @@ import { destinationOptions, jobOptions, nameSchema, sourceOptions, topOptions }
 import { datasourceOptions, targetOptions } from '../options/target.ts';
 import { topMaps } from '../parse/top.ts';
 
-/** All declarations that bring their own options. */
+/** All declarations that have their own options. */
 export interface Declarations {
   readonly connectors: readonly Connector[];
   readonly formats: readonly Format[];
@@ -16,8 +16,8 @@ export interface Declarations {
 
 /**
  * The JSON Schema (2020-12) of a whole config, for editors, generated from the same declarations as validation. It's
- * slightly more permissive, because a schema can't know everything: any value may be a variable, a connector may be the
- * user's own, and there's no portable pattern for letters outside ASCII.
+ * slightly more permissive, because a schema can't check everything: any value may be a variable, a connector may be
+ * the user's own, and no portable pattern matches letters outside ASCII.
  */
 export function configSchema(declarations: Declarations): JsonSchema {
   const top = schemaOf({ ...topOptions, ...topMaps });
@@ -58,7 +58,7 @@ function sourceSchema(connectors: readonly Connector[]): JsonSchema {
   };
 }
 
-/** Linters mistake an object with a member "then" for a promise, so all are created here. */
+/** Linters mistake an object with a `then` member for a promise, so this is the only place that creates one. */
 function branch(schema: JsonSchema): JsonSchema {
   return Object.fromEntries([['then', schema]]);
 }
@@ -113,7 +113,7 @@ function targetSchema(): JsonSchema {
 const isVariable: JsonSchema = { type: 'string', pattern: '\\$\\{' };
 const scalars = ['integer', 'number', 'boolean'];
 
-/** Allows a variable wherever a number, a boolean, an enum or a text with a pattern is allowed. */
+/** Allows a variable wherever a number, a boolean, an enum or a string with a pattern is allowed. */
 function allowVariables(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(allowVariables);
   if (typeof node !== 'object' || node === null) return node;

@@ -43,7 +43,10 @@ export const channelOptions = Object.fromEntries(channelTypes.map((type) => [typ
 
 export type ChannelType = keyof typeof channels;
 
-/** One schema per channel type. Built from entries, because an object with a member "then" looks like a promise. */
+/**
+ * One schema per channel type. Built from entries, because linters mistake an object with a `then` member for a
+ * promise.
+ */
 const channelSchema: JsonSchema = {
   type: 'object',
   properties: { type: { enum: channelTypes } },
@@ -57,7 +60,7 @@ const channelSchema: JsonSchema = {
   }),
 };
 
-/** A rule routes some occasions of some jobs to some channels. */
+/** A rule that routes certain occasions of certain jobs to certain channels. */
 export const ruleOptions = {
   on: option.list<(typeof occasions)[number]>(
     { enum: occasions },
@@ -103,7 +106,7 @@ export const jobAlertOptions = {
   ),
 } satisfies OptionSet;
 
-/** `alerts` of a job: its overrides and channels, or `false`. */
+/** A job's `alerts`: its overrides and channels, or `false`. */
 export const ownAlertOptions = {
   ...jobAlertOptions,
   to: option.schema<readonly string[] | undefined>(
@@ -112,7 +115,7 @@ export const ownAlertOptions = {
   ),
 } satisfies OptionSet;
 
-/** `alerts` of the top level, besides the channels. */
+/** The top-level `alerts`, except for the channels. */
 export const alertSettings = {
   rules: groups(ruleOptions, {
     about: 'Routing: an alert goes to the channels of all matching rules. Without rules, to every channel.',

@@ -1,9 +1,9 @@
 import { type OptionSet, option } from '../../sdk/option.ts';
 
-/** Rate limit of the service, in requests per second, for every plan. */
+/** The service's rate limit in requests per second, the same for every plan. */
 const maxRequestsPerSecond = 5;
 
-/** Importance of a job when requests are scarce. */
+/** A job's importance when requests are scarce. */
 export const priorities = ['high', 'normal', 'low'] as const;
 export type JobPriority = (typeof priorities)[number];
 

@@ -10,15 +10,15 @@ import { fits } from './fits.ts';
  * reference page and the value: `timeout_seconds: 60` in a file is `timeoutMs: 60_000` in the code.
  */
 
-/** Parses the value; undefined if it's invalid: then either the schema has reported it, or this function does. */
+/** Parses the value. Returns undefined if it's invalid; if the schema hasn't reported that, this function does. */
 type Read<T> = (at: Part, faults: Faults) => T | undefined;
 
-/** An option whose value in the code differs from that in the file. */
+/** An option whose value in the code differs from its value in the file. */
 export interface ConfigOption<T, U extends string = ''> extends Option<unknown> {
   /** The unit suffix of the name in the code, which replaces a unit in the option's name. */
   readonly unit: U;
   readonly read: Read<T>;
-  /** True if it has members, which are validated individually. */
+  /** True if it has members, each of which is validated separately. */
   readonly isGroup: boolean;
 }
 
@@ -31,7 +31,7 @@ type NameOf<K, O> = O extends { readonly unit: infer U extends string }
     : `${Camel<Bare<K>>}${U}`
   : Camel<K>;
 
-/** The values of a set of options in the code. */
+/** The values that a set of options has in the code. */
 export type Values<S extends OptionSet> = {
   readonly [K in keyof S as undefined extends ValueOf<S[K]> ? never : NameOf<K, S[K]>]: ValueOf<S[K]>;
 } & {
@@ -91,7 +91,7 @@ function readOne(
 type Same<O, T> = O extends Option<infer W> ? (undefined extends W ? T | undefined : T) : never;
 
 /**
- * An option with a different value in the code than in the file; `read` gets values that passed the option's schema.
+ * An option whose value differs between the code and the file; `read` receives values that passed the option's schema.
  */
 export function readAs<O extends Option<unknown>, T, const U extends string = ''>(
   one: O,
@@ -100,22 +100,22 @@ export function readAs<O extends Option<unknown>, T, const U extends string = ''
   return { ...one, unit: unit ?? ('' as U), read: read as Read<Same<O, T>>, isGroup };
 }
 
-/** An integer number of seconds: `timeout_seconds` is `timeoutMs`. */
+/** A whole number of seconds: `timeout_seconds` in the file is `timeoutMs` in the code. */
 export const seconds = <O extends Option<number> | Option<number | undefined>>(
   one: O,
 ): ConfigOption<Same<O, number>, 'Ms'> => readAs(one, { unit: 'Ms', read: ({ value }) => Number(value) * 1000 });
 
-/** An integer number of megabytes: `limit_megabytes` is `limitBytes`. */
+/** A whole number of megabytes: `limit_megabytes` in the file is `limitBytes` in the code. */
 export const megabytes = <O extends Option<number> | Option<number | undefined>>(
   one: O,
 ): ConfigOption<Same<O, number>, 'Bytes'> =>
   readAs(one, { unit: 'Bytes', read: ({ value }) => Number(value) * 1_000_000 });
 
-/** A text whose pattern only allows durations: `remind` is `remindMs`. */
+/** A string whose pattern only allows durations: `remind` in the file is `remindMs` in the code. */
 export const duration = <O extends Option<unknown>>(one: O): ConfigOption<Same<O, number>, 'Ms'> =>
   readAs(one, { unit: 'Ms', read: ({ value }) => spanOf(String(value)) });
 
-/** A text whose pattern only allows percentages; the value in the code is a fraction. */
+/** A string whose pattern only allows percentages; the value in the code is a fraction. */
 export const percentage = <O extends Option<unknown>>(one: O): ConfigOption<Same<O, number>> =>
   readAs(one, { read: ({ value }) => fractionOf(String(value)) });
 
@@ -131,7 +131,7 @@ interface About<D> {
 
 type Kept<T, G> = G extends { readonly required: true } | { readonly default: unknown } ? T : T | undefined;
 
-/** A map of these options. If a required one has an error, the whole map has no value. */
+/** A map of these options. If a required option has an error, the map has no value. */
 export function group<S extends OptionSet, G extends About<object>>(
   set: S,
   given: G,
@@ -140,7 +140,7 @@ export function group<S extends OptionSet, G extends About<object>>(
   return readAs(option.schema<never>(schemaOf(set), given as never), { isGroup: true, read: readMap }) as never;
 }
 
-/** Like {@link group}, or `false` for nothing. */
+/** Like {@link group}, but also accepts `false`, which turns it off. */
 export function groupOrFalse<S extends OptionSet, G extends About<object>>(
   set: S,
   given: G,
@@ -160,7 +160,7 @@ export function readWhole<S extends OptionSet>(set: S, at: Part, faults: Faults)
   return isMap(at.value) && isComplete(set, values) ? values : undefined;
 }
 
-/** A list of maps of these options, without those in which a required option has an error. */
+/** A list of maps of these options, without the maps in which a required option has an error. */
 export const groups = <S extends OptionSet>(set: S, given: { about: string; example: readonly object[] }) =>
   readAs(option.list<object>(schemaOf(set), given), {
     isGroup: true,

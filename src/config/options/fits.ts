@@ -1,9 +1,9 @@
 import { Check, Compile } from 'typebox/schema';
 import type { JsonSchema } from '../../sdk/option.ts';
 
-/** By schema: the number of uses, and a compiled validator once it's used often. */
+/** Per schema: how often it was used and, once that's often enough, a compiled validator. */
 const uses = new WeakMap<JsonSchema, { times: number; check?: (value: unknown) => boolean }>();
-/** Compiling a schema costs as much as this many uncompiled checks. */
+/** Compiling a schema takes as long as this many uncompiled checks. */
 const worthCompiling = 20;
 
 /** Whether a value matches a schema. */

@@ -7,7 +7,7 @@ const percent: JsonSchema = { type: 'string', pattern: '^\\d{1,7}(\\.\\d{1,6})?%
 const span: JsonSchema = { type: 'string', pattern: '^[1-9]\\d{0,5}[mhdw]$', examples: ['2d'] };
 const column: JsonSchema = { type: 'string', minLength: 1 };
 
-/** Default row count from which a change is checked: small results vary naturally. */
+/** Default minimum row count for checking changes: small results vary naturally. */
 export const changeFrom = 100;
 
 const boundsOf = (what: string) => ({
@@ -15,7 +15,7 @@ const boundsOf = (what: string) => ({
   maximum: option.integer({ minimum: 0, about: `Maximum ${what}.` }),
 });
 
-/** Conditions for a result to replace the instance's data. */
+/** Conditions that a result must meet before it replaces the instance's data. */
 export const guardOptions = {
   rows: groupOrFalse(boundsOf('number of rows'), {
     about: 'Minimum and maximum number of rows.',
@@ -87,7 +87,7 @@ export const guardsSchema: JsonSchema = orFalse(schemaOf(guardOptions));
 /** How long delivered payloads are kept for a rollback. */
 const keepDefaults = { payloads: 3, days: 35 };
 
-/** Disk limits of the state folder: 10 GB, and 5% of the disk, at most 100 MB, stays free. */
+/** Disk limits for the state folder: it uses at most 10 GB, and leaves 5% of the disk free (at most 100 MB). */
 const diskDefaults = { limit_megabytes: 10_000 };
 
 export const topStateOptions = {

@@ -8,7 +8,7 @@ export const defaultRedirect = 'http://127.0.0.1:47419/callback';
 
 const grants = ['authorization_code', 'client_credentials', 'jwt_bearer', 'password'] as const satisfies GrantKind[];
 
-/** Login options of a source, for every connector that uses OAuth. */
+/** A source's login options, the same for every connector that uses OAuth. */
 export const loginOptions = {
   name: option.text({
     about: "Name of the login. Default: the source's name. Sources with the same login name share one login.",
@@ -63,7 +63,10 @@ const login = option.schema<Record<string, unknown> | undefined>(schemaOf(loginO
   about: 'OAuth login of this source. `sluice login SOURCE` gets the tokens.',
 });
 
-/** All options of a source of this connector: its own, the common ones, and the login if it uses OAuth. */
+/**
+ * All options of this connector's sources: the connector's own, the common ones and, if it uses OAuth, those of the
+ * login.
+ */
 export function optionsOfSource(connector: Connector): OptionSet {
   return { ...sourceOptions, ...(connector.oauth === undefined ? {} : { login }), ...connector.source };
 }

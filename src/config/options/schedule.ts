@@ -11,7 +11,7 @@ import { timezone } from './timezone.ts';
 const misfirePolicies = ['skip', 'run_once', 'run_all'] as const;
 const overlapPolicies = ['skip', 'buffer_one', 'cancel_other'] as const;
 
-/** Defaults of `run_all`: how far back it goes and how many firings it catches up on. */
+/** Defaults for `run_all`: how far back it looks, and how many firings it catches up on. */
 const runAllDefaults = { withinMs: 86_400_000, atMost: 24 };
 
 const textOrList: JsonSchema = {
@@ -56,7 +56,7 @@ function reportStray({ path, value }: Part, faults: Faults): void {
   });
 }
 
-/** Options of every kind of schedule; at the top level, the defaults for all jobs. */
+/** Options that every kind of schedule has; at the top level, they're the defaults for all jobs. */
 export const scheduleRuleOptions = {
   misfire: readAs(
     option.schema<string | object | undefined>(
@@ -86,7 +86,7 @@ export const scheduleRuleOptions = {
   ),
 } satisfies OptionSet;
 
-/** A schedule as a map: exactly one of `cron`, `every` and `at`. */
+/** A schedule as a map with exactly one of `cron`, `every` and `at`. */
 export const scheduleOptions = {
   cron: readAs(
     option.text({
@@ -131,7 +131,7 @@ export const scheduleOptions = {
   ...scheduleRuleOptions,
 } satisfies OptionSet;
 
-/** `schedule` of a job. Options that are not set come from the top level. */
+/** A job's `schedule`. Options that aren't set come from the top level. */
 export const scheduleSchema: JsonSchema = {
   anyOf: [{ type: 'string' }, withoutDefaults(schemaOf(scheduleOptions))],
 };

@@ -3,7 +3,7 @@ import type { Faults } from '../text/faults.ts';
 import { isBroken, type Part, partAt } from '../text/variables.ts';
 import { readAs } from './field.ts';
 
-/** An option with the ID of something at the service. */
+/** An option whose value is an ID from the service. */
 export const serviceId = <O extends Option<string> | Option<string | undefined>>(what: string, one: O) =>
   readAs(one, { read: (at, faults) => readServiceId(at, { what, faults }) });
 
@@ -18,8 +18,9 @@ export const serviceIds = <O extends Option<readonly string[] | undefined>>(what
   });
 
 /**
- * Validates an ID of the service, which becomes part of a request path. The service's own IDs are 32 lowercase hex
- * characters; other IDs of the allowed characters are accepted with a warning, for a service with custom IDs.
+ * Validates an ID from the service, because it becomes part of a request path. The service's own IDs are 32 lowercase
+ * hex characters; other IDs made of allowed characters are accepted with a warning, because a service may use custom
+ * IDs.
  */
 export function readServiceId(at: Part, { what, faults }: { what: string; faults: Faults }): string {
   const id = String(at.value);

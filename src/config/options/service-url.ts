@@ -4,7 +4,7 @@ import { isBroken, type Part } from '../text/variables.ts';
 
 const isLocal = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
-/** A URL without credentials and query values, which may include an API key. */
+/** The URL without its credentials and query values, which may contain an API key. */
 function withoutSecrets(url: string): string {
   return url.replace(/\/\/[^@/]*@/, '//…@').replace(/[?#].*$/s, (rest) => `${rest[0]}…`);
 }

@@ -13,17 +13,17 @@ import { timezone } from './timezone.ts';
 import { writeSchema } from './write.ts';
 
 /**
- * Declarations of all config options. Validation, the schema for editors, the reference page and
- * the test of the example file use them. Connectors, formats and transforms declare their own.
+ * Declarations of all config options. Validation, the schema for editors, the reference page and the example file's
+ * test use them. Connectors, formats and transforms declare their own.
  */
 
-/** Upload limit of the service, in bytes. */
+/** The service's upload limit in bytes. */
 export const serviceUploadLimit = 10 * 1024 * 1024;
 
 /** A variable in the syntax of the config. */
 export const variable = (name: string): string => `\${env:${name}}`;
 
-/** At least the length of 24 random bytes in base64. */
+/** The length of 24 random bytes in base64, at least. */
 const longKey = '^.{32,}$';
 
 /** What the daemon does at startup about jobs that cannot run. */
@@ -200,7 +200,7 @@ export const checkOptions = {
   ),
 } satisfies OptionSet;
 
-/** Options of every source, besides those of its connector. */
+/** Options that every source has, in addition to its connector's. */
 export const sourceOptions = {
   connector: option.text({ required: true, about: 'Name of the connector that reads this source.', example: 'db' }),
   ...checkOptions,
@@ -285,7 +285,7 @@ export const jobOptions = {
 export const namePattern = /^[\p{L}\p{N}][\p{L}\p{N}._-]{0,99}$/u;
 
 /**
- * The pattern for editors. JSON Schema recommends portable patterns, which excludes `\p{…}` (Python rejects it), so
+ * The pattern for editors. JSON Schema recommends portable patterns, which rules out `\p{…}` (Python rejects it), so
  * this one is more permissive outside ASCII.
  */
 export const nameSchema: JsonSchema = {

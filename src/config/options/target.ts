@@ -5,7 +5,7 @@ import { serviceId, serviceIds } from './service-id.ts';
 
 const name = { type: 'string', minLength: 1 } as const;
 
-/** The formats that data sources of the service can have. */
+/** The formats that the service's data sources can have. */
 export const datasourceFormats = formats.filter((format) => format.isForDatasources).map(({ id }) => id);
 
 /** Exactly one of the first two. */
@@ -30,10 +30,10 @@ export const datasourceOptions = {
   }),
 } satisfies OptionSet;
 
-/** What an instance ID is called in messages. */
+/** How messages refer to an instance ID. */
 export const instanceWords = 'data-source instance';
 
-/** Exactly one of the first three. */
+/** Exactly one of the first three options is set. */
 export const targetOptions = {
   instance: serviceId(
     instanceWords,

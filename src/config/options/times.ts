@@ -11,7 +11,7 @@ export type Told<T> =
   | { readonly value: T }
   | { readonly fault: string; readonly allowed: string; readonly next?: string; readonly seen?: unknown };
 
-/** The name of a section's values in errors, and the error code. */
+/** What errors call a section's values, and the error code. */
 export interface Subject {
   readonly code: string;
   readonly what: string;
@@ -19,7 +19,7 @@ export interface Subject {
 
 export const scheduleSubject: Subject = { code: 'CONFIG_SCHEDULE', what: 'schedule' };
 
-/** The parsed value; otherwise reports an error, unless the text has an unresolved variable. */
+/** Returns the parsed value, or reports an error unless the written value has an unresolved variable. */
 export function valueOrFault<T>(
   told: Told<T>,
   at: Part,
@@ -33,7 +33,7 @@ export function valueOrFault<T>(
   return undefined;
 }
 
-/** An option whose text is parsed as part of a schedule. */
+/** An option whose string is parsed as part of a schedule. */
 export const timeOf = <O extends Option<unknown>, T, const U extends string = ''>(
   one: O,
   read: (written: never) => Told<T>,
@@ -44,7 +44,7 @@ export const timeOf = <O extends Option<unknown>, T, const U extends string = ''
     read: (at, faults) => valueOrFault(read(at.value as never), at, { faults, ...scheduleSubject }),
   });
 
-/** A duration between two bounds: `first` is `firstMs`. `of` is its name in errors. */
+/** A duration between two bounds: `first` in the file is `firstMs` in the code. `of` names it in errors. */
 export function limitedDuration<O extends Option<unknown>>(
   one: O,
   { of, from, to, ...subject }: Subject & { of: string; from: string; to: string },
@@ -74,7 +74,7 @@ function readSpan(text: string, { of, from, to }: { of: string; from: number; to
   return value > to ? { fault: `${of} is too long`, allowed, next: `write ${spanText(to)} or less` } : { value };
 }
 
-/** `every`: whole minutes, the resolution of the scheduler. */
+/** `every`: whole minutes, the scheduler's resolution. */
 export function readInterval(every: string | number): Told<number> {
   const allowed = 'whole minutes: a number and m, h, d or w, as in 15m, 1h30m, 13h, 2d';
   const text = String(every).trim();

@@ -9,7 +9,7 @@ import { readAs } from './field.ts';
 export const timezone = <O extends Option<string> | Option<string | undefined>>(one: O) =>
   readAs(one, { read: readTimezone });
 
-/** The zone, if the name exists; otherwise reports an error with the closest name. */
+/** Returns the zone if the name exists; otherwise reports an error that suggests the closest name. */
 export function readTimezone(at: Part, faults: Faults): string | undefined {
   const name = String(at.value);
   const fault = isBroken(at) ? undefined : timezoneFault(name);

@@ -22,7 +22,7 @@ const mostJobsNamed = 20;
 
 /**
  * The top-level `alerts`, already validated against its schema; undefined if absent. Reports errors that the schema
- * can't detect: a command where commands aren't allowed, a rule for an unknown channel.
+ * can't detect: a command although commands aren't allowed, or a rule for an unknown channel.
  */
 export function loadAlerts(
   top: Part,
@@ -49,7 +49,7 @@ export function loadAlerts(
   return { ...limitDefaults, ...values, channels };
 }
 
-/** `alerts` of a job: its overrides, or `false`; undefined if absent. */
+/** A job's `alerts`: its overrides, or `false`; undefined if absent. */
 export function loadOwnAlerts(job: Part, alerts: Alerts | undefined, faults: Faults): OwnAlerts | false | undefined {
   const at = partAt(job, 'alerts');
   if (at.value === false) return false;
@@ -74,7 +74,7 @@ const limitDefaults = {
   remindMs: spanOf(alertDefaults.remind),
 };
 
-/** A channel of unknown type is skipped, because its error was already reported. */
+/** Skips channels of an unknown type, whose error was already reported. */
 function channelOf(name: string, { part, faults }: { part: Part; faults: Faults }): AlertChannel | undefined {
   const { type } = isMap(part.value) ? (part.value as { type?: ChannelType }) : {};
   if (type === undefined || !channelTypes.includes(type)) return undefined;
@@ -100,7 +100,7 @@ function refuseCommand(path: Path, faults: Faults): void {
 function checkChannels({ path, value: to }: Part, channels: ReadonlyMap<string, AlertChannel>, faults: Faults): void {
   const known = [...channels.values()].filter(({ type }) => type !== 'heartbeat').map(({ name }) => name);
   for (const [i, name] of (Array.isArray(to) ? to : []).entries()) {
-    // The schema has reported values that aren't names.
+    // The schema has already reported values that aren't names.
     if (typeof name !== 'string' || known.includes(name)) continue;
     const isHeartbeat = channels.get(name)?.type === 'heartbeat';
     faults.add({

@@ -8,8 +8,8 @@ import { readText } from '../text/read-text.ts';
 import { readTop } from './top.ts';
 
 /**
- * Where a config looks for connectors, even if it has other errors. Without a config file, only the built-in connectors
- * are used.
+ * Where to look for a config's connectors, even if the config has other errors. Without a config file, only the
+ * built-in connectors are used.
  */
 export async function readPlaces(file: string): Promise<{ places: Places; problems: readonly Problem[] }> {
   const isThere = await access(file).then(

@@ -18,19 +18,19 @@ import type { ScheduleRules } from './schedule.ts';
 /** The top level of the file; its three maps aren't parsed yet. */
 export interface Top
   extends Pick<Values<typeof topOptions>, 'timezone' | 'monitor' | 'disk' | 'concurrency' | 'onStartError'> {
-  /** As written, with variables resolved. */
+  /** The top level as written, with variables resolved. */
   readonly part: Part;
   readonly folder: string;
   /** Absolute path. */
   readonly state: string;
   readonly allowCommands: boolean;
-  /** Reads the secrets of this load. */
+  /** Reads secrets while this config is loaded. */
   readonly secrets: SecretReader;
   /** Stops commands that are still running. */
   readonly signal?: AbortSignal;
   readonly withoutSecrets?: boolean;
   readonly sealKeys: SealKeys;
-  /** The default guards of all jobs. */
+  /** The default guards for all jobs. */
   readonly guards: WrittenGuards;
   readonly keep: NonNullable<Config['keep']>;
   /** Defaults for all schedules. */
@@ -63,7 +63,10 @@ export interface LoadContext {
   readonly transforms: readonly Transform[];
 }
 
-/** A source, or its errors; has the connector even then, so that the queries of its jobs can be validated. */
+/**
+ * A source, or its errors. Has the connector even if there are errors, so that the source's jobs can still be
+ * validated.
+ */
 export interface SourceResult extends LoadResult<Source> {
   readonly connector?: Connector;
 }
@@ -73,7 +76,9 @@ export interface Draft {
   readonly part: Part;
   readonly given: Readonly<Record<string, unknown>>;
   readonly faults: Faults;
-  /** Errors of the job's source and destination: they exclude the job, but are reported where they occur. */
+  /**
+   * Errors of the job's source and destination: they exclude the job, but are reported at the source or destination.
+   */
   readonly blamed: Problem[];
 }
 

@@ -33,7 +33,10 @@ export async function loadDestination(member: Member, context: LoadContext): Pro
   return { value: { ...rest, name, credentials, account, ...renewed }, problems: [] };
 }
 
-/** Reads the credentials again, in place, because its jobs share the object. Nothing for those that can't change. */
+/**
+ * Reads the credentials again and updates the destination in place, because its jobs share it. Empty if the credentials
+ * can't change.
+ */
 function renewalOf(part: Part, member: Member, context: LoadContext): Pick<Destination, 'renew'> {
   const again = resolveAgain(part, { member, context });
   if (again === undefined) return {};
@@ -50,7 +53,7 @@ function renewalOf(part: Part, member: Member, context: LoadContext): Pick<Desti
 
 /**
  * The account's ID appears in the state and in logs, so it must not reveal the credentials: a hash that included the
- * password would allow guessing it.
+ * password would let someone guess it.
  */
 function accountOf(url: string, credentials: Credentials): string {
   const who = credentials.kind === 'api_key' ? ['key', credentials.key] : ['basic', credentials.user];
@@ -76,7 +79,7 @@ function checkCredentials({ apiKey, basic }: Given, part: Part, faults: Faults):
   }
   if (basic !== undefined) return basicOf(basic);
   if (!isWritten('api_key') && !isWritten('basic')) {
-    // The cause is a misspelled option, which was already reported.
+    // A misspelled option, which was already reported, is the likely cause.
     if (faults.problems.some(({ code }) => code === 'CONFIG_UNKNOWN_OPTION')) return undefined;
     const next = `add a line: api_key: ${variable('SLUICE_API_KEY')}`;
     faults.add({

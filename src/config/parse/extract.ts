@@ -85,14 +85,15 @@ function loadQuery(
   return values;
 }
 
-/** Whether rows of earlier runs are kept. */
+/** Whether the job keeps rows from earlier runs. */
 function keepsRows(write: unknown): boolean {
   const disposition = isMap(write) ? write.disposition : write;
   return disposition === 'append' || disposition === 'merge';
 }
 
 /**
- * A payload replaces the whole target, so a job that only reads new rows shows nothing else, which is rarely intended.
+ * A payload replaces everything in the target, so a job that reads only new rows would show only those, which is rarely
+ * intended.
  */
 function tellOfNewOnly(query: Part, { connector, values, faults }: NewOnly): void {
   const option = connector.givesOnlyNewBy?.(values);
@@ -106,7 +107,7 @@ function tellOfNewOnly(query: Part, { connector, values, faults }: NewOnly): voi
   });
 }
 
-/** Advice on how the job can keep its rows, with a key of the query: advice with a wrong key would fail each run. */
+/** Advises how to make the job keep its rows, with a key from the query: with a wrong key, every run would fail. */
 function keepingRows(key: readonly string[] | undefined): string {
   if (key === undefined)
     return 'keep the rows with write: {disposition: merge, key: […]} and the columns that identify a row, or with write: append if no row repeats; or ';

@@ -3,8 +3,8 @@ import { partAt } from '../text/variables.ts';
 import type { Draft, LoadResult } from './context.ts';
 
 /**
- * The source or destination with that name. If it has errors itself, the job is blamed with them, so that they aren't
- * lost.
+ * The source or destination with that name. If it has errors, they also count as reasons for leaving out the job, so
+ * that they aren't lost.
  */
 export function findNamed<O extends LoadResult<unknown>>(
   { name, option, all }: Named<O>,

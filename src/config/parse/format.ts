@@ -19,7 +19,7 @@ interface Asked {
   readonly formats: readonly Format[];
 }
 
-/** The job's format, or that of its declared data source. Undefined if it has an error. */
+/** The job's format, or its declared data source's. Undefined if it has an error. */
 export function loadFormat(
   draft: Draft,
   target: Target | undefined,
@@ -35,7 +35,7 @@ export function loadFormat(
   if (at.broken.has(typeAt.path)) return undefined;
   const format = formats.find((one) => one.id === id);
   if (format === undefined) {
-    // The job's schema rejects anything but a name or a map.
+    // The job's schema has already rejected anything but a name or a map.
     if (typeof id === 'string' || isMap(written)) reportUnknown(id, { at: typeAt, formats, faults });
     return undefined;
   }

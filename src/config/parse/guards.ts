@@ -5,23 +5,26 @@ import { below } from '../text/document.ts';
 import type { Faults } from '../text/faults.ts';
 import type { Part } from '../text/variables.ts';
 
-/** Guards as written: `false` removes one. */
+/** Guards as written: `false` turns one off. */
 export type WrittenGuards = Partial<Values<typeof guardOptions>>;
 
-/** The top-level guards, including the default one; `false` means none at all. */
+/** The top-level guards, including the default one; `false` turns all of them off. */
 export function loadTopGuards(at: Part, faults: Faults): WrittenGuards {
   if (at.value === false) return {};
   return checkBounds(readOptions(guardOptions, at, faults), at, faults);
 }
 
-/** A job's guards: its own ones, each as a whole, then the top-level ones. `false` means none at all. */
+/**
+ * A job's guards: its own ones, each of which replaces the top-level guard as a whole, and the other top-level ones.
+ * `false` turns all of them off.
+ */
 export function loadGuards(at: Part, top: WrittenGuards, faults: Faults): Guards {
   if (at.value === false) return {};
   const all = { ...top, ...checkBounds(readWritten(guardOptions, at, faults), at, faults) };
   return Object.fromEntries(Object.entries(all).filter(([, guard]) => guard !== false)) as Guards;
 }
 
-/** Detects what the schema can't: bounds that exclude everything. */
+/** Detects what the schema can't: bounds that exclude every value. */
 function checkBounds(guards: WrittenGuards, { path }: Part, faults: Faults): WrittenGuards {
   for (const name of ['rows', 'bytes'] as const) {
     const { minimum = 0, maximum = Number.POSITIVE_INFINITY } = guards[name] || {};

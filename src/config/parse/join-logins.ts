@@ -9,7 +9,7 @@ type Outcomes = ReadonlyMap<string, SourceResult>;
 
 /**
  * Sources that share a login must agree on its account; their scopes may differ and are combined. Returns the sources
- * with combined scopes, without those that disagree with the first one of their login.
+ * with combined scopes, and excludes those whose account differs from that of the login's first source.
  */
 export function joinLogins(sources: Outcomes, document: Document): { results: Outcomes; problems: Problem[] } {
   const logins = [...sources].flatMap(([source, { value }]) => (value?.login ? [{ source, login: value.login }] : []));

@@ -16,7 +16,7 @@ export function memberPath({ map, name }: Member): Path {
   return below(`/${map}`, name);
 }
 
-/** The entry with its variables resolved and its name validated. */
+/** Returns the entry with its variables resolved, and validates its name. */
 export async function openMember(member: Member, { env, top, parts }: LoadContext): Promise<Part> {
   const path = memberPath(member);
   if (!namePattern.test(member.name)) {

@@ -18,7 +18,7 @@ function fill(node: unknown, options: OptionValues<OptionSet>): unknown {
 const isLoopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 /**
- * Why tokens must not be requested from a URL; undefined if they may be. Plain http is only allowed to this machine.
+ * Why tokens must not be requested from a URL; undefined if they may be. Plain HTTP is only allowed on this machine.
  */
 export function addressFault(address: string): string | undefined {
   const url = URL.parse(address);

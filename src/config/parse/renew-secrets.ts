@@ -15,8 +15,8 @@ interface Renewable {
 }
 
 /**
- * Resolves a part of the config again; undefined if its texts come from nothing that changes while the process runs.
- * The result is undefined if a file, command or secret can't be read.
+ * Returns a function that resolves a part of the config again; undefined if none of its values can change while the
+ * process runs. The function resolves to undefined if it can't read a file, command or secret.
  */
 export function resolveAgain(
   part: Part,
@@ -25,7 +25,7 @@ export function resolveAgain(
   if (![...part.resolved.values()].some(({ written }) => isRenewable(written))) return undefined;
   const path = memberPath(member);
   const { value } = member;
-  // Captures only what is needed, so the rest of the loaded document can be freed.
+  // Captures only what's needed, so that the rest of the loaded document can be freed.
   const { folder, allowCommands, secrets: reader } = context.top;
   const around = { env: context.env, folder, allowCommands };
   return async () => {

@@ -14,8 +14,8 @@ export const defaultRetry: RetryRule = {
 };
 
 /**
- * The `retry` rule of a job or the top level; false if it's off, `otherwise` if it's absent. Fields missing in a map
- * are taken from `otherwise`, or from the defaults if that is off.
+ * The `retry` rule of a job or the top level; false if it's off, `otherwise` if it's absent. Fields missing from a map
+ * come from `otherwise`, or from the defaults if `otherwise` is false.
  *
  * @param part the job's part, or the top level's
  */

@@ -21,7 +21,7 @@ export interface ScheduleContext {
 const kinds = ['cron', 'every', 'at'] as const;
 type Kind = (typeof kinds)[number];
 
-/** A job's schedule; undefined if it has none, only runs on request, or has an error. `part` is the job's. */
+/** A job's schedule; undefined if it has none, only runs on request, or has an error. `part` is the job's part. */
 export function loadSchedule(part: Part, context: ScheduleContext): Schedule | undefined {
   const at = partAt(part, 'schedule');
   if (typeof at.value === 'string') return loadShort(at, context);
@@ -66,7 +66,7 @@ function build(at: Part, { job, faults, ...context }: ScheduleContext): Schedule
 function tellKinds(at: Part, given: readonly Kind[], faults: Faults): undefined {
   if (given.some((kind) => at.broken.has(partAt(at, kind).path))) return undefined;
   const [first, ...others] = given;
-  // The schema has reported the unknown option.
+  // The schema has already reported the unknown option.
   if (first === undefined && Object.keys(at.value as object).some((name) => !Object.hasOwn(scheduleOptions, name)))
     return;
   faults.add({

@@ -91,7 +91,7 @@ async function findConnector(
   return undefined;
 }
 
-/** Databases are read by the connector `db`; people often write the driver's name instead of the connector's. */
+/** The `db` connector reads databases, but people often write the driver's name instead. */
 async function asDriver(
   id: string,
   { catalog }: LoadContext,
@@ -115,8 +115,8 @@ function unusable(id: string, known: readonly string[]): { message: string; allo
 type Given = Parameters<NonNullable<Connector['validate']>>[0];
 
 /**
- * Reports the errors found by the connector's own rules, each at its option. Those about the source are reported once,
- * with the source, and not for every job that reads it. A rule that throws is a bug of the plugin.
+ * Reports the errors that the connector's own rules find, each at its option. Errors about the source are reported
+ * once, with the source, rather than for every job that reads it. If a rule throws, that's a bug in the plugin.
  */
 export function reportRules(
   connector: Connector,

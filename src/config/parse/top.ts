@@ -30,7 +30,7 @@ export const topMaps = {
   jobs: named('Jobs, by name.', true),
 };
 
-/** Parses the top level. An error there makes the whole file unusable. */
+/** Parses the top level. An error at the top level makes the whole file unusable. */
 export async function readTop(
   document: Document,
   { faults, ...around }: Pick<VariableSettings, 'env' | 'folder' | 'signal' | 'withoutSecrets'> & { faults: Faults },
@@ -103,7 +103,7 @@ export async function readTop(
   };
 }
 
-/** The section `secrets`, whose own secrets come from elsewhere, and a reader with its settings. */
+/** The `secrets` section, whose own secrets come from elsewhere, and a reader with its settings. */
 async function openSecrets(
   value: unknown,
   settings: VariableSettings,

@@ -9,7 +9,10 @@ import type { Part } from '../text/variables.ts';
 import { loadSchedule } from './schedule.ts';
 import { validatePart } from './validate.ts';
 
-/** Parses a schedule as in `schedule:`, a text or a map in braces; without a schedule, it's `manual`. */
+/**
+ * Parses a schedule written as in `schedule:`, either as a string or as a map in braces. If there are neither problems
+ * nor a schedule, it's `manual`.
+ */
 export function trySchedule(
   text: string,
   timezone: string,

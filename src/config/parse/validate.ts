@@ -12,7 +12,7 @@ import { memberOf } from '../text/register-secrets.ts';
 import { kindOf, showValue } from '../text/show-value.ts';
 import { type Part, partAt } from '../text/variables.ts';
 
-/** The library stops at eight errors by default; users want all of them at once. */
+/** By default, the library stops after eight errors, but users want all of them at once. */
 Settings.Set({ maxErrors: 10_000 });
 
 interface SchemaError {
@@ -25,7 +25,7 @@ interface SchemaError {
 /** Options of another part that users put here by mistake. */
 export interface Elsewhere {
   readonly options: readonly string[];
-  /** Where they belong, for example "a job's query". */
+  /** Where the options belong, for example "a job's query". */
   readonly place: string;
 }
 
@@ -52,7 +52,7 @@ export function validatePart(part: Part, { schema, noun, faults, elsewhere }: Ru
   }
 }
 
-/** Validating is several times faster than collecting errors, and there are rarely any. */
+/** Validating is several times faster than collecting errors, and errors are rare. */
 function errorsOf(schema: JsonSchema, value: unknown): SchemaError[] {
   return fits(schema, value) ? [] : Errors(schema, value)[1];
 }
@@ -62,8 +62,8 @@ function isBroken(part: Part, path: Path): boolean {
 }
 
 /**
- * Gives each value with an unread variable one that the schema allows, so that everything else can be checked. Two values
- * that are written differently get different ones where the schema allows that.
+ * Replaces each value that has an unread variable with one that the schema allows, so that everything else can be
+ * checked. If the schema allows it, values that are written differently get different replacements.
  */
 function fillUnread(part: Part, schema: JsonSchema): void {
   for (const [path, { written, whole, isUnread }] of part.resolved) {
@@ -96,7 +96,7 @@ function allowedBySchema(node: JsonSchema | undefined): unknown[] {
 }
 
 /**
- * `requests_per_day: ${env:N}` is text until the schema requires a number, and `zero_dates: null` is null in YAML until
+ * `requests_per_day: ${env:N}` is a string unless the schema requires a number, and `zero_dates: null` is null unless
  * the schema allows the word.
  */
 function convertValues(part: Part, schema: JsonSchema): void {
@@ -136,7 +136,10 @@ function changed(value: unknown, [key, ...rest]: string[], change: (old: unknown
   return { ...map, [name]: changed(map[name], rest, change) };
 }
 
-/** For an anyOf, reports only the errors of the intended branch; if there's none, lists the alternatives once. */
+/**
+ * For an anyOf, reports only the errors of the intended branch; if no branch was clearly intended, lists the
+ * alternatives once.
+ */
 function distinct(errors: readonly SchemaError[]): SchemaError[] {
   const forks = errors.filter(isFork);
   return errors.filter((error) => {
@@ -153,7 +156,7 @@ function isFork({ keyword }: SchemaError): boolean {
   return keyword === 'anyOf' || keyword === 'oneOf';
 }
 
-/** The branch of this fork that an error is in. Another value that the same schema applies to has its own forks. */
+/** The fork's branch that an error is in. If the same schema applies to another value, that value has its own forks. */
 function branchOf(error: SchemaError, fork: SchemaError): string | undefined {
   if (!`${error.instancePath}/`.startsWith(`${fork.instancePath}/`)) return undefined;
   const prefix = `${fork.schemaPath}/${fork.keyword}/`;
@@ -174,7 +177,7 @@ function meantBranch(fork: SchemaError, errors: readonly SchemaError[]): string 
     return [...new Set(inside.map(({ branch }) => branch))].filter((branch) => !others.has(branch));
   };
   const deeper = inside.flatMap(({ error }) => (isFork(error) ? [error] : []));
-  // An error inside a nested anyOf is reported by that one.
+  // A nested anyOf reports the errors inside it.
   const isMisfit = (error: SchemaError): boolean =>
     (error.keyword === 'const' && deeper.every((other) => branchOf(error, other) === undefined)) ||
     (['type', 'enum'].includes(error.keyword) && error.instancePath === fork.instancePath);

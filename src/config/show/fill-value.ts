@@ -7,7 +7,7 @@ import type { Part } from '../text/variables.ts';
 /** Replaces every secret. */
 export const hidden = '[redacted]';
 
-/** The origin of values by path. Values without an origin are defaults. */
+/** The origin of each value, by path. Values without an origin are defaults. */
 export type Origins = Record<Path, string>;
 
 /** The context for showing parts of a config. */
@@ -31,8 +31,8 @@ interface Given {
 }
 
 /**
- * The effective value of an option: unset options have their default, secrets are hidden. The origin of each value in
- * the file (its line, its variables) is added to `from`; a list counts as one value.
+ * The effective value of an option: unset options have their defaults, and secrets are hidden. The origin of each value
+ * in the file (its line, its variables) is added to `from`; a list counts as one value.
  */
 function fillValue(value: unknown, path: Path, { nature, ...given }: Given & { nature: Nature }): unknown {
   const { schema } = nature;
@@ -50,7 +50,7 @@ function fillValue(value: unknown, path: Path, { nature, ...given }: Given & { n
   return Object.fromEntries(filled.filter(([, member]) => member !== undefined));
 }
 
-/** The default according to the schema; members missing in its default may have their own. */
+/** The schema's default; members missing from it may have their own defaults. */
 function defaultOf(schema: JsonSchema | undefined): unknown {
   const whole = schema?.default;
   if (!isMap(whole)) return whole;
@@ -90,7 +90,7 @@ function hideBelow(value: unknown, nature: Nature): unknown {
 /** If a list is secret, so are its items. */
 const listed = (list: Nature, item: Nature): Nature => ({ ...item, secret: list.secret || item.secret });
 
-/** `line 12`, with the variables there. A variable's default may be a secret, so only its name is shown. */
+/** `line 12`, and the variables on that line. A variable's default may be a secret, so only the name is shown. */
 function originOf(path: Path, { document, part }: Given): string {
   const line = `line ${document.place(path).line}`;
   // In a shorthand ("query: select 1"), variables are recorded at the path of the map.

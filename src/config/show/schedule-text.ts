@@ -24,7 +24,7 @@ function daysText(days: readonly number[]): string {
     .join(', ');
 }
 
-/** A schedule with the keys of the file, including the job's share of a spread. */
+/** A schedule with the file's keys, including the job's own delay from `spread`. */
 export function describeSchedule(schedule: Schedule): object {
   const { misfire, overlap, offset } = schedule;
   return {

@@ -9,13 +9,13 @@ import type { Part } from '../text/variables.ts';
 import { fillPart, type Origins, type Showing } from './fill-value.ts';
 import { showJob } from './show-job.ts';
 
-/** The effective config with the keys of its file, without the parts that have errors. Secrets are hidden. */
+/** The effective config with its file's keys, but without the parts that have errors. Secrets are hidden. */
 export interface ShownConfig {
   /** All options; unset ones without a default are undefined. */
   readonly values: Readonly<Record<string, unknown>>;
   /**
-   * The origin of values, by JSON pointer: the line and its variables, or what else determines them. A value without an
-   * entry for itself or an enclosing path is a default.
+   * The origin of each value, by JSON pointer: the line and its variables, or whatever else determines the value. If
+   * neither a value nor an enclosing path has an entry, the value is a default.
    */
   readonly from: Origins;
 }

@@ -65,7 +65,7 @@ function showFormat({ format }: NonNullable<Job['extract']>, part: Part, showing
   return { format: filled };
 }
 
-/** When it fires, in words, with its schedule rules: its own or the top-level ones. */
+/** When it fires, in words, and its schedule rules: its own or the top-level ones. */
 function showSchedule({ schedule }: Job, part: Part, { document, from }: Showing): object {
   const at = partAt(part, 'schedule');
   const shown = describeSchedule(schedule!) as Values;
@@ -81,7 +81,7 @@ function showSchedule({ schedule }: Job, part: Part, { document, from }: Showing
 
 const times: ReadonlySet<string> = new Set(['cron', 'every', 'at', 'days', 'from']);
 
-/** The effective guards of a job: for each guard, its own, otherwise the top-level one, otherwise the default. */
+/** A job's effective guards: each is the job's own, otherwise the top-level one, otherwise the default. */
 function showGuards(part: Part, { document, top: config, from }: Showing): unknown {
   const top = partAt(config, 'guards');
   const at = partAt(part, 'guards');

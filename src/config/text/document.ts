@@ -19,9 +19,9 @@ export interface Document {
   /** The file name from the caller, as shown in messages. */
   readonly file: string;
   readonly value: unknown;
-  /** Errors of the text itself: syntax, duplicate keys, numbers too large to be exact. */
+  /** Errors in the text itself: invalid syntax, duplicate keys, numbers too large to be exact. */
   readonly problems: readonly Problem[];
-  /** Location of the key (or of its value, with `value`); that of the nearest parent if it's absent. */
+  /** Location of the key, or with `value` of its value; if it's absent, the location of the nearest parent. */
   place(path: Path, part?: 'key' | 'value'): ProblemLocation;
   /** Location of `text` inside the value at `path`; the value's own location if it isn't found. */
   placeWithin(path: Path, text: string): ProblemLocation;
@@ -85,8 +85,8 @@ export function readDocument(file: string, text: string): Document {
 }
 
 /**
- * After losing its position, the parser reports every word to the end of the file, so only the errors before that are
- * useful.
+ * Once the parser is confused, it reports every word up to the end of the file, so only the errors before that point
+ * are useful.
  */
 function firstFaults<F extends { message: string }>(faults: readonly F[]): readonly F[] {
   const lost = faults.findIndex(({ message }) => message.includes('token in YAML stream'));

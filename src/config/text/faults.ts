@@ -3,9 +3,9 @@ import type { Document, Path } from './document.ts';
 
 export type Fault = Omit<ProblemOptions, 'family' | 'where'> & {
   readonly path: Path;
-  /** Point at the key instead of the value. */
+  /** Points at the key instead of the value. */
   readonly on?: 'key' | 'value';
-  /** Point at this text inside the value. */
+  /** Points at this text inside the value. */
   readonly within?: string;
 };
 
@@ -22,14 +22,18 @@ export class Faults {
     this.#scope = scope;
   }
 
-  /** Adds an error: this part can't be used until it's fixed. For an unread value, reports that it wasn't checked. */
+  /**
+   * Adds an error: this part can't be used until it's fixed. If the value is unread, reports that it wasn't checked
+   * instead.
+   */
   add(fault: Fault): void {
     const written = this.#unreadAt(fault.path);
     this.problems.push(this.#problem(written === undefined ? fault : unreadFault(fault, written)));
   }
 
   /**
-   * Marks the value at `path` as unread, because it has a variable that wasn't read. `written`: its text in the file.
+   * Marks the value at `path` as unread, because it has a variable that wasn't read. `written`: how it's written in the
+   * file.
    */
   unread(path: Path, written: string): void {
     this.#unread.set(path, written);
@@ -39,7 +43,7 @@ export class Faults {
     return [...this.#unread].find(([at]) => path === at || path.startsWith(`${at}/`))?.[1];
   }
 
-  /** Adds a warning, which stops nothing. For an unread value, only warnings about its variables are added. */
+  /** Adds a warning, which stops nothing. If the value is unread, only adds warnings about its variables. */
   warn(fault: Fault): void {
     if (this.#unreadAt(fault.path) === undefined || fault.within !== undefined)
       this.warnings.push(this.#problem(fault));
@@ -56,7 +60,7 @@ export class Faults {
   }
 }
 
-/** The code of errors that may only be due to an unread variable. */
+/** The code for errors that an unread variable may have caused. */
 export const unreadCode = 'CONFIG_UNREAD';
 
 function unreadFault({ path, message }: Fault, written: string): Fault {

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
 import { Problem } from '../../lib/problem.ts';
 
-/** The text of a config, or the file's error: missing, unreadable, not UTF-8. */
+/** The text of a config, or why it can't be used: the file is missing, unreadable, or not UTF-8. */
 export async function readText(file: string): Promise<string | Problem> {
   try {
     const bytes = await readFile(file);

@@ -1,8 +1,8 @@
 import { type ProgramOptions, type ProgramResult, runProgram } from '../../lib/run-program.ts';
 
 /**
- * Runs a command line and returns its standard output. No shell is involved: words are split at spaces, quotes and
- * backslashes group them, and nothing else is special.
+ * Runs a command line and returns its standard output. No shell is involved: spaces separate words, quotes and
+ * backslashes keep spaces inside a word, and nothing else is special.
  */
 export async function runCommand(line: string, options: ProgramOptions): Promise<ProgramResult> {
   const words = splitWords(line);

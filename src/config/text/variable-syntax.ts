@@ -11,13 +11,13 @@ export function closing(text: string, from: number): number {
 
 const secretStart = new RegExp(`\\$\\{\\s*(?:${[...secretProviders.keys()].join('|')})\\s*:`, 'g');
 
-/** The variables in a text whose values come from a secrets provider. */
+/** The variables in a string whose values come from a secrets provider. */
 export function secretVariablesIn(text: string): string[] {
   const found = [...text.matchAll(secretStart)].map(({ index }) => [index, closing(text, index + 2)] as const);
   return found.flatMap(([start, end]) => (end < 0 ? [] : [text.slice(start, end + 1)]));
 }
 
-/** Whether a text contains a variable whose value may change while the process runs. */
+/** Whether a string contains a variable whose value may change while the process runs. */
 export function isRenewable(written: string): boolean {
   return /\$\{\s*(?:file|cmd)\s*:/.test(written) || secretVariablesIn(written).length > 0;
 }

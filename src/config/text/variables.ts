@@ -19,7 +19,7 @@ export interface VariableSettings {
   /** Stops commands that are still running. */
   readonly signal?: AbortSignal;
   /**
-   * Reads no secrets and runs no commands: a variable that has no value here is replaced with a text, and its value counts
+   * Reads no secrets and runs no commands: a variable without a value here is replaced with a placeholder, which counts
    * as valid.
    */
   readonly withoutSecrets?: boolean;
@@ -33,7 +33,7 @@ interface Resolved {
   readonly pieces: readonly Piece[];
   /** The value was a single variable, so it may be converted to a number or boolean. */
   readonly whole: boolean;
-  /** A variable wasn't read, so the value may be any that the option allows. */
+  /** A variable wasn't read, so the value may be anything that the option allows. */
   readonly isUnread: boolean;
 }
 
@@ -41,7 +41,7 @@ export interface Piece {
   /** The name of the environment variable, file, command or secret. */
   readonly name: string;
   readonly text: string;
-  /** The absolute path of the file that has the value; absent for other variables. */
+  /** The absolute path of the file that contains the value; absent for other variables. */
   readonly file?: string;
 }
 
@@ -53,7 +53,7 @@ export interface Part {
   readonly resolved: ReadonlyMap<Path, Resolved>;
   /** Values with unresolved variables: already reported, so they aren't validated. */
   readonly broken: ReadonlySet<Path>;
-  /** The text that contains this value, as in `every 15m`: errors show all of it. */
+  /** The string that contains this value, as in `every 15m`: errors show the whole string. */
   readonly whole?: Part;
 }
 
@@ -66,16 +66,16 @@ export function partAt(part: Part, ...keys: (string | number)[]): Part {
   return { ...part, path: keys.reduce<Path>(below, part.path), value };
 }
 
-/** Whether a variable in the value, or in the text that contains it, is unresolved. */
+/** Whether the value, or the string that contains it, has an unresolved variable. */
 export function isBroken({ path, broken }: Part): boolean {
   return [...broken].some((at) => path === at || path.startsWith(`${at}/`));
 }
 
 /**
- * Replaces the variables in every text value (never in a key) below `value`: `${env:NAME}`, `${env:NAME:-default}`,
+ * Replaces the variables in every string value (never in a key) below `value`: `${env:NAME}`, `${env:NAME:-default}`,
  * `${file:PATH}` without trailing newlines (the path may contain variables), `${cmd:program arguments}` without
- * trailing newlines, and the variables of `src/secrets/all/`; `$${` is a literal `${`. Works on parsed data, so nothing in a resolved value can change the
- * structure of the config.
+ * trailing newlines, and the variables of `src/secrets/all/`; `$${` is a literal `${`. Works on parsed data, so nothing
+ * in a resolved value can change the structure of the config.
  */
 export async function resolvePart(
   given: { path: Path; value: unknown },

@@ -9,12 +9,13 @@ import { ConditionScanner } from './condition-scanner.ts';
 import { describe } from './describe.ts';
 import { raisedFacts } from './raised-facts.ts';
 
-/** Timeout, so that a command doesn't wait for a channel that hangs: unsent messages go out with the next scan. */
+/** Limits how long a command waits for a channel that hangs; the next scan sends the remaining messages. */
 const patienceMs = 10_000;
 const good: readonly RunOutcome['state'][] = ['delivered', 'unchanged', 'refreshed'];
 
 /**
- * Sends alerts after runs without a daemon: one scan at the end, which groups conditions by cause, and one attempt to send.
+ * Sends alerts after runs without a daemon: scans once at the end, which groups conditions by cause, and tries once to
+ * send.
  */
 export async function alertAfterRun({
   runtime,
@@ -30,7 +31,7 @@ export async function alertAfterRun({
 }): Promise<void> {
   const { store, clock, events } = runtime;
   if (config.alerts === undefined) return;
-  // The runs have ended, so there's nothing to group with.
+  // All runs have ended, so there are no later conditions to group with.
   const alerts = { ...config.alerts, settleMs: 0 };
   const { folder, file } = config;
   const signal = AbortSignal.any([stop, AbortSignal.timeout(patienceMs)]);

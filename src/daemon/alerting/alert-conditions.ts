@@ -6,8 +6,8 @@ import type { Condition, ConditionKind } from '../conditions/condition.ts';
 import { limitsOf, routeOf } from './route.ts';
 
 /**
- * The occasion under which a kind is reported. Other kinds aren't reported: there is no channel, or no process that
- * would notice their end.
+ * The occasion that each kind is reported as. Other kinds aren't reported, because there's no channel for them, or no
+ * process that would notice when they end.
  */
 const occasionOf: Readonly<Partial<Record<ConditionKind, Occasion>>> = {
   failed: 'failed',
@@ -33,7 +33,7 @@ interface AlertContext {
   readonly hasBeat: boolean;
 }
 
-/** Applies the rules of when and whom to notify. Whether something is wrong is decided by the conditions alone. */
+/** Applies the rules about when and whom to notify. The conditions alone decide whether something is wrong. */
 export function alertConditions(conditions: readonly Condition[], context: AlertContext): AlertCondition[] {
   const { config, hasBeat } = context;
   const told = conditions.flatMap((condition) => {
@@ -86,13 +86,13 @@ function jobOf({ subject, jobs }: Condition, config: Config): Job | undefined {
   return isOfJob ? config.jobs.get(jobs[0] ?? '') : undefined;
 }
 
-/** Conditions of muted jobs, and of logins and sources that only muted jobs use. */
+/** Whether a condition only concerns muted jobs, or a login or source that only muted jobs use. */
 function isMuted({ subject, jobs }: Condition, config: Config): boolean {
   if (!/^(job|source|login):/.test(subject)) return false;
   return jobs.every((name) => config.jobs.get(name)?.alerts === false);
 }
 
-/** One alert about the whole file. */
+/** A single alert about the whole file. */
 function configAlert(conditions: readonly Condition[], { alerts }: AlertContext): AlertCondition[] {
   const refused = conditions.find(({ kind }) => kind === 'reload_refused');
   const left = conditions.filter(({ kind }) => kind === 'left_out' || kind === 'config');

@@ -11,7 +11,9 @@ import { describe } from './describe.ts';
 import { raisedFacts } from './raised-facts.ts';
 import { UnwritableAlert } from './unwritable.ts';
 
-/** Polling interval for changes without an event: those due to the passing of time or to other processes. */
+/**
+ * Polling interval for changes that emit no event, because they're caused by the passage of time or by other processes.
+ */
 const scanEveryMs = 60_000;
 /** Debounce: a burst of events causes one scan; slow scans run less often. */
 const restMs = 1_000;
@@ -21,7 +23,7 @@ export interface AlertLoopOptions {
   readonly runtime: Pick<Runtime, 'store' | 'events' | 'clock' | 'log'>;
   /** The active config. */
   readonly config: () => Config;
-  /** Liveness of the schedules, as far as this process knows. */
+  /** Whether the schedules are running, as far as this process knows. */
   readonly liveness: () => Promise<Liveness | undefined>;
 }
 
@@ -79,12 +81,12 @@ export class AlertLoop {
     this.#loop = this.#run();
   }
 
-  /** Scans now, for changes without an event. */
+  /** Scans immediately, for changes that emit no event. */
   scanNow(): void {
     this.#pause.abort();
   }
 
-  /** Stops immediately. Pending messages are sent after the next start. */
+  /** Stops immediately. The next start sends pending messages. */
   async stop(): Promise<void> {
     this.#unsubscribe();
     this.#stop.abort();

@@ -15,13 +15,13 @@ export interface ScanOptions {
   readonly alerts: Alerts;
   readonly store: Store;
   readonly clock: Clock;
-  /** Liveness of the schedules; undefined: unknown. */
+  /** Whether the schedules are running; undefined: unknown. */
   readonly liveness: Liveness | undefined;
 }
 
 /**
- * Finds all conditions that cause alerts. They're read from the store, not collected from events, so a scan also finds what
- * happened earlier or in another process.
+ * Finds all conditions that cause alerts. Reads them from the store instead of collecting events, so a scan also finds
+ * what happened earlier or in another process.
  */
 export class ConditionScanner {
   readonly cache = new ConditionCache();
@@ -37,7 +37,7 @@ export class ConditionScanner {
   }
 }
 
-/** What a scan over this config can say about an alert that's no longer among the conditions. */
+/** What a scan with this config can tell about an alert whose condition it no longer finds. */
 function standingIn(
   conditions: readonly Condition[],
   {
@@ -60,7 +60,7 @@ function standingIn(
     if (kind === 'source') return config.sources.has(name) ? 'judged' : 'unknown';
     if (kind === 'disk') return config.disk === undefined ? 'unknown' : 'judged';
     if (kind === 'login') return logins.has(name) ? 'judged' : 'unknown';
-    // Whether the failure is over is known only when the retried run has ended.
+    // Only the end of the retried run shows whether the failure is over.
     if (occasion === 'failed' && retried.has(subject)) return 'unknown';
     if (kind !== 'job') return config.destinations.has(name) ? 'judged' : 'unknown';
     const job = config.jobs.get(name);

@@ -2,7 +2,7 @@ import type { AlertLimits, Alerts, Occasion } from '../../config/alerts.ts';
 import type { Job } from '../../config/config.ts';
 import { fitsJob } from '../../config/job-pattern.ts';
 
-/** A job's limits, or the global ones if there's no single job. */
+/** A job's limits, or the global ones if the alert isn't about a single job. */
 export function limitsOf(job: Job | undefined, alerts: Alerts): AlertLimits {
   return job?.alerts === undefined || job.alerts === false ? alerts : { ...alerts, ...job.alerts };
 }

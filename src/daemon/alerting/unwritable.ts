@@ -25,7 +25,7 @@ interface Told {
 
 /**
  * The only alert that can't be stored before it's sent: the state isn't writable. It's kept in memory, sent to each
- * channel until it's accepted, and repeated after `remind`.
+ * channel until the channel accepts it, and repeated after `remind`.
  */
 export class UnwritableAlert {
   readonly #given: UnwritableOptions;
@@ -35,7 +35,7 @@ export class UnwritableAlert {
     this.#given = given;
   }
 
-  /** Reports the problem, or its end. `problem`: why the state isn't writable now. */
+  /** Reports the problem or its end. `problem`: why the state isn't writable; undefined if it is. */
   async tell(problem: Problem | undefined, config: Config, alerts: Alerts): Promise<void> {
     const told = this.#told;
     if (problem !== undefined) {

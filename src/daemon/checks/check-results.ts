@@ -8,7 +8,7 @@ export interface SourceCheck {
   readonly at: number;
   /** Why it didn't respond; absent if it did. */
   readonly trouble?: {
-    /** Since when it hasn't responded. */
+    /** When it stopped responding. */
     readonly since: number;
     readonly code: string;
     readonly message: string;
@@ -18,7 +18,7 @@ export interface SourceCheck {
 
 const prefix = 'check:';
 
-/** The last check of each source that was ever checked, by name. */
+/** The last check of each source, by name, if it was ever checked. */
 export async function readChecks({ settings }: Pick<Store, 'settings'>): Promise<Map<string, SourceCheck>> {
   const rows = await settings.below(prefix);
   return new Map(rows.map(({ value }) => JSON.parse(value) as SourceCheck).map((one) => [one.source, one]));

@@ -13,7 +13,7 @@ export interface CheckSourceOptions {
   readonly config: Pick<Config, 'folder'>;
   readonly logins: Logins;
   readonly loginGate: LoginBreaker;
-  /** True if a person asks: the login is tried even if it's on hold, and success lifts the hold. */
+  /** True if a person requested the check: it tries the login even if that's on hold, and success lifts the hold. */
   readonly isPerson?: boolean;
   readonly clock: Clock;
   readonly log: Log;
@@ -41,7 +41,7 @@ export async function checkSource(source: Source, given: CheckSourceOptions): Pr
     late.abort(problem);
     throw problem;
   });
-  // The loser of the race may still reject; mark that as handled.
+  // The slower promise may still reject; mark that as handled.
   for (const one of [asked, waited]) one.catch(() => undefined);
   try {
     return { message: await Promise.race([asked, waited]) };

@@ -14,15 +14,15 @@ export interface SourceChecksOptions {
 const atATime = 2;
 /** Retry interval for a source that didn't respond, unless its own interval is shorter. */
 const againMs = 15 * 60_000;
-/** Polling interval for changes to the state by other processes. */
+/** Polling interval for changes that other processes make to the state. */
 const lookEveryMs = 10 * 60_000;
-/** Polling interval for the end of a run that reads the source. */
+/** Polling interval while a run reads the source. */
 const besideMs = 60_000;
 const restMs = 1_000;
 
 /**
  * Checks sources on its own schedule, so that people learn about an unreachable source before the next run fails. A run
- * that read the source counts as a check. A check never overlaps with a run of the same source: it waits or is
+ * that read the source counts as a check. A check never overlaps with a run that reads the same source: it waits or is
  * canceled.
  */
 export class SourceChecks {
@@ -31,7 +31,7 @@ export class SourceChecks {
   readonly #queue = new PQueue({ concurrency: atATime });
   /** Sources with a check in progress or about to start. */
   readonly #under = new Map<string, AbortController>();
-  /** Sources that are only checked because of the startup probe. */
+  /** Sources that the startup probe still has to check. */
   #wanted = new Set<string>();
   #nap = new AbortController();
   #loop: Promise<void> = Promise.resolve();
@@ -41,7 +41,7 @@ export class SourceChecks {
     this.#given = given;
   }
 
-  /** Starts checking; with `probe`, first checks every source of an enabled job once, regardless of its interval. */
+  /** Starts checking. With `probe`, first checks each source that an enabled job uses, regardless of its interval. */
   start({ probe }: { probe: boolean }): void {
     const { events } = this.#given.runtime;
     if (probe)
@@ -91,7 +91,7 @@ export class SourceChecks {
       const runAt = Math.max(0, ...jobs.map(({ name }) => readAt.get(name) ?? 0));
       const wait = this.#dueAt(source, { check, runAt }) - clock.now();
       if (wait > 0 || this.#under.has(source.name)) return Math.max(wait, restMs);
-      // A run in progress is more conclusive than a check; its end wakes us if it's in this process.
+      // A run in progress is more conclusive than a check. When it ends in this process, it wakes this loop.
       if (jobs.some(({ name }) => running.has(`job:${name}`))) return besideMs;
       if (onHold.has(source.name)) return againMs;
       this.#begin(source, { config, before: check });

@@ -10,12 +10,12 @@ import type { Column } from '../../sdk/column.ts';
 import { guardSource } from '../login-holds/source-session.ts';
 import type { CheckSourceOptions } from './check-source.ts';
 
-/** Timeout for the columns: a query that is slower computes rows before it knows its columns, so it's skipped. */
+/** Timeout for finding the columns. A slower query computes rows before it knows its columns, so it's skipped. */
 const patienceMs = 60_000;
 
 export type ColumnsAnswer = { readonly message: string } | { readonly problem: Problem };
 
-/** Whether a job names columns that can be checked without reading a row: see `columnsFirst` of connectors. */
+/** Whether a job names columns that can be checked without reading a row: see the connectors' `columnsFirst`. */
 export function namesColumns({ enabled, extract, guards = {} }: Job): boolean {
   if (!enabled || extract?.source.connector.columnsFirst !== true) return false;
   const { transforms, write, query, source } = extract;
@@ -25,8 +25,8 @@ export function namesColumns({ enabled, extract, guards = {} }: Job): boolean {
 }
 
 /**
- * Opens a job's query and checks that the columns named in its options, transforms, `write`, format and guards
- * exist. Stops before the first row. Throws only the signal's reason.
+ * Opens a job's query and checks that the columns exist that its options, transforms, `write`, format and guards name.
+ * Stops before the first row. Throws only the signal's reason.
  */
 export async function tryColumns(job: Job, given: CheckSourceOptions): Promise<ColumnsAnswer> {
   try {

@@ -20,8 +20,8 @@ export interface ConnectionTest {
 
 /**
  * Makes the smallest real call to every source and destination, and checks that queries return the columns that jobs
- * name, if that's possible without reading rows. Sends one request per destination, charged and rate-limited like any
- * other, to an endpoint that needs the same permissions as an upload, so that a key without them is detected.
+ * name, if that's possible without reading rows. Sends one request per destination, which is charged and rate-limited
+ * like any other. Its endpoint needs the same permissions as an upload, so a key without them is detected.
  */
 export async function tryConnections(config: Config, signal: AbortSignal): Promise<ConnectionTest[]> {
   const runtime = await composeRuntime({ config });
@@ -54,7 +54,7 @@ async function tryJobs(
   );
 }
 
-/** Tests only the sources of enabled jobs and no destination, so it doesn't use the daily allowance. */
+/** Tests only the sources that enabled jobs use. Contacts no destination, so it doesn't use the daily allowance. */
 export async function trySources(config: Config, runtime: Runtime, signal: AbortSignal): Promise<ConnectionTest[]> {
   const queue = new PQueue({ concurrency: atATime });
   const sources = [...sourcesOf(config.jobs.values()).keys()];

@@ -37,19 +37,19 @@ export const conditionLevels = ['error', 'warning'] as const;
 export type ConditionLevel = (typeof conditionLevels)[number];
 
 /**
- * One thing that is wrong now. Status, pages, readiness, metrics, explain and alerts only render conditions and decide
- * nothing themselves.
+ * One thing that is wrong now. Status, console, readiness, metrics, explain and alerts only render conditions and
+ * decide nothing themselves.
  */
 export interface Condition {
   /** `job:orders`, `destination:main`, `account:main`, `source:shop`, `login:crm`, `channel:ops`, `config`, `scheduler` … */
   readonly subject: string;
   readonly kind: ConditionKind;
   readonly level: ConditionLevel;
-  /** Since when, epoch milliseconds. */
+  /** When it began, epoch milliseconds. */
   readonly since: number;
   /** One sentence without a full stop. */
   readonly what: string;
-  /** Names of the jobs that it affects now; may be empty. */
+  /** Names of the jobs that it currently affects; may be empty. */
   readonly jobs: readonly string[];
   readonly code?: string;
   /** A command or a sentence. */
@@ -69,7 +69,7 @@ export interface Snapshot {
   readonly jobs: readonly Job[];
   /** Logins that only a person can renew. */
   readonly needy: readonly LoginReport[];
-  /** The daemon's record of its active config, if that's the config in question. */
+  /** The daemon's record of its active config, if it's the config whose conditions are read. */
   readonly taken: ActiveRecord | undefined;
 }
 

@@ -52,12 +52,12 @@ export function findConfigFaults({
   ];
 }
 
-/** Whether a job's error is only in the file: the daemon's active config has the job without errors. */
+/** Whether a job's error is only in the file, because the daemon's active config has the job without errors. */
 export function isInFileOnly(job: string, taken: ActiveRecord | undefined): boolean {
   return taken !== undefined && !taken.leftOut.some((one) => one.job === job);
 }
 
-/** Errors recorded by the daemon, plus those of the file that the daemon doesn't have. */
+/** Errors that the daemon recorded, plus errors in the file that it doesn't know. */
 function leftOutOf(
   { leftOut }: Snapshot['config'],
   taken: ActiveRecord | undefined,

@@ -7,7 +7,7 @@ import type { NextAttempt } from '../retry/next-attempt.ts';
 import type { Condition, Snapshot } from './condition.ts';
 import { isOfLoginHold } from './refused-logins.ts';
 
-/** A run that has been retried for this long counts as failed. */
+/** After being retried for this long, a run counts as failed. */
 const patienceMs = 15 * 60_000;
 
 /**
@@ -65,8 +65,8 @@ function failureOf(job: Job, { failures, since, last }: Streak): Condition {
 }
 
 /**
- * A run that is being retried: a failure if it takes long, or if the firings before it failed. If only a manual run failed before
- * it, no action is needed yet.
+ * A run that is being retried. It counts as a failure if it takes long or if the previous firings failed; a failed
+ * manual run before it isn't enough.
  */
 function retryOf(
   job: Job,

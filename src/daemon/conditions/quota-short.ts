@@ -7,14 +7,14 @@ import { firingsLeft, throttleDay } from '../throttle/throttle-day.ts';
 import type { Condition, ConditionLevel, Snapshot } from './condition.ts';
 import { thresholdsOf } from './limits.ts';
 
-/** Planning the rest of the day takes a while with thousands of jobs, so the result is cached for this long. */
+/** Planning the rest of the day is slow with thousands of jobs, so the result is cached for this long. */
 const planEveryMs = 900_000;
 
 /** An account whose allowance doesn't suffice for its schedules today. */
 interface Shortage {
   /** Jobs that are throttled because of it. */
   readonly throttled: number;
-  /** When its requests will run out despite throttling, approximately; undefined if they suffice. */
+  /** The approximate time at which its requests will run out despite throttling; undefined if they suffice. */
   readonly endsAt: number | undefined;
 }
 
@@ -29,7 +29,7 @@ export class QuotaShortages {
     );
   }
 
-  /** By the name of each account's first destination; excludes accounts with enough requests. */
+  /** Keyed by the name of each account's first destination; excludes accounts with enough requests. */
   async #plan({ config, store, overview }: Snapshot): Promise<ReadonlyMap<string, Shortage>> {
     const { now, accounts } = overview;
     const age = now - (this.#planned?.at ?? Number.NEGATIVE_INFINITY);
@@ -98,7 +98,7 @@ function shortOf(
   return isLow || affected.length > 0 ? short('warning', `${said}; ${turns}`, affected) : [];
 }
 
-/** Jobs that wait for requests of the account, or are throttled to save them. */
+/** Jobs that wait for the account's allowance, or are throttled to save requests. */
 function jobsOf({ destinations }: AccountStatus, { jobs, overview }: Snapshot): string[] {
   const users = jobs.filter(({ destination }) => destinations.includes(destination.name));
   const isAffected = (name: string): boolean =>
@@ -107,7 +107,7 @@ function jobsOf({ destinations }: AccountStatus, { jobs, overview }: Snapshot): 
   return users.map(({ name }) => name).filter(isAffected);
 }
 
-/** The limit for scheduled work: the smallest of the account's destinations. */
+/** The limit for scheduled work: the smallest limit among the account's destinations. */
 function scheduledLimit({ destinations, allowance }: AccountStatus, { config }: Snapshot): number {
   const limits = destinations.flatMap((name) => {
     const destination = config.destinations.get(name);

@@ -34,13 +34,14 @@ export interface ReadConditionsOptions {
   readonly clock: Clock;
   /** The overview, if it was read already. */
   readonly overview?: Overview;
-  /** Liveness of the schedules, in the process that runs them. Absent: as stored by the daemon. */
+  /** Whether the schedules are running, in the process that runs them. Absent: as the daemon stored it. */
   readonly liveness?: Liveness | undefined;
   readonly cache?: ConditionCache;
 }
 
 /**
- * Determines everything that is wrong: the only place that decides it. Reads the store and makes no connections.
+ * Determines everything that is wrong. This is the only place that decides it. Reads the store and makes no
+ * connections.
  *
  * @param store absent if nothing has run here yet
  * @returns conditions, errors first, at most one per subject and kind; empty if everything is fine

@@ -2,7 +2,10 @@ import { countText } from '../../lib/count-text.ts';
 import type { Liveness } from '../process/heartbeat.ts';
 import type { Condition, Snapshot } from './condition.ts';
 
-/** Schedules that don't fire: the daemon's have stopped, or there's no daemon although something is due or owed. */
+/**
+ * Schedules that don't fire, because the daemon's schedules have stopped, or because there's no daemon although
+ * something is due or owed.
+ */
 export function findStopped({ overview, jobs }: Snapshot, liveness: Liveness | undefined): Condition[] {
   const { now, daemon } = overview;
   const overdue = jobs.filter((job) => {

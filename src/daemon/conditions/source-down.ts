@@ -4,8 +4,8 @@ import type { Condition, Snapshot } from './condition.ts';
 import { isOfLoginHold } from './refused-logins.ts';
 
 /**
- * Sources that didn't respond to their last check, before a run has failed because of it. Failures caused by a login
- * are reported for the login.
+ * Sources that didn't respond to their last check, reported before a run fails because of them. Failures caused by a
+ * login are reported for the login.
  */
 export function findSilentSources({ overview, jobs, needy }: Snapshot): Condition[] {
   const needing = new Set(needy.map(({ login }) => login));

@@ -19,7 +19,7 @@ interface Known {
 
 /**
  * Finds jobs whose instance shows stale data. Age counts from the last publication, or from when the job was first
- * seen, so it also grows when nothing runs. Calendars are computed only after a new publication.
+ * seen, so it grows even if nothing runs. Calendars are computed only after a new publication.
  */
 export class Staleness {
   readonly #known = new Map<string, Known>();

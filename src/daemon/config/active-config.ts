@@ -21,7 +21,7 @@ export class ActiveConfig {
     this.#usage = new UsageWatch(given.gateway);
   }
 
-  /** Starts delivery, also after {@link pause}. */
+  /** Starts delivery, or resumes it after {@link pause}. */
   deliver(): void {
     this.#deliverer.start();
   }
@@ -38,12 +38,14 @@ export class ActiveConfig {
     this.#usage = new UsageWatch(this.gateway);
   }
 
-  /** Call this when a request was charged to this account. */
+  /** Call this after a request was charged to this account. */
   sent(account: string): void {
     this.#usage.look(account);
   }
 
-  /** Call this when the account was rate-limited and it's unclear whether for a second or for the day. */
+  /**
+   * Call this when the account was rate-limited, and it's unclear whether the limit per second or per day was reached.
+   */
   paused(account: string, refusals: number): void {
     this.#usage.doubt(account, refusals);
   }

@@ -17,7 +17,7 @@ const takenName = 'daemon.config';
 const refusedName = 'daemon.config.refused';
 const shownName = 'daemon.config.shown';
 
-/** The file and the text that the active config of a daemon was read from. */
+/** The file that a daemon's active config was read from, and its text. */
 export interface ConfigRecord {
   readonly file: string;
   readonly sha256: string;
@@ -51,7 +51,7 @@ export interface ActiveRecord {
   readonly at: number;
   /** Whether the file has changed since. */
   readonly differs: boolean;
-  /** Errors that kept parts out at startup; a reload is all or nothing. */
+  /** Errors because of which startup left parts out; a reload is all or nothing. */
   readonly faults: readonly RecordedFault[];
   /** The jobs that were left out, each with its errors. */
   readonly leftOut: readonly LeftOutJob[];
@@ -68,7 +68,7 @@ export async function recordOf(file: string): Promise<ConfigRecord> {
   return { file: resolve(file), sha256: createHash('sha256').update(text).digest('hex') };
 }
 
-/** A config that is about to become active, ready to be recorded. It's small, regardless of the config's size. */
+/** A config that is about to become active, ready to be recorded. Its size doesn't depend on the config's. */
 export interface PreparedRecord extends ConfigRecord {
   readonly faults: readonly RecordedFault[];
   readonly leftOut: readonly LeftOutJob[];
@@ -112,7 +112,7 @@ export function recordedFault({ code, message, where, next }: Problem): Recorded
   return { code, place: placeOf(where), message, next };
 }
 
-/** The active config of the daemon `owner`; undefined if unknown. */
+/** The active config of the `owner` daemon; undefined if unknown. */
 export async function readRecord(store: Store, owner: string): Promise<ActiveRecord | undefined> {
   const taken = await findOwned<Omit<ActiveRecord, 'differs'>>(store, { name: takenName, owner });
   if (taken === undefined) return undefined;
@@ -124,7 +124,7 @@ export async function readRecord(store: Store, owner: string): Promise<ActiveRec
   };
 }
 
-/** The whole effective config of the daemon `owner`. */
+/** The whole effective config of the `owner` daemon. */
 export async function readShownConfig(store: Store, owner: string): Promise<ShownConfig | undefined> {
   const found = await findOwned<{ readonly packed: string }>(store, { name: shownName, owner });
   if (found === undefined) return undefined;

@@ -7,10 +7,10 @@ type Address = TargetAddress | undefined;
 
 /**
  * Hash of a job's query, transforms, format and target. A watermark is valid only for the same fingerprint: a changed
- * query must be read from the start, and another instance lacks the earlier data, even if it's a recreated data source
- * of the same name. Secrets, schedule and limits aren't part of it, so that a new password doesn't reset the
- * checkpoint. If the job keeps its rows, only what determines those rows is part of it, since every run transforms all
- * of them.
+ * query must be read from the start, and another instance lacks the earlier data, even if it's a data source that was
+ * recreated under the same name. Secrets, schedule and limits aren't part of it, so that a new password doesn't reset
+ * the checkpoint. If the job keeps its rows, only what determines those rows is part of it, since every run transforms
+ * all of them.
  */
 export function queryFingerprint(job: Job, address: Address): string {
   const { extract } = job;
@@ -25,7 +25,7 @@ export function queryFingerprint(job: Job, address: Address): string {
   return hashOf({ ...read, write: { disposition, key, deleted } });
 }
 
-/** Hash of a job's transforms, format and target: if it changes, all kept rows are sent again. */
+/** Hash of a job's transforms, format and target. If it changes, all kept rows are sent again. */
 export function outputFingerprint(job: Pick<Job, 'extract' | 'target' | 'destination'>, address: Address): string {
   return hashOf({ ...shapeOf(job, address), retain: job.extract?.write?.retain });
 }

@@ -7,10 +7,10 @@ const answerName = 'daemon.reload';
 
 /** The stored result of a reload. */
 export interface ReloadAnswer {
-  /** The newest request that this answers. */
+  /** The newest request that this response covers. */
   readonly asked: number;
   readonly jobs: number;
-  /** Why the config was refused; empty if it is active. */
+  /** Why the config was refused; empty if it's active. */
   readonly faults: readonly RecordedFault[];
   /** Warnings about the config, which is active anyway. */
   readonly note?: string;
@@ -25,7 +25,7 @@ export function askForReload(store: Store): Promise<number> {
   });
 }
 
-/** The newest request. Read it before the config: an answer must never confirm an edit that the reload didn't see. */
+/** The newest request. Read it before the config: a response must never confirm an edit that the reload missed. */
 export async function newestRequest(store: Store): Promise<number> {
   return Number((await store.settings.find(askedName)) ?? 0);
 }
@@ -35,7 +35,7 @@ export async function answerReload(answer: ReloadAnswer, store: Store): Promise<
   await store.settings.set(answerName, redact(JSON.stringify({ owner: store.processes.self, ...answer })));
 }
 
-/** The answer of process `owner` to this request or a later one; undefined if there's none yet. */
+/** The response of the `owner` process to this request or a later one; undefined if there's none yet. */
 export async function answerTo(
   asked: number,
   { store, owner }: { readonly store: Store; readonly owner: string },

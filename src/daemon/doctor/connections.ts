@@ -6,7 +6,7 @@ import { bad, type Finding, good } from './finding.ts';
 
 /**
  * Tests every source of an enabled job, and compares this machine's clock with that of each account's service. If a
- * source supports it, also reports which rights its account has beyond reading.
+ * source supports it, also reports which permissions its account has beyond reading.
  */
 export async function examineConnections(config: Config, signal: AbortSignal): Promise<Finding[]> {
   const runtime = await composeRuntime({ config });

@@ -1,4 +1,4 @@
-/** The result of one check. `fix` is set if the check failed. */
+/** The result of one check; `fix` is set if it failed. */
 export interface Finding {
   readonly check: string;
   readonly ok: boolean;

@@ -2,7 +2,7 @@ import { below, type Document, type Path, readDocument } from '../../config/text
 import { redact } from '../../lib/redact.ts';
 
 /**
- * Literal secrets in a config file by location, such as `destinations.main.api_key (line 3)`; never the secrets
+ * Locations of literal secrets in a config file, such as `destinations.main.api_key (line 3)`, but never the secrets
  * themselves.
  */
 export function writtenSecrets(file: string, text: string): string[] {

@@ -4,7 +4,7 @@ import '../../lib/temporal.ts';
 
 const fix = 'install a newer Node, which includes newer time zones';
 const hour = 3_600_000;
-/** Zones with very different rules, which are checked in addition to those in the config. */
+/** Zones with very different rules, checked in addition to those in the config. */
 const samples = ['America/New_York', 'Europe/Berlin', 'Australia/Lord_Howe', 'Asia/Kathmandu', 'UTC'];
 
 /** Checks the time-zone database: New York's rules, and that both of Node's calendars agree. */
@@ -35,14 +35,14 @@ export function zoneFinding(year: number, found: readonly (number | undefined)[]
     : bad('time zones', `the daylight saving rules for New York are wrong in ${year} (zones ${version})`, fix);
 }
 
-/** Schedules and texts use different time-zone databases: both must agree around the next clock changes. */
+/** Schedules and displayed times use different time-zone databases, which must agree around the next clock changes. */
 function examineCalendars(zones: readonly string[], now: number): Finding {
   const apart = zones.filter((zone) => instantsOf(zone, now).some((at) => !agree(zone, at)));
   if (apart.length === 0) return good('calendars', `Temporal and Intl agree on ${zones.length} zones`);
   return bad('calendars', `Temporal and Intl do not agree on the time in ${apart.join(', ')}`, fix);
 }
 
-/** Now, and one hour before and after each of the next four changes. */
+/** The instants to compare: now, and one hour before and after each of the next four changes. */
 function instantsOf(zone: string, now: number): number[] {
   const instants = [now];
   let at: Temporal.ZonedDateTime | null = Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(zone);

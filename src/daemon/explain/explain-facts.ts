@@ -15,7 +15,7 @@ export interface Facts {
   readonly waiting: readonly OutboxRow[];
   readonly runningSince?: number;
   readonly daemonSince?: number;
-  /** Why a live daemon fires nothing. */
+  /** Why a daemon that is alive fires nothing. */
   readonly stopped?: string;
   readonly nextAt?: number;
   readonly hold?: { readonly since: number; readonly who: string; readonly why: string };
@@ -24,7 +24,7 @@ export interface Facts {
   readonly throttle?: ThrottledJobRow;
   /** Set if the last check of its source failed. */
   readonly silence?: Silence;
-  /** When the account has requests left again. */
+  /** When the account will have requests left again. */
   readonly quotaUntil?: number;
   /** Conditions that affect the job, errors first. */
   readonly conditions: readonly Condition[];

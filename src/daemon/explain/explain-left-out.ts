@@ -16,8 +16,8 @@ interface LeftOutOptions {
 }
 
 /**
- * Explains a job whose config can't be used, for example in a shell without a required variable. Uses only the state,
- * which has the job's last payload and its target.
+ * Explains a job whose config can't be used, for example because the shell lacks a required variable. Uses only the
+ * state, which knows the job's last payload and its target.
  */
 export async function explainLeftOut(
   job: string,
@@ -60,7 +60,7 @@ export async function explainLeftOut(
   };
 }
 
-/** Older runs say little about what is shown now. */
+/** Older runs reveal little about what's shown now. */
 const runsLookedAt = 50;
 
 const leftOut = 'left out because of an error in the config';

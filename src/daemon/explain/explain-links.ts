@@ -17,7 +17,7 @@ export interface Explanation {
   readonly instance?: string;
   /** Age of the data that the instance was last known to show; absent if it never received any from this state. */
   readonly shows_as_of?: number;
-  /** A later request is unanswered, so the instance may show something newer. */
+  /** A later request got no response, so the instance may show something newer. */
   readonly in_doubt?: true;
   /** A short phrase: `up to date`, `waiting for the quota` … */
   readonly verdict: string;
@@ -65,7 +65,7 @@ const words: Readonly<Record<RunRow['state'], string>> = {
   interrupted: 'was interrupted',
 };
 
-/** Runs without a live process have ended with it, even if no start has recorded that yet. */
+/** Marks runs whose process is dead as interrupted, even if no later start has recorded that yet. */
 export function currentLinks(
   runs: readonly RunRow[],
   { runningSince }: { runningSince(job: string): number | undefined },
@@ -76,7 +76,7 @@ export function currentLinks(
   );
 }
 
-/** How a run ended. An unchanged source returned no rows although the instance shows some, so the count is left out. */
+/** How a run ended. An unchanged source returns no rows although the instance shows some, so the count is omitted. */
 export function ended({ id, state, started_at, ended_at, message, code, row_count }: RunRow): Link {
   const isNone = row_count === 0 && (state === 'unchanged' || state === 'failed');
   const rows = row_count === null || isNone ? '' : ` (${countOf(row_count, 'row')})`;
@@ -112,7 +112,7 @@ export function checkedAt(silence: Silence | undefined): Link[] {
 /** Why the payload is not sent yet. */
 export function hinderedBy({ code, attempts }: OutboxRow): string {
   if (code === 'QUOTA_SPENT') return 'it is not sent';
-  // While the destination is unreachable, attempts are free and not counted.
+  // While the destination is unreachable, attempts cost no requests and aren't counted.
   return attempts === 0 ? 'the last attempt failed' : `attempt ${attempts} failed`;
 }
 

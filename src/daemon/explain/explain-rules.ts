@@ -182,7 +182,7 @@ function failed(facts: Facts): RuleResult | undefined {
 /** A person may still release the payload of a quarantined run. */
 const isLost = ({ state }: RunRow): boolean => isFailedRun(state) && state !== 'quarantined';
 
-/** A run that was stopped isn't a failure. */
+/** A stopped run isn't a failure. */
 const isFailing = ({ conditions, job }: Facts): boolean =>
   !job.enabled ||
   conditions.some(({ kind }) => kind === 'failed' || kind === 'login' || kind === 'login_refused' || kind === 'dead');

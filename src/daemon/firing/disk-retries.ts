@@ -8,8 +8,8 @@ import type { Firing } from './firing.ts';
 import type { WaitingFirings } from './waiting-firings.ts';
 
 /**
- * A run that found too little space is repeated when this much more is free, because each repetition reads its source
- * again.
+ * A run that found too little disk space is repeated only once this much more is free, because each repetition reads
+ * its source again.
  */
 const moreBytes = 1_000_000;
 
@@ -23,8 +23,8 @@ interface DiskRetriesOptions {
 }
 
 /**
- * Firings that failed because the disk was full, failing or read-only. They fire again when it works; otherwise a full
- * disk at night would cost a daily job its run.
+ * Firings that failed because the disk was full, failing or read-only. They fire again once the disk works; otherwise,
+ * a daily job would miss its run if the disk is full at night.
  */
 export class DiskRetries {
   readonly #options: DiskRetriesOptions;
@@ -33,7 +33,10 @@ export class DiskRetries {
     this.#options = options;
   }
 
-  /** Fires again when the disk works. False if the problem has another cause. `began`: its run is in the history. */
+  /**
+   * Fires again once the disk works. Returns false if the problem has another cause. `began`: its run is in the
+   * history.
+   */
   defer(firing: Firing, { problem, began }: { problem: unknown; began: boolean }): boolean {
     const { store, waiting, emit, fire, stop } = this.#options;
     if (!isOfDisk(problem) || stop.aborted) return false;
@@ -51,7 +54,7 @@ export class DiskRetries {
   }
 }
 
-/** Whether a firing that failed with this problem waits for the disk. */
+/** Whether a firing that failed with this problem has to wait for the disk. */
 export function isOfDisk(problem: unknown): problem is Problem {
   return isUnwritable(problem) || (problem as { code?: unknown } | undefined)?.code === 'DISK_FULL';
 }

@@ -24,7 +24,7 @@ interface FiringLoopOptions {
   readonly fault: (message: string, error: unknown, facts?: object) => void;
 }
 
-/** A fixed text, because consecutive firings skipped for the same reason share one row in the history. */
+/** A constant string, because consecutive firings that are skipped for the same reason share one row in the history. */
 const loginReason = "its source's login was refused and is on hold; it runs when the login works";
 
 /** The main loop: takes due firings through the queue to their runs, and each run to its end. */
@@ -128,7 +128,7 @@ export class FiringLoop {
     }
   }
 
-  /** `isAgain`: it was admitted before and has waited since. */
+  /** `isAgain`: the firing was admitted before and has waited since. */
   async #admit(firing: Firing, isAgain = false): Promise<void> {
     try {
       if (await this.#admits(firing, isAgain)) return this.#offer(firing);
@@ -139,7 +139,8 @@ export class FiringLoop {
   }
 
   /**
-   * A firing that the throttle skips must not replace another one, so this is checked before anything is ended for it.
+   * Whether to queue the firing. A throttled firing must not replace another one, so check this before it ends
+   * anything.
    */
   async #admits(firing: Firing, isAgain: boolean): Promise<boolean> {
     if (firing.attempt !== undefined) return isAgain || this.#retries.admits(firing, firing.attempt);
@@ -184,7 +185,7 @@ export class FiringLoop {
   }
 
   async #runFiring({ firing, signal, ticket: seat, begin }: QueuedRun): Promise<void> {
-    // Its row in the store doesn't change, so the next start fires it.
+    // The firing's row in the store doesn't change, so the next start fires it.
     if (this.#runtime.installation?.look()) return;
     const now = this.#active();
     // A job that was queued while the config changed runs with its new definition, or not at all if it was removed.

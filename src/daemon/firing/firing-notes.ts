@@ -9,7 +9,7 @@ interface FiringNotesOptions {
   readonly scheduler: Scheduler;
   /** Aborted when the daemon stops. */
   readonly stop: AbortSignal;
-  /** Called with writes that the state refused. */
+  /** Called if the state refuses a write. */
   readonly failed: (message: string, error: unknown, facts?: object) => void;
 }
 
@@ -24,7 +24,7 @@ export class FiringNotes {
     this.#options = options;
   }
 
-  /** `isDeferred`: it waits, and the next start fires it. */
+  /** `isDeferred`: the firing waits, and the next start fires it. */
   skipped(firing: Firing, reason: string, isDeferred = false): void {
     const { scheduler } = this.#options;
     const { at, job } = firing;
@@ -34,7 +34,10 @@ export class FiringNotes {
     });
   }
 
-  /** If a run fires instead, it records when the job fires next. */
+  /**
+   * Records missed firings that the misfire policy skips. If a run fires instead, that run records when the job fires
+   * next.
+   */
   missed({ job: { name }, firing, skipped }: DueFirings): void {
     if (skipped === undefined) return;
     this.#skip(name, skipped, 'they were missed, and the misfire policy skips them', async (parts) => {

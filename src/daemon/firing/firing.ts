@@ -16,11 +16,11 @@ export interface Firing {
   readonly open?: OpenFiring;
   /** The logical time of its run, if not now: relative dates in queries use it. */
   readonly logicalAt?: number;
-  /** A retry after a failed attempt. */
+  /** Set if this is a retry after a failed attempt. */
   readonly attempt?: RetryRow;
-  /** It was missed and now has its own run: it waits for its turn even if the job is running. */
+  /** It was missed and now has its own run, which waits for its turn if the job is running. */
   readonly isCatchUp: boolean;
-  /** It had a run before, which has ended; the job's next firing was recorded since. */
+  /** It already had a run, which has ended, and the job's next firing has been recorded since. */
   readonly isRepeated?: boolean;
 }
 
@@ -32,7 +32,7 @@ export interface DueFirings {
   readonly skipped?: SkippedFirings;
 }
 
-/** Key of a waiting firing: its job, if the job's next firing may replace it, or its run, if it already has one. */
+/** Key of a waiting firing: its job if the job's next firing may replace it, or its run if it already has one. */
 export function placeOfFiring({ job, at, logicalAt }: Firing): string {
   return logicalAt === undefined ? job.name : `${job.name} ${at}`;
 }

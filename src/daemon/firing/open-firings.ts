@@ -1,4 +1,4 @@
-/** A firing that came due; two of a job can have the same instant if the clock was set back between them. */
+/** A firing that came due. Two firings of a job can have the same instant if the clock was set back between them. */
 export interface OpenFiring {
   /** Its planned time, epoch milliseconds. */
   readonly at: number;

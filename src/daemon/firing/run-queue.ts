@@ -8,10 +8,10 @@ import type { Firing } from './firing.ts';
 /** Each priority level moves a queued run ahead by this much. */
 const headStartMs = 10 * 60_000;
 
-/** Maximum wait of a job that may block the process if the queue never empties. */
+/** If the queue never empties, a job that may block the process waits at most this long. */
 const suspectWaitMs = 10 * 60_000;
 
-/** A firing that leaves the queue. */
+/** A firing that is leaving the queue. */
 export interface QueuedRun {
   readonly firing: Firing;
   /** Aborted when the daemon stops, and when a newer firing replaces this run. */
@@ -20,13 +20,13 @@ export interface QueuedRun {
   readonly ticket?: RefreshTicket;
   /** Marks the run as running; until then, it counts as queued. */
   begin(): void;
-  /** The run is over: the firing that waits for its end is queued. */
+  /** Call this when the run is over: queues the firing that waits for its end. */
   end(): void;
 }
 
 /** The result of offering a firing to the queue. */
 export type OfferResult =
-  /** `replaced`: the attempt whose place in the queue it takes. */
+  /** `replaced`: the attempt whose place in the queue the firing takes. */
   | { readonly state: 'queued'; readonly replaced?: Firing }
   /** The firing waits for the end of the previous run. */
   | { readonly state: 'waiting'; readonly reason: string }
@@ -49,13 +49,13 @@ interface QueueEntry {
 }
 
 /**
- * Priority queue of runs. At most one run per job at a time, and at most `concurrency` extracts. Runs start in the order
- * of their planned instants; a higher priority moves a run ahead.
+ * Priority queue of runs. At most one run per job at a time, and at most `concurrency` extracts. Runs start in the
+ * order of their planned times; a higher priority moves a run ahead.
  */
 export class RunQueue {
   readonly #given: RunQueueOptions;
   readonly #extracts = new PQueue();
-  /** Refreshes read nothing, so they don't wait for a place; refreshes of the same time are sent as one batch. */
+  /** Refreshes read nothing, so they don't wait for a slot; those due at the same time are sent as one batch. */
   readonly #refreshes = new PQueue();
   /** Jobs that may block the process, one at a time. */
   readonly #suspects = new PQueue({ concurrency: 1 });
@@ -113,7 +113,7 @@ export class RunQueue {
     return { state: 'queued' };
   }
 
-  /** Resolves when no other extract is running or queued, after a timeout, or when the daemon stops. */
+  /** Resolves when no other extract is running or queued, when a timeout ends, or when the daemon stops. */
   async #untilOthersEnd(): Promise<void> {
     const done = new AbortController();
     const signal = AbortSignal.any([done.signal, this.#given.stop]);
@@ -132,7 +132,7 @@ export class RunQueue {
       begin: () => {
         entry.state = 'running';
       },
-      // Before the place is free: a waiting firing is queued first.
+      // Runs before the slot is free, so that a waiting firing is queued first.
       end: () => this.#end(entry, ticket),
     });
   }

@@ -15,9 +15,9 @@ interface Planned {
   readonly job: Job;
   readonly schedule: Schedule;
   plan: Plan;
-  /** Since when missed firings are being caught up, one run at a time. */
+  /** When it began to catch up on missed firings, one run at a time. */
   behindSince?: number | undefined;
-  /** The firing that must be done before the job's next one. */
+  /** The firing that must finish before the job's next one. */
   waitsFor?: number | undefined;
 }
 
@@ -32,7 +32,7 @@ export interface SchedulerOptions {
 
 /** The observable state of the scheduler's timer. Milliseconds. */
 export interface Ticking {
-  /** Since the plan was last checked; undefined while it isn't running. */
+  /** Time since the plan was last checked; undefined while the timer isn't running. */
   readonly silence: number | undefined;
   /** How overdue the first firing is; 0 if none is. */
   readonly overdue: number;
@@ -49,10 +49,10 @@ export class Scheduler {
   #hasResumed = false;
   /** Jobs with firings recorded as deferred. */
   readonly #deferred = new Set<string>();
-  /** Waiting retries, beside the firings. */
+  /** Waiting retries, which are separate from the firings. */
   readonly attempts = new PendingAttempts();
   readonly #open = new OpenFirings();
-  /** Due firings that weren't fetched yet. */
+  /** Due firings that haven't been fetched yet. */
   #cameDue: DueFirings[] = [];
   #wake: (() => void) | undefined;
   #isStopped = false;
@@ -70,7 +70,7 @@ export class Scheduler {
       schedule === undefined || !job.enabled ? [] : [{ job: { ...job, schedule }, schedule }],
     );
     const fresh = await this.#given.store.transaction((parts) => this.#planAfresh(wanted, parts));
-    // Takes the current plan: a firing may have advanced it while the store was written.
+    // Uses the current plan, because a firing may have advanced it during the write to the store.
     const planned = wanted.map(({ job, schedule }): [string, Planned] => {
       const known = this.#unedited(job.name, schedule);
       return [job.name, { ...(known ?? this.#begun(job.name, fresh.get(job.name)!)), job, schedule }];

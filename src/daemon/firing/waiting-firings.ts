@@ -15,14 +15,14 @@ interface Waiting {
 
 interface WaitingFiringsOptions {
   readonly clock: Clock;
-  /** Called once per poll if checks throw; their firings keep waiting. */
+  /** Called once per poll if checks throw. Their firings keep waiting. */
   readonly failed: (error: unknown) => void;
   /** Aborted when the daemon stops. */
   readonly stop: AbortSignal;
 }
 
 /**
- * Firings that wait for a condition outside the daemon (a login, the disk), polled while there are any. The newest
+ * Firings that wait for a condition outside the daemon (a login, the disk). Polls while there are any. The newest
  * firing of a job replaces an older one.
  */
 export class WaitingFirings {
@@ -62,7 +62,7 @@ export class WaitingFirings {
     for (const [key, waiting] of [...this.#waiting]) {
       if (this.#options.stop.aborted) break;
       const fire = await waiting.check().catch((error: unknown) => void errors.push(error));
-      // Another firing may have replaced it meanwhile.
+      // Another firing may have replaced it during the check.
       if (fire === undefined || this.#waiting.get(key) !== waiting) continue;
       this.#waiting.delete(key);
       fire();

@@ -11,8 +11,8 @@ import type { LoginAccount } from '../../state/login-holds.ts';
 export interface SourceLogin extends LoginAccount, Pick<SourceAccount, 'secret' | 'files'> {}
 
 /**
- * A source's login; undefined if it has none. Server and user are stored and shown, and may come from where
- * secrets are kept.
+ * A source's login; undefined if it has none. Server and user are stored and shown, even if they come from a secrets
+ * store.
  */
 export function loginOf(source: Source): SourceLogin | undefined {
   const found = writtenLoginOf(source);
@@ -22,7 +22,7 @@ export function loginOf(source: Source): SourceLogin | undefined {
 function writtenLoginOf({ name, connector, options, login }: Source): SourceLogin | undefined {
   if (login !== undefined) return oauthLogin(login);
   if (connector.account === undefined) {
-    // The connector doesn't declare which options belong to the login, so a change of any option may be a new login.
+    // The connector doesn't declare which options belong to the login, so changing any option may make it a new login.
     return { connector: connector.id, place: hostIn(options) ?? `source ${name}`, account: '', secret: options };
   }
   const account = connector.account(options);

@@ -6,8 +6,8 @@ import type { Store } from '../../state/store.ts';
 /** After a successful login, other logins of the account run in parallel for this long. */
 const confirmedMs = 60_000;
 /**
- * If a login got no response about its secret, waiting logins run in parallel for this long: serialized timeouts would
- * take too long.
+ * If a login got no response about its secret, waiting logins run in parallel for this long, because serialized
+ * timeouts would take too long.
  */
 const unansweredMs = 1000;
 /** Maximum wait for a login in another process. */
@@ -16,13 +16,13 @@ const otherMs = 30_000;
 /** One secret of an account. */
 export interface Secret {
   readonly account: string;
-  /** Distinguishes it from other secrets of the account. */
+  /** Distinguishes it from the account's other secrets. */
   readonly fingerprint: string;
 }
 
 export interface AcquireOptions {
   readonly signal: AbortSignal;
-  /** Maximum wait for logins of this process; absent: no limit. */
+  /** Maximum wait for other logins in this process; absent: no limit. */
   readonly forMs?: number | undefined;
 }
 
@@ -106,7 +106,7 @@ export class LoginSerializer {
     }
   }
 
-  /** Locks out other processes; undefined if one of them takes too long, or the state isn't writable. */
+  /** Locks out other processes; undefined if one of them takes too long or if the state isn't writable. */
   async #lease(account: string, signal: AbortSignal): Promise<Lease | undefined> {
     try {
       return await this.#leases.wait(`account:${account}`, { forMs: otherMs, signal });

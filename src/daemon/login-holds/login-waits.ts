@@ -17,12 +17,12 @@ interface LoginWaitsOptions {
 
 /**
  * Firings whose source login is on hold. When an attempt is due, one of them makes it. All fire once the hold is
- * lifted, even by another process. Otherwise, a directory server that is down for a minute would cost a daily job its
- * run.
+ * lifted, even by another process. Without this, a daily job would miss its run if a directory server is down for a
+ * minute.
  */
 export class LoginWaits {
   readonly #options: LoginWaitsOptions;
-  /** Accounts with an attempt in progress, and the firing that makes it. */
+  /** Accounts with an attempt in progress, each with the firing that makes it. */
   readonly #trying = new Map<string, Firing>();
 
   constructor(options: LoginWaitsOptions) {
@@ -46,19 +46,19 @@ export class LoginWaits {
     return gate.isDue(hold) && !this.#trying.has(login) ? () => this.#try(firing, login) : undefined;
   }
 
-  /** Fires one of all that wait for the account. */
+  /** Fires one of the firings that wait for the account. */
   #try(firing: Firing, login: string): void {
     this.#trying.set(login, firing);
     this.#options.fire(firing);
   }
 
-  /** A firing is done: if it made an attempt, another firing may make the next one. */
+  /** Call this when a firing is done: if it made an attempt, another firing may make the next one. */
   done(firing: Firing): void {
     for (const [login, one] of this.#trying) if (one === firing) this.#trying.delete(login);
   }
 }
 
-/** Whether a firing that failed with this problem waits for its login. */
+/** Whether a firing that failed with this problem has to wait for its login. */
 export function isToWait({ job: { schedule } }: Pick<Firing, 'job'>, problem: Problem | undefined): boolean {
   // With misfire policy `skip`, missed firings aren't caught up, so this one isn't either.
   if (schedule?.misfire?.policy === 'skip') return false;

@@ -4,15 +4,15 @@ import type { LoginHoldRow } from '../../state/tables.ts';
 
 /** A schedule while its source's login is on hold. */
 export interface ResumedSchedule {
-  /** When the login is tried again: no firing runs earlier. */
+  /** When the login is tried again; no firing runs before. */
   readonly at: number;
-  /** Number of runs that are due then. */
+  /** Number of runs that will be due then. */
   readonly runs: number;
 }
 
 /**
- * What happens to a job's firings during a hold. Firings that come due before the next attempt are caught up then,
- * like missed ones; with `misfire: skip`, none waits.
+ * What happens to a job's firings during a hold. Firings that come due before the next login attempt are caught up at
+ * that time, like missed ones; with `misfire: skip`, they're skipped.
  *
  * @param nextAt the firing that already waits, or the next one; null if there is none
  * @returns undefined if the login isn't tried again automatically

@@ -19,14 +19,17 @@ interface SourceSessionOptions {
 
 interface RenewedAttempt<T> extends Pick<LogInAttemptOptions, 'isRequest' | 'onRenewed'> {
   readonly attempt: () => Promise<T>;
-  /** Fingerprint of the secret that it sends; undefined if it can't change. */
+  /** Fingerprint of the secret that the attempt sends; undefined if the secret can't change. */
   readonly sent: string | undefined;
 }
 
-/** Maximum time that requests with the same credentials wait for a slow one. */
+/** How long requests wait at most for a slow request with the same credentials. */
 const maxRequestMs = 30_000;
 
-/** Guards a source: asks before it's opened, and records whether the login succeeded. `isPerson`: ignores a hold. */
+/**
+ * Guards a source: before it's opened, asks the breaker, then records whether the login succeeded. `isPerson`: ignores
+ * a hold.
+ */
 export function guardSource(
   gate: LoginBreaker,
   source: Source,
@@ -39,19 +42,19 @@ export function guardSource(
   };
 }
 
-/** One run or check of a source, from when it is opened to its last reconnect. */
+/** One run or check of a source, from opening it to the last reconnect. */
 class SourceSession {
   readonly #given: SourceSessionOptions;
   readonly #name: string;
   /** The last secret that was sent. */
   #secret: Secret | undefined;
-  /** True if it was accepted in this run or check. */
+  /** True if the secret was accepted in this run or check. */
   #isAccepted = false;
   /** The due attempt, if this session claimed it. */
   #trial: LoginHoldRow | undefined;
-  /** True if the secret was already read again since it was last accepted. */
+  /** True if the secret has been read again since it was last accepted. */
   #hasRenewed = false;
-  /** True if the connector logs in through {@link logIn}, which then decides what was accepted. */
+  /** True if the connector logs in through {@link logIn}, which then decides whether the secret was accepted. */
   #logsIn: boolean;
 
   constructor(given: SourceSessionOptions) {
@@ -61,7 +64,7 @@ class SourceSession {
     this.#name = JSON.stringify([connector, place, account]);
   }
 
-  /** Opens the source when it's allowed to log in. */
+  /** Opens the source once it's allowed to log in. */
   async open<T>(login: TokenSource | undefined, open: (logIn: LogInContext) => Promise<T>): Promise<T> {
     await this.#ask();
     const attempt = async (): Promise<T> => {
@@ -109,7 +112,7 @@ class SourceSession {
 
   /**
    * Makes an attempt with the secret `sent`. If it's refused and the secret has changed since it was read, makes
-   * another one with the new value; the former one isn't used any more, so its refusal isn't recorded.
+   * another attempt with the new value. The old value is no longer used, so its refusal isn't recorded.
    */
   async #withRenewal<T>({ attempt, sent, isRequest = false, onRenewed }: RenewedAttempt<T>): Promise<T> {
     try {
@@ -125,7 +128,10 @@ class SourceSession {
     return this.#withRenewal({ attempt, sent: now, isRequest });
   }
 
-  /** Reads the secret again after a refusal, once until it's accepted. True if another one was sent. */
+  /**
+   * After a refusal, reads the secret again, but only once until it's accepted. Returns true if it differs from the one
+   * that was sent.
+   */
   async #isRenewed(thrown: unknown, sent: string | undefined): Promise<boolean> {
     const { gate, source, signal } = this.#given;
     if (!(thrown instanceof Problem) || source.renew === undefined || this.#hasRenewed || signal.aborted) return false;
@@ -138,7 +144,7 @@ class SourceSession {
     return true;
   }
 
-  /** Asks whether the current secret may be sent, which may read it again. Returns its fingerprint. */
+  /** Asks whether the current secret may be sent, which may read the secret again. Returns its fingerprint. */
   async #presentAllowed(): Promise<string | undefined> {
     await this.#ask();
     return this.#given.source.renew === undefined ? undefined : (await this.#present()).fingerprint;
@@ -189,7 +195,7 @@ class SourceSession {
       await (thrown.isLoginRefused ? gate.refused(source, thrown) : gate.refusedAt(source, thrown));
     } else if (trial !== undefined) await gate.unanswered(trial);
     else if (this.#secret === undefined || signal.aborted) return;
-    // Whatever the response is, other requests no longer need to wait for these credentials.
+    // Regardless of the response, other requests no longer need to wait for these credentials.
     else if (isRequest || thrown.family === 'try_later') gate.serializer.unanswered(this.#secret);
   }
 
