@@ -50,14 +50,14 @@ export class Monitoring {
     this.#systemd = systemd;
   }
 
-  /** Call this before the daemon starts: a port in use must fail before a job fires. */
+  /** Call this before the daemon starts, so that it fails before a job fires if the port is in use. */
   static async open(given: MonitoringOptions): Promise<Monitoring> {
     const monitoring = new Monitoring(given);
     if (given.monitor !== undefined) await monitoring.#listen(given.monitor);
     return monitoring;
   }
 
-  /** The daemon has started. `note`: text for the systemd status, besides the number of jobs. */
+  /** Call this when the daemon has started. `note`: text for the systemd status, in addition to the number of jobs. */
   async started(note?: string): Promise<void> {
     this.#note = note;
     await this.#heartbeat.write();
@@ -101,7 +101,7 @@ export class Monitoring {
     return this.#systemd.ready(this.#given.daemon.config.jobs.size, this.#note);
   }
 
-  /** Loads the alerting only if the config has alerts. */
+  /** Loads the alerting code only if the config has alerts. */
   async #startAlerts(): Promise<void> {
     const { daemon, runtime } = this.#given;
     if (this.#alerts !== undefined || daemon.config.alerts === undefined) return;
@@ -114,7 +114,7 @@ export class Monitoring {
     this.#alerts.start();
   }
 
-  /** Loads the source checks only if a source has them. */
+  /** Loads the code for source checks only if a source has them enabled. */
   async #startSourceChecks({ probe }: { probe: boolean }): Promise<void> {
     const { daemon, runtime } = this.#given;
     const config = () => daemon.config;

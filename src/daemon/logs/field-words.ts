@@ -4,10 +4,10 @@ export interface EventWords<F extends string = string> {
   readonly facts: { readonly [K in F]: string };
 }
 
-/** The documentation of every event of a map. The compiler rejects missing and unknown events and fields. */
+/** The documentation of every event in a map. The compiler rejects missing and unknown events and fields. */
 export type WordsOf<Events> = { readonly [N in keyof Events & string]: EventWords<keyof Events[N] & string> };
 
-// Fields that mean the same in every event.
+// Fields with the same meaning in every event.
 export const job = 'the job';
 export const run = 'the run; all its lines have the same value';
 export const source = 'the source';

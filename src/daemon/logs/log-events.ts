@@ -3,7 +3,7 @@ import { type Level, type Log, quietLog } from '../../lib/log.ts';
 import { isFailedRun } from '../../state/runs/failed-run.ts';
 import type { SluiceEvents } from '../events.ts';
 
-/** Levels of the events above debug. Frequent events of a healthy system stay at debug. */
+/** Levels of the events that are logged above debug. Frequent events in a healthy system are logged at debug. */
 export const levelOf: Partial<Record<keyof SluiceEvents & string, Exclude<Level, 'silent' | 'debug'>>> = {
   'run.started': 'info',
   'run.finished': 'info',
@@ -71,7 +71,7 @@ export function logEvents(events: Events<SluiceEvents>, log: Log): void {
   });
 }
 
-/** Instants as the command line shows them, durations without long fractions. */
+/** Formats instants like the command line does, and durations without long fractions. */
 function readable(facts: object): object {
   return Object.fromEntries(
     Object.entries(facts).map(([name, value]: [string, unknown]) => [

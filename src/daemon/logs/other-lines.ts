@@ -8,7 +8,7 @@ export interface OtherLine {
   readonly says: string;
 }
 
-/** All of them; a test compares the list with the sources. */
+/** All log lines that aren't events; a test compares this list with the source code. */
 export const otherLines: readonly OtherLine[] = [
   { line: 'monitor.listening', level: 'info', facts: ['url'], says: 'The monitor is listening.' },
   {

@@ -61,7 +61,7 @@ function othersText(): string {
 ${['| `msg` | Level | Meaning | Fields |', '|---|---|---|---|', ...rows].join('\n')}`;
 }
 
-/** Each field once, with all its meanings; a meaning specific to one event names that event. */
+/** Each field once, with all its meanings. A meaning that is specific to one event names that event. */
 function factsText(names: readonly Name[]): string {
   const meanings = new Map<string, Map<string, Name[]>>();
   for (const name of names) {

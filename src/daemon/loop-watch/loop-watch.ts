@@ -19,7 +19,7 @@ export interface WatchOrder {
   readonly ticks: number;
   /** The existing folder that the record is written to. */
   readonly folder: string;
-  /** The descriptor for JSON log lines; absent: a sentence goes to standard error. */
+  /** The descriptor for JSON log lines; absent: writes a sentence to standard error. */
   readonly log?: number;
 }
 
@@ -40,7 +40,7 @@ const ending = import.meta.url.endsWith('.js') ? 'js' : 'ts';
  * A watchdog thread for the event loop. If the loop doesn't tick for half a minute, the thread records which sources
  * were being read and ends the process; `takeBlockedRuns` processes the record at the next start. If the main thread is
  * waiting for the disk, the record blames no source. Suspending the machine or process suspends the thread too, so that
- * time doesn't count. A debugger pauses the main thread on purpose, so then there's no watchdog.
+ * time doesn't count. A debugger pauses the main thread on purpose, so there's no watchdog while one is attached.
  */
 export class LoopWatch {
   readonly #options: LoopWatchOptions;
@@ -58,8 +58,8 @@ export class LoopWatch {
   }
 
   /**
-   * Starts the watchdog if it isn't running: a daemon starts it immediately, short commands with the first source that
-   * they read.
+   * Starts the watchdog if it isn't running. A daemon starts it immediately, a short command when it begins to read its
+   * first source.
    */
   start(): void {
     if (this.#worker !== undefined || inspectedAt() !== undefined) return;

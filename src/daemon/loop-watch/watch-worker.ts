@@ -10,8 +10,8 @@ import { type BlockedRecord, blockedWords } from '../../state/runs/blocked-runs.
 import type { Reading, WatchOrder } from './loop-watch.ts';
 
 /**
- * Maximum time to get the main thread's stack: the debugger first lists a thousand scripts, which takes 0.1 s, or
- * seconds on a busy machine.
+ * Maximum time to get the main thread's stack. The debugger first lists a thousand scripts, which takes 0.1 s, or
+ * several seconds on a busy machine.
  */
 const stackPatienceMs = 10_000;
 const maxFrames = 10;
@@ -25,7 +25,7 @@ const path = join(folder, `${Date.now()}-${process.pid}.json`);
 let reading: Reading = [];
 let last = -1;
 let silentTicks = 0;
-/** Silent ticks in which the main thread was waiting for the disk. */
+/** Number of silent ticks during which the main thread was waiting for the disk. */
 let diskTicks = 0;
 
 parentPort!.on('message', (runs: Reading) => {
@@ -50,7 +50,7 @@ async function end(): Promise<void> {
   const record: BlockedRecord = { by, seconds, runs: reading, stack: by === 'disk' ? [] : await mainThreadStack() };
   // Log first, because that doesn't need the disk.
   await writeLog(record).catch(() => undefined);
-  // The record decides what runs after the restart, but the process is ended even if the disk refuses it.
+  // The record decides what runs after the restart, but the process ends even if writing the record fails.
   await Promise.race([writeRecord(record).catch(() => undefined), wait(recordPatienceMs)]);
   killSelf();
 }

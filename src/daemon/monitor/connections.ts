@@ -2,13 +2,12 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
 /**
- * Limits the open connections of a server. At the limit, each new connection closes the one that has been without a
- * request for the longest time or, if all have one, the one with the oldest request. Node's `maxConnections` would
- * refuse the new connection instead, so connections that never send a request or never read the response could lock
- * everyone else out.
+ * Limits the open connections of a server. At the limit, each new connection closes the one that has been idle the
+ * longest or, if none is idle, the one with the oldest request. Node's `maxConnections` would refuse the new connection
+ * instead, so connections that never send a request or never read the response could lock everyone else out.
  */
 export function limitConnections(server: Server, max: number): void {
-  /** Whether each has a request in progress, ordered by when that last changed. */
+  /** Whether each connection has a request in progress, ordered by when that last changed. */
   const open = new Map<Socket, boolean>();
   const note = (socket: Socket, isAsking: boolean): void => {
     open.delete(socket);

@@ -6,7 +6,7 @@ import { classOf, Names } from './labels.ts';
 
 type Facts<N extends keyof SluiceEvents> = SluiceEvents[N];
 
-/** Not `job`, which Prometheus uses for the scrape job. */
+/** It isn't called `job`, because Prometheus uses that for the scrape job. */
 const jobLabel = 'job_name';
 const runBuckets = [0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000, 3000];
 const requestBuckets = [0.03, 0.1, 0.3, 1, 3, 10, 30, 60];
@@ -114,12 +114,12 @@ export class Counters {
     this.#begin();
   }
 
-  /** Sets the last publication before this process started. Epoch milliseconds. */
+  /** Sets the time of the last publication before this process started (epoch milliseconds). */
   remember(job: string, at: number): void {
     this.#published.set({ [jobLabel]: this.#jobs.of(job) }, at / 1000);
   }
 
-  /** Initializes the series with 0: Prometheus sees no increase if a series starts at 1. */
+  /** Initializes the series with 0, because Prometheus sees no increase if a series starts at 1. */
   #begin(): void {
     for (const name of this.#config().jobs.keys()) {
       const job = this.#jobs.of(name);

@@ -130,7 +130,10 @@ export class Gauges {
     this.#stateRoom.set(disk.room_bytes);
   }
 
-  /** Every kind is exported, with 0 if absent, so that a rule can tell "no condition" from "not reported". */
+  /**
+   * Exports every kind, with 0 if there's no such condition, so that a rule can tell "no condition" from "not
+   * reported".
+   */
   async #readConditions(): Promise<void> {
     const conditions = await this.#given.conditions();
     for (const kind of conditionKinds) {

@@ -1,7 +1,7 @@
 /** Maximum number of values per label. Beyond it, values are merged, so that no config can flood the scraper. */
 const mostNames = 1000;
 
-/** The values of one label, in order of appearance; after the first thousand, the value is `other`. */
+/** The values of one label, in order of appearance. After the first thousand, all further values become `other`. */
 export class Names {
   readonly #known = new Set<string>();
 
@@ -13,7 +13,7 @@ export class Names {
   }
 }
 
-/** `2xx` and so on; `none` if there was no response. */
+/** The status class, such as `2xx`; `none` if there was no response. */
 export function classOf(status: number | undefined): string {
   return status === undefined ? 'none' : `${Math.floor(status / 100)}xx`;
 }

@@ -17,13 +17,13 @@ import { Gauges } from './gauges.ts';
 import { isOwnName } from './own-name.ts';
 import { Readiness, type ReadinessResult } from './readiness.ts';
 
-/** Maximum connections: metrics requests are short and rare, so no scraper needs more. */
+/** Maximum number of connections: metrics requests are short and rare, so no scraper needs more. */
 const maxConnections = 64;
 const patienceMs = 10_000;
 
 /**
- * Gauges whose names from the client library look like counters; `nodejs_active_handles` and the others report the same
- * by type.
+ * Gauges of the client library whose names look like counters. `nodejs_active_handles` and the like report the same
+ * figures by type.
  */
 const misnamed = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
@@ -41,7 +41,7 @@ interface Answer {
   readonly text: string;
 }
 
-/** HTML pages at other paths than the monitor's own; undefined if there is none. */
+/** Returns the HTML page at a path that isn't the monitor's own; undefined if there is none. */
 export type Pages = (path: URL) => Promise<Answer | undefined>;
 
 /**

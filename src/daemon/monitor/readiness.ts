@@ -20,14 +20,14 @@ export interface ReadinessOptions {
   readonly jobs: () => number;
 }
 
-/** Conditions that affect the whole daemon; a single failing job doesn't. */
+/** Conditions that affect the whole daemon, which a single failing job doesn't. */
 const checks = [
   { name: 'state', kinds: ['state', 'disk'], fine: 'the state can be read and written' },
   { name: 'config', kinds: ['left_out', 'config', 'reload_refused'], fine: undefined },
   { name: 'destinations', kinds: ['credentials'], fine: 'no destination refuses the credentials' },
 ] as const satisfies readonly { name: string; kinds: readonly ConditionKind[]; fine: string | undefined }[];
 
-/** A public description of each kind without data: a condition's own sentence may quote some. */
+/** A description of each kind that is safe to publish: a condition's own sentence may quote data. */
 const words: Readonly<Partial<Record<ConditionKind, (condition: Condition) => string>>> = {
   state: ({ code = '' }) => `the state is not writable: ${code}`,
   disk: () => 'the state folder has no space for another result',

@@ -7,7 +7,7 @@ export interface PlannedJob {
   readonly job: string;
   readonly destination: string;
   readonly schedule: Schedule;
-  /** Catch-up runs, due now or at `runsFrom`. */
+  /** Number of catch-up runs that are due now, or at `runsFrom` if it's set. */
   readonly overdue: number;
   /** The job doesn't run before this time, because its source's login is on hold. */
   readonly runsFrom?: number;
@@ -22,7 +22,7 @@ export interface PlannedJob {
 /** One account. Several destinations may share it, each with its own limit. */
 export interface PlannedAccount {
   readonly account: string;
-  /** Per destination: the account's usage per day up to which scheduled work may send. */
+  /** Per destination: scheduled work may send until the account's usage of the day reaches this limit. */
   readonly limits: ReadonlyMap<string, number>;
   /** Requests used today. */
   readonly used: number;
@@ -44,11 +44,11 @@ export interface PlannedFiring {
   readonly short: boolean;
 }
 
-/** One case for one day of one account. Requests, rounded up. */
+/** One case for one day of one account. In requests, rounded up. */
 export interface Course {
-  /** All requests needed from now on today, including pending ones. */
+  /** All requests needed for the rest of today, including pending ones. */
   readonly wanted: number;
-  /** What is left for scheduled work after all were sent; negative if they don't fit. */
+  /** What remains for scheduled work after all of these are sent; negative if they don't fit. */
   readonly left: number;
   readonly fits: boolean;
   /** The first firing without requests (epoch ms). */
@@ -80,7 +80,7 @@ export interface JobPlan {
   readonly last_at: number;
   readonly worst: number;
   readonly expected: number;
-  /** In the worst case: retries of failed sends. */
+  /** Number of retries after failed sends, in the worst case. */
   readonly retries: number;
   readonly short: number;
 }
@@ -99,9 +99,10 @@ const whole = 1000;
 const free = { worst: 0, expected: 0 };
 
 /**
- * Simulates the firings in chronological order and charges each to its account's day, once in the worst case and once
- * in the expected case. A firing without enough requests is short for the rest of its day; the newest result of each
- * job that was short is sent first on the next day. Memory grows with distinct schedules and jobs, not with firings.
+ * Simulates the firings in chronological order and charges each to its account's day, for both the worst case and the
+ * expected case. A firing that doesn't get enough requests is short for the rest of its day. On the next day, the
+ * newest result of each job that was short is sent first. Memory grows with distinct schedules and jobs, not with
+ * firings.
  */
 export function planRequests({ jobs, accounts, now, until, onFiring }: PlanOptions): DayPlan[] {
   const known = new Map(accounts.map((planned) => [planned.account, planned]));
@@ -187,7 +188,7 @@ class Day {
     return short;
   }
 
-  /** The next day: a full allowance, and the results that were short before. */
+  /** The next day, with a full allowance and the results that were short the day before. */
   next({ account, limits }: PlannedAccount): Day {
     const owed = new Map([...this.#worst.short.keys()].map((job) => [job, 1]));
     return new Day({ account, limits, used: 0, owed }, this.turnsAt);

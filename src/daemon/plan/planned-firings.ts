@@ -1,18 +1,18 @@
 import { firingsBetween, type Schedule, scheduleKey } from '../../schedule/schedule.ts';
 
-/** Firings are sorted in slices of this length, so that they are never all in memory. */
+/** Firings are sorted in time slices of this length, so that they're never all in memory at once. */
 const sliceMs = 3_600_000;
 
 interface Firing {
   readonly schedule: Schedule;
-  /** Catch-up runs, due now or when the job runs again. */
+  /** Number of catch-up runs that are due now, or when the job runs again. */
   readonly overdue: number;
   /** The job doesn't run before this instant; absent: it may run now. */
   readonly runsFrom?: number;
 }
 
 /**
- * All firings in chronological order; those of the same instant in the config's order. Each schedule is computed
+ * All firings in chronological order; those at the same instant are in the config's order. Each schedule is computed
  * once.
  */
 export function* firingsOf<J extends Firing>(
@@ -40,11 +40,11 @@ interface Group<J> {
   readonly nominal: readonly number[];
   readonly offset: number;
   readonly jobs: { readonly job: J; readonly order: number }[];
-  /** Index of the first instant that wasn't yielded yet. */
+  /** Index of the first instant that hasn't been yielded yet. */
   next: number;
 }
 
-/** The firings of a group up to and including an instant that weren't yielded yet. */
+/** A group's firings up to and including an instant, without those already yielded. */
 function take<J>(group: Group<J>, last: number): { at: number; order: number; job: J }[] {
   const due: { at: number; order: number; job: J }[] = [];
   for (; group.next < group.nominal.length; group.next++) {
@@ -55,7 +55,7 @@ function take<J>(group: Group<J>, last: number): { at: number; order: number; jo
   return due;
 }
 
-/** Jobs that fire at the same instants. Each calendar is computed once, however its jobs are spread. */
+/** Jobs that fire at the same instants. Each calendar is computed once, no matter how its jobs are spread. */
 function groupsOf<J extends Firing>(jobs: readonly J[], now: number, until: number): Group<J>[] {
   const ordered = jobs.map((job, order) => ({ job, order }));
   const calendars = Map.groupBy(ordered, ({ job: { schedule } }) => scheduleKey({ ...schedule, offset: 0 }));

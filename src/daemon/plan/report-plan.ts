@@ -27,21 +27,23 @@ export interface AccountPlan extends Omit<DayPlan, 'account'> {
   readonly destinations: readonly string[];
   /** Until when the allowance is used up, as the service reported it (epoch ms). */
   readonly spent_until?: number;
-  /** The account's allowance for this day, as the service reported it; absent if it hasn't. */
+  /** The account's allowance for this day as the service reported it; absent if it hasn't reported one. */
   readonly allowance?: number;
   /** Jobs without a history: each of their firings counts as one request. */
   readonly guessed: readonly string[];
-  /** How the daemon throttles jobs today: every nth firing runs (0: none). Empty if the day fits, or is another day. */
+  /**
+   * How the daemon throttles jobs today: every nth firing runs (0: none). Empty if the day fits, or if it isn't today.
+   */
   readonly throttled: readonly { readonly job: string; readonly every: number; readonly message: string }[];
-  /** What would make it fit, least disruptive first; empty if it fits. */
+  /** What would make the plan fit, least disruptive first; empty if it fits. */
   readonly next: readonly string[];
 }
 
-/** The requests from now on. Instants are epoch milliseconds. */
+/** The requests needed from now on. Instants are epoch milliseconds. */
 export interface PlanReport {
   readonly now_at: number;
   readonly until: number;
-  /** The worst case fits all accounts' days. */
+  /** Whether the worst case fits on each day of every account. */
   readonly fits: boolean;
   readonly accounts: readonly AccountPlan[];
   /** In chronological order; undefined if there are more than {@link mostListed}. */
@@ -133,7 +135,7 @@ async function plannedJob(job: Scheduled, context: JobPlanContext): Promise<Plan
   const written = row && { schedule: row.schedule, nextAt: Math.min(row.next_at, deferred) };
   const { nextAt } = resumePlan(schedule, written, now);
   const resumed = loginHold && resumedSchedule(schedule, loginHold, { nextAt, now });
-  // A person may resume it at any moment, so only the expected case leaves it out.
+  // A person may resume the job at any moment, so only the expected case leaves it out.
   const held = (await store?.holds.find(job.name)) !== undefined || (loginHold !== undefined && resumed === undefined);
   const { worst, expected } = costOf(tally);
   return {

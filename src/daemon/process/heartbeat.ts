@@ -5,10 +5,13 @@ import type { Ticking } from '../firing/scheduler.ts';
 
 /** The scheduler runs once a minute; two missed runs mean that it has stopped. */
 const maxSilenceMs = 150_000;
-/** A firing that is overdue for this long, on the monotonic clock, is stuck. */
+/** A firing that is overdue for this long by the monotonic clock is stuck. */
 const maxOverdueMs = 90_000;
 const intervalMs = 10_000;
-/** A process that missed this many heartbeats was suspended or hangs. The next heartbeat checks its schedules again. */
+/**
+ * A process that missed this many heartbeats was suspended or is hanging. Its schedules are checked again at the next
+ * heartbeat.
+ */
 const maxMissed = 3;
 /** Name of the setting that stores the last heartbeat. */
 const settingName = 'daemon.heartbeat';
@@ -37,14 +40,14 @@ export interface HeartbeatOptions {
 }
 
 /**
- * Heartbeat and watchdog of the schedules: detects a stopped timer and a firing that isn't picked up. It stores its finding
- * every ten seconds, so that other processes can tell a working daemon from a process that merely exists. A daemon whose
- * event loop hangs writes nothing, which means the same.
+ * Heartbeat and watchdog of the schedules: detects a stopped timer and a firing that isn't picked up. It stores its
+ * finding every ten seconds, so that other processes can tell a working daemon from a process that merely exists. A
+ * daemon whose event loop hangs writes nothing, which other processes interpret as not working.
  */
 export class Heartbeat {
   readonly #given: HeartbeatOptions;
   #timer: NodeJS.Timeout | undefined;
-  /** When a firing became overdue, monotonic, since the wall clock may have jumped. */
+  /** When a firing became overdue; on the monotonic clock, because the wall clock may have jumped. */
   #overdueSince: number | undefined;
   #wasTicking = true;
   /** Time of the last heartbeat, monotonic. */
@@ -107,8 +110,8 @@ export class Heartbeat {
 }
 
 /**
- * The last heartbeat of the daemon that holds the lease, as seen by another process. An old heartbeat counts as none. Its
- * age is measured by the monotonic clock on the same boot, and by the wall clock otherwise.
+ * The last heartbeat of the daemon that holds the lease, as seen by another process. An old heartbeat counts as
+ * missing. Its age is measured by the monotonic clock on the same boot, and by the wall clock otherwise.
  */
 export async function readHeartbeat(
   store: Store,

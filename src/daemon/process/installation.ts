@@ -29,7 +29,7 @@ export class Installation {
     this.#timer.unref();
   }
 
-  /** Aborted, with a Problem as reason, when another package was found. */
+  /** Aborted with a Problem as the reason when another package is found. */
   get signal(): AbortSignal {
     return this.#changed.signal;
   }

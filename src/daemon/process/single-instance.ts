@@ -16,17 +16,17 @@ interface SingleInstanceOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly second: IfRunning;
-  /** Called once when this process becomes a standby, with the active one. */
+  /** Called once when this process becomes a standby, with the owner of the active one. */
   readonly inReserve?: (holder: string) => void;
   /** Ends the wait. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Single instance: two daemons on one state folder would fire everything twice; one-shot commands may run beside a daemon.
- * Resolves to the lease, to be released at the end; to undefined if the wait was canceled. Throws `DAEMON_RUNNING` if a
- * second daemon must not wait. The process of a daemon in another container isn't visible: this waits for its heartbeat,
- * or until it has been silent long enough to count as dead.
+ * Ensures a single instance: two daemons on one state folder would fire everything twice. One-shot commands may run
+ * beside a daemon. Resolves to the lease, which the caller must release at the end, or to undefined if the wait was
+ * canceled. Throws `DAEMON_RUNNING` if a second daemon must not wait. If the other daemon runs in another container,
+ * its process isn't visible, so this waits for its heartbeat, or until it has been silent long enough to count as dead.
  */
 export async function acquireSingleInstance(given: SingleInstanceOptions): Promise<Lease | undefined> {
   const { store, clock, log, second, signal } = given;

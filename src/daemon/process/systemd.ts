@@ -26,19 +26,25 @@ export class Systemd {
     this.#isMute = env.NOTIFY_SOCKET === undefined || env.NOTIFY_SOCKET === '';
   }
 
-  /** The config is active and jobs fire; also called after each reload. `remark`: additional status text. */
+  /**
+   * Reports that the config is active and jobs fire; also call this after each reload. `remark`: additional status
+   * text.
+   */
   ready(jobs: number, remark?: string): Promise<void> {
     const more = remark === undefined ? '' : `; ${remark}`;
     return this.#say('READY=1', `STATUS=${countOf(jobs, 'job')} active${more}`);
   }
 
-  /** This process is a standby for another daemon, so the service manager needn't wait for that one to end. */
+  /**
+   * Reports that this process is a standby for another daemon, so that the service manager needn't wait for the other
+   * one to end.
+   */
   reserve(holder: string): Promise<void> {
     this.watch(() => true);
     return this.#say('READY=1', `STATUS=standby: ${holder} uses the state folder`);
   }
 
-  /** A config reload has started; {@link ready} ends it. */
+  /** Reports that a config reload has started; {@link ready} reports its end. */
   reloading(): Promise<void> {
     return this.#say('RELOADING=1', `MONOTONIC_USEC=${process.hrtime.bigint() / 1000n}`);
   }
@@ -61,7 +67,7 @@ export class Systemd {
     this.#timer.unref();
   }
 
-  /** One at a time, so that the last message arrives last. */
+  /** Sends one message at a time, so that the last one arrives last. */
   #say(...words: readonly string[]): Promise<void> {
     this.#last = this.#last.then(() => this.#send(words));
     return this.#last;

@@ -18,14 +18,14 @@ const beginningMs = 60_000;
 
 export type Silence = NonNullable<SourceCheck['trouble']> & { readonly at: number };
 
-/** The state of all jobs, as read from the store at one moment. Instants are epoch milliseconds. */
+/** The state of all jobs, read from the store at one moment. Instants are epoch milliseconds. */
 export interface Overview {
   readonly now: number;
   /** The live daemon of this state, if any. */
   readonly daemon?: {
     readonly owner: string;
     readonly takenAt: number;
-    /** Set if it's alive but fires nothing: what is wrong with its schedules. */
+    /** What's wrong with its schedules; set if it's alive but fires nothing. */
     readonly stopped?: string;
   };
   readonly accounts: readonly AccountStatus[];
@@ -42,7 +42,7 @@ export interface Overview {
   addressOf(job: Job): TargetAddress | undefined;
   /** Age of the last published data; undefined if there is none. */
   publishedAsOf(job: Job): number | undefined;
-  /** A later request is unanswered, or the state is an old copy: the instance may show something newer. */
+  /** The instance may show something newer, because a later request got no response or the state is an old copy. */
   isInDoubt(job: Job): boolean;
   /** Set if the last check of its source failed and no run has read it since. */
   silence(job: Job): Silence | undefined;
@@ -56,7 +56,7 @@ export interface Overview {
   nextFiring(job: Job): number | undefined;
   /** When it runs next: the next firing that neither a throttle nor a refused login prevents from running. */
   nextRun(job: Job): number | undefined;
-  /** When its account has requests again; undefined while some are left for scheduled work. */
+  /** When its account will have requests again; undefined while it has some left for scheduled work. */
   quotaUntil(job: Job): number | undefined;
 }
 

@@ -8,13 +8,16 @@ export interface AccountStatus {
   readonly destinations: readonly string[];
   readonly day: string;
   readonly used: number;
-  /** The part of it that the service counted beyond requests from this state: made by others with the same account. */
+  /**
+   * The part of `used` that the service counted in addition to requests from this state: others made them with the same
+   * account.
+   */
   readonly others: number;
   readonly limit: number;
   readonly turns_at: number;
-  /** The account's allowance for this day, as the service reported it; absent if it hasn't. */
+  /** The account's allowance for this day as the service reported it; absent if it hasn't reported one. */
   readonly allowance?: number;
-  /** Why the service doesn't report the account's usage; absent if it does or wasn't asked. */
+  /** Why the service doesn't report the account's usage; absent if it does report it, or wasn't asked. */
   readonly usage_refused?: string;
   /** Set if the service reported that the allowance is used up. */
   readonly spent_until?: number;

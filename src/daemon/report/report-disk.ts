@@ -17,11 +17,11 @@ export interface DiskStatus {
   readonly level: 0 | 1 | 2;
 }
 
-/** Fraction of the limit at which the warning starts. */
+/** Fraction of the limit from which on a warning is shown. */
 const warnedPart = 0.9;
-/** With less free space than this, the next result may not fit. */
+/** If less space than this is free, the next result may not fit. */
 const littleBytes = 1_000_000;
-/** Measuring lists all files, so do it at most this often. */
+/** Minimum interval between measurements, because each one lists all files. */
 const lookEveryMs = 60_000;
 
 /** Measures the folder of the store; undefined if the config sets no limit. */

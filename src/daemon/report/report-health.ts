@@ -5,7 +5,7 @@ import { processText } from '../../state/processes/processes.ts';
 import type { Store } from '../../state/store.ts';
 import { readHeartbeat } from '../process/heartbeat.ts';
 
-/** The health of a state folder's daemon, as another process sees it. */
+/** The health of a state folder's daemon, as seen by another process. */
 export interface Health {
   readonly ok: boolean;
   readonly checks: readonly { readonly name: string; readonly ok: boolean; readonly message: string }[];

@@ -16,7 +16,7 @@ export interface SourceReport {
   /** Server and user, `db:5432 as etl`; null if the source has no login. */
   readonly login: string | null;
   readonly jobs: readonly string[];
-  /** In words: `usable`, or what is wrong, since when, and when it is tried again. */
+  /** In words: `usable`, or what's wrong, since when, and when the source is tried again. */
   readonly state: string;
   /** Set if it's known to be unreadable now. */
   readonly trouble?: SourceTrouble;
@@ -82,7 +82,7 @@ function troubleOf(
   return waitingFor(jobsOf) ?? silent(of('source', `source:${name}`)) ?? failing(jobsOf);
 }
 
-/** From the conditions of its jobs while their runs are being retried. */
+/** The trouble according to its jobs' conditions, if their runs are being retried. */
 function waitingFor({ readers, conditions, overview }: TroubleContext): SourceTrouble | undefined {
   const waiting = readers.flatMap(({ name: job }) => {
     const attempt = overview.nextAttempt(job);
@@ -111,7 +111,7 @@ function basis({ since, code, what, fix, until }: Condition): Omit<SourceTrouble
   return { since, code, message: what, fix, next_at: until };
 }
 
-/** No job could read the source last time: regardless of the cause, it isn't known to be usable. */
+/** The trouble if no job could read the source last time: regardless of the cause, it isn't known to be usable. */
 function failing({ readers, conditions, overview }: TroubleContext): SourceTrouble | undefined {
   const found = readers.flatMap(({ name }) =>
     conditions.filter(({ kind, subject }) => kind === 'failed' && subject === `job:${name}`),

@@ -34,11 +34,11 @@ export interface JobStatus {
   };
   /** Age of the data that the instance last received or was confirmed to have. */
   readonly last_delivered_at?: number;
-  /** When it runs next; absent: not automatically. */
+  /** When it runs next; absent if it doesn't run automatically. */
   readonly next_run_at?: number;
   /** Earliest time at which owed payloads are sent or its last run is retried. */
   readonly waits_until?: number;
-  /** Set while its last run is being retried: since when, the next attempt, and when retries end. */
+  /** Set while its last run is being retried: when that began, the next attempt, and when retries end. */
   readonly retrying?: { readonly since: number; readonly attempt: number; readonly at: number; readonly until: number };
   /** Set while it's throttled, because the daily allowance doesn't suffice; 0: it doesn't run at all. */
   readonly throttled?: {
@@ -59,7 +59,7 @@ export interface JobStatus {
   }[];
 }
 
-/** Payloads owed by jobs that aren't in the config; `deliverable` while their destination is. */
+/** Payloads owed by jobs that aren't in the config; `deliverable` if their destination still is. */
 export interface StrandedStatus {
   readonly job: string;
   readonly destination: string;
@@ -85,14 +85,14 @@ interface FailingChannel {
 }
 
 export interface Status {
-  /** Everything that is wrong now, errors first; may be empty. All user interfaces show these. */
+  /** Everything that is wrong now, errors first; may be empty. All user interfaces show these conditions. */
   readonly conditions: readonly Condition[];
-  /** `stopped`: what is wrong with its schedules, if they don't fire. */
+  /** `stopped`: what's wrong with its schedules, if they don't fire. */
   readonly daemon?: {
     readonly owner: string;
     readonly since: number;
     readonly stopped?: string;
-    /** The daemon's active config, if it's the config in question. */
+    /** The daemon's active config, if it's the one that this status is about. */
     readonly config?: ActiveRecord;
   };
   readonly jobs: readonly JobStatus[];
@@ -105,7 +105,7 @@ export interface Status {
   readonly disk?: DiskStatus;
   /** Why the state isn't writable, with the fix; absent if it is. */
   readonly unwritable?: { readonly code: string; readonly message: string };
-  /** If the config has alerts: open alerts, and failing channels. */
+  /** Open alerts and failing channels; absent if the config has no alerts. */
   readonly alerts?: {
     readonly open: number;
     readonly failing: readonly FailingChannel[];
@@ -202,7 +202,7 @@ function strandedIn(owed: readonly OutboxRow[], { jobs, destinations }: Config):
   );
 }
 
-/** Jobs whose runs are repeatedly stopped by newer firings, so that none completes. */
+/** Jobs whose runs never complete, because newer firings keep stopping them. */
 async function endlessJobs(store: Store | undefined): Promise<ReadonlySet<string>> {
   const streaks = (await store?.runs.streaks()) ?? [];
   return new Set(streaks.flatMap(({ job, last }) => (last.code === 'RUN_CANCELLED' ? [job] : [])));
@@ -252,7 +252,7 @@ function throttleOf({ every, says, since, until }: ThrottledJobRow): NonNullable
   return { every, message: says, since, until };
 }
 
-/** A description, and until when it waits, if known. */
+/** A description and, if known, until when it waits. */
 function stateOf(job: Job, owed: readonly OutboxRow[], overview: Overview): { state: string; until?: number } {
   const [waiting] = owed;
   const last = overview.lastRun(job.name);

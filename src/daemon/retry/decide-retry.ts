@@ -7,8 +7,8 @@ import { instantText } from '../../lib/time-text.ts';
 import { shareOf } from '../../schedule/spread.ts';
 
 /**
- * Transient errors for which a retry doesn't help: another run is in progress, a person must act, or something else
- * already waits (`DiskRetries` for a full disk).
+ * Transient errors that a retry doesn't help with, because another run is in progress, a person must act, or something
+ * else already waits for the end of the problem (`DiskRetries` if the disk is full).
  */
 const waitedForElsewhere =
   /^(JOB_BUSY|LOGIN_BUSY|CALL_AMBIGUOUS|ACCOUNT_PAUSED|INSTALLATION_CHANGED|DISK_.+|STATE_.+)$/;
@@ -30,20 +30,20 @@ export interface FailedAttempt {
   readonly now: number;
   /** When the job fires next; null: never. */
   readonly nextFiring: number | null;
-  /** Seeds the random half of the wait, so that the same text yields the same wait. */
+  /** Seeds the random half of the wait, so that the same seed yields the same wait. */
   readonly seed: string;
 }
 
 export type RetryDecision =
-  /** Time of the next attempt, and the time from which there would be none. */
+  /** The time of the next attempt, and the time from which on no attempt begins. */
   | { readonly at: number; readonly until: number }
   /** No more attempts; `why` is absent if there's nothing to report. */
   | { readonly at?: undefined; readonly why?: string };
 
 /**
  * The only place that decides whether and when a run is retried: exponential backoff with equal jitter. The wait
- * doubles from `first` to `longest`, half of it fixed and half random, and is never shorter than what the source asks
- * for. No attempt begins at or after the next firing, or later than `within` after the first one.
+ * doubles from `first` to `longest`, half of it fixed and half random, and it's never shorter than the source requests.
+ * No attempt begins at or after the next firing, or later than `within` after the first one.
  */
 export function decideRetry(failed: FailedAttempt): RetryDecision {
   const { rule, problem, attempt, now, nextFiring } = failed;
@@ -64,8 +64,8 @@ export function decideRetry(failed: FailedAttempt): RetryDecision {
 }
 
 /**
- * A vendor's daily limit resets at an unknown time, so there is one attempt, as late as possible. None if the job fires
- * earlier.
+ * A vendor's daily limit resets at an unknown time, so there's only one attempt, as late as possible, and none if the
+ * job fires earlier.
  */
 function decideDaily(failed: FailedAttempt, until: number): RetryDecision {
   const { now, nextFiring, rule } = failed;

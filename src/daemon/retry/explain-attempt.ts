@@ -2,12 +2,10 @@ import { countOf } from '../../lib/count-text.ts';
 import type { Facts, RuleResult } from '../explain/explain-facts.ts';
 import { ended } from '../explain/explain-links.ts';
 
-/**
- * Explains a run that is being retried: since when, why, and when the next attempt begins. Undefined if there is none.
- */
+/** Explains a run that is being retried: since when, why, and when the next attempt begins. Undefined if no run is. */
 export function triedAgain(facts: Facts): RuleResult | undefined {
   const { attempt, runs, runningSince, conditions, daemonSince } = facts;
-  // A manual `sync` may have run and failed since; the waiting run is another one.
+  // The waiting run isn't always the last one, because a manual `sync` may have failed since.
   const last = runs.find(({ id }) => id === attempt?.run) ?? runs[0];
   if (attempt === undefined || last === undefined || runningSince !== undefined) return undefined;
   const condition = conditions.find(({ kind }) => kind === 'failed');

@@ -6,10 +6,10 @@ import type { EncryptionKeys } from '../../oauth/keys.ts';
 import type { AttemptFacts } from '../../sdk/connector.ts';
 import type { Store } from '../../state/store.ts';
 
-/** Attempt facts that one attempt hands on to the next: the connector's texts, and the instant they date from. */
+/** Facts that one attempt hands on to the next: the connector's strings, and the time they date from. */
 export class HandedOn implements AttemptFacts {
   readonly texts = new Map<string, string>();
-  /** The encrypted facts of the previous attempt; null: none. */
+  /** The previous attempt's encrypted facts; null if there are none. */
   readonly sealed: string | null;
   #since: number | undefined;
 
@@ -56,7 +56,7 @@ export async function sealHandedOn(given: HandedOnOptions, run: string): Promise
   const { runtime, attempt } = given;
   if (attempt === undefined) return null;
   const { hasBegun, sealed, since, texts } = attempt.handedOn;
-  // It ended before it sent a request to its source.
+  // The attempt ended before it sent a request to its source.
   if (!hasBegun) return sealed;
   if (texts.size === 0) return null;
   const content: Content = { since, texts: [...texts] };

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Job } from '../../config/config.ts';
 
 /**
- * Whether a run of the job would do the same with both configs. A failed run may succeed with another query, source or
+ * Whether a run of the job would do the same under both configs. A failed run may succeed with another query, source or
  * secret.
  */
 export function isSameRun(former: Job, job: Job): boolean {

@@ -12,7 +12,7 @@ export interface NextAttempt {
   readonly at: number;
   /** No attempt begins at or after this time. */
   readonly until: number;
-  /** For people: `tries again at 2026-11-23 19:04:30Z (attempt 2)`. */
+  /** In words: `tries again at 2026-11-23 19:04:30Z (attempt 2)`. */
   readonly message: string;
 }
 

@@ -23,25 +23,25 @@ export interface PendingAttempt {
 }
 
 interface Waiting extends PendingAttempt {
-  /** Its source was read: it runs without waiting, in parallel with others. */
+  /** Its source has been read since, so it runs without waiting, in parallel with others. */
   readonly isReleased: boolean;
 }
 
 /**
- * Waiting retries, in memory. Those of one source share a half-open circuit breaker: when they're due, the one with the
- * fewest attempts runs as probe, so an error of a single job delays the others by at most one wait. If the probe reads
- * the source, all others follow immediately.
+ * Waiting retries, in memory. Retries that read the same source share a half-open circuit breaker: when they're due,
+ * the one with the fewest attempts runs as a probe, so an error in a single job delays the others by at most one wait.
+ * If the probe reads the source, all others follow immediately.
  */
 export class PendingAttempts {
   readonly #waiting = new Map<string, Waiting>();
   /** The job that is probing each source. */
   readonly #probes = new Map<string, string>();
-  /** When the last probe of a source ended. */
+  /** When each source's last probe ended. */
   readonly #freeSince = new Map<string, number>();
-  /** Runs that were released early because their source was read: the second time, they wait until they are due. */
+  /** Runs that were once released early, because their source was read. Next time, they wait until they're due. */
   readonly #hurried = new Set<string>();
 
-  /** Adds a waiting retry; replaces one of the same job. */
+  /** Adds a waiting retry; replaces another one of the same job. */
   add({ job, row }: PendingAttempt): void {
     this.#waiting.set(job.name, { job, row, isReleased: false });
   }
@@ -63,7 +63,7 @@ export class PendingAttempts {
     this.#waiting.delete(job);
   }
 
-  /** The retries that may run when their time comes, and when to check next. */
+  /** The retries that may run once they're due, each with that time. */
   *due(now: number): Generator<{ readonly job: string; readonly at: number }> {
     const bySource = new Map<string, Waiting>();
     for (const one of this.#waiting.values()) {
@@ -74,7 +74,7 @@ export class PendingAttempts {
     for (const { job, row } of bySource.values()) yield { job: job.name, at: row.next_at };
   }
 
-  /** Takes the retry, as the probe of its source unless the source was read. */
+  /** Takes the retry; it becomes its source's probe, unless the source was read. */
   take(job: string): PendingAttempt | undefined {
     const taken = this.#waiting.get(job);
     if (taken === undefined) return undefined;
@@ -82,7 +82,7 @@ export class PendingAttempts {
     if (taken.isReleased) return taken;
     const source = sourceOf(taken);
     this.#probes.set(source, job);
-    // Jobs that wait together back off together: the probe continues with the largest number of waits.
+    // Jobs that wait together back off together, so the probe continues with the largest number of waits.
     const waits = this.all().flatMap((one) => (sourceOf(one) === source ? [one.row.waits] : []));
     return { ...taken, row: { ...taken.row, waits: Math.max(taken.row.waits, ...waits) } };
   }

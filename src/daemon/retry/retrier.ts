@@ -21,13 +21,13 @@ export interface RetrierOptions {
   readonly emit: Emit<RunEvents>;
   /** The scheduler, which plans and fires attempts. */
   readonly scheduler: Scheduler;
-  /** Where firings wait for the disk. */
+  /** The firings that wait for the disk. */
   readonly waiting: WaitingFirings;
   /** When a job fires next after an instant, without throttled firings; null: never. */
   readonly nextFiring: (job: Job, after: number) => number | null;
-  /** Fires a firing again that failed because of the disk. */
+  /** Repeats a firing that failed because of the disk. */
   readonly fire: (firing: Firing) => void;
-  /** Called with writes that the state refused. */
+  /** Called if the state refuses a write. */
   readonly failed: (message: string, error: unknown) => void;
   /** Aborted when the daemon stops. */
   readonly stop: AbortSignal;
@@ -91,7 +91,7 @@ export class Retrier {
   attemptOf({ at, logicalAt, attempt: row }: Firing, job: Job): Attempt | undefined {
     const { clock, nextFiring, scheduler } = this.#options;
     const now = (): number => clock.now();
-    // While missed firings wait for this run, retries end at the next regular firing, as of now.
+    // While missed firings wait for this run, retries end at the next regular firing after now.
     const next = (since: number): number | null => nextFiring(job, scheduler.hasBacklog(job.name) ? since : now());
     return attemptOf({ job, row, now, firedAt: at, logicalAt, isKept: true, nextFiring: next });
   }

@@ -4,10 +4,13 @@ import type { RetryRow } from '../../state/tables.ts';
 import type { RunOutcome } from '../run/run-outcome.ts';
 import { isRead, PendingAttempts } from './pending-attempts.ts';
 
-/** How a wait ends: the attempt begins with this row, there is none anymore, or we were told to stop. */
+/** How a wait ends: the attempt begins with this row, it's no longer allowed, or the process stops. */
 type WaitEnd = RetryRow | 'over' | 'stopped';
 
-/** Retries of a `sync`, which waits for them itself: in memory, those of one source together. */
+/**
+ * Retries of a `sync`, which keeps them in memory and waits for them itself. Retries that read the same source wait
+ * together.
+ */
 export class SyncAttempts {
   readonly #clock: Clock;
   readonly #signal: AbortSignal;
@@ -21,7 +24,7 @@ export class SyncAttempts {
     signal.addEventListener('abort', () => this.#stop(), { once: true });
   }
 
-  /** Resolves when it's the attempt's turn, or with the reason why there is none. */
+  /** Resolves when it's the attempt's turn, or when there won't be an attempt, with the reason. */
   wait(job: Job, row: RetryRow): Promise<WaitEnd> {
     if (this.#signal.aborted) return Promise.resolve('stopped');
     this.#pending.add({ job, row });

@@ -30,13 +30,13 @@ export interface BackfillOptions extends RunOptions {
 
 /**
  * Backfills a past range, chunk by chunk, and merges it into the job's kept rows; then one run delivers everything. The
- * watermark doesn't move. A crash costs at most one chunk: the same call continues. Throws Problems if it can't begin
- * or read; the result of the run is in the outcome.
+ * watermark doesn't move. A crash loses at most one chunk: the same call continues after it. Throws Problems if it
+ * can't begin or read; the outcome contains the result of the run.
  */
 export async function backfillJob(given: BackfillOptions): Promise<RunOutcome> {
   const extract = ableOf(given.job);
   const zone = extract.timezone ?? 'UTC';
-  // Validates the whole range before anything is read.
+  // Validates the whole range before reading anything.
   for (const _ of chunksOf(given.range, { chunk: given.chunk, zone }));
   return withJob(given, async () => {
     const warnings = new RunWarnings(undefined, given.job.guards);

@@ -8,7 +8,7 @@ import { outputFingerprint, queryFingerprint } from '../config/fingerprints.ts';
 
 type Places = Pick<Store, 'generations' | 'watermarks' | 'backfills' | 'goodPayloads' | 'receipts'>;
 
-/** Where a run resumes: its watermark, and the kept rows of the job. */
+/** Where a run resumes: the watermark, and the job's kept rows. */
 export interface ResumePoint {
   readonly reading: string;
   /** The output fingerprint; absent for a job that keeps no rows. */
@@ -18,9 +18,9 @@ export interface ResumePoint {
 }
 
 /**
- * Finds the point from which a job resumes. Kept rows without a watermark count only if the source never had one: a full read
- * must not be merged into earlier rows. A source may report "unchanged" only for what the instance shows: if that is in
- * doubt, the data is read or built again.
+ * Finds the point from which a job resumes. Kept rows without a watermark are used only if the source never had one,
+ * because a full read must not be merged into earlier rows. A source may report "unchanged" only if the instance shows
+ * its data; if that's in doubt, the data is read or built again.
  */
 export async function findResumePoint(
   store: Places,
@@ -39,7 +39,7 @@ export async function findResumePoint(
   const isResuming = givesOnlyNew(job);
   if (job.extract?.write === undefined) {
     const shown = watermark === undefined ? 'as given' : await shownOf(store, given);
-    // A source that only returns new rows can't return earlier ones again.
+    // A source that returns only new rows can't return earlier ones again.
     const counts = shown === 'as given' || (isResuming && shown === 'perhaps');
     return { reading, ...(counts ? known : {}) };
   }

@@ -6,7 +6,7 @@ import { blockedHolder } from '../../state/runs/blocked-runs.ts';
 import type { Store } from '../../state/store.ts';
 import type { HoldRow } from '../../state/tables.ts';
 
-/** Why a job that is on hold, by a person or because it blocked the process, isn't run. */
+/** Why a job isn't run while it's on hold, either by a person or because it blocked the process. */
 export function heldProblem(job: Job, { since, who, why }: HoldRow): Problem {
   return new Problem({
     code: 'JOB_ON_HOLD',

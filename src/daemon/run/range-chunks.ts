@@ -28,7 +28,7 @@ interface Steps {
 }
 
 /**
- * The chunks of a range in order, each starting at the end of the previous one; the last one is shortened to fit. An
+ * The chunks of a range in order, each starting at the end of the previous one; the last chunk is shortened to fit. An
  * empty `chunk` means all at once. Days and weeks are calendar units in `zone`. Throws Problems of family `config` for
  * an invalid range.
  */

@@ -6,9 +6,9 @@ import type { Store } from '../../state/store.ts';
 import type { RunRow } from '../../state/tables.ts';
 
 /**
- * Makes firings due again if their runs died with their process and nothing has run since. Otherwise, a power failure at
- * night would cost a daily job its run of the day. Each firing is repeated once: a job that kills its process must not
- * start a crash loop.
+ * Makes firings due again if their runs died with their process and the job hasn't run since. Otherwise, a power
+ * failure at night would make a daily job miss its run. Each firing is repeated once: a job that kills its process must
+ * not start a crash loop.
  */
 export async function recoverInterrupted(
   jobs: ReadonlyMap<string, Job>,
@@ -20,7 +20,7 @@ export async function recoverInterrupted(
     if (schedule === undefined || row?.schedule !== scheduleKey(schedule) || row.next_at === null) continue;
     const [, before] = await store.runs.history({ job: run.job, limit: 2 });
     if (before !== undefined && isCutOff(before)) continue;
-    // Later firings may have been skipped, so the run may belong to an earlier one.
+    // Later firings may have been skipped, so the run may belong to an earlier firing than the last one.
     const nextAt = run.fired_at === null ? row.next_at : run.fired_at + 1;
     const at = firingBefore(schedule, { nextAt, now: clock.now() });
     if (at !== undefined) await store.schedules.set({ ...row, next_at: at });

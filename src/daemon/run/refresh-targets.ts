@@ -4,7 +4,10 @@ import { RefreshBatcher } from '../../delivery/refresh-batcher.ts';
 import type { RunOptions } from './run-options.ts';
 import type { RunStage } from './run-outcome.ts';
 
-/** The run of a job without an extract: one bulk refresh, batched with others, and the result for its own targets. */
+/**
+ * The run of a job without an extract: one bulk refresh, batched with others. Returns the result for the job's own
+ * targets.
+ */
 export async function refreshTargets(
   { runtime, job, origin, signal, seat }: RunOptions,
   run: string,

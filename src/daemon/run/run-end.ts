@@ -7,11 +7,11 @@ import type { RunFigures, RunStage } from './run-outcome.ts';
 
 const stopped = { code: 'RUN_STOPPED', message: 'The run was stopped before its payload was complete' };
 
-/** Ends an attempt that threw, in one transaction: as stopped, as failed, or with the attempt that follows. */
+/** Ends an attempt that threw, in one transaction: as stopped, as failed, or with a next attempt. */
 export async function endFailed(given: RunOptions, run: string, thrown: unknown): Promise<RunStage> {
   const { runtime, signal } = given;
-  // If the package was replaced meanwhile, that's the cause, regardless of what was thrown: the daemon stops, and the
-  // signal has the reason.
+  // If the package was replaced during the run, that's the cause, regardless of what was thrown: the daemon stops, and
+  // the signal has the reason.
   runtime.installation?.look();
   if (signal.aborted) return endStopped(given, run);
   const problem = toProblem(thrown, { code: 'RUN_THREW', family: 'bug' }).at(placeOf(given));

@@ -29,9 +29,9 @@ const noWork: RunFigures = { rows: 0, bytes: 0, requests: 0, milliseconds: 0 };
 const notRun = ({ name: job }: Job, stage: RunStage): RunOutcome => ({ ...stage, job, ...noWork });
 
 /**
- * One run of one job: lease, extract, payload, outbox and, if requested, delivery. Never throws for errors of the run:
- * they're in the outcome and the store, and don't affect other jobs (invariant 7). A failed outcome without a run means
- * that not even its start could be recorded.
+ * One run of one job: lease, extract, payload, outbox and, if requested, delivery. Never throws because the run fails:
+ * errors are in the outcome and the store, and don't affect other jobs (invariant 7). A failed outcome without a run
+ * means that not even its start could be recorded.
  */
 export async function runJob(given: RunOptions): Promise<RunOutcome> {
   try {
@@ -42,7 +42,7 @@ export async function runJob(given: RunOptions): Promise<RunOutcome> {
   }
 }
 
-/** Runs `work` under the job's lease. If the job is busy or on hold, does nothing and returns that outcome. */
+/** Runs `work` under the job's lease. If the job is busy or on hold, only returns that as the outcome. */
 export async function withJob(given: RunOptions, work: () => Promise<RunOutcome>): Promise<RunOutcome> {
   const { runtime, job } = given;
   const lease = await runtime.store.leases.take(`job:${job.name}`);
@@ -81,7 +81,7 @@ export async function runUnderLease(given: RunOptions): Promise<RunOutcome> {
   const row = await tidyUp(given, { run, stage }).catch(otherThanDisk);
   const figures = { rows: row?.row_count ?? 0, bytes: row?.bytes ?? 0, requests: row?.requests ?? 0 };
   const facts = { job: job.name, run, ...figures, milliseconds: clock.monotonic() - began };
-  // The first attempt may have run in another process or boot.
+  // The first attempt may have run in another process, or before a reboot.
   const waitedMs = attempt === 1 || row === undefined ? 0 : row.started_at - spanOf(row).started_at;
   emitRunEnd(events, stage, { ...facts, attempt, waitedMs });
   return { ...stage, ...facts, ...(warnings.list.length === 0 ? {} : { warnings: warnings.list }) };

@@ -23,21 +23,21 @@ export interface RunOptions {
   /** Called in the transaction that ends the run as failed. */
   readonly failed?: (parts: Repositories, problem: Problem) => Promise<void>;
   /**
-   * Deliver within the run and wait for retries that come due before this instant (epoch ms). Absent: leave the
-   * payload in the outbox for the daemon's deliverer.
+   * Deliver during the run, and wait for retries that are due before this instant (epoch ms). Absent: leave the payload
+   * in the outbox for the daemon's deliverer.
    */
   readonly deliverUntil?: number;
-  /** Ranges of a backfill, to be merged into the job's kept rows. */
+  /** A backfill's ranges, which the run merges into the job's kept rows. */
   readonly staged?: StagedRanges;
-  /** Warnings from before the run began, while ranges were read. */
+  /** Warnings from reading the ranges, before the run began. */
   readonly warned?: readonly RunWarning[];
-  /** What follows a transient error. Absent: no retry. */
+  /** What follows if a transient error occurs. Absent: no retry. */
   readonly attempt?: Attempt | undefined;
-  /** Batches a bulk refresh with others due at the same time. Absent: it's sent alone. */
+  /** Batches a bulk refresh with others that are due at the same time. Absent: it's sent alone. */
   readonly seat?: RefreshTicket;
 }
 
-/** The location that a problem of the run is reported with. */
+/** The location that is reported with a problem of the run. */
 export function placeOf({ job }: RunOptions): { job: string; source?: string } {
   return { job: job.name, source: job.extract?.source.name };
 }

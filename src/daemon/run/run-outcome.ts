@@ -40,11 +40,11 @@ export interface RunOutcome {
   readonly warnings?: readonly RunWarning[];
   /** Time of the next attempt, epoch milliseconds. */
   readonly until?: number;
-  /** With `retrying`: the attempt that follows. */
+  /** The next attempt, if the state is `retrying`. */
   readonly retry?: RetryRow;
 }
 
-/** How one stage of a run ended; the figures are added at its end. */
+/** How one stage of a run ended; the run's end adds the figures. */
 export type RunStage = Pick<RunOutcome, 'state' | 'problem' | 'until' | 'retry'>;
 
 /** The figures of a run. */

@@ -12,9 +12,9 @@ import type { RunOptions } from './run-options.ts';
 import type { RunOutcome } from './run-outcome.ts';
 
 /**
- * Runs jobs once, in order of priority, and delivers their payloads. For `patienceMs`, retries transient failures:
- * reading, logging in and delivering. Then sends what earlier runs of the same jobs still owe. One outcome per job, in
- * the given order.
+ * Runs jobs once, in order of priority, and delivers their payloads. For `patienceMs`, retries transient failures to
+ * read, log in or deliver. Then sends what earlier runs of the same jobs still owe. Returns one outcome per job, in the
+ * given order.
  */
 export async function syncJobs(given: {
   readonly runtime: Runtime;

@@ -6,17 +6,17 @@ import type { JobRunStats } from '../../state/runs/run-stats.ts';
 import type { Store } from '../../state/store.ts';
 import type { Throttleable } from './throttle-day.ts';
 
-/** Number of calendars that are calculated between two yields to the event loop. */
+/** Number of calendars to calculate before yielding to the event loop. */
 const atOnce = 50;
-/** Number of runs that the estimate of a job is based on. */
+/** Maximum number of runs that a job's estimate is based on. */
 export const maxRunsRead = 200;
 
-/** The remaining requests of one account's day, and the jobs that want them. In thousandths of a request. */
+/** The remaining requests of one account's day in thousandths of a request, and the jobs that want them. */
 export interface DayBudget {
   readonly account: string;
-  /** The first destination that charges it. */
+  /** The first destination that charges the account. */
   readonly destination: string;
-  /** What is left for firings after all owed payloads were sent; negative if not even those fit. */
+  /** What remains for firings after all owed payloads are sent; negative if not even those fit. */
   readonly room: number;
   readonly jobs: readonly Throttleable[];
 }
@@ -26,11 +26,11 @@ export type Scheduled = Job & { readonly schedule: Schedule };
 
 /** Cost of a firing in thousandths of a request; one whole request if nothing is known. */
 export interface Cost {
-  /** For a firing that sends, including retries. */
+  /** The cost of a firing that sends, including retries. */
   readonly worst: number;
-  /** For the average firing: those without changes send nothing. */
+  /** The cost of an average firing: those without changes send nothing. */
   readonly expected: number;
-  /** Number of runs it's based on; 0: a guess. */
+  /** Number of runs that the cost is based on; 0: it's a guess. */
   readonly runs: number;
 }
 
@@ -50,8 +50,8 @@ export function scheduledJobs({ jobs }: Config): Scheduled[] {
 }
 
 /**
- * The key of refreshes that share a request: same instants, same account at the service. Undefined for jobs that send
- * alone.
+ * The key of refreshes that share a request, because they have the same destination, client account and schedule.
+ * Undefined for jobs that send alone.
  */
 export function bundleOf({ extract, target, destination, schedule }: Scheduled): string | undefined {
   if (extract !== undefined) return undefined;
@@ -72,7 +72,7 @@ export async function budgetsOfDay(
     const room = await roomOf(account, { sharing, config, store, now });
     const most = sharing.reduce((sum, job) => sum + asked(job) * surelyEnough, 0);
     const destination = sharing[0]!.destination.name;
-    // Skips reading the history of thousands of jobs if they fit in any case.
+    // If the jobs fit in any case, skips reading the history of thousands of them.
     const throttleable = most <= room ? [] : await throttleables(sharing, { store, now, asked });
     budgets.push({ account, destination, room, jobs: throttleable });
   }

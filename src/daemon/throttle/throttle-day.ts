@@ -8,7 +8,7 @@ export interface Throttleable {
   readonly cost: number;
   /** Its remaining firings today. */
   readonly firings: number;
-  /** It has run today, so it may pause for the rest of the day. */
+  /** Whether it has run today, so that it may pause for the rest of the day. */
   readonly ran: boolean;
   /** Whether it may be throttled; jobs with priority `high` never are, regardless of this value. */
   readonly mayThrottle: boolean;
@@ -16,7 +16,10 @@ export interface Throttleable {
 
 /** How to make a day fit. */
 export interface ThrottlePlan {
-  /** By job: only every nth firing runs; 0: none for the rest of the day. Jobs that aren't throttled are absent. */
+  /**
+   * By job: every how many firings it runs; 0: not at all for the rest of the day. Jobs that aren't throttled are
+   * absent.
+   */
   readonly every: ReadonlyMap<string, number>;
   /** Thousandths of a request still missing; 0 if it fits. */
   readonly short: number;
@@ -32,8 +35,8 @@ export function firingsLeft(firings: number, every: number): number {
 
 /**
  * Decides how much to throttle which jobs, so that the rest of the day costs at most `room` (thousandths of a request).
- * The least important class is throttled first, as far as possible before the next class; within a class evenly, the
- * most expensive jobs first. A job that hasn't run today keeps one firing.
+ * Throttles the least important class first, and as far as possible before the next class. Within a class, throttles
+ * evenly, starting with the most expensive jobs. A job that hasn't run today keeps one firing.
  */
 export function throttleDay(jobs: readonly Throttleable[], room: number): ThrottlePlan {
   const every = new Map<string, number>();
@@ -80,7 +83,7 @@ function saving({ cost, firings }: Throttleable, from: number, to: number): numb
   return cost * (firingsLeft(firings, from) - firingsLeft(firings, to));
 }
 
-/** The jobs that save anything in this step, the largest savings first; ties by name. */
+/** The jobs that save anything in this step, largest savings first; ties are sorted by name. */
 function byWeight(jobs: readonly Throttleable[], from: number, to: number): Throttleable[] {
   if (from === 0) return [];
   return jobs

@@ -3,7 +3,8 @@ import { easternText } from '../../lib/time-text.ts';
 import { nextFiring, type Schedule } from '../../schedule/schedule.ts';
 
 /**
- * Explains in one sentence how much less often a job runs, until when and why. `every`: only every nth firing runs; 0: none.
+ * Explains in one sentence how much less often a job runs, until when, and why. `every`: only every nth firing runs; 0:
+ * none.
  */
 export function throttleText(schedule: Schedule, given: { every: number; now: number; until: number }): string {
   const { until, now } = given;

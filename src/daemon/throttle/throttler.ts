@@ -12,7 +12,7 @@ import { nthFiring } from './next-throttled-run.ts';
 import { throttleDay } from './throttle-day.ts';
 import { throttleText } from './throttle-text.ts';
 
-/** While jobs fire, the plan of the day is recalculated this often: usage and cost change. */
+/** While jobs fire, the day's plan is recalculated this often, because usage and costs change. */
 const reviewMs = 15 * 60_000;
 /** A firing older than this counts as missed. */
 const lateMs = 60_000;
@@ -59,7 +59,7 @@ export class Throttler {
     return clock.monotonic() - last.at >= reviewMs;
   }
 
-  /** The review in progress; concurrent callers share it. */
+  /** Returns the review in progress, which concurrent callers share. */
   #review(config: Config, firing: number): Promise<void> {
     this.#reviewing ??= this.#recalculate(config, firing).finally(() => {
       this.#reviewing = undefined;
@@ -71,7 +71,7 @@ export class Throttler {
     const { store, clock } = this.#given;
     const [now, at] = [clock.now(), clock.monotonic()];
     const until = now + untilMidnight(now);
-    // The request of this firing still has to be counted. A firing that was missed long ago counts alone.
+    // This firing's own request must still be counted. A firing that was missed long ago counts alone.
     const from = Math.min(now, Math.max(firing, now - lateMs));
     const before = new Map((await store.throttledJobs.now()).map((throttle) => [throttle.job, throttle]));
     const throttled = new Map<string, Throttle>();

@@ -9,8 +9,8 @@ const flushMs = 3_000;
 
 /**
  * A minimal exporter, for users who haven't loaded an SDK: sends spans by OTLP over HTTP, as JSON. Reads address,
- * headers, timeout, batching and resource from the standard variables. Returns a function that flushes on exit, never
- * throws, and has a timeout.
+ * headers, timeout, batching and resource from the standard variables. Returns a function for flushing on exit, which
+ * never throws and has a timeout.
  */
 export function startTraceKit({ version, log }: { version: string; log: Log }): () => Promise<void> {
   diag.setLogger(sayingTo(log), DiagLogLevel.WARN);
@@ -30,13 +30,13 @@ export function startTraceKit({ version, log }: { version: string; log: Log }): 
   };
 }
 
-/** The standard timeout is ten seconds, which is all the time a shutdown has, so it's shortened by default. */
+/** The standard timeout is ten seconds. That's all the time a shutdown has, so the default here is shorter. */
 function patience(env: Readonly<Record<string, string | undefined>>): { timeoutMillis?: number } {
   const told = env.OTEL_EXPORTER_OTLP_TRACES_TIMEOUT ?? env.OTEL_EXPORTER_OTLP_TIMEOUT ?? '';
   return told === '' ? { timeoutMillis: flushMs } : {};
 }
 
-/** An unreachable collector is worth a log line and must not stop anything. */
+/** An unreachable collector causes a log line and must not stop anything. */
 function sayingTo(log: Log) {
   const warn = (message: string): void => log.warn('failed to send traces', { message });
   const quiet = (): void => undefined;

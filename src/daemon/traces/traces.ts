@@ -14,8 +14,8 @@ import { isFailedRun } from '../../state/runs/failed-run.ts';
 import type { SluiceEvents } from '../events.ts';
 
 /**
- * Maximum number of remembered runs whose payload may still be sent; beyond it, the oldest is dropped, and its upload
- * starts a separate trace.
+ * Maximum number of runs to remember because their payload may still be sent. Beyond it, the oldest run is dropped, and
+ * its upload starts a separate trace.
  */
 const mostRemembered = 2_000;
 
@@ -64,7 +64,7 @@ export function traceEvents({ events, log, version }: TracesOptions): void {
   });
 }
 
-/** Open spans by subject, and the runs that later spans belong to. */
+/** Open spans, by subject, and the runs that later spans belong to. */
 class Spans {
   readonly #tracer: Tracer;
   readonly #open = new Map<string, Span>();
