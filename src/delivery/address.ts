@@ -3,9 +3,7 @@ import { Problem } from '../lib/problem.ts';
 import type { TargetKey } from '../state/outbox/targets.ts';
 import type { Store } from '../state/store.ts';
 
-/**
- * A container without its volume starts with an empty state each time, and loses its data sources and owed payloads.
- */
+/** Without its volume, a container always starts with an empty state, and loses its data sources and owed payloads. */
 export const missingVolume = 'if the state should not be new, check that its volume is mounted';
 
 /** The target of a job's payload. */
@@ -33,7 +31,7 @@ export async function addressOf(store: Store, job: Job): Promise<TargetAddress> 
   });
 }
 
-/** {@link addressOf}; undefined instead of an error. */
+/** Like {@link addressOf}, but returns undefined instead of throwing. */
 export async function findAddress(store: Pick<Store, 'targets'>, job: Job): Promise<TargetAddress | undefined> {
   const declared = declaredTarget(job);
   return addressGiven(job, declared && (await store.targets.find(declared)));
@@ -47,8 +45,8 @@ export function declaredTarget(job: Job): TargetKey | undefined {
 }
 
 /**
- * Like {@link addressOf}, for a known stored record of {@link declaredTarget}. Undefined for a refresh, and for a
- * declared data source that has not been created yet.
+ * Like {@link addressOf}, if the stored record of {@link declaredTarget} is already known. Undefined for a refresh, and
+ * for a declared data source that has not been created yet.
  */
 export function addressGiven(job: Job, known: { readonly instance: string } | undefined): TargetAddress | undefined {
   const at = job.target.kind === 'instance' ? job.target : job.target.kind === 'datasource' ? known : undefined;

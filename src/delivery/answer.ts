@@ -7,14 +7,14 @@ export interface EnvelopeAnswer {
   readonly status: number;
   /** The service reported success. */
   readonly success: boolean;
-  /** Whether the body was an envelope; responses of proxies and login pages are not. */
+  /** Whether the body was an envelope; responses from proxies and login pages aren't. */
   readonly recognised: boolean;
   readonly complete: boolean;
   readonly errorCode: string | undefined;
-  /** The service's error message, or the first part of the body. Redacted, one line. */
+  /** The service's error message, or the beginning of the body, redacted and on one line. */
   readonly words: string;
   readonly retryAfterMs: number | undefined;
-  /** The server's time, epoch milliseconds, whole seconds. */
+  /** The server's time in epoch milliseconds, with a resolution of one second. */
   readonly date?: number;
   readonly meta: Readonly<Record<string, unknown>>;
   readonly data: Readonly<Record<string, unknown>>;
@@ -25,7 +25,7 @@ const shownCharacters = 300;
 /**
  * Interprets a response from the service. The service always responds with a JSON envelope (service document, section
  * 1), and only that is trusted. The response to an upload isn't documented (section 4.12), so a 2xx without a body also
- * counts as success, unless its content type is HTML: then a proxy responded.
+ * counts as success, unless its content type is HTML, which means that a proxy responded.
  */
 export function readAnswer(http: HttpAnswer, now: number): EnvelopeAnswer {
   const envelope = parseObject(http.text);

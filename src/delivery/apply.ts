@@ -9,14 +9,14 @@ import { inspect, listDatasources, type RemoteDatasource, sharesOf } from './rem
 /** An action of `apply`; `say` describes it. Nothing is ever deleted. */
 export type ApplyAction = { readonly declared: Declared; readonly say: string } & (
   | { readonly kind: 'create' }
-  /** The data source was created by `apply`, but is not in this state (a crash, a new machine). */
+  /** `apply` created the data source, but this state doesn't know it, for example after a crash or on a new machine. */
   | { readonly kind: 'adopt'; readonly datasource: string; readonly instance: string }
   | { readonly kind: 'update'; readonly datasource: string }
   | { readonly kind: 'share'; readonly datasource: string | undefined; readonly shares: readonly Share[] }
   | { readonly kind: 'unchanged'; readonly datasource: string }
 );
 
-/** The actions of `apply` at one service, in order. */
+/** What `apply` does at one service, in order. */
 export interface ApplyPlan {
   readonly actions: readonly ApplyAction[];
   /** Whether it changes anything. */
@@ -68,7 +68,7 @@ async function actionsFor(declared: Declared, look: Look): Promise<ApplyAction[]
   return shares.length === 0 ? [create] : [create, { kind: 'share', declared, datasource: undefined, shares, say }];
 }
 
-/** The data source with that name and our marker; several would be ambiguous. */
+/** The data source with that name and our marker. Several of them would be ambiguous. */
 async function findOurs(
   declared: Declared,
   { client, remotes }: Look,

@@ -6,8 +6,8 @@ import type { Declared } from './declared.ts';
 import { inspect, listDatasources, markerUrl } from './remote-datasources.ts';
 
 /**
- * Executes a plan in order. Stores the ID of each created data source before the next step. If a creation had no response, checks
- * whether the data source exists before it gives up.
+ * Executes a plan in order. Stores the ID of each created data source before the next step. If a creation gets no
+ * response, checks whether the data source exists before giving up.
  */
 export async function carryOutPlan(
   plan: ApplyPlan,
@@ -62,8 +62,7 @@ async function create(declared: Declared, client: DestinationClient): Promise<Id
 }
 
 /**
- * Call this after a creation without a response: returns the only data source with that name and our marker, if it was
- * created.
+ * Call this after a creation that got no response: if exactly one data source has that name and our marker, returns it.
  */
 async function lookFor(declared: Declared, client: DestinationClient): Promise<Ids | undefined> {
   const { clientId, declaration } = declared;

@@ -11,8 +11,8 @@ export interface DestinationCall {
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly body?: Readonly<Record<string, unknown>>;
   /**
-   * Whether the call is idempotent. Default: true for GET and PUT. If the outcome of any other call is unknown, it is not
-   * retried but fails with `CALL_AMBIGUOUS`.
+   * Whether the call is idempotent. Default: true for GET and PUT. If the outcome of any other call is unknown, the
+   * call isn't retried and fails with `CALL_AMBIGUOUS`.
    */
   readonly repeatable?: boolean;
   /** Maximum number of requests; default 4. */
@@ -24,8 +24,9 @@ const mostAttempts = 4;
 const patienceMs = 60_000;
 
 /**
- * Client for the service's API on one destination. Calls go through the same gate as uploads: they wait for a slot, count against
- * the quota, and are retried by the same rules. Throws Problems, and soon, because a person may be waiting.
+ * Client for the service's API on one destination. Calls go through the same gate as uploads: they wait for a slot,
+ * count against the quota, and are retried by the same rules. Throws Problems without waiting for long, because a
+ * person may be waiting.
  */
 export class DestinationClient {
   readonly #gateway: Gateway;
@@ -106,7 +107,7 @@ export class DestinationClient {
   }
 }
 
-/** The outcome of a call that must not be repeated is unknown. */
+/** The problem if the outcome of a call is unknown and the call must not be repeated. */
 function ambiguousCall(what: string, cause: Problem): Problem {
   return new Problem({
     code: 'CALL_AMBIGUOUS',

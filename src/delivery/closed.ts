@@ -1,12 +1,12 @@
 import { Problem } from '../lib/problem.ts';
 import { instantText } from '../lib/time-text.ts';
 
-/** Why nothing can be sent to a destination now. */
+/** Why nothing can be sent to a destination at the moment. */
 export type Closed =
   | { readonly why: 'login'; readonly problem: Problem }
   | { readonly why: 'quota'; readonly until: number }
   | { readonly why: 'paused'; readonly until: number }
-  /** All request slots of a second are taken by requests without a response, which may still arrive. */
+  /** Requests that got no response and may still arrive occupy all of the slots per second. */
   | { readonly why: 'slots'; readonly until: number }
   | { readonly why: 'away'; readonly until: number; readonly problem: Problem };
 

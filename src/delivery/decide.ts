@@ -7,8 +7,8 @@ import { factsOf } from './facts.ts';
 import type { Gateway } from './gateway.ts';
 
 /**
- * Approves a quarantined payload: enqueues exactly these bytes. Returns its row. Throws `PAYLOAD_DAMAGED` if the file has changed,
- * `DECISION_LATE` if it is no longer quarantined or newer data exists.
+ * Approves a quarantined payload: enqueues exactly these bytes. Returns its row. Throws `PAYLOAD_DAMAGED` if the file
+ * has changed, `DECISION_LATE` if the payload is no longer quarantined or newer data exists.
  */
 export async function approve(gateway: Gateway, row: OutboxRow, by: DecidedBy): Promise<OutboxRow> {
   await assertUndamaged(row);
@@ -17,7 +17,7 @@ export async function approve(gateway: Gateway, row: OutboxRow, by: DecidedBy): 
   return announce(gateway, 'payload.approved', { decided, by });
 }
 
-/** Discards a quarantined payload and its file. Throws `DECISION_LATE` if it is no longer quarantined. */
+/** Discards a quarantined payload and its file. Throws `DECISION_LATE` if the payload is no longer quarantined. */
 export async function discard(gateway: Gateway, row: OutboxRow, by: DecidedBy): Promise<OutboxRow> {
   const decided = await gateway.store.quarantine.discard(row.id, by);
   if (decided === undefined) throw tooLate(row);

@@ -10,7 +10,7 @@ export interface Declared {
   readonly jobs: readonly string[];
 }
 
-/** Every declared data source once. Conflicting declarations of two jobs are a config error. */
+/** Every declared data source once. If two jobs' declarations conflict, reports a config error. */
 export function declaredIn(config: Config): Declared[] {
   const found = new Map<string, Declared>();
   for (const { name, line, target, destination } of config.jobs.values()) {

@@ -7,10 +7,10 @@ import { UploadPool } from './upload-pool.ts';
 
 export interface DeliverOptions {
   readonly gateway: Gateway;
-  /** Stops: starts no more requests; current requests get a few seconds. */
+  /** Stops delivery: no more requests start, and requests in progress get a few seconds. */
   readonly signal: AbortSignal;
   readonly priority: Priority;
-  /** Waits for retries that are due before this instant (epoch ms). Absent: one pass. */
+  /** Waits for retries that are due before this instant (epoch ms). Absent: makes one pass. */
   readonly until?: number;
 }
 
@@ -18,8 +18,8 @@ export interface DeliverOptions {
 export type DeliveryResult = DeliveryState & Pick<OutboxRow, 'id' | 'instance'>;
 
 /**
- * Sends owed payloads, if possible now: quota → pacing → upload → retry → receipt. Returns one result per payload, in the order of
- * the outbox; skips payloads for destinations that the gateway doesn't have.
+ * Sends the owed payloads that can be sent now: quota → pacing → upload → retry → receipt. Returns one result per
+ * payload, in the order of the outbox; skips payloads for destinations that the gateway doesn't have.
  */
 export function deliverRows(owed: readonly OutboxRow[], given: DeliverOptions): Promise<DeliveryResult[]> {
   return withPool(given, async (pool) => {
@@ -33,7 +33,7 @@ export function deliverRows(owed: readonly OutboxRow[], given: DeliverOptions): 
   });
 }
 
-/** Sends the due resends (see `Resends`) of these jobs; for callers without a deliverer. */
+/** Sends these jobs' due resends (see `Resends`), for callers without a deliverer. */
 export async function resendDue(given: DeliverOptions & { readonly isOurs: (job: string) => boolean }): Promise<void> {
   const { gateway, isOurs } = given;
   const all = await gateway.store.resends.all();
@@ -78,7 +78,7 @@ async function dueAgain(given: DeliverOptions, results: ReadonlyMap<number, Deli
   } catch {
     return [];
   }
-  // By their instants, not by the clock, which may have jumped during the sleep.
+  // Compares with the planned instant too, because the clock may have jumped during the sleep.
   const ids = waiting.filter((it) => it.until <= Math.max(first, clock.now())).map(({ id }) => id);
   const rows = await Promise.all(ids.map((id) => store.outbox.find(id)));
   return rows.filter((row) => row !== undefined);

@@ -5,9 +5,9 @@ import type { DeliveryState } from './send-payload.ts';
 import { afterGrace } from './stopping.ts';
 import { UploadPool } from './upload-pool.ts';
 
-/** Poll interval: detects payloads of other processes and clock jumps. */
+/** Polling interval, to detect payloads from other processes and clock jumps. */
 const longestWaitMs = 30_000;
-/** Payloads that are due within this time start together, in order of priority. */
+/** Payloads that come due within this time of each other start together, in order of priority. */
 const togetherMs = 20;
 
 /**
@@ -41,7 +41,10 @@ export class Deliverer {
     this.#wake();
   }
 
-  /** Ends within a few seconds: current requests may finish, then they are aborted. Owed payloads stay owed. */
+  /**
+   * Ends within a few seconds: requests in progress may finish during this time and are aborted after it. Owed payloads
+   * remain owed.
+   */
   async stop(): Promise<void> {
     this.#stop.abort();
     this.#wake();
@@ -60,7 +63,7 @@ export class Deliverer {
     dispose();
   }
 
-  /** Sends due resends, a few at a time: they are never urgent. */
+  /** Sends due resends, a few at a time, because they're never urgent. */
   async #startRepeats(lanes: UploadPool): Promise<void> {
     const { store, clock } = this.#gateway;
     if (clock.monotonic() < this.#repeatsAt) return;
@@ -110,7 +113,7 @@ export class Deliverer {
   }
 
   #wake(): void {
-    // With a fixed reason: creating the default one, with its stack, costs more than the sleep.
+    // Passes a constant reason, because creating the default one, with its stack, takes longer than the sleep.
     this.#nap.abort('woken');
   }
 

@@ -1,20 +1,22 @@
 import type { Destination } from '../config/config.ts';
 import type { Problem } from '../lib/problem.ts';
 
-/** Whether the current credentials of a destination were refused. Reads them again once before they count as refused. */
+/**
+ * Knows whether a destination's current credentials were refused. Before they count as refused, reads them again once.
+ */
 export class DestinationLogin {
   readonly #destination: Destination;
   /** The credentials of the last request that was rejected with 401. */
   #refused = '';
   #block: { readonly problem: Problem; readonly credentials: string } | undefined;
-  /** True if they were already read again since they were last accepted. */
+  /** True if the credentials have been read again since they were last accepted. */
   #hasRenewed = false;
 
   constructor(destination: Destination) {
     this.#destination = destination;
   }
 
-  /** A text that changes with the credentials; it's never shown. */
+  /** A string that changes with the credentials; it's never shown. */
   get credentials(): string {
     return JSON.stringify(this.#destination.credentials);
   }
@@ -24,7 +26,7 @@ export class DestinationLogin {
     return this.#block?.credentials === this.credentials ? this.#block.problem : undefined;
   }
 
-  /** Call this with the status of each response and its request's credentials. */
+  /** Call this after each response, with its status and the credentials that were sent. */
   async answered(status: number, sent: string): Promise<void> {
     if (status !== 401) {
       this.#hasRenewed = false;
@@ -37,13 +39,13 @@ export class DestinationLogin {
     await renew(this.#destination);
   }
 
-  /** The last 401 means that the credentials are refused. Returns whether they still are the current ones. */
+  /** Treats the credentials of the last 401 response as refused. Returns whether they're still the current ones. */
   block(problem: Problem): boolean {
     this.#block = { problem, credentials: this.#refused };
     return this.problem !== undefined;
   }
 
-  /** Allows another try of refused credentials: they changed, or a new run started. */
+  /** Allows trying refused credentials again, because they changed or a new run started. */
   reset(): void {
     this.#block = undefined;
     this.#hasRenewed = false;

@@ -1,11 +1,11 @@
-/** Identifies a payload, its job and its target. */
+/** What identifies a payload, its job and its target. */
 export interface PayloadFacts {
   readonly id: number;
   readonly job: string;
   readonly run: string;
   readonly destination: string;
   readonly instance: string;
-  /** Hash of the bytes in hexadecimal; can be compared with the data that the instance shows. */
+  /** Hexadecimal hash of the bytes, for comparison with the data that the instance shows. */
   readonly sha256: string;
   readonly bytes: number;
   readonly rows: number;
@@ -22,15 +22,15 @@ interface Trouble {
 }
 
 /**
- * Events of payloads and requests. Each is emitted after the durable step that it names: after `payload.owed`, the payload is
- * in the outbox; at `upload.started`, the attempt is counted and nothing has been sent.
+ * Events of payloads and requests. Each is emitted after the durable step that it names: after `payload.owed`, the
+ * payload is in the outbox; at `upload.started`, the attempt is counted, but nothing has been sent yet.
  */
 export type DeliveryEvents = {
   'payload.owed': PayloadFacts;
   'payload.superseded': PayloadFacts;
   'payload.unchanged': Omit<PayloadFacts, 'id'>;
   'payload.refused': Omit<PayloadFacts, 'id'> & Trouble;
-  /** A guard quarantined it: it is kept and not sent. */
+  /** A guard quarantined the payload: it's kept, but not sent. */
   'payload.quarantined': PayloadFacts & Trouble & { readonly guards: readonly string[] };
   /** A person approved or discarded a quarantined payload, rolled back to an earlier one, or requeued a dead one. */
   'payload.approved': PayloadFacts & By;
@@ -38,7 +38,9 @@ export type DeliveryEvents = {
   'payload.restored': PayloadFacts & By;
   'payload.revived': PayloadFacts & By;
   'payload.delivered': PayloadFacts & { readonly attempts: number; readonly milliseconds: number };
-  /** Sent again, because an earlier upload of other data had no response and might have arrived late. */
+  /**
+   * The payload was sent again, because an earlier upload of other data got no response and might have arrived late.
+   */
   'payload.repeated': PayloadFacts & { readonly milliseconds: number };
   'payload.dead': PayloadFacts & Trouble;
   /** `attempt`: the failed attempt; absent if none was made. */
@@ -56,7 +58,7 @@ export type DeliveryEvents = {
   };
   /** The new rate in requests per second, because the service accepted fewer than were sent. */
   'account.slowed': { readonly account: string; readonly destination: string; readonly per_second: number };
-  /** The service's request count of the account's current day; `others`: requests of other programs. */
+  /** The service's request count for the account's current day; `others`: requests from other programs. */
   'usage.reported': {
     readonly account: string;
     readonly destination: string;
@@ -65,17 +67,17 @@ export type DeliveryEvents = {
     readonly others: number;
     readonly allowance?: number;
   };
-  /** The service refuses to report the usage of the account; it is not asked again for a week. */
+  /** The service refuses to report the account's usage; it isn't asked again for a week. */
   'usage.refused': { readonly account: string; readonly destination: string; readonly message: string };
   'login.refused': { readonly account: string; readonly destination: string } & Trouble;
-  /** `milliseconds`: how long it waited in the send queue. */
+  /** `milliseconds`: how long the request waited in the send queue. */
   'request.sent': {
     readonly account: string;
     readonly method: string;
     readonly path: string;
     readonly milliseconds: number;
   };
-  /** `status` is absent without a response. */
+  /** `status` is absent if there was no response. */
   'request.answered': {
     readonly account: string;
     readonly method: string;

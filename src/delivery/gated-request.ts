@@ -10,13 +10,16 @@ export interface GatedRequest<T> {
   readonly rank?: number;
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly path: string;
-  /** Ends the wait for a slot; `send` handles the request itself. */
+  /** Ends the wait for a slot; `send` must abort the request itself. */
   readonly signal?: AbortSignal;
   /** Deadline for a slot, epoch milliseconds; absent: no deadline. */
   readonly deadline?: number | undefined;
-  /** Called once, if it waits because requests without a response may still arrive. */
+  /** Called once if the request has to wait because earlier ones without a response may still arrive. */
   readonly waits?: (closed: Closed) => Promise<void>;
-  /** Runs in one transaction with slot and quota; undefined (nothing to send) rolls everything back. */
+  /**
+   * Runs in one transaction with taking the slot and counting the request. If it returns undefined, there's nothing to
+   * send, and everything is rolled back.
+   */
   readonly prepare: (parts: Repositories) => Promise<T | undefined>;
   /** Never rejects: network errors are outcomes. */
   readonly send: (prepared: T) => Promise<RequestOutcome>;

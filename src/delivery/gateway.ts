@@ -14,12 +14,17 @@ export interface GatewayOptions {
   readonly destinations: Iterable<Destination>;
   readonly clock: Clock;
   readonly emit: Emit<DeliveryEvents>;
-  /** Priority of a job by name; absent, or undefined for an unknown job: `normal`. */
+  /**
+   * A job's priority, by the job's name. If this is absent or returns undefined, because the job is unknown: `normal`.
+   */
   readonly priorityOf?: (job: string) => JobPriority | undefined;
   readonly network?: Network;
 }
 
-/** All gates of one config. Open one per process, so that manual and scheduled requests share a queue; close it at the end. */
+/**
+ * All gates of one config. Open one gateway per process, so that manual and scheduled requests share a queue, and close
+ * it at the end.
+ */
 export class Gateway {
   readonly store: Store;
   readonly clock: Clock;
@@ -49,7 +54,7 @@ export class Gateway {
     return this.#gates.get(destination);
   }
 
-  /** A gate to this address, regardless of the name of its destination. */
+  /** A gate to this address, regardless of its destination's name. */
   at(url: string): SendGate | undefined {
     return [...this.#gates.values()].find(({ destination }) => destination.url === url);
   }
@@ -66,12 +71,12 @@ export class Gateway {
     return gate;
   }
 
-  /** Current rank of a waiting payload; higher first. */
+  /** A waiting payload's current rank; the highest goes first. */
   rankOf(row: Pick<OutboxRow, 'job' | 'waiting_since'>): number {
     return rankOfPayload(row, { priority: this.#priorityOf(row.job), now: this.clock.now() });
   }
 
-  /** Tries refused credentials again. */
+  /** Allows trying refused credentials again. */
   resetAuth(): void {
     for (const gate of this.#gates.values()) gate.login.reset();
   }

@@ -1,7 +1,7 @@
 import type { JobPriority } from '../config/config.ts';
 import type { OutboxRow } from '../state/tables.ts';
 
-/** Ranks by job priority; the higher goes first. */
+/** The rank for each job priority; a higher rank goes first. */
 const rankOf: Readonly<Record<JobPriority, number>> = { high: 2, normal: 1, low: 0 };
 const dayMs = 86_400_000;
 
@@ -11,7 +11,7 @@ export function rankOfPriority(priority: JobPriority = 'normal'): number {
 }
 
 /**
- * The priority of a waiting payload: that of its job, plus one for each day that its instance has waited, so that no payload
+ * A waiting payload's rank: that of its job, plus one for each day that its instance has waited, so that no payload
  * starves. If the clock was set back to before the wait started, the wait counts as zero.
  */
 export function rankOfPayload(

@@ -2,9 +2,9 @@ import { open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { readSmallFile, smallBytes } from '../lib/small-file.ts';
 
-/** Larger chunks cost memory, smaller ones time. */
+/** Larger chunks would use more memory, smaller ones more time. */
 const pieceBytes = 512 * 1024;
-/** One is in the socket, one waits in the stream, one is being filled. */
+/** One buffer is in the socket, one waits in the stream, and one is being filled. */
 const buffers = 3;
 
 interface PayloadFile {
@@ -13,8 +13,8 @@ interface PayloadFile {
 }
 
 /**
- * A payload's file as the body of one request; small files are read synchronously. The body must end with its last byte: if the
- * response arrives before the end, the connection is closed instead of reused.
+ * A payload's file as the body of one request; small files are read synchronously. The body must end with its last
+ * byte, because the connection is closed instead of reused if the response arrives before the end.
  */
 export function payloadBody(file: PayloadFile): Buffer | Promise<Buffer> | Readable {
   if (file.bytes <= smallBytes) return smallOf(file);
@@ -34,7 +34,7 @@ function wholeIn(room: Buffer, length: number, bytes: number): Buffer {
   return room.subarray(0, length);
 }
 
-/** Throws if the length of the file has changed: it is not complete. */
+/** Throws if the file's length has changed, because then it isn't the complete payload. */
 async function wholeOf({ path, bytes }: PayloadFile): Promise<Buffer> {
   const file = await open(path, 'r');
   try {
@@ -50,8 +50,8 @@ async function wholeOf({ path, bytes }: PayloadFile): Promise<Buffer> {
 }
 
 /**
- * Reuses a few buffers: allocating one per chunk would double the time of an upload to a fast service. A consumer must
- * therefore be done with a chunk before it requests the one after the next. A socket is done in time if the sender
+ * Reuses a few buffers: with a new one for each chunk, an upload to a fast service would take twice as long. A consumer
+ * must therefore be done with a chunk before it requests the one after the next. A socket is done in time if the sender
  * waits for `drain`.
  */
 async function* piecesOf({ path, bytes }: PayloadFile): AsyncGenerator<Buffer> {
@@ -62,7 +62,7 @@ async function* piecesOf({ path, bytes }: PayloadFile): AsyncGenerator<Buffer> {
       const { bytesRead, buffer } = await file.read(ring[turn % buffers]!, 0, pieceBytes, null);
       if (bytesRead === 0) return;
       left -= bytesRead;
-      // No wait after the last chunk.
+      // Closes the file before yielding the last chunk, so that nothing has to be awaited after it.
       if (left <= 0) await file.close();
       yield buffer.subarray(0, bytesRead);
     }

@@ -5,7 +5,9 @@ import '../lib/temporal.ts';
 
 /** The time zone of the service's day (service document, section 8). */
 const zone = 'America/New_York';
-/** Maximum difference between our clock and the service's: near midnight, a request may count on either day. */
+/**
+ * Maximum difference between our clock and the service's. Near midnight, a request may therefore count on either day.
+ */
 const skewMs = 5_000;
 
 /** Cache of recent days, each with its start and end (epoch ms). */
@@ -23,8 +25,8 @@ export function dayOf(now: number): string {
 }
 
 /**
- * The days on which the service may count a request that arrives now, or up to `aheadMs` later: one, or two around
- * midnight.
+ * The days on which the service may count a request that arrives between now and `aheadMs` later: usually one, around
+ * midnight two.
  */
 export function daysOf(now: number, aheadMs = 0): string[] {
   return [...new Set([dayOf(now - skewMs), dayOf(now + aheadMs + skewMs)])];
@@ -35,19 +37,19 @@ export function startOfDay(now: number): number {
   return Temporal.PlainDate.from(dayOf(now)).toZonedDateTime(zone).epochMilliseconds;
 }
 
-/** Milliseconds to the next midnight in New York; the day before has 23, 24 or 25 hours. */
+/** Milliseconds until the next midnight in New York; a day has 23, 24 or 25 hours. */
 export function untilMidnight(now: number): number {
   return midnightAfter(dayOf(now)) - now;
 }
 
-/** When an exhausted day has certainly ended at the service (epoch ms). */
+/** When a day with no requests left has certainly ended at the service (epoch ms). */
 export function resumeAfter(day: string): number {
   return midnightAfter(day) + skewMs;
 }
 
 /**
- * Maximum requests of an account on a day for this destination: the limit of the config or the service, whichever is lower; for
- * scheduled requests, minus the reserve for manual ones.
+ * Maximum requests per day that this destination allows its account: the config's or the service's limit, whichever is
+ * lower; for scheduled requests, minus the reserve for manual ones.
  */
 export function limitOf(
   { requestsPerDay, reserveRequests }: Pick<Destination, 'requestsPerDay' | 'reserveRequests'>,
@@ -59,8 +61,8 @@ export function limitOf(
 }
 
 /**
- * The day to close, and until when, after the service reported that no requests are left. If it sent a wait, that is more reliable
- * than our midnight, because our clock may be wrong.
+ * Which day to close, and until when, after the service reported that no requests are left. If the service requested a
+ * wait, that's more reliable than our midnight, because our clock may be wrong.
  */
 export function closing(now: number, retryAfterMs: number | undefined): { day: string; until: number } {
   const day = dayOf(now - skewMs);

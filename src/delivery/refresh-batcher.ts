@@ -17,9 +17,11 @@ export interface BatchedRefresh {
 
 /** A ticket for a job that is about to request a refresh; always return it. */
 export interface RefreshTicket {
-  /** Requests the refresh with the batch; rejects like the request, or with the reason of the job's own signal. */
+  /**
+   * Requests the refresh as part of the batch. Rejects like the request, or with the reason of the job's own signal.
+   */
   refresh(wish: BatchedRefresh): Promise<RefreshResult>;
-  /** Leaves the batch, so that the others need not wait. Idempotent. */
+  /** Leaves the batch, so that the others needn't wait. Idempotent. */
   cancel(): void;
 }
 
@@ -29,7 +31,7 @@ interface PendingRefresh {
   readonly reject: (reason: unknown) => void;
 }
 
-/** Tickets that were taken at the same moment. */
+/** Tickets taken at the same moment. */
 interface Batch {
   awaited: number;
   readonly asked: PendingRefresh[];
@@ -42,7 +44,7 @@ interface Batch {
 export class RefreshBatcher {
   #batch: Batch | undefined;
 
-  /** Take the tickets of all due jobs before the first one requests a refresh. */
+  /** Take the tickets for all due jobs before the first job requests a refresh. */
   join(): RefreshTicket {
     const round = this.#batch ?? { awaited: 0, asked: [] };
     this.#batch = round;
@@ -75,7 +77,7 @@ export class RefreshBatcher {
   }
 }
 
-/** One request for all of them, counted for the first; each gets its part of the response. */
+/** Sends one request for all of them and counts it for the first; each gets its part of the response. */
 async function send(asked: readonly PendingRefresh[]): Promise<void> {
   const { signal, dispose } = whenAllAborted(asked);
   const { gateway, gate, clientId, priority, run } = asked[0]!.wish;
@@ -92,7 +94,7 @@ async function send(asked: readonly PendingRefresh[]): Promise<void> {
   }
 }
 
-/** A canceled caller leaves at once; the request is canceled when no caller waits for it. */
+/** A canceled caller leaves at once; the request is canceled once no caller waits for it. */
 function whenAllAborted(asked: readonly PendingRefresh[]): { signal: AbortSignal; dispose: () => void } {
   const all = new AbortController();
   let waiting = asked.length;

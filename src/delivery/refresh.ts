@@ -13,7 +13,7 @@ export interface RefreshFailure {
   readonly status: number;
 }
 
-/** The result of one refresh request. */
+/** The result of a refresh request. */
 export interface RefreshResult {
   readonly requested: number;
   /** Instances that the service queued. */
@@ -21,13 +21,13 @@ export interface RefreshResult {
   readonly failed: readonly RefreshFailure[];
   /** The service reported that the whole request failed. */
   readonly refused: boolean;
-  /** `REFRESH_PARTIAL` or `REFRESH_FAILED` if some or all were refused. */
+  /** `REFRESH_PARTIAL` if some were refused, `REFRESH_FAILED` if all were. */
   readonly problem?: Problem;
 }
 
 /**
- * Asks the service to refresh data sources. It returns 200 even if it refused some of them: only those have failed. A refresh is
- * idempotent, so a request without a response is repeated.
+ * Asks the service to refresh data sources. The service returns 200 even if it refused some of them; only those have
+ * failed. A refresh is idempotent, so a request that got no response is repeated.
  */
 export async function refreshDatasources(given: {
   readonly gateway: Gateway;

@@ -1,7 +1,7 @@
 import { asObject } from './answer.ts';
 import type { DestinationClient } from './client.ts';
 
-/** A data source in the list of the service. */
+/** A data source in the service's list. */
 export interface RemoteDatasource {
   readonly id: string;
   readonly name: string;
@@ -9,8 +9,8 @@ export interface RemoteDatasource {
 }
 
 /**
- * The URL in the properties of every data source that `apply` creates. It is never called (the name can't resolve); it marks
- * the data source as created by Sluice, to distinguish it from one that a person created under the same name.
+ * The URL in the properties of every data source that `apply` creates. It is never called (the name can't resolve); it
+ * marks the data source as created by Sluice, to distinguish it from one with the same name that a person created.
  */
 export const markerUrl = 'https://pushed-by-sluice.invalid/';
 
@@ -31,7 +31,7 @@ export async function listDatasources(
   }
 }
 
-/** Whether `apply` created it (its instance has the marker), and in which format. */
+/** Whether `apply` created the data source (its instance has the marker), and in which format. */
 export async function inspect(
   client: DestinationClient,
   { id, clientId }: { id: string; clientId: string | undefined },

@@ -10,17 +10,18 @@ import { type SendOptions, sendUpload } from './send-upload.ts';
 
 /** Lower than all owed payloads. */
 export const resendRank = -1;
-/** Resends are never urgent: after a failure, the next attempt waits this long. */
+/** After a failure, the next attempt waits this long, because resends are never urgent. */
 const restMs = 10 * 60_000;
 
 /**
- * Sends a delivered payload again, in case an older upload arrived after it (see `Resends`). It counts against the quota like any
- * request, and is only sent if nothing blocks the destination. Returns true if the service accepted it.
+ * Sends a delivered payload again, in case an older upload arrived after it (see `Resends`). The request counts against
+ * the quota like any other, and is only sent if nothing blocks the destination. Returns true if the service accepted
+ * it.
  */
 export async function resendPayload(repeat: Resend, given: SendOptions): Promise<boolean> {
   const { store } = given.gateway;
   const { row } = repeat;
-  // At an edited address, the instance is another one with unknown contents.
+  // If the address was edited, the instance there is another one, with unknown contents.
   if (row.url !== given.gate.destination.url) return false;
   if ((await given.gate.closed(given.priority)) !== undefined) return false;
   const lease = await leaseOf(keyOf(row), given);

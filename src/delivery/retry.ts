@@ -41,7 +41,7 @@ interface Rule {
   readonly ambiguous?: boolean;
 }
 
-/** A longer wait is not due to the limit per second: the daily limit is reached. */
+/** A longer wait can't be due to the limit per second, so the daily limit is reached. */
 const dailyRetryAfterMs = 15 * 60_000;
 
 const is =
@@ -51,13 +51,13 @@ const is =
 const isDaily = ({ status, errorCode, retryAfterMs }: EnvelopeAnswer) =>
   status === 429 && (errorCode === 'daily_limit_reached' || (retryAfterMs ?? 0) > dailyRetryAfterMs);
 
-/** The account limit that a response reports as reached; undefined if it reports none. */
+/** The account limit that was reached according to a response; undefined if none was. */
 export function limitReached(answer: EnvelopeAnswer): 'second' | 'day' | undefined {
   if (answer.status !== 429) return undefined;
   return isDaily(answer) ? 'day' : 'second';
 }
 
-/** Rules from responses to actions; the first match applies. */
+/** Rules that map responses to actions; the first matching rule applies. */
 const rules: readonly Rule[] = [
   {
     when: ({ status, complete }) => status < 300 && !complete,
@@ -178,7 +178,7 @@ export function decide(outcome: RequestOutcome): Decision {
   return { action, problem, ambiguous, retryAfterMs };
 }
 
-/** No connection: no byte of the request was sent. */
+/** There was no connection, so no byte of the request was sent. */
 const unreached = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -190,7 +190,7 @@ const unreached = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
 
-/** No response: it is unknown whether the request was processed, so it is repeated. */
+/** There was no response. It's unknown whether the request was processed, so it's repeated. */
 function unanswered(error: unknown): Decision {
   const { code = '', message = String(error) } = (error ?? {}) as { code?: string; message?: string };
   const problem = new Problem({
@@ -209,16 +209,16 @@ function unanswered(error: unknown): Decision {
 const backoff = { firstMs: 1000, maxMs: 15 * 60_000, jitter: 1 };
 
 /**
- * Wait before the next attempt: exponential backoff with full jitter, so that requests that failed together are not retried
- * together. At least as long as the service requested.
+ * The wait before the next attempt: exponential backoff with full jitter, so that requests that failed together aren't
+ * retried together. It's at least as long as the service requested.
  */
 export function backoffMs(attempts: number, retryAfterMs = 0, random = Math.random): number {
   return Math.max(retryAfterMs, 100 + exponentialMs(attempts, backoff, random));
 }
 
 /**
- * A rate limit with a requested wait is the limit per second, which other programs may use up repeatedly. The pause then grows
- * slowly, but it grows, because each refused request counts against the daily limit.
+ * If the service requests a wait, the limit per second was reached, which other programs may use up repeatedly. The
+ * pause then grows only slowly, but it must grow, because each refused request counts against the daily limit.
  */
 const limitedBackoff = { ...backoff, maxMs: 2 * 60_000 };
 

@@ -31,7 +31,7 @@ interface SendGateOptions {
   readonly line: SendQueue;
 }
 
-/** Thrown to roll back a slot and its quota. */
+/** Thrown to roll back taking a slot and counting its request. */
 class Rejected extends Error {
   readonly result: { readonly closed: Closed } | 'idle';
 
@@ -48,7 +48,7 @@ interface Taken<T> {
 
 type Limits = (use: DayUse, day: string) => number;
 
-/** `maxStartMs` of the send slots depends on it. */
+/** The send slots' `maxStartMs` depends on it. */
 const connectTimeoutMs = 10_000;
 
 const realNetwork: Network = {
@@ -67,7 +67,10 @@ export class SendGate {
   #spentUntil: number | undefined;
   /** Consecutive 429s. */
   #pauses = 0;
-  /** While the destination is unreachable: consecutive failures, and until when (monotonic ms) nothing else is sent. */
+  /**
+   * Set while the destination is unreachable: the number of consecutive failures, and until when (monotonic ms) nothing
+   * else is sent.
+   */
   #breaker: { readonly times: number; readonly until: number; readonly problem: Problem } | undefined;
 
   readonly #returns: SlotReturns;
@@ -82,8 +85,9 @@ export class SendGate {
   }
 
   /**
-   * Waits for a slot, counts the request, sends it. Slot, quota and `prepare` are one transaction that is on disk before the request
-   * starts. Resolves to `closed` or `idle` if nothing was sent or counted; rejects if aborted.
+   * Waits for a slot, counts the request, sends it. Taking the slot, counting the request and `prepare` are one
+   * transaction, which is on disk before the request starts. Resolves to `closed` or `idle` if nothing was sent or
+   * counted; rejects if aborted.
    */
   async send<T>(passage: GatedRequest<T>): Promise<GatedResult> {
     const { line, emit, clock } = this.#options;

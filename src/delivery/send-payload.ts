@@ -28,17 +28,17 @@ export type DeliveryState =
 /** A power cut is not the payload's fault, but a payload that crashes its process every time must not be retried forever. */
 const maxCrashes = 40;
 
-/** Poll interval and timeout for the lease of an instance, while another upload to it is in progress. */
+/** Polling interval and timeout for an instance's lease while another upload to it is in progress. */
 const leasePollMs = 250;
 const maxLeaseWaitMs = 15_000;
-/** After the timeout, the payload yields to others and is retried after this. */
+/** After the timeout, the payload lets others go first and is retried after this time. */
 const leaseRestMs = 5_000;
 
-/** Sends one owed payload, if possible now, and settles it by the response. */
+/** Sends one owed payload if that's possible now, and settles it according to the response. */
 export async function sendPayload(owed: OutboxRow, given: SendOptions): Promise<DeliveryState> {
   const { clock, store } = given.gateway;
   const { url } = given.gate.destination;
-  // After an edit of the address, the payload goes to the new one; its receipt must not be stored for the old one.
+  // If the address was edited, the payload goes to the new one, so its receipt must not be stored for the old one.
   const row = owed.url === url ? owed : await store.outbox.readdress(owed.id, url);
   if (row?.state !== 'owed') return settledState(row);
   const due = dueAt(row, clock.now());

@@ -7,10 +7,13 @@ export type Priority = 'person' | 'schedule';
 
 /** Higher than any rank of a scheduled payload. */
 const personRank = 1_000_000;
-/** Poll interval while all slots are in use: shorter than a slot's rest, so that it costs no throughput. */
+/**
+ * Polling interval while all slots are in use. It's shorter than a slot's rest, so that polling doesn't reduce
+ * throughput.
+ */
 const pollMs = 200;
 
-/** The send queue of one account in this process. Only its head waits for a slot. */
+/** An account's send queue in this process. Only the head of the queue waits for a slot. */
 export class SendQueue {
   readonly #queue = new PQueue({ concurrency: 1 });
   readonly #clock: Clock;
@@ -20,8 +23,8 @@ export class SendQueue {
   }
 
   /**
-   * Waits in the queue, higher rank first, then calls `take` until it returns a ticket. Rejects with the error of `take`, or if
-   * aborted.
+   * Waits in the queue, higher rank first, then calls `take` until it returns a ticket. Rejects if `take` fails, with
+   * its error, or if aborted.
    */
   acquire<T extends { ticket: SlotTicket }>(
     take: () => Promise<T | NoFreeSlot>,

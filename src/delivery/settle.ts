@@ -8,7 +8,9 @@ import { factsOf } from './facts.ts';
 import type { Gateway } from './gateway.ts';
 import { type ResultCandidate, type Verdict, verdictOf } from './verdict.ts';
 
-/** The outcome of a finished result. The run is settled, except for `owed`: then the delivery settles it. */
+/**
+ * The outcome of a finished result. The run is settled, unless the payload is `owed`: then delivery settles the run.
+ */
 export type SettleResult =
   | Exclude<Verdict, { readonly state: 'owed' }>
   | { readonly state: 'superseded' }
@@ -30,8 +32,8 @@ interface Settling {
 
 /**
  * Settles a run by its result, in one transaction: refused (empty, or too large), quarantined by a guard, unchanged,
- * superseded by newer data, or owed from now on. Call it once per run, with the run that the store began. The result is
- * synced to disk before that transaction, and only if it must survive a power loss; otherwise its file isn't kept.
+ * superseded by newer data, or owed from now on. Call it once per run, with the run that the store began. If the result
+ * must survive a power loss, it's synced to disk before that transaction; otherwise, its file isn't kept.
  */
 export async function settle(gateway: Gateway, result: FinishedResult): Promise<SettleResult> {
   const { job, run, payload: draft, watermark, generation } = result;

@@ -3,11 +3,11 @@ import { maxTravelMs, type SlotTicket } from '../state/quota/send-slots.ts';
 import type { Store } from '../state/store.ts';
 import { daysOf } from './quota.ts';
 
-/** Returns the slots of finished requests as soon as the requests can no longer arrive. */
+/** Returns the slot of a finished request as soon as the request can no longer arrive. */
 export class SlotReturns {
   readonly #store: Store;
   readonly #clock: Clock;
-  /** Unanswered requests whose connection is still being closed. */
+  /** Requests without a response whose connection is still being closed. */
   readonly #closing = new Set<Promise<void>>();
 
   constructor({ store, clock }: { store: Store; clock: Clock }) {
@@ -16,8 +16,8 @@ export class SlotReturns {
   }
 
   /**
-   * Starts the slot's rest period. A request that ran past midnight counts on the new day too. `closing`: there was no
-   * response, and the connection is being closed; it resolves to true when the peer has closed it. Until then, the
+   * Starts the slot's rest period. A request that ran past midnight counts on the new day too. `closing`: set if there
+   * was no response and the connection is being closed; resolves to true when the peer has closed it. Until then, the
    * request may still arrive.
    */
   async giveBack(ticket: SlotTicket, closing: Promise<boolean> | undefined): Promise<void> {
@@ -25,7 +25,7 @@ export class SlotReturns {
     await this.#store.sendSlots.abandon(ticket, daysOf(this.#clock.now(), maxTravelMs));
     const closed = closing
       .then((isClosed) => (isClosed ? this.#release(ticket) : undefined))
-      // The slot then rests for as long as its request may be in transit.
+      // If this fails, the slot rests for as long as its request may be in transit.
       .catch(() => undefined)
       .finally(() => this.#closing.delete(closed));
     this.#closing.add(closed);

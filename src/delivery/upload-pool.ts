@@ -10,7 +10,7 @@ import type { SendGate } from './send-gate.ts';
 import { type DeliveryState, sendPayload } from './send-payload.ts';
 import type { Priority } from './send-queue.ts';
 
-/** Retry delay of a payload after an internal error; shorter after an unwritable disk. */
+/** Retry delay for a payload after an internal error; it's shorter if the disk isn't writable. */
 const faultWaitMs = 60_000;
 const unwritableWaitMs = 10_000;
 
@@ -23,8 +23,8 @@ interface UploadPoolOptions {
 }
 
 /**
- * Sends payloads in parallel, up to the requests per second of each destination, by priority. The others wait as rows in the
- * store. A stuck upload doesn't block the rest.
+ * Sends payloads in parallel and by priority, as many as each destination allows requests per second. The others wait
+ * as rows in the store. A stuck upload doesn't block the rest.
  */
 export class UploadPool {
   readonly #options: UploadPoolOptions;
@@ -49,7 +49,7 @@ export class UploadPool {
     if (gate === undefined) return undefined;
     const sending = async (): Promise<void> => {
       if (this.#options.signal.aborted) return;
-      // The error is recorded, or occurs again at the next check.
+      // Either the error is already recorded, or it will occur again at the next check.
       await resendPayload(repeat, { ...this.#options, gate }).catch(() => false);
     };
     return this.#queueOf(gate).add(sending, { priority: resendRank });

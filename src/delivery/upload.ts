@@ -9,7 +9,7 @@ import type { RequestOutcome } from './retry.ts';
 
 const answerLimitBytes = 64 * 1024;
 
-/** Path of an instance's data, relative to the base URL. */
+/** The path of an instance's data, relative to the base URL. */
 export function dataPath({ instance, client_id }: Pick<OutboxRow, 'instance' | 'client_id'>): string {
   const query = client_id === '' ? '' : `?client_id=${encodeURIComponent(client_id)}`;
   return `/datasource-instances/${encodeURIComponent(instance)}/data${query}`;
@@ -23,7 +23,8 @@ export function credentialHeaders(credentials: Credentials): Record<string, stri
 }
 
 /**
- * One PUT of a payload, streamed from its file. A response before the end of the upload is treated like any other.
+ * One PUT of a payload, streamed from its file. A response that arrives before the end of the upload is treated like
+ * any other.
  */
 export async function upload(
   row: OutboxRow,

@@ -12,15 +12,15 @@ const dayMs = 24 * hourMs;
 const worth = 50;
 /** Minimum interval between two lookups in the store. */
 const lookAgainMs = 60_000;
-/** After this many consecutive rate limits, each after a pause, the daily limit may be the cause. */
+/** After being rate-limited this many times in a row, each time after a pause, the daily limit may be the cause. */
 const doubtful = 3;
-/** Shorter minimum interval in case of doubt. */
+/** Shorter minimum interval if it's in doubt which limit was reached. */
 const doubtMs = 10 * 60_000;
 const path = '/usage-overview/api-usage';
 
 /**
- * Polls the service's request count of an account, to include requests of other programs. Polls only after other requests, counts
- * against the quota, and has the lowest priority.
+ * Polls the service's request count for an account, to include requests from other programs. Polls only after other
+ * requests; polling counts against the quota and has the lowest priority.
  */
 export class UsageWatch {
   readonly #gateway: Gateway;
@@ -42,8 +42,8 @@ export class UsageWatch {
   }
 
   /**
-   * Call this when the account was rate-limited, with the number of consecutive refusals. If that is unlikely for the
-   * limit per second, checks the count of the day; if the day is exhausted, it closes, and all requests wait for the
+   * Call this when the account was rate-limited, with the number of consecutive refusals. If the limit per second is an
+   * unlikely cause, checks the day's count. If no requests are left, the day is closed, and all requests wait for the
    * reset. Returns at once.
    */
   doubt(account: string, refusals: number): void {
@@ -59,7 +59,7 @@ export class UsageWatch {
     this.#asking.add(asking);
   }
 
-  /** Stops checks and aborts a current one. */
+  /** Stops checking and aborts a check in progress. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.idle();
@@ -95,7 +95,7 @@ export class UsageWatch {
     const { answer } = outcome;
     const { store, clock, emit } = this.#gateway;
     const { account, name: destination } = gate.destination;
-    // A failure of this request doesn't affect others, but a rate limit does.
+    // If this request fails, that doesn't affect others, unless it's rate-limited.
     if (answer.status === 429) await gate.applyDecision(decide(outcome), 1);
     if (isRefusal(answer)) {
       await store.usageChecks.refuse(account, answer.words);

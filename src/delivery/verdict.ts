@@ -15,16 +15,16 @@ export interface ResultCandidate {
   readonly payload: Pick<Payload, 'rows' | 'bytes' | 'sha256' | 'format' | 'asOf'> & {
     readonly columns?: readonly { readonly name: string }[];
   };
-  /** Counts over the rows, if a guard requires them. */
+  /** What was counted in the rows, if a guard requires it. */
   readonly watch?: GuardCounters;
-  /** The instant that the run represents, epoch milliseconds. Absent: the start of its extract. */
+  /** The time whose data the run represents, epoch milliseconds. Absent: the start of its extract. */
   readonly logicalAt?: number;
 }
 
 /** The decision about a result, before any change. */
 export type Verdict =
   | { readonly state: 'owed' }
-  /** The instance certainly shows these bytes. */
+  /** The instance is certain to show these bytes. */
   | { readonly state: 'unchanged' }
   | { readonly state: 'failed'; readonly problem: Problem }
   | ({ readonly state: 'quarantined' } & GuardRefusal);
@@ -43,8 +43,8 @@ interface Known {
 }
 
 /**
- * Decides about a result: refused (empty or too large), quarantined by a guard, unchanged, or owed. Changes nothing. Without a
- * store, or without the instance in it, there is nothing to compare with.
+ * Decides what happens to a result: refused (empty or too large), quarantined by a guard, unchanged, or owed. Changes
+ * nothing. If there's no store, or the store doesn't know the instance, there's nothing to compare with.
  */
 export async function verdictOf(candidate: ResultCandidate, known: Known | undefined): Promise<Verdict> {
   const { job, payload } = candidate;
@@ -56,7 +56,10 @@ export async function verdictOf(candidate: ResultCandidate, known: Known | undef
   return { state: isShown === true ? 'unchanged' : 'owed' };
 }
 
-/** Refuses zero rows and too many bytes before the outbox: they cost no request. Undefined if acceptable. */
+/**
+ * Why a result without rows or with too many bytes is refused before it gets to the outbox, which saves a request.
+ * Undefined if it's acceptable.
+ */
 function refusalOf(job: Job, payload: ResultCandidate['payload']): Problem | undefined {
   const where = { job: job.name, line: job.line, stage: 'deliver' };
   if (payload.rows === 0 && !job.allowEmpty) {
@@ -82,7 +85,9 @@ function refusalOf(job: Job, payload: ResultCandidate['payload']): Problem | und
   });
 }
 
-/** Undefined if all guards pass, or if a person has approved exactly these bytes before. */
+/**
+ * Why guards quarantine a result. Undefined if all guards pass, or if a person has approved exactly these bytes before.
+ */
 async function guardRefusal(
   { job, payload, watch, logicalAt = payload.asOf }: ResultCandidate,
   known: Known | undefined,
@@ -117,7 +122,7 @@ function guardProblem(job: Job, findings: readonly GuardFailure[]): Problem {
   });
 }
 
-/** The text of a refusal in a dry run: nothing is quarantined, so there is nothing to show or to approve. */
+/** The message for a failed guard in a dry run: nothing is quarantined, so there's nothing to show or approve. */
 export function foretoldProblem(job: Job, { findings, problem }: GuardRefusal): Problem {
   const { code, family, where, seen, allowed } = problem;
   return new Problem({

@@ -1,12 +1,12 @@
 import type { Clock } from '../lib/clock.ts';
 
-/** After this time, a payload is verified again before it is sent, because of possible bit rot. */
+/** After this time, a payload is verified again before it's sent, because its file may have been corrupted. */
 const validMs = 60_000;
 
 /** Payloads (outbox IDs) that this process has recently written or verified. */
 export class VerifiedCache {
   readonly #clock: Clock;
-  /** When they were verified (monotonic ms). */
+  /** When each payload was verified (monotonic ms). */
   readonly #seen = new Map<number, number>();
 
   constructor(clock: Clock) {
@@ -22,7 +22,7 @@ export class VerifiedCache {
     return seen !== undefined && this.#clock.monotonic() - seen < validMs;
   }
 
-  /** Call this when a payload was sent or waits for a retry: the next attempt verifies it again. */
+  /** Call this when a payload has been sent or waits for a retry, so that the next attempt verifies it again. */
   end(id: number): void {
     this.#seen.delete(id);
   }

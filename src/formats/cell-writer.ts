@@ -3,9 +3,9 @@ import type { EscapeSet } from './copy-unescaped.ts';
 import type { Output } from './output.ts';
 import { maxReservedBytes } from './output.ts';
 
-/** One byte of a cell grows to at most this many bytes (`\u0000` in JSON). */
+/** When escaped, a byte becomes at most this many bytes (`\u0000` in JSON). */
 export const maxGrowth = 6;
-/** Cells up to this size are written in one step; larger ones in slices of it. */
+/** Cells up to this size are written in one step; larger ones are written in slices of this size. */
 export const sliceBytes = Math.floor(maxReservedBytes / maxGrowth) - 64;
 
 /**
@@ -40,7 +40,7 @@ export function cellWriter(small: Escape, stops?: EscapeSet): CellWriter {
   return stops === undefined ? { small, large } : { small, large, stops };
 }
 
-/** Copies unchanged: numbers, times, and everything that needs no escaping in a format. */
+/** Copies cells unchanged: numbers, times, and everything else that a format needn't escape. */
 export const plain: CellWriter = cellWriter((to, at, from, start, end) => {
   if (end - start > 64) return at + from.copy(to, at, start, end);
   while (start < end) to[at++] = from[start++]!;

@@ -1,12 +1,12 @@
-/** Constant bytes, also as little-endian words, because writing four bytes at a time is three times as fast. */
+/** Constant bytes, also as little-endian words, because it's three times as fast to write four bytes at a time. */
 export interface Constant {
   readonly bytes: Buffer;
   readonly length: number;
-  /** The bytes as words, the last one padded. */
+  /** The bytes as words, of which the last one is padded. */
   readonly words: Int32Array;
 }
 
-/** The UTF-8 of a text as a constant. */
+/** A constant with the UTF-8 bytes of a string. */
 export function constant(text: string): Constant {
   const bytes = Buffer.from(text, 'utf8');
   const padded = Buffer.alloc(Math.ceil(bytes.length / 4) * 4);

@@ -1,23 +1,23 @@
 import { equal, topBits } from '../lib/four-bytes.ts';
 
-/** Bytes that a format must escape, for checking four bytes at once. */
+/** The bytes that a format must escape, in a form that allows checking four bytes at once. */
 export interface EscapeSet {
-  /** Every byte below this one must be escaped; repeated four times. */
+  /** Every byte below this one must be escaped. The byte is repeated four times. */
   readonly below: number;
   /** Four more bytes to escape, each repeated four times. */
   readonly a: number;
   readonly b: number;
   readonly c: number;
   readonly d: number;
-  /** No cell may begin or end with a byte up to this one; -1 if it doesn't matter. */
+  /** Bytes up to this one must be escaped at either end of a cell; -1 if there are none. */
   readonly edge: number;
 }
 
 const four = (byte: number): number => Math.imul(byte, 0x01010101);
 
 /**
- * Contains every byte below `below` (at most 0x80), one to four others, and at either end of a cell the bytes up to
- * `edge`.
+ * The set of all bytes below `below` (at most 0x80), of one to four others and, at either end of a cell, of the bytes
+ * up to `edge`.
  */
 export function escapeSet(below: number, others: readonly number[], edge = -1): EscapeSet {
   const [a, b = a, c = a, d = a] = others.map(four);
@@ -26,7 +26,7 @@ export function escapeSet(below: number, others: readonly number[], edge = -1): 
 
 /**
  * Copies the bytes `start..end` unchanged and returns their end in `to`; -1 if one of them must be escaped, or if there
- * are too few to check four at once. The written bytes may then be overwritten.
+ * are too few to check four at once. If it's -1, the caller may overwrite the bytes that were written.
  */
 export function copyUnescaped(
   to: DataView,
@@ -39,7 +39,7 @@ export function copyUnescaped(
   const last = end - 4;
   if (last < start || from.getUint8(start) <= edge || from.getUint8(end - 1) <= edge) return -1;
   for (let p = start; ; p += 4, at += 4) {
-    // The last four bytes may overlap with the previous ones.
+    // The last four bytes may overlap the previous four.
     if (p > last) {
       at += last - p;
       p = last;

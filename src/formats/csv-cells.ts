@@ -5,15 +5,15 @@ import type { Output } from './output.ts';
 
 const quote = 34;
 const space = 32;
-/** CR and LF are below it, and no other common character. */
+/** CR and LF are below this code; no other common character is. */
 const lineEnds = 0x10;
 
 /** Separators that readers may detect in the first line. */
 export const separators: readonly string[] = [',', ';', '\t', '|'];
 
-/** Conditions under which a cell needs quotes, besides quotes and line ends in it. */
+/** What makes quotes necessary around a cell, in addition to quotes and line ends in it. */
 interface QuoteRules {
-  /** Bytes, each as the character with that code, that must not occur outside quotes. */
+  /** Bytes that must not occur outside quotes, each written as the character with that code. */
   readonly separators: readonly string[];
   /** The text for null; a cell with exactly this text is quoted. */
   readonly nullText: string;
@@ -59,21 +59,21 @@ export function csvCells({ separators: among, nullText }: QuoteRules): CellWrite
 
 const apostrophe = Buffer.from("'");
 /**
- * First characters that make spreadsheets evaluate a formula (OWASP, CSV injection); some of them ignore white space
- * before it.
+ * First characters that make spreadsheets evaluate a formula (OWASP, CSV injection); some spreadsheets ignore white
+ * space before them.
  */
 const formulaStart = /^[\t\r\n ]*[=+@-]/;
 const plainNumber = /^[+-]?\d[\d.,]*(?:[eE][+-]?\d+)?%?$/;
 /** No realistic number is longer. */
 const maxNumberBytes = 64;
 
-/** Whether a spreadsheet treats a text as a formula. */
+/** Whether a spreadsheet treats a string as a formula. */
 export function isFormula(text: string): boolean {
   return formulaStart.test(text) && !(text.length <= maxNumberBytes && plainNumber.test(text));
 }
 
 /**
- * The same cells, but with an apostrophe before those that a spreadsheet would treat as a formula. Signed numbers
+ * Like the other cells, but with an apostrophe before those that a spreadsheet would treat as a formula. Signed numbers
  * aren't formulas.
  */
 export function formulasEscaped(writer: CellWriter): CellWriter {

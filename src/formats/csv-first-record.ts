@@ -1,6 +1,6 @@
 import { separators } from './csv-cells.ts';
 
-/** The first record is held until its delimiter is known; a longer one is rejected. */
+/** Maximum size of the first record, which is held until its delimiter is known. */
 export const maxFirstRecordBytes = 1024 * 1024;
 
 const quote = 34;
@@ -16,7 +16,7 @@ export class CsvFirstRecord {
   #bytes = 0;
   #inQuotes = false;
 
-  /** Adds more of the document. True if the record ends in these bytes or is too long to continue. */
+  /** Adds more of the document. Returns true if the record ends in these bytes or has become too long. */
   hold(bytes: Buffer): boolean {
     this.#held.push(Buffer.from(bytes));
     for (const byte of bytes) {
@@ -30,7 +30,7 @@ export class CsvFirstRecord {
     return this.tooLong;
   }
 
-  /** The record didn't end within {@link maxFirstRecordBytes} bytes. */
+  /** Whether the record didn't end within {@link maxFirstRecordBytes} bytes. */
   get tooLong(): boolean {
     return this.#bytes > maxFirstRecordBytes;
   }

@@ -15,7 +15,7 @@ const afterQuote = 4;
 /** Scans CSV with a known delimiter, byte by byte, and throws at the first error. It stores numbers, never bytes. */
 export class CsvSyntax {
   readonly #delimiter: number;
-  /** Bytes that end a run of ordinary bytes outside quotes. */
+  /** Bytes that end a sequence of ordinary bytes outside quotes. */
   readonly #special = new Uint8Array(256);
   #state = recordStart;
   #afterCr = false;
@@ -23,11 +23,11 @@ export class CsvSyntax {
   /** Number of fields in the first record; 0 until it has ended. */
   #expected = 0;
   #records = 0;
-  /** First of the empty lines at the current end, or 0. */
+  /** The first of the empty lines at the end of the input so far; 0 if there are none. */
   #emptyLine = 0;
   #line = 1;
   #recordLine = 1;
-  /** Bytes before the chunk, and the error's position within it. */
+  /** Number of bytes before the chunk plus, after an error, its position within the chunk. */
   #byte: number;
 
   constructor(delimiter: number, firstByte: number) {
@@ -95,7 +95,7 @@ export class CsvSyntax {
     return this.#records;
   }
 
-  /** An error directly after the bytes accepted so far. */
+  /** The error of a document that is invalid directly after the bytes accepted so far. */
   invalid(what: string): Problem {
     return this.#at(0, what);
   }

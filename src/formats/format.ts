@@ -33,31 +33,33 @@ export interface CheckResult {
 
 /**
  * Validates a document as a stream, in constant memory. Both methods throw a Problem with code `FORMAT_INVALID` (family
- * `job`) whose message has line and byte; it doesn't depend on how the document is split into chunks. Every format
- * refuses invalid UTF-8 and documents of only white space.
+ * `job`) whose message has line and byte; the message doesn't depend on how the document is split into chunks. Every
+ * format refuses invalid UTF-8 and documents of only white space.
  */
 export interface FormatChecker {
   write(chunk: Uint8Array): void;
   end(): CheckResult;
 }
 
-/** The format for a reader, and options that differ from their defaults. */
+/** The format that a reader must use, and the options that differ from their defaults. */
 export type ReadBack = { readonly format: RecordFormat } & Partial<RecordQuery>;
 
 /** An output format: one file in `all/`. */
 export interface Format<O extends OptionSet = OptionSet> {
-  /** The name of its file and in the config and, if the service supports the format, in the service's API. */
+  /**
+   * The format's name: that of its file, in the config and, if the service supports the format, in the service's API.
+   */
   readonly id: string;
   readonly title: string;
   readonly summary: string;
-  /** Including charset, as sent in Content-Type. */
+  /** The media type as sent in Content-Type, including the charset. */
   readonly mediaType: string;
   /** Including the dot. */
   readonly fileEnding: string;
   readonly options: O;
   /** Whether data sources of the service can have this format. If not, it's only for files. */
   readonly isForDatasources: boolean;
-  /** Options for a record reader that reads a document of this format back as the original table. */
+  /** Options with which a record reader reads a document in this format back as the original table. */
   readBack(options: OptionValues<O>): ReadBack;
   /**
    * Compiles an encoder for these columns. Throws a Problem (family `config`, code `FORMAT_COLUMN_NAME`) if two column
@@ -66,7 +68,7 @@ export interface Format<O extends OptionSet = OptionSet> {
   encoder(columns: readonly Column[], options: OptionValues<O>): Encoder;
 }
 
-/** Declares a format; the identity function, to infer the option types. */
+/** Declares a format. It's the identity function, to infer the types of the options. */
 export function defineFormat<const O extends OptionSet>(format: Format<O>): Format<O> {
   return format;
 }

@@ -1,11 +1,11 @@
-/** Number of bytes added to a token that is cut, to reach its end. */
+/** Number of bytes to wait for, at least, in order to reach the end of a token that was split. */
 const joinBytes = 1024;
 
-/** Bytes of a document that a scanner can't finish yet: held until enough have arrived to scan them again. */
+/** Bytes of a document that a scanner can't process yet. They're held until there are enough to scan them again. */
 export class HeldBytes {
   #chunks: Buffer[] = [];
   length = 0;
-  /** They are scanned again at this length, so that many small chunks cost no more than one large chunk. */
+  /** The bytes are scanned again at this length, so that many small chunks take no longer than one large chunk. */
   scanAt = 0;
 
   /** Stores a copy. */
@@ -14,7 +14,7 @@ export class HeldBytes {
     this.length += bytes.length;
   }
 
-  /** Returns all of them as one piece and holds nothing any more. */
+  /** Returns all of them as one piece, and no longer holds any. */
   take(): Buffer {
     const piece = Buffer.concat(this.#chunks);
     this.clear();

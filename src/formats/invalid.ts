@@ -6,7 +6,7 @@ export interface SyntaxPosition {
   readonly byte: number;
 }
 
-/** The error of a document that a checker rejects. `what` is a plain sentence without a full stop. */
+/** The error for a document that a checker rejects. `what` is a plain sentence without a full stop. */
 export function invalid(format: string, what: string, { line, byte }: SyntaxPosition): Problem {
   return new Problem({
     code: 'FORMAT_INVALID',

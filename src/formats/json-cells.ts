@@ -43,7 +43,7 @@ function control(to: Buffer, at: number, byte: number): number {
   return at;
 }
 
-/** The content of a JSON string; the quotes are in the frame of the column. */
+/** The content of a JSON string; the column's frame contains the quotes. */
 export const stringCells: CellWriter = cellWriter(escaped, escapeSet(0x20, [quote, backslash]));
 
 /**
@@ -58,7 +58,7 @@ export const numberCells: CellWriter = {
   large: plain.large,
 };
 
-/** Integers as numbers if every reader keeps them exact (up to 2^53-1), otherwise as strings. */
+/** Integers are numbers if every reader can represent them exactly (up to 2^53-1), otherwise strings. */
 export const safeIntegerCells: CellWriter = {
   small: (to, at, from, start, end) =>
     isSafe(from, start, end) ? plain.small(to, at, from, start, end) : inQuotes(to, at, from, start, end),

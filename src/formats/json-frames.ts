@@ -8,10 +8,10 @@ import { writtenNames } from './names.ts';
 import type { ColumnFrame } from './row-loop.ts';
 import type { TextCheck } from './value-buffer.ts';
 
-/** How numbers are written that a 64-bit float can't represent. */
+/** How to write numbers that a 64-bit float can't represent. */
 export type ExactNumbers = 'number' | 'string';
 
-/** Encoding of a column type: the writer of its cells, whether they are quoted, and the check of values. */
+/** How a column type is encoded: the writer for its cells, whether they're quoted, and how values are checked. */
 interface Kind {
   readonly writer: CellWriter;
   readonly valueWriter?: CellWriter;
@@ -20,7 +20,7 @@ interface Kind {
 }
 
 const text: Kind = { writer: stringCells, quoted: true };
-/** Canonical text without quotes, backslashes and control characters; a JavaScript value may still contain any. */
+/** Canonical text has no quotes, backslashes or control characters, but a JavaScript value may contain some. */
 const vouched: Kind = { writer: plain, valueWriter: stringCells, quoted: true };
 const number: Kind = { writer: numberCells, quoted: false, check: isNumber };
 const integer = { quoted: false, check: isInteger };
@@ -40,7 +40,7 @@ const kinds: Record<ColumnType, (exact: ExactNumbers) => Kind> = {
   binary: () => vouched,
 };
 
-/** The members of one row's object, without its braces. */
+/** The members of a row's object, without the braces. */
 export function memberFrames(columns: readonly Column[], exact: ExactNumbers): ColumnFrame[] {
   const names = writtenNames(columns, 'a JSON object', (name) => name.toWellFormed());
   return columns.map(({ type }, c) => frame(`${c === 0 ? '' : ','}${JSON.stringify(names[c])}:`, kinds[type](exact)));

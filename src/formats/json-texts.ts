@@ -1,11 +1,11 @@
-/** Whether a text is an integer in JSON syntax: no plus, no leading zeros. */
+/** Whether a string is an integer in JSON syntax: no plus sign, no leading zeros. */
 export function isInteger(text: string): boolean {
   const start = text.charCodeAt(0) === 45 ? 1 : 0;
   const end = digitsEnd(text, start);
   return end > start && end === text.length && (end === start + 1 || text.charCodeAt(start) !== 48);
 }
 
-/** Whether a text is a number in JSON syntax, or one of the three that JSON can't represent. */
+/** Whether a string is a number in JSON syntax, or one of the three values that JSON can't represent. */
 export function isNumber(text: string): boolean {
   if (isInteger(text)) return true;
   const start = text.charCodeAt(0) === 45 ? 1 : 0;
@@ -17,7 +17,7 @@ export function isNumber(text: string): boolean {
   return end === text.length || otherNumber.test(text);
 }
 
-/** With an exponent, or not finite: rare, so a regular expression is fast enough. */
+/** Numbers with an exponent and non-finite ones are rare, so a regular expression is fast enough. */
 const otherNumber = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?[eE][-+]?[0-9]+$|^(NaN|-?Infinity)$/;
 
 function digitsEnd(text: string, start: number): number {
@@ -29,7 +29,7 @@ function digitsEnd(text: string, start: number): number {
   return k;
 }
 
-/** Whether a text is one JSON value. */
+/** Whether a string is one JSON value. */
 export function isJson(text: string): boolean {
   try {
     JSON.parse(text);

@@ -3,11 +3,14 @@ import { Problem } from '../lib/problem.ts';
 import { excerptOfBytes } from '../lib/redact.ts';
 import { characterEnd, validPrefix } from '../lib/utf8.ts';
 
-/** Minimum size of a chunk (except the last): smaller chunks cost more than encoding. */
+/**
+ * Minimum size of a chunk (except the last one). With smaller chunks, handling them would take longer than encoding.
+ */
 const pieceBytes = 256 * 1024;
 
 /**
- * Maximum size of one {@link Output.reserve}. It keeps every chunk at `pieceBytes` or more, and all in one size class.
+ * Maximum size of one {@link Output.reserve}. Because of it, every chunk has at least `pieceBytes`, and all buffers
+ * have the same size.
  */
 export const maxReservedBytes = pieceBytes;
 
@@ -18,7 +21,7 @@ export const maxReservedBytes = pieceBytes;
  *
  * Every chunk is validated as UTF-8 when it's cut, so an encoder must only write complete characters between two calls
  * of `reserve`. The validation runs at several GB/s; it prevents bytes that a source wrongly declared as UTF-8 from
- * getting out unnoticed.
+ * being sent unnoticed.
  */
 export class Output {
   buffer: Buffer = Buffer.allocUnsafeSlow(pieceBytes * 2);
@@ -31,7 +34,7 @@ export class Output {
     if (this.position + bytes > this.buffer.length) this.#cut();
   }
 
-  /** Writes text as UTF-8; lone surrogates become U+FFFD. For headers and other small texts, not for cells. */
+  /** Writes text as UTF-8; lone surrogates become U+FFFD. For headers and other short strings, not for cells. */
   text(text: string): void {
     this.bytes(Buffer.from(text, 'utf8'));
   }
@@ -72,7 +75,7 @@ export class Output {
   }
 }
 
-/** After the last chunk, usually nothing follows. */
+/** Usually nothing follows after the last chunk. */
 const nothing = Buffer.alloc(0);
 
 function checked(piece: Buffer): Buffer {

@@ -8,7 +8,7 @@ import type { Output } from './output.ts';
 import { type ColumnFrame, RowLoop } from './row-loop.ts';
 import { ValueBuffer } from './value-buffer.ts';
 
-/** Characters replaced by the writers: their number since the last reset, and the location of the first. */
+/** Characters that the writers replaced: their number since the last reset, and the location of the first one. */
 export interface ReplacedBytes {
   count: number;
   from: Buffer | undefined;
@@ -25,18 +25,18 @@ export interface Framing {
   /** The counter of writers that replace characters. */
   readonly replaced?: ReplacedBytes;
   readonly begin: Constant;
-  /** Before the first row; `lead` is used before every other. */
+  /** Written before the first row; `lead` is written before every other row. */
   readonly firstLead: Constant;
   readonly lead: Constant;
   /** After every row. */
   readonly tail: Constant;
-  /** After the last row; `endEmpty` is used if there were no rows. */
+  /** Written after the last row; if there are no rows, `endEmpty` is written instead. */
   readonly end: Constant;
   readonly endEmpty: Constant;
 }
 
 /**
- * Encodes batches with a framing. Byte cells are copied; value cells are first converted to bytes, one column of a
+ * Encodes batches with a framing. Byte cells are copied. Value cells are first converted to bytes, one column of a
  * batch at a time.
  */
 export class RowEncoder implements Encoder {

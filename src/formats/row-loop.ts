@@ -9,7 +9,7 @@ import type { TextCheck } from './value-buffer.ts';
 /** The cells of one batch, all as bytes. */
 interface Source {
   readonly cells: readonly ByteCells[];
-  /** Columns whose cells are indexed by visible row instead of stored row. */
+  /** For each column, whether its cells are indexed by visible row instead of stored row. */
   readonly staged: readonly boolean[];
   readonly rows: Int32Array | undefined;
 }
@@ -42,7 +42,7 @@ class LoopColumn {
   readonly before: Constant;
   readonly after: Constant;
   readonly absent: Constant;
-  /** Maximum bytes written in addition to the cell. */
+  /** Maximum number of bytes written in addition to the cell. */
   readonly around: number;
   writer: CellWriter = plain;
   stops: EscapeSet | undefined = undefined;
@@ -77,7 +77,7 @@ class LoopColumn {
 
 /**
  * The row loop of all formats. Its column objects are created once, in one place, because V8 compiles the loop for the
- * object shapes it has seen: recompiling it for each batch's shapes cost a short run a fifth of a second.
+ * object shapes that it has seen. Recompiling it for each batch's shapes would add a fifth of a second to a short run.
  */
 export class RowLoop {
   readonly #around: RowLoopOptions;
@@ -95,7 +95,7 @@ export class RowLoop {
   }
 }
 
-/** The output is in local variables, because this runs once per cell. */
+/** Keeps the output's fields in local variables, because this runs once per cell. */
 function writeRows(
   columns: readonly LoopColumn[],
   stretch: RowLoopOptions & Stretch & Pick<Source, 'rows'>,
@@ -176,7 +176,7 @@ export interface ColumnFrame {
   readonly after: Constant;
   /** Replaces `before`, cell and `after` if the cell is null. */
   readonly absent: Constant;
-  /** For byte cells: canonical text of the column's type, as the source guarantees. */
+  /** For byte cells, which the source guarantees to be canonical text of the column's type. */
   readonly writer: CellWriter;
   /** For value cells, whose text isn't verified. */
   readonly valueWriter: CellWriter;

@@ -7,8 +7,8 @@ type Accept = (valid: Buffer) => void;
 const nothing = Buffer.alloc(0);
 
 /**
- * Passes on valid UTF-8 in complete characters, however the input is split. Text before an invalid byte is passed on
- * first, so the result doesn't depend on the chunks: the first error is reported.
+ * Passes on valid UTF-8 in complete characters, no matter how the input is split. First passes on the text before an
+ * invalid byte, so the first error is reported, regardless of the chunks.
  */
 export class Utf8Gate {
   readonly #accept: Accept;

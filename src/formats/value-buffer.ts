@@ -5,7 +5,7 @@ import type { Batch, ByteCells, ValueCells } from '../sdk/batch.ts';
 import { valueText } from '../sdk/batch.ts';
 import type { Column } from '../sdk/column.ts';
 
-/** Whether a text is valid in this column; absent if any text is. */
+/** Whether a string is valid in this column; absent if any string is. */
 export type TextCheck = (text: string) => boolean;
 
 /** Longer strings are faster to write with one native call than character by character. */
@@ -14,8 +14,8 @@ const firstBytes = 64 * 1024;
 const replacement = Buffer.from(replacementCharacter, 'utf8');
 
 /**
- * Converts a column of values to byte cells, so that one loop writes both kinds with the same result. Reuses its memory
- * for the next batch; one per column of an encoder.
+ * Converts a column of values to byte cells, so that one loop writes both kinds with the same result. Each column of an
+ * encoder has its own buffer, whose memory is reused for the next batch.
  */
 export class ValueBuffer {
   readonly #column: Column;
@@ -34,7 +34,7 @@ export class ValueBuffer {
   /**
    * The cells of the visible rows as canonical text in UTF-8, numbered like the visible rows. Lone surrogates become
    * U+FFFD. Valid until the next call. Throws `FORMAT_VALUE` (with the row within the batch) if the check fails.
-   * `before`: rows of the run before the batch.
+   * `before`: number of the run's rows before the batch.
    */
   stage(batch: Batch, cells: ValueCells, before: number): ByteCells {
     const { length, rows } = batch;
@@ -60,7 +60,7 @@ export class ValueBuffer {
     return { kind: 'bytes', bytes: this.#bytes, spans, stride: 1, slot: 0 };
   }
 
-  /** The text may also contain original U+FFFD characters, which weren't replaced. */
+  /** Counts lone surrogates in the values, because the text may also contain U+FFFD characters from the source. */
   #countReplaced({ length, rows }: Batch, { values }: ValueCells, before: number): void {
     const { name: column, type } = this.#column;
     for (let i = 0; i < length; i++) {
@@ -90,7 +90,10 @@ export class ValueBuffer {
   }
 }
 
-/** An upper bound of the size in UTF-8; exact for long texts, for which three bytes per character would be wasteful. */
+/**
+ * An upper bound for the size in UTF-8. For long strings, it's exact, because three bytes per character would be
+ * wasteful.
+ */
 function maxBytes(text: string): number {
   return text.length > firstBytes ? Buffer.byteLength(text, 'utf8') : text.length * 3;
 }

@@ -11,7 +11,7 @@ export interface Result {
   readonly bytes: number;
   /** Names of its columns. */
   readonly columns: readonly string[];
-  /** Logical time of the run, epoch milliseconds: freshness is measured at this time. */
+  /** The run's logical time in epoch milliseconds, relative to which freshness is measured. */
   readonly at: number;
   readonly counted?: Counted;
   /** An empty result is allowed, so guards about missing rows don't apply to it. */
@@ -24,7 +24,7 @@ export interface LastGood {
   readonly run: string;
 }
 
-/** Failed guards in the order of their declaration. Empty: the result may be sent. */
+/** The failed guards, in the order of their declaration. If there are none, the result may be sent. */
 export function checkGuards(guards: Guards, result: Result, last: LastGood | undefined): GuardFailure[] {
   const isEmpty = result.rows === 0 && result.mayBeEmpty;
   const findings = [
@@ -54,7 +54,7 @@ function bounds(unit: 'rows' | 'bytes', allowed: Guards['rows'], seen: number): 
 function change({ rowChange }: Guards, { rows }: Result, last: LastGood | undefined): GuardFailure | undefined {
   if (rowChange === undefined || last === undefined || last.rows === 0 || last.rows < rowChange.from) return undefined;
   const { down = 1, up = Number.POSITIVE_INFINITY } = rowChange;
-  // Compares row counts and not fractions, because 0.7 * 100 isn't exactly 70 in floating point.
+  // Compares row counts instead of fractions, because 0.7 * 100 isn't exactly 70 in floating point.
   const fewest = Math.ceil(last.rows * (1 - down) - 1e-6);
   const most = Math.floor(last.rows * (1 + up) + 1e-6);
   if (rows >= fewest && rows <= most) return undefined;

@@ -5,9 +5,9 @@ import { NewestTime } from './newest-time.ts';
 
 /** Counts over the rows. */
 export interface Counted {
-  /** Null or empty cells by column; only for columns that a guard requires and that exist. */
+  /** Number of null or empty cells by column, only for existing columns that a guard checks. */
   readonly missing: ReadonlyMap<string, number>;
-  /** Epoch milliseconds; absent if the column has no date or time. */
+  /** The newest date or time in epoch milliseconds; absent if the column contains none. */
   readonly newest?: number;
 }
 
@@ -20,7 +20,7 @@ export class GuardCounters {
   readonly #newest: NewestTime;
   readonly #missing = new Map<string, number>();
 
-  /** `timezone`: for dates and times without a zone. `now`: start of the run, epoch milliseconds. */
+  /** `timezone`: applies to dates and times without a zone. `now`: start of the run, epoch milliseconds. */
   constructor(guards: Guards, { timezone, now }: { timezone: string; now: number }) {
     this.#guards = guards;
     this.#newest = new NewestTime({ timezone, now });

@@ -1,9 +1,12 @@
 import '../lib/temporal.ts';
 
-/** Dates further in the future than this are typos, and must not hide for years that no new rows arrive. */
+/**
+ * Dates further in the future than this are typos. Without this limit, one could hide for years that no new rows
+ * arrive.
+ */
 const aheadMs = 86_400_000;
 
-/** A day counts until its end, which is shown as its last second so that the date is right. */
+/** A day counts until its end, which is shown as its last second, so that the date is correct. */
 const secondMs = 1000;
 
 const month = String.raw`(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])`;
@@ -11,13 +14,13 @@ const clock = String.raw`([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:\.\d+)?)?`;
 const shape = new RegExp(`^${month}(?:[T ]${clock}( ?Z|[+-]\\d\\d(?::?\\d\\d)?)?)?$`, 'i');
 
 /**
- * The newest of many dates and times in text form. A day counts until its end. Texts without a zone are compared as
- * texts, so that only the newest one must be converted with the zone's rules.
+ * The newest of many dates and times, given as strings. A day counts until its end. Strings without a zone are compared
+ * as strings, so that only the newest one must be converted with the zone's rules.
  */
 export class NewestTime {
   readonly #timezone: string;
   readonly #latest: number;
-  /** `#latest` as a local time, in the format of the texts. */
+  /** `#latest` as a local time, in the format of the strings. */
   readonly #latestLocal: string;
   #day = '';
   #local = '';
@@ -31,9 +34,9 @@ export class NewestTime {
     this.#latestLocal = latest.toPlainDateTime().toString();
   }
 
-  /** Takes one more value; ignores anything but a date or a date with a time. */
+  /** Takes another value; ignores anything but a date, or a date with a time. */
   take(text: string): void {
-    // Fast path: most texts are older than the newest one, and texts of the same format can be compared directly.
+    // Fast path: most values are older than the newest one, and strings in the same format can be compared directly.
     if (text.length === 10 ? text <= this.#day : isUtc(text) && text <= this.#utc) return;
     const match = shape.exec(text);
     if (match === null) return;

@@ -3,7 +3,7 @@ import type { RecordSource } from './record-source.ts';
 
 const firstBytes = 64 * 1024;
 
-/** Records in memory, in arrival order; then sorted by key. */
+/** Records in memory, first in arrival order, then sorted by key. */
 export class Arena {
   buffer = Buffer.allocUnsafeSlow(firstBytes);
   used = 0;
@@ -15,8 +15,8 @@ export class Arena {
   #count = 0;
 
   /**
-   * With `maxBytes`, it grows to that size in one step, and beyond only as needed: untouched pages use no memory, but
-   * every replaced buffer does until it's collected. Without it, the size doubles.
+   * With `maxBytes`, the buffer grows to that size in one step, and beyond it only as needed: untouched pages use no
+   * memory, but every replaced buffer does until it's garbage-collected. Without `maxBytes`, the size doubles.
    */
   constructor(maxBytes = Number.POSITIVE_INFINITY) {
     this.#maxBytes = maxBytes;
@@ -36,7 +36,7 @@ export class Arena {
     this.buffer = larger;
   }
 
-  /** A record of this size was written at `used`. */
+  /** Call this when a record of this size has been written at `used`. */
   added(bytes: number): void {
     if (this.#count === this.#starts.length) {
       const larger = new Uint32Array(2 * this.#count);
@@ -53,8 +53,8 @@ export class Arena {
   }
 
   /**
-   * Start offsets of the records in key order; of records with the same key, only the last one with the highest
-   * version. Valid until the next sort.
+   * Start offsets of the records in key order; of records with the same key, includes only the last one with the
+   * highest version. Valid until the next sort.
    */
   sorted(): Uint32Array {
     const starts = this.#starts;
@@ -64,7 +64,7 @@ export class Arena {
     ];
     this.#readPrefixes();
     const prefixes = this.#prefixes;
-    // Most keys differ in their first bytes.
+    // Compares prefixes first, because most keys differ in their first bytes.
     const compare = (left: number, right: number): number => {
       const rough = prefixes[left]! - prefixes[right]!;
       if (rough !== 0) return rough;

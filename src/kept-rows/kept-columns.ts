@@ -4,15 +4,15 @@ import type { Column, ColumnType } from '../sdk/column.ts';
 import type { KeptColumn } from './manifest.ts';
 import type { WriteRule } from './write-rule.ts';
 
-/** Columns of the kept rows combined with those of a run. */
+/** The columns of the kept rows, combined with a run's columns. */
 export interface ColumnLayout {
-  /** Kept columns in their order, then new ones. */
+  /** The kept columns in their order, then the new ones. */
   readonly columns: readonly KeptColumn[];
-  /** Index of each column in the run; -1 if the run does not have it. */
+  /** Index of each column in the run; -1 if the run doesn't have it. */
   readonly from: readonly number[];
 }
 
-/** Columns are only added: a column that a run lacks stays, and is null in the run's rows. */
+/** Combines the columns. They're only ever added: a column that a run lacks remains, and is null in the run's rows. */
 export function joinColumns(known: readonly KeptColumn[], come: readonly Column[]): ColumnLayout {
   const names = new Set(known.map(({ name }) => name));
   const fresh = come.filter(({ name }) => !names.has(name)).map((column) => ({ ...column, seen: false }));
@@ -21,8 +21,8 @@ export function joinColumns(known: readonly KeptColumn[], come: readonly Column[
 }
 
 /**
- * The column types after a run: a type may only widen to one that represents all existing values too. `hasValue`
- * returns whether the run had a value in a column; without one, the column's type means nothing.
+ * The column types after a run: a type may only widen to one that can also represent all existing values. `hasValue`:
+ * whether the run had a value in each column; without one, the column's type means nothing.
  */
 export function settleTypes(
   { columns, from }: ColumnLayout,
@@ -80,7 +80,7 @@ export function otherType(name: string, { type, other }: { type: ColumnType; oth
   });
 }
 
-/** Throws `SET_NO_COLUMN` for the first column that a rule names and the rows lack. */
+/** Throws `SET_NO_COLUMN` for the first column that a rule names but the rows lack. */
 export function checkNamedColumns(columns: readonly Column[], { key, deleted, retain }: WriteRule): void {
   for (const name of key) namedColumn(columns, name, 'key');
   if (deleted !== undefined) namedColumn(columns, deleted, 'deleted');

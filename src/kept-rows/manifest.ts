@@ -2,11 +2,11 @@ import type { Column } from '../sdk/column.ts';
 
 /** A column of the kept rows. */
 export interface KeptColumn extends Column {
-  /** False until a row has a value in it: its type is unknown until then. */
+  /** False until a row has a value in this column; its type is unknown until then. */
   readonly seen: boolean;
 }
 
-/** A half-open range of values of one column: from `from`, before `to`. Canonical text. */
+/** A half-open range of a column's values, in canonical text: from `from` up to, but not including, `to`. */
 export interface ColumnRange {
   readonly column: string;
   readonly from: string;
@@ -17,18 +17,18 @@ export interface ColumnRange {
 export interface Segment {
   /** Relative to the folder of all kept rows: `RUN/NUMBER.rows`. */
   readonly file: string;
-  /** Records, including deletion markers. */
+  /** Number of records, including deletion markers. */
   readonly rows: number;
   readonly bytes: number;
   /** CRC-32 of its bytes. */
   readonly crc: number;
-  /** Start of its extract, epoch milliseconds. Of two rows with one key, the later row wins. */
+  /** Start of its extract, epoch milliseconds. Of two rows with the same key, the later row wins. */
   readonly asOf: number;
   /** Replaces all rows of earlier segments in this range. */
   readonly replaces?: ColumnRange;
 }
 
-/** Backfilled ranges that are not part of a generation yet. */
+/** Backfilled ranges that aren't part of a generation yet. */
 export interface StagedRanges {
   /** Identifies one backfill. */
   readonly id: string;
@@ -47,7 +47,7 @@ export interface Manifest {
   readonly next: number;
   /** Rows after the merge. */
   readonly rows: number;
-  /** Oldest retained value, if values can be compared: until it expires, retention removes nothing. */
+  /** The oldest retained value, if values can be compared; until it expires, retention removes nothing. */
   readonly oldest?: string;
   /** ID of the staged ranges that this generation includes. */
   readonly filled?: string;

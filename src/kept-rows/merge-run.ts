@@ -20,7 +20,7 @@ import { SegmentWriter } from './segment-writer.ts';
 import { Sorter } from './sorter.ts';
 import type { WriteRule } from './write-rule.ts';
 
-/** With more files, or more records per live row than this, a run compacts all rows into one file. */
+/** If there are more files or more records per live row than this, a run compacts all rows into one file. */
 const maxSegments = 16;
 const maxRecords = 1.3;
 const fewRecords = 1000;
@@ -31,7 +31,7 @@ export interface MergeRunOptions {
   readonly rule: WriteRule;
   /** Folder of the kept rows of all jobs. */
   readonly folder: string;
-  /** ID of the run, which names the subfolder that it writes to. */
+  /** ID of the run, which is also the name of the subfolder that it writes to. */
   readonly run: string;
   /** Writes to this folder instead, for a preview. */
   readonly aside?: string;
@@ -49,11 +49,11 @@ export interface MergeRunOptions {
   readonly zone: string;
   /** Disk budget. Default: no limit. */
   readonly room?: DiskSpace;
-  /** For tests: maximum bytes to sort in memory. */
+  /** For tests: maximum number of bytes to sort in memory. */
   readonly arenaBytes?: number;
 }
 
-/** Description of the rows of a source. */
+/** Describes the rows from a source. */
 export interface IncomingRows {
   readonly columns: readonly Column[];
   /** The cursor column. */
@@ -88,7 +88,7 @@ export class MergeRun {
     });
   }
 
-  /** Columns of {@link next}. Known after {@link merge}. */
+  /** The columns of the rows that {@link next} returns; known after {@link merge}. */
   get columns(): readonly Column[] {
     return this.#reader?.columns ?? [];
   }
@@ -118,7 +118,7 @@ export class MergeRun {
     });
   }
 
-  /** Takes the rows of a batch, by copy. */
+  /** Takes the rows of a batch by copying them. */
   async take(batch: Batch): Promise<void> {
     for (let i = 0; i < batch.length; i++) {
       this.#writer!.write(batch, i, this.#sorter.arena);
@@ -128,8 +128,7 @@ export class MergeRun {
   }
 
   /**
-   * Whether the result would be unchanged: no new rows, no deletions, and no row has become too
-   * old.
+   * Whether the result would be unchanged, because there are no new rows or deletions and no row has become too old.
    */
   get isIdle(): boolean {
     const { current, rule, staged } = this.#options;
@@ -149,7 +148,7 @@ export class MergeRun {
     return { id, columns: this.#columns, next: this.#writer!.next, segments: [...segments, segment] };
   }
 
-  /** Call after the last row: prepares the merged rows for {@link next}. */
+  /** Call this after the last row: prepares the merged rows for {@link next}. */
   async merge(): Promise<void> {
     this.#settleColumns();
     const { current, staged } = this.#options;
@@ -195,14 +194,14 @@ export class MergeRun {
     return { version: 1, columns, next, rows, ...told, ...filled, segments: this.#segments };
   }
 
-  /** Closes files; does not delete what the run wrote. */
+  /** Closes the files, but doesn't delete what the run wrote. */
   async close(): Promise<void> {
     await this.#whole?.abandon();
     await this.#merge?.close();
     await this.#sorter.close();
   }
 
-  /** Types are known only after the last row. */
+  /** The types are only known after the last row. */
   #settleColumns(): void {
     const { columns: come } = this.#incoming;
     this.#columns = settleTypes(this.#layout, { come, hasValue: this.#writer!.hasValue });
@@ -216,7 +215,7 @@ export class MergeRun {
     return before.length >= maxSegments || records > maxRecords * current.rows + fewRecords;
   }
 
-  /** Sources of the merge: all segments, or earlier segments and the sorter. */
+  /** The sources to merge: all segments, or the earlier segments and the sorter. */
   #sources(isWhole: boolean): Merge {
     const { covers } = this.#incoming;
     const stretches = this.#segments.map(({ replaces }) => replaces);
@@ -284,7 +283,10 @@ export class MergeRun {
   }
 }
 
-/** Inserts each staged segment before the first later one. Other segments keep their order, even if clocks were wrong. */
+/**
+ * Inserts each staged segment before the first segment whose extract is later. Other segments keep their order, even if
+ * clocks were wrong.
+ */
 function inOrderOfExtract(segments: readonly Segment[], staged: readonly Segment[]): Segment[] {
   const all = [...segments];
   for (const one of staged) {

@@ -4,8 +4,8 @@ import type { SegmentWriter } from './segment-writer.ts';
 
 /**
  * K-way merge of sorted sources: returns one record per key, the one with the highest version and, among equal
- * versions, from the source with the highest rank. Synchronous while records are in memory, because a promise for each
- * of a million rows would cost more than the rows.
+ * versions, from the source with the highest rank. Synchronous while records are in memory, because a million promises
+ * would take longer than a million rows.
  */
 export class Merge {
   /** A heap: the source with the lowest key first. */
@@ -22,7 +22,7 @@ export class Merge {
     this.#all = sources;
   }
 
-  /** The source positioned on the next record, valid until the next call. `wait`: await {@link fill} first. */
+  /** The source that is positioned on the next record, valid until the next call. `wait`: await {@link fill} first. */
   next(): RecordSource | 'wait' | 'end' {
     if (!this.#started || this.#waiting !== undefined) return 'wait';
     if (this.#isHandedOut && this.#best !== undefined) {
@@ -73,7 +73,7 @@ export class Merge {
     for (const source of this.#all) await source.close();
   }
 
-  /** False: the source must be filled first. */
+  /** Returns false if the source must be filled first. */
   #advance(source: RecordSource): boolean {
     if (source.next()) this.#push(source);
     else this.#waiting = source;

@@ -8,7 +8,7 @@ import { cellsAt, compareKeys, headBytes, type RecordRef, writeHead } from './re
 import type { NewestRows, RowReader } from './row-reader.ts';
 import { Sorter } from './sorter.ts';
 
-/** Orders rows by position: removes the first ones. */
+/** Orders rows by position: the first ones are removed. */
 class LastRows implements NewestRows {
   readonly at = -1;
   #tooMany: number;
@@ -40,7 +40,7 @@ class HighestRows implements NewestRows {
   }
 }
 
-/** Writes records whose key is the value of a column, then the key of the row. */
+/** Writes records whose key consists of a column's value, then the row's key. */
 class Ranking {
   readonly #write: OrderedBytes;
   readonly #arena: Arena;
@@ -82,7 +82,7 @@ interface Sorting {
 
 /**
  * Reads all rows to find the newest ones; undefined if there aren't more than the limit. `read` returns the rows in the
- * order in which they'll be read again.
+ * order in which the next read will return them.
  */
 export async function findNewest(
   reader: RowReader,
@@ -122,7 +122,7 @@ async function rankRows(
   }
 }
 
-/** A copy of the record at that index; undefined if the index is before the first. */
+/** A copy of the record at that index; undefined if the index is negative. */
 async function recordAt(merge: Merge, place: number): Promise<RecordRef | undefined> {
   try {
     for (let left = place; left >= 0; ) {

@@ -6,11 +6,12 @@ import '../lib/temporal.ts';
 /**
  * Converts canonical text to bytes that sort like the value, so that keys of every type can be compared as bytes.
  * Numbers sort by value, instants by instant, everything else by its UTF-8 bytes (which is code point order). The
- * encoding is self-delimiting, so several can be concatenated. Equal values have equal bytes: `1.50` equals `1.5`.
+ * encoding is self-delimiting, so several values can be concatenated. Equal values have equal bytes: `1.50` equals
+ * `1.5`.
  */
 export type OrderedBytes = (text: string, into: Buffer, at: number) => number;
 
-/** Maximum number of bytes for a text. */
+/** Maximum number of bytes that a string is converted to. */
 export const maxOrderedBytes = (text: string): number => 6 * text.length + 16;
 
 const byType: Readonly<Partial<Record<ColumnType, OrderedBytes>>> = {
@@ -19,12 +20,12 @@ const byType: Readonly<Partial<Record<ColumnType, OrderedBytes>>> = {
   timestamptz: instantBytes,
 };
 
-/** The encoder for a type; undefined for types in which different texts can mean the same value. */
+/** The encoder for a type; undefined for types in which different strings can mean the same value. */
 export function orderedBytes(type: ColumnType): OrderedBytes | undefined {
   return type === 'float' || type === 'json' ? undefined : (byType[type] ?? textBytes);
 }
 
-/** Terminated by a zero; a zero in the text is followed by 255. */
+/** The text ends with two zeros; a zero inside it is followed by 255. */
 function textBytes(text: string, into: Buffer, at: number): number {
   let end = at + into.write(text, at, 'utf8');
   if (text.includes('\0')) end = escapeZeros(into, at, end);
@@ -66,7 +67,7 @@ function integerBytes(text: string, into: Buffer, at: number): number {
   return at + 1 + bytes;
 }
 
-/** The digits as a number, exact for the lengths used here. */
+/** The digits as a number, which is exact for the lengths used here. */
 function wholeNumber(text: string, from: number): number {
   if (from === text.length) throw notCanonical('integer', text);
   let value = 0;
@@ -78,7 +79,7 @@ function wholeNumber(text: string, from: number): number {
   return value;
 }
 
-/** More digits than a JavaScript number can represent: their count, then the digits. */
+/** An integer with more digits than a JavaScript number can represent: writes their count, then the digits. */
 function longInteger(text: string, isNegative: boolean, { into, at }: { into: Buffer; at: number }): number {
   const digits = isNegative ? text.slice(1) : text;
   if (!/^[1-9]\d*$/.test(digits)) throw notCanonical('integer', text);
@@ -91,7 +92,9 @@ function longInteger(text: string, isNegative: boolean, { into, at }: { into: Bu
 
 const decimalShape = /^(-?)0*(\d*?)(?:\.(\d*?)0*)?$/;
 
-/** Sign, exponent, digits without trailing zeros. NaN is the greatest, as in PostgreSQL. */
+/**
+ * Writes the sign, the exponent, and the digits without trailing zeros. NaN is the greatest value, as in PostgreSQL.
+ */
 function decimalBytes(text: string, into: Buffer, at: number): number {
   const special = ['-Infinity', 'Infinity', 'NaN'].indexOf(text);
   if (special >= 0) {
@@ -115,12 +118,12 @@ function decimalBytes(text: string, into: Buffer, at: number): number {
   return end;
 }
 
-/** The instant in UTC, without the Z, so that a time with a fraction sorts after the same time without one. */
+/** Writes the instant in UTC without the Z, so that a time with a fraction sorts after the same time without one. */
 function instantBytes(text: string, into: Buffer, at: number): number {
   return textBytes(utcText(text), into, at);
 }
 
-/** Canonical text of an instant in UTC, without the zone. Invalid dates are returned unchanged. */
+/** Canonical text of an instant in UTC, without the zone. Returns invalid dates unchanged. */
 export function utcText(text: string): string {
   if (text.endsWith('Z')) return text.slice(0, -1);
   try {

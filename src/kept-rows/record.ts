@@ -1,6 +1,6 @@
 /**
  * The format of a row in a segment: an eight-byte header, its key and its version (both as sortable bytes), then its
- * cells. Cells of columns that were added later are absent.
+ * cells. Cells of columns that were added after the row was written are absent.
  *
  * | bytes | what                                                             |
  * |-------|------------------------------------------------------------------|
@@ -33,7 +33,7 @@ export interface RecordHead {
   readonly isDeletion: boolean;
 }
 
-/** Writes a record header at `at`: sizes in bytes, and whether it marks its key as deleted. */
+/** Writes a record header at `at`: the sizes in bytes, and whether the record marks its key as deleted. */
 export function writeHead(buffer: Buffer, at: number, { size, key, version, isDeletion }: RecordHead): void {
   buffer.writeUInt32LE(size, at);
   buffer.writeUInt16LE(key, at + 4);
@@ -59,7 +59,7 @@ export function compareKeys(a: RecordRef, b: RecordRef): number {
   return a.buffer.compare(b.buffer, other, other + keySize(b.buffer, b.start), from, from + keySize(a.buffer, a.start));
 }
 
-/** Compares the versions bytewise; no version is the lowest. */
+/** Compares the versions bytewise; a record without a version is the lowest. */
 export function compareVersions(a: RecordRef, b: RecordRef): number {
   const from = a.start + headBytes + keySize(a.buffer, a.start);
   const other = b.start + headBytes + keySize(b.buffer, b.start);
@@ -99,8 +99,8 @@ export function writeCellHead(buffer: Buffer, at: number, size: number): number 
 }
 
 /**
- * Finds the cells of a record: start and end of each relative to `origin`, in `spans` from index `at` on; -1 for null
- * and for cells that the record lacks.
+ * Finds a record's cells. Writes the start and end of each, relative to `origin`, into `spans` from index `at` on; -1
+ * for null and for cells that the record lacks.
  */
 export function findCells(
   { buffer, start }: RecordRef,

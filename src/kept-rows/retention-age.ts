@@ -9,12 +9,12 @@ const types: readonly ColumnType[] = ['date', 'timestamp', 'timestamptz', 'text'
 const shape = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?: ?Z|[+-]\d\d(?::?\d\d)?)?)?$/i;
 
 /**
- * Decides which rows are older than a retention period, by the text of a date or time. A day is as old as its end; a
- * time without a zone is in the job's zone.
+ * Decides which rows are older than a retention period, by their date or time as a string. A day is as old as its end;
+ * a time without a zone is in the job's zone.
  */
 export class RetentionAge {
   readonly #column: string;
-  /** The cutoff, in the formats of the texts. */
+  /** The cutoff, in each format that the strings may have. */
   readonly #day: string;
   readonly #local: string;
   readonly #utc: string;
@@ -36,7 +36,7 @@ export class RetentionAge {
     this.#isDated = type === 'date';
   }
 
-  /** Throws a Problem (family `row`) for a text that is neither a date nor a time. */
+  /** Throws a Problem (family `row`) if the string is neither a date nor a time. */
   isOld(text: string): boolean {
     if (text.length === 10) return this.#checked(text) < this.#day;
     if (text.endsWith('Z') && text[10] === 'T' && text.length > 16) return text.slice(0, -1) < this.#utc;
@@ -47,7 +47,7 @@ export class RetentionAge {
     return hasZone ? utcText(plain.replace(/ ?z$/i, 'Z')) < this.#utc : plain < this.#local;
   }
 
-  /** Whether the lexicographically lowest text is also the oldest, so that only it must be checked next time. */
+  /** Whether the lexicographically lowest string is also the oldest, so that it's the only one to check next time. */
   isPlain(text: string): boolean {
     return this.#isDated ? text.length === 10 : text.endsWith('Z') && text[10] === 'T';
   }

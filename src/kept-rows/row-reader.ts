@@ -15,8 +15,8 @@ export interface RetentionFilters {
 }
 
 /**
- * Makes batches from a merge, without deleted rows and rows that retention removes. The bytes of a batch are reused for
- * the batch after the next.
+ * Makes batches from a merge, without deleted rows and rows that retention removes. The batch after the next reuses a
+ * batch's bytes.
  */
 export class RowReader {
   readonly columns: readonly Column[];
@@ -41,7 +41,7 @@ export class RowReader {
     return this.#all;
   }
 
-  /** The oldest value that was kept, if it can be determined from one text alone. */
+  /** The oldest value that was kept, if comparing strings is enough to find it. */
   get oldest(): string | undefined {
     return this.#oldest;
   }
@@ -123,7 +123,7 @@ export class RowReader {
   }
 }
 
-/** Decides whether a row is among the newest rows. */
+/** Decides whether a row is among the newest ones. */
 export interface NewestRows {
   /** Index of the column that orders rows by age; -1 to use their position. */
   readonly at: number;

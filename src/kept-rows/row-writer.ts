@@ -10,7 +10,7 @@ import { cellHeadBytes, headBytes, maxKeyBytes, maxVersionBytes, writeCellHead, 
 
 /** A column whose values are encoded as sortable bytes. */
 interface Ordering extends Column {
-  /** Index of the column in the run. */
+  /** The column's index in the run. */
   readonly at: number;
   readonly write: OrderedBytes;
   /** A time in the usual format sorts as text, so it's copied. */
@@ -24,7 +24,7 @@ export interface RowWriterOptions {
   readonly from: readonly number[];
   /** Columns of the run. */
   readonly come: readonly Column[];
-  /** Key columns; without any, each row is new, numbered from `next` on. */
+  /** Key columns. If there are none, every row is new, and rows are numbered from `next` on. */
   readonly key: readonly string[];
   readonly next: number;
   readonly deleted?: string;
@@ -38,7 +38,7 @@ export class RowWriter {
   readonly #key: readonly Ordering[];
   readonly #version: Ordering | undefined;
   readonly #deleted: number;
-  /** The texts of the row's value cells. */
+  /** The row's value cells as strings. */
   readonly #texts: (string | null)[] = [];
   readonly hasValue: boolean[];
   /** Kept rows are stored as UTF-8. */
@@ -82,7 +82,7 @@ export class RowWriter {
   }
 
   /**
-   * Keys and versions of different types can't be compared, even if one type could represent both. Checked with the
+   * Keys and versions of different types can't be compared, even if one type could represent both. Checks this with the
    * first row, because the types of an empty result are meaningless (SQLite derives them from values).
    */
   #refuseOtherTypes(): void {
@@ -165,7 +165,7 @@ export class RowWriter {
     return at + buffer.write(text, at, 'utf8');
   }
 
-  /** An upper bound for the record's size; also caches the texts of values. */
+  /** An upper bound for the record's size. Also caches the values as strings. */
   #maxBytes(batch: Batch, r: number): number {
     let bytes = headBytes + 8 + this.#given.columns.length;
     for (let c = 0; c < batch.cells.length; c++) {
@@ -183,7 +183,7 @@ export class RowWriter {
     return this.#version === undefined ? bytes : bytes + orderedSize(batch, this.#version, r);
   }
 
-  /** Null, empty text, false and 0 don't mark a deletion. */
+  /** Null, an empty string, false and 0 don't mark a deletion. */
   #isDeleted(batch: Batch, r: number): boolean {
     if (this.#deleted < 0) return false;
     const text = cellText(batch.cells[this.#deleted]!, batch.columns[this.#deleted]!.type, r);
@@ -229,8 +229,8 @@ function orderedSize(batch: Batch, { at }: Ordering, r: number): number {
 }
 
 /**
- * The key is encoded with the type of the kept rows: a run that returns integers must find its rows even if others had
- * decimals.
+ * The key is encoded with the type of the kept rows: a run that returns integers must find its rows even if other runs
+ * had decimals.
  */
 function keyOrdering(
   name: string,
@@ -252,7 +252,7 @@ function keyOrdering(
   });
 }
 
-/** Texts are ordered by the source, so the last row to arrive wins. */
+/** The source orders strings in its own way, so the last row to arrive wins. */
 function versionOrdering(cursor: string | undefined, come: readonly Column[]): Ordering | undefined {
   const at = come.findIndex(({ name }) => name === cursor);
   const column = come[at];
@@ -267,7 +267,7 @@ const copies = (type: ColumnType): boolean => type === 'timestamptz' || type ===
 const utcMark = 0x5a;
 const fewBytes = 24;
 
-/** Returns the end of the copy. A loop, because for so few bytes it's faster than a native call. */
+/** Returns the end of the copy. Uses a loop, which is faster than a native call for so few bytes. */
 function copyBytes(
   bytes: Buffer,
   { start, end }: { start: number; end: number },

@@ -7,7 +7,7 @@ import type { Segment } from './manifest.ts';
 
 const pieceBytes = 512 * 1024;
 
-/** Two buffers for one writer at a time: files written one after another share them. */
+/** Two buffers for one writer at a time; files that are written one after another share them. */
 export type WriterMemory = readonly [Buffer, Buffer];
 
 export const writerMemory = (): WriterMemory => [
@@ -16,9 +16,9 @@ export const writerMemory = (): WriterMemory => [
 ];
 
 export interface SegmentWriterOptions {
-  /** Disk budget; absent if the caller checks it. */
+  /** Disk budget; absent if the caller checks it itself. */
   readonly room?: DiskSpace | undefined;
-  /** The buffers of a finished writer; absent: new ones. */
+  /** Buffers to reuse from a finished writer; absent: allocates new ones. */
   readonly memory?: WriterMemory;
 }
 
@@ -50,7 +50,7 @@ export class SegmentWriter {
     return this.#written + this.#used;
   }
 
-  /** Copies `bytes` bytes from the buffer. Await the promise, if any, before the next call. */
+  /** Copies `bytes` bytes from the buffer. If it returns a promise, await that before the next call. */
   write(buffer: Buffer, start: number, bytes: number): Promise<void> | undefined {
     this.#rows += 1;
     if (this.#used + bytes <= this.#piece.length) {
@@ -61,7 +61,7 @@ export class SegmentWriter {
     return this.#over(Buffer.from(buffer.subarray(start, start + bytes)));
   }
 
-  /** Syncs everything and closes the file. */
+  /** Syncs everything to disk and closes the file. */
   async seal(): Promise<Pick<Segment, 'rows' | 'bytes' | 'crc'>> {
     await this.#flush();
     await this.#writing;
@@ -70,7 +70,7 @@ export class SegmentWriter {
     return { rows: this.#rows, bytes: this.#written, crc: this.#crc };
   }
 
-  /** Closes the file as it is. Never throws, because it runs after an error. */
+  /** Closes the unfinished file. Never throws, because it runs after an error. */
   async abandon(): Promise<void> {
     await this.#writing.catch(() => undefined);
     await this.#handle.close().catch(() => undefined);
@@ -97,7 +97,7 @@ export class SegmentWriter {
     this.#writing = writeAll(this.#handle, piece, at).then(() => {
       this.#spare = full;
     });
-    // The next await gets the error; until then it must not be an unhandled rejection.
+    // The next await receives the error; until then, it must not count as an unhandled rejection.
     this.#writing.catch(() => undefined);
   }
 }

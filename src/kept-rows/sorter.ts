@@ -8,9 +8,9 @@ import type { RecordSource } from './record-source.ts';
 import { SegmentReader } from './segment-reader.ts';
 import { SegmentWriter, type WriterMemory, writerMemory } from './segment-writer.ts';
 
-/** Bytes sorted in memory at a time. */
+/** Number of bytes to sort in memory at a time. */
 const arenaBytes = 16 * 1024 * 1024;
-/** Maximum number of open sorted files; beyond it, they're first merged into one. */
+/** Maximum number of open sorted files; when it's reached, they're merged into one. */
 const maxFiles = 24;
 
 interface SortedFile extends Pick<Segment, 'rows' | 'bytes' | 'crc'> {
@@ -30,7 +30,7 @@ export class Sorter {
   #files: SortedFile[] = [];
   #made = 0;
 
-  /** `folder`: for temporary files, deleted on close; `room`: its disk budget. */
+  /** `folder`: for temporary files, which are deleted on close; `room`: their disk budget. */
   constructor(
     folder: string,
     { maxBytes = arenaBytes, room }: { maxBytes?: number; room?: DiskSpace | undefined } = {},
@@ -38,11 +38,11 @@ export class Sorter {
     this.#folder = folder;
     this.#maxBytes = maxBytes;
     this.#room = room;
-    // The row that makes it full must fit as well.
+    // The row that fills the arena must fit as well.
     this.arena = new Arena(maxBytes + 256 * 1024);
   }
 
-  /** True if no file was needed so far. */
+  /** True if no file has been needed so far. */
   get isSmall(): boolean {
     return this.#files.length === 0;
   }

@@ -1,24 +1,24 @@
 /**
- * How a run's rows change what the instance shows, if they don't simply replace it: they're applied to kept rows, and
- * all of those are sent.
+ * How a run's rows change what the instance shows, if they don't simply replace it: they're applied to the job's kept
+ * rows, all of which are then sent.
  */
 export interface WriteRule {
   /** `append`: adds rows. `merge`: a row replaces the one with the same key. */
   readonly disposition: 'append' | 'merge';
   /** Key columns; none for `append`. */
   readonly key: readonly string[];
-  /** A row with a mark in this column deletes the row with its key. */
+  /** If a row is marked in this column, it deletes the kept row with the same key. */
   readonly deleted?: string;
   readonly retain?: Retention;
 }
 
-/** Which rows are retained. Every run evaluates the rule at its own time. */
+/** Which rows are retained. Every run applies the rule as of its own time. */
 export interface Retention {
-  /** A date or time: the age of a row. */
+  /** The column with a date or time that determines a row's age. */
   readonly column?: string;
   /** Older rows are removed. */
   readonly within?: RetentionSpan;
-  /** Of the remaining rows, keeps this many of the newest: by `column`, or without one by position. */
+  /** Keeps this many of the newest remaining rows, by `column` or, without one, by position. */
   readonly rows?: number;
 }
 

@@ -1,7 +1,7 @@
 /**
  * Advice contains commands to type: `sluice sync orders`. If the user started the process with another config file, the
- * commands must name that file too. Only the started process knows this, so it registers a rewrite here once, and all
- * output goes through {@link advised}.
+ * commands must name that file too. Only that process knows about the file, so it registers a rewrite here once, and
+ * all output goes through {@link advised}.
  */
 
 type Rewrite = (text: string, encode: (inserted: string) => string) => string;

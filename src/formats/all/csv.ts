@@ -34,12 +34,12 @@ const options = {
   }),
 };
 
-/** The first byte of a byte order mark: a reader would swallow one that a document without header begins with. */
+/** The first byte of a byte order mark: a reader would skip one at the beginning of a document without a header. */
 const markStart = '\u00ef';
 
 type CsvOptions = OptionValues<typeof options>;
 
-/** Canonical texts without any character that could need quotes under one of the four delimiters. */
+/** Types whose canonical text never needs quotes with any of the four delimiters. */
 const neverQuoted: ReadonlySet<ColumnType> = new Set<ColumnType>([
   'uuid',
   'integer',
@@ -53,8 +53,8 @@ const neverQuoted: ReadonlySet<ColumnType> = new Set<ColumnType>([
 ]);
 
 /**
- * CSV according to RFC 4180, in UTF-8. Readers can still detect the delimiter in the first line: in the header, or in
- * the first row if there is none, cells that contain any of the four delimiters are quoted.
+ * CSV according to RFC 4180, in UTF-8. Readers can always detect the delimiter in the first line, because cells there
+ * that contain any of the four delimiters are quoted. The first line is the header or, without one, the first row.
  */
 export default defineFormat({
   id: 'csv',
