@@ -167,7 +167,7 @@ export class Daemon {
     this.#retiring.add(retired);
   }
 
-  /** Warns about payloads for destinations that are no longer in the config: they stay owed. */
+  /** Warns about payloads for destinations that are no longer in the config; they remain owed. */
   async #sayStranded(): Promise<void> {
     const { store, events } = this.#runtime;
     const owed = await store.outbox.inState('owed');

@@ -118,8 +118,8 @@ export class Deliverer {
   }
 
   /**
-   * How long a payload waits (milliseconds). A wait for a wall-clock time is split, so that a later clock correction takes effect;
-   * refused credentials wait for a nudge.
+   * How long a payload waits (milliseconds). A wait until a wall-clock time is split, so that a later clock correction
+   * takes effect; refused credentials wait for a nudge.
    */
   #restAfter(fate: DeliveryState): number {
     const now = this.#gateway.clock.now();

@@ -10,7 +10,7 @@ export interface GatedRequest<T> {
   readonly rank?: number;
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly path: string;
-  /** Ends the wait for a slot; `send` must abort the request itself. */
+  /** Ends the wait for a slot; `send` has to abort the request itself. */
   readonly signal?: AbortSignal;
   /** Deadline for a slot, epoch milliseconds; absent: no deadline. */
   readonly deadline?: number | undefined;

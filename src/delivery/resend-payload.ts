@@ -69,6 +69,6 @@ async function putOff(
   repeats: SendOptions['gateway']['store']['resends'],
 ): Promise<void> {
   await repeats.postpone(row, { waitMs, ambiguous });
-  // The service accepted it before and refuses it now: leave it to the next run to send and report.
+  // The service accepted the payload before but refuses it now. Leave it to the next run to send and report its result.
   if (action === 'dead') await repeats.giveUp(row);
 }

@@ -102,7 +102,7 @@ export class SendGate {
       return await this.#sendNow(passage, taken);
     } catch (error) {
       if (!(error instanceof Rejected)) throw error;
-      // Keep the record of dead processes, although the transaction that found them is rolled back.
+      // Look again outside the transaction: it recorded dead processes, and was rolled back.
       await this.#look(this.#options.store);
       return error.result;
     }
@@ -121,8 +121,8 @@ export class SendGate {
   }
 
   /**
-   * Records the effect of a decision for all senders of this account. Returns the wait before the next attempt in milliseconds, if
-   * there is one.
+   * Records the effect of a decision for all senders of this account. If there's a next attempt, returns the wait
+   * before it in milliseconds.
    */
   async applyDecision(decision: Decision, attempts: number): Promise<number> {
     const { action, problem, retryAfterMs } = decision;
@@ -178,7 +178,7 @@ export class SendGate {
       if (spent !== undefined) this.#rejectIf(await this.#spentIn(parts, [spent], limits));
       const prepared = await prepare(parts);
       if (prepared === undefined) throw new Rejected('idle');
-      // Half-open: one request probes whether the destination is reachable again.
+      // The breaker is half-open: one request probes whether the destination is reachable again.
       if (this.#breaker !== undefined)
         this.#breaker = { ...this.#breaker, until: clock.monotonic() + connectTimeoutMs };
       this.#reportNewDay();
@@ -237,7 +237,7 @@ export class SendGate {
     return undefined;
   }
 
-  /** Usable requests of a day. A request that was sent before midnight may arrive after it, so it counts on both days. */
+  /** The requests that a day allows. A request sent before midnight may arrive after it, so it counts on both days. */
   #limits(slots: SlotSnapshot, priority: Priority): Limits {
     return (use, day) => limitOf(this.destination, priority, use) - slots.underway(day);
   }
@@ -270,7 +270,7 @@ export class SendGate {
     this.#reportSpent(until);
   }
 
-  /** Other programs use the account too: lower the rate. */
+  /** Other programs use the account too, so lower the rate. */
   async #slow(): Promise<void> {
     const { account, requestsPerSecond } = this.destination;
     const perSecond = await this.#options.store.accounts.slow(account, requestsPerSecond);

@@ -70,7 +70,7 @@ export async function leaseOf(key: InstanceKey, { gateway, signal }: SendOptions
 const leaseName = ({ url, clientId = '', instance }: InstanceKey): string =>
   `instance:${JSON.stringify([url, clientId, instance])}`;
 
-/** Another upload to the instance is taking long: reports its process; the payload stays owed. */
+/** Another upload to the instance is taking long: reports its process. The payload remains owed. */
 async function waitForLease(row: OutboxRow, { gateway }: SendOptions): Promise<DeliveryState> {
   const { store, clock, emit } = gateway;
   const holder = await store.leases.holder(leaseName(keyOf(row)));
@@ -173,8 +173,9 @@ async function afterFailure(
 }
 
 /**
- * Whether the service accepted another payload of the account since the last attempt of this one: then the payload is to blame, not
- * the service. A service that fails for all payloads is retried without limit, and those failures don't count against a payload.
+ * Whether the service has accepted another payload for the account since this one's last attempt. Then the payload is
+ * to blame, not the service. If the service fails for all payloads, it's retried without limit, and those failures
+ * don't count against a payload.
  */
 function isToBlame(before: OutboxRow, { gateway, gate }: SendOptions): Promise<boolean> {
   const { account } = gate.destination;
@@ -183,7 +184,7 @@ function isToBlame(before: OutboxRow, { gateway, gate }: SendOptions): Promise<b
   return gateway.store.receipts.tookAfter(names, before.last_attempt_at ?? before.owed_at);
 }
 
-/** The process stops: the payload stays owed, and the attempt does not count. */
+/** The process is stopping: the payload remains owed, and the attempt doesn't count. */
 async function interrupt(row: OutboxRow, { gateway }: SendOptions): Promise<DeliveryState> {
   const message = 'The request was aborted because Sluice was stopped';
   await gateway.store.outbox.postpone(row.id, { code: 'DELIVERY_STOPPED', message, free: true });
@@ -204,12 +205,12 @@ async function noteWait(row: OutboxRow, closed: Closed, { gateway, gate }: SendO
   const { code, message } = problem;
   const noted = await gateway.store.outbox.note(row.id, { code, message });
   const until = closed.why === 'login' ? {} : { until: closed.until };
-  // Another process may have recorded it; this one waits anyway.
+  // Another process may have recorded the wait already; this one waits too.
   if (noted || closed.why === 'slots') gateway.emit('payload.waiting', { ...factsOf(row), code, message, ...until });
   return problem;
 }
 
-/** `untaken`: its last attempt was certainly not processed. */
+/** `untaken`: the service certainly didn't process its last attempt. */
 async function markDead(
   row: OutboxRow,
   problem: Problem,
@@ -256,7 +257,9 @@ function cutShort(row: OutboxRow, crashes: number): Problem {
   });
 }
 
-/** Checks only the size of a payload that this process has just written or verified; reads and hashes any other. */
+/**
+ * Checks only the size of a payload that this process has just written or verified; reads and hashes any other payload.
+ */
 async function damageOf(row: OutboxRow, { gateway }: SendOptions): Promise<Problem | undefined> {
   const state = gateway.verified.has(row.id) ? quickVerify(row) : await verifyPayload(row);
   if (state === 'whole') gateway.verified.add(row.id);
@@ -271,7 +274,7 @@ async function damageOf(row: OutboxRow, { gateway }: SendOptions): Promise<Probl
   });
 }
 
-/** Synchronous, like the database, so that payloads enter the send queue in the order of the outbox. */
+/** Synchronous, like the database, so that payloads enter the send queue in outbox order. */
 function quickVerify({ path, bytes }: OutboxRow): 'whole' | 'missing' | 'damaged' {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found === undefined) return 'missing';

@@ -111,12 +111,12 @@ export class UsageWatch {
 
 const asks = ({ account, askUsage }: Destination, wanted: string): boolean => askUsage && account === wanted;
 
-/** The permission is missing, or the service has no such report. Refused credentials are left to uploads to report. */
+/** The permission is missing, or the service has no such report. Uploads report refused credentials. */
 function isRefusal({ status, errorCode }: { status: number; errorCode: string | undefined }): boolean {
   return status === 403 || status === 404 || (status === 401 && errorCode === 'permission_denied');
 }
 
-/** The newest record of one of these days. All of its values are strings (service document, section 2.14). */
+/** The newest record for one of these days. All of its values are strings (service document, section 2.14). */
 function toldFor(
   days: readonly string[],
   overview: unknown,

@@ -27,7 +27,7 @@ export class CsvSyntax {
   #emptyLine = 0;
   #line = 1;
   #recordLine = 1;
-  /** Number of bytes before the chunk plus, after an error, its position within the chunk. */
+  /** Number of bytes before the current chunk. */
   #byte: number;
 
   constructor(delimiter: number, firstByte: number) {

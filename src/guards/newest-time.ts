@@ -45,7 +45,7 @@ export class NewestTime {
     else this.#takeZoned(text, match);
   }
 
-  /** Epoch milliseconds; undefined if there was none. */
+  /** The newest time in epoch milliseconds; undefined if there was none. */
   instant(): number | undefined {
     const newest = Math.max(this.#instant, this.#endOfDay(), this.#ofLocal());
     return Number.isFinite(newest) ? newest : undefined;
@@ -78,7 +78,7 @@ export class NewestTime {
   }
 }
 
-/** The most common format; without seconds, 10:00Z would compare as later than 10:00:30Z. */
+/** The most common format. It requires seconds, because 10:00Z would compare as later than 10:00:30Z. */
 function isUtc(text: string): boolean {
   return text.endsWith('Z') && text[10] === 'T' && text[16] === ':';
 }

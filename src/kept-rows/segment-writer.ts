@@ -102,7 +102,7 @@ export class SegmentWriter {
   }
 }
 
-/** Loops because the system may write less than requested. */
+/** Loops, because the system may write less than requested. */
 async function writeAll(handle: FileHandle, piece: Buffer, position: number): Promise<void> {
   for (let done = 0; done < piece.length; ) {
     const { bytesWritten } = await handle.write(piece, done, piece.length - done, position + done);

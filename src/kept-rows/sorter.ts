@@ -47,7 +47,7 @@ export class Sorter {
     return this.#files.length === 0;
   }
 
-  /** Await the promise, if any, before the next record: memory is full. */
+  /** If it returns a promise, memory is full: await that before the next record. */
   spill(): Promise<void> | undefined {
     return this.arena.used < this.#maxBytes ? undefined : this.#spill();
   }
@@ -55,7 +55,7 @@ export class Sorter {
   /** All records in order; nothing can be added afterwards. `rank`: the rank of the latest records. */
   sources(rank: number): RecordSource[] {
     const files = this.#files.map(({ path, ...segment }, i) => {
-      // Ranks between two integers: later files win, and all of them before the next segment.
+      // The ranks are between two integers: later files win, and the next segment wins over all of them.
       return new SegmentReader({ path, segment, rank: rank - 1 + (i + 1) / (this.#files.length + 1) });
     });
     return this.arena.count === 0 ? files : [...files, new ArenaSource(this.arena, rank)];

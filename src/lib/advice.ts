@@ -9,8 +9,8 @@ type Rewrite = (text: string, encode: (inserted: string) => string) => string;
 let carry: Rewrite = (text) => text;
 
 /**
- * Sets the rewrite for all texts with advice, and returns the previous one. It must be idempotent, and pass everything
- * that it inserts through `encode`.
+ * Sets the rewrite for all texts with advice, and returns the previous one. The rewrite must be idempotent and pass
+ * everything that it inserts through `encode`.
  */
 export function rewriteAdvice(rewrite: Rewrite): Rewrite {
   const former = carry;
@@ -18,7 +18,7 @@ export function rewriteAdvice(rewrite: Rewrite): Rewrite {
   return former;
 }
 
-/** The text with its commands as this user must type them. Only for our own texts, never for rows or logs. */
+/** The text with its commands as this user must type them. Use it only for our own texts, never for rows or logs. */
 export function advised(text: string): string {
   return carry(text, (inserted) => inserted);
 }

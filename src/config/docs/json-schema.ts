@@ -128,7 +128,7 @@ function allowVariables(node: unknown): unknown {
   return { ...Object.fromEntries(about.filter(([, value]) => value !== undefined)), anyOf: [rest, isVariable] };
 }
 
-/** Keywords whose value is data or a condition, and not a schema of config values. */
+/** Keywords whose value is data or a condition instead of a schema for config values. */
 const isData = new Set(['enum', 'const', 'default', 'examples', 'required', 'if', 'propertyNames']);
 
 function isWord(node: Record<string, unknown>): boolean {

@@ -100,7 +100,10 @@ function checkCredentials({ apiKey, basic }: Given, part: Part, faults: Faults):
   return { kind: 'api_key', key: apiKey };
 }
 
-/** In requests, the two are combined in base64, which doesn't contain the password alone, so register the pair too. */
+/**
+ * Requests contain user and password as one base64 string, in which the password alone doesn't occur, so register the
+ * pair too.
+ */
 function basicOf({ user, password }: NonNullable<Given['basic']>): Credentials {
   registerSecret(`${user}:${password}`);
   return { kind: 'basic', user, password };

@@ -65,7 +65,7 @@ export function loadFormat(
   return { format, options: withDefaults(format.options, own.value as Record<string, unknown>) };
 }
 
-/** The formats that a job can have: those of data sources. */
+/** The formats that a job can have, which are those of data sources. */
 function idsOf(formats: readonly Format[]): string[] {
   return formats.filter(({ isForDatasources }) => isForDatasources).map(({ id }) => id);
 }
@@ -83,7 +83,7 @@ function reportMissing({ part, given, faults }: Draft, formats: readonly Format[
     });
     return;
   }
-  // For a declared data source without a format, the error was already reported.
+  // If a declared data source has no format, the error was already reported.
   if (isMap(given.target) && given.target.datasource !== undefined) return;
   faults.add({
     code: 'CONFIG_MISSING_OPTION',

@@ -41,7 +41,7 @@ export function resolveAgain(
   };
 }
 
-/** Faults of a part that is already in use: they only mean that nothing changes. */
+/** Faults for a part that is already in use. They're not reported: if there are any, nothing changes. */
 export function uncollected(): Faults & { isEmpty(): boolean } {
   let isEmpty = true;
   const add = (): void => {
@@ -53,8 +53,8 @@ export function uncollected(): Faults & { isEmpty(): boolean } {
 }
 
 /**
- * Re-resolves a source's texts from files, commands and secrets, in place, because its jobs share the objects. Returns
- * nothing for a source without any. If one of them fails, nothing changes.
+ * Resolves a source's values from files, commands and secrets again and updates them in place, because its jobs share
+ * the objects. Empty if the source has no such values. If one of them can't be read, nothing changes.
  */
 export function renewalOf(
   part: Part,
@@ -75,7 +75,7 @@ export function renewalOf(
   return { renew };
 }
 
-/** Only replaces texts with texts, because everything else was validated as it was. */
+/** Only replaces strings with strings, because everything else was validated with its old value. */
 function assignTexts(old: object, fresh: Readonly<Record<string, unknown>>): void {
   const target = old as Record<string, unknown>;
   for (const [name, value] of Object.entries(fresh)) {

@@ -74,7 +74,7 @@ function registerPassword(text: string): void {
 /** Shorter parts of a URL are ordinary words. */
 const shortestPart = 12;
 
-/** A secret URL is secret because of its path or query, which the server may echo on their own. */
+/** A secret URL is secret because of its path or query, either of which the server may echo on its own. */
 function registerPath(text: string): void {
   const url = /^https?:/i.test(text) ? URL.parse(text) : null;
   if (url === null) return;
@@ -83,7 +83,7 @@ function registerPath(text: string): void {
   for (const part of [whole, ...parts]) if (part.length >= shortestPart) registerSecret(part);
 }
 
-/** Whether the schema declares this member; otherwise it's in a map with user-defined keys. */
+/** Whether the schema declares this member; otherwise, it's in a map with user-defined keys. */
 function isDeclared(schema: JsonSchema | undefined, name: string): boolean {
   if (schema === undefined) return false;
   return Object.hasOwn(schema.properties ?? {}, name) || branchesOf(schema).some((branch) => isDeclared(branch, name));

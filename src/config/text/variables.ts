@@ -216,7 +216,7 @@ class Scan {
     });
   }
 
-  /** The text inside a variable may contain variables, which aren't secret. Undefined if one is unresolved or unread. */
+  /** Resolves variables inside a variable, which aren't secret. Undefined if one of them is unresolved or unread. */
   async #inner(written: string): Promise<string | undefined> {
     let isWhole = true;
     const add = (fault: VariableFault): void => {
@@ -270,7 +270,7 @@ class Scan {
             : `paths are relative to the config's folder, ${this.#settings.folder}`,
       };
       if (!this.#settings.withoutSecrets) return this.#fault(fault);
-      // It may be a secret that exists only on the daemon's machine, or a mistake.
+      // The variable may be a secret that exists only on the daemon's machine, or a mistake.
       if (!isAbsolute(path)) this.#reports.warn(fault);
       return this.#unread(within);
     }
@@ -313,12 +313,12 @@ class Scan {
   }
 }
 
-/** A text in place of an unread variable, which may be part of a URL or a header. */
+/** A placeholder for an unread variable, which may be part of a URL or a header. */
 function textFor(variable: string): string {
   return `unread-${variable.replaceAll(/[^A-Za-z\d]+/g, '-').replaceAll(/^-|-$/g, '')}`;
 }
 
-/** The value of a file or of a program's output: without a byte order mark and the last line breaks. */
+/** A file's content or a program's output as a value, without a byte order mark and trailing line breaks. */
 export function fileValue(text: string): string {
   return text.replace(/^\uFEFF/, '').replace(/[\r\n]+$/, '');
 }

@@ -119,7 +119,7 @@ export class AlertLoop {
     }
   }
 
-  /** Scans once and sends what is due. Returns the milliseconds until the next scan. */
+  /** Scans once and sends what is due. Returns the time until the next scan in milliseconds. */
   async #scan(): Promise<number> {
     const { runtime, config: current } = this.#given;
     const { store, clock, events } = runtime;
@@ -150,7 +150,7 @@ export class AlertLoop {
     return Math.max(0, Math.min(scanEveryMs, beating, ...next));
   }
 
-  /** One send at a time, in parallel with the scans: a slow channel doesn't delay other alerts. */
+  /** Sends one message at a time, in parallel with the scans, so that a slow channel doesn't delay other alerts. */
   #send({ folder }: Config, alerts: Alerts): void {
     if (this.#sending !== undefined) return;
     const { store, clock, events, log } = this.#given.runtime;

@@ -100,7 +100,7 @@ export class SourceChecks {
     return Math.min(lookEveryMs, ...waits);
   }
 
-  /** Sources whose login is on hold: they aren't contacted before the next attempt is due. */
+  /** Sources whose login is on hold: they aren't contacted until the next attempt is due. */
   async #onHold({ sources }: Config): Promise<ReadonlySet<string>> {
     const { store, loginGate } = this.#given.runtime;
     const names = new Set<string>();
@@ -156,7 +156,7 @@ export class SourceChecks {
     }
   }
 
-  /** A run reads the source now, which counts as a check. */
+  /** A run is about to read the source, which counts as a check. */
   #giveWay(job: string): void {
     const source = this.#given.config().jobs.get(job)?.extract?.source.name;
     if (source !== undefined) this.#under.get(source)?.abort(new Error('a run reads the source'));

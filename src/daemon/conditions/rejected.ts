@@ -70,8 +70,8 @@ function refusedBy(name: string, { rows, snapshot: { config } }: Stuck): Conditi
 }
 
 /**
- * A destination that accepted a payload a minute ago is reachable, even if other payloads still wait. It's retried
- * automatically, so at first it's a warning.
+ * A destination that accepted a payload a minute ago is reachable, even if other payloads still wait. Sending is
+ * retried automatically, so at first this is a warning.
  */
 function unsentTo(name: string, { rows, snapshot: { overview, config } }: Stuck): Condition {
   const takenAt = overview.lastTakenAt(rows[0]!.url) ?? 0;

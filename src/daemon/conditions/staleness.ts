@@ -45,7 +45,8 @@ export class Staleness {
   #staleAt(job: Job, published: number, { ground, pace }: { ground: Snapshot; pace: Pace }): number | undefined {
     const staleAfterMs = staleAfterOf(job, ground.config);
     if (typeof staleAfterMs === 'number') return published + staleAfterMs;
-    // Nothing is late within an hour, so skip the calendar: the first scan of thousands of jobs would take seconds.
+    // No job is late within an hour, so skip the calendar. With it, the first scan of thousands of jobs would take
+    // seconds.
     if (ground.overview.now < published + leastMs) return undefined;
     const { name, schedule } = job;
     const known = this.#known.get(name);
@@ -56,7 +57,7 @@ export class Staleness {
     return staleAt;
   }
 
-  /** A throttled job isn't late because it skips firings. */
+  /** Skipping firings doesn't make a throttled job late. */
   async #paceOf({ store, overview }: Snapshot): Promise<(job: string) => Pace> {
     const ends = await store.throttledJobs.ends();
     return (job) => {
@@ -72,7 +73,7 @@ export class Staleness {
 interface Pace {
   /** Only every nth firing runs. */
   readonly every: number;
-  /** Firings before this don't count as missed (epoch ms). */
+  /** Firings before this time don't count as missed (epoch ms). */
   readonly from: number;
 }
 

@@ -65,7 +65,7 @@ function statOf(path: string): Stats | undefined {
   }
 }
 
-/** Files referenced by `${file:PATH}` in the config. */
+/** Files that the config references with `${file:PATH}`. */
 function examineSecretFiles({ file, folder }: Config): Finding[] {
   const named = [...readFileSync(file, 'utf8').matchAll(/\$\{file:([^}]+)\}/g)].map(([, path]) =>
     resolve(folder, path!),

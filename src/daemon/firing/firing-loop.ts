@@ -210,7 +210,7 @@ export class FiringLoop {
       seat,
     });
     const outcome = await now.follow(run);
-    // An attempt has no separate firing in the history, so what it waits for is recorded before its run is given up.
+    // An attempt has no firing of its own in the history, so record what it waits for before its run is given up.
     if (firing.attempt !== undefined && outcome.state === 'on_hold' && isToWait(firing, outcome.problem))
       await this.#scheduler.defer(firing, this.#runtime.store);
     await this.#retries.ended(firing, job, outcome);

@@ -168,7 +168,7 @@ function offerAttempt(entry: QueueEntry, firing: Firing): OfferResult {
   return { state: 'queued' };
 }
 
-/** The next firing replaces a queued attempt, in the same position. */
+/** The next firing replaces a queued attempt and takes its position. */
 function replace(entry: QueueEntry, firing: Firing): OfferResult {
   const replaced = entry.firing;
   entry.firing = firing;

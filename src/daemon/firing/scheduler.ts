@@ -79,13 +79,13 @@ export class Scheduler {
     this.#hasResumed = true;
   }
 
-  /** While a job waits for a retry, no other missed firing of it fires. */
+  /** While a job waits for a retry of a missed firing, its other missed firings wait too. */
   #begun(name: string, plan: Plan): Pick<Planned, 'plan' | 'waitsFor'> {
     const attempt = this.attempts.find(name)?.row;
     return this.#isDue(plan) && attempt?.logical_at != null ? { plan, waitsFor: attempt.fired_at } : { plan };
   }
 
-  /** Whether missed firings of the job wait for their turn. */
+  /** Whether missed firings of the job are waiting for their turn. */
   hasBacklog(name: string): boolean {
     const plan = this.#planned.get(name)?.plan;
     return plan !== undefined && this.#isDue(plan);
@@ -100,7 +100,7 @@ export class Scheduler {
     this.#timer.look();
   }
 
-  /** Firings that came due since the last call, ordered by instant. */
+  /** Firings that have come due since the last call, ordered by instant. */
   due(): DueFirings[] {
     return this.#cameDue.splice(0);
   }
@@ -115,13 +115,13 @@ export class Scheduler {
     return !this.#isStopped;
   }
 
-  /** Call this when a firing is done, regardless of its result: other missed firings may continue. */
+  /** Call this when a firing is done, regardless of its result, so that other missed firings may continue. */
   done({ job, at, open }: Firing): void {
     if (open !== undefined) this.#open.delete(job.name, open);
     this.goOn(job.name, at);
   }
 
-  /** The next missed firing of a job may fire if it waits for this instant's firing, unless a retry follows. */
+  /** Lets the next missed firing of a job fire if it waits for this instant's firing, unless a retry follows. */
   goOn(name: string, at: number): void {
     const planned = this.#planned.get(name);
     if (planned?.waitsFor !== at || this.attempts.has(name)) return;
@@ -185,7 +185,7 @@ export class Scheduler {
     return plans;
   }
 
-  /** The plan of a job with an unchanged schedule. Firings may be in progress, so the store isn't touched. */
+  /** The current plan of a job whose schedule is unchanged. Its firings may be in progress, so the store isn't read. */
   #unedited(name: string, schedule: Schedule): Planned | undefined {
     const known = this.#planned.get(name);
     return known?.plan.schedule === scheduleKey(schedule) ? known : undefined;
@@ -199,7 +199,7 @@ export class Scheduler {
     for (const due of this.attempts.due(this.#given.clock.now())) yield { ...due, isAttempt: true };
   }
 
-  /** The clock was set: firings that are now too far in the future are planned again. */
+  /** Call this when the clock was set: plans firings again that are now too far in the future. */
   #replan(): void {
     const now = this.#given.clock.now();
     const moves: Move[] = [];
@@ -267,8 +267,8 @@ export class Scheduler {
   }
 
   /**
-   * Records that a firing, and those it replaced, has its run. Call it in the transaction that begins the run, so that
-   * a crash neither loses the firing nor fires it twice.
+   * Records that a firing, including those it replaced, has its run. Call it in the transaction that begins the run, so
+   * that a crash neither loses the firing nor fires it twice.
    */
   async begin(firing: Firing, parts: FiringRecords): Promise<void> {
     const { job, attempt, isRepeated } = firing;
@@ -276,7 +276,7 @@ export class Scheduler {
     if (this.#deferred.has(job.name)) await parts.deferredFirings.drop(rowOf(firing));
   }
 
-  /** Records that a firing waits, or that its run was given up: the next start fires it if it has not begun by then. */
+  /** Records that a firing waits, or that its run was given up. The next start fires it if it hasn't begun by then. */
   async defer(firing: Firing, { deferredFirings }: FiringRecords): Promise<void> {
     this.#deferred.add(firing.job.name);
     await deferredFirings.add(rowOf(firing));

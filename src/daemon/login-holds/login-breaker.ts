@@ -104,14 +104,14 @@ export class LoginBreaker {
   }
 
   /**
-   * Claims the due attempt before it's made (write-ahead): if the process dies, the attempt counts. False if another
-   * process claimed it.
+   * Claims the due attempt before it's made (write-ahead): if the process dies, the attempt counts. Returns false if
+   * another process has claimed it.
    */
   claim(source: Source, hold: LoginHoldRow): Promise<boolean> {
     return this.#given.store.loginHolds.claim(hold, this.#retryAt(source, hold.refusals + 1));
   }
 
-  /** A claimed attempt got no response about the login. */
+  /** Call this when a claimed attempt got no response about the login. */
   unanswered(hold: LoginHoldRow): Promise<void> {
     return this.#given.store.loginHolds.postpone(hold, this.#given.clock.now() + unansweredMs);
   }
@@ -122,7 +122,7 @@ export class LoginBreaker {
     const key = await this.#keyOf(source);
     const retryAt = (refusals: number): number | null => this.#retryAt(source, refusals);
     let kept: LoginHoldRow | undefined;
-    // If the disk refuses writes, that must not hide why the run failed; the hold is recorded later.
+    // A disk that refuses writes must not hide why the run failed; the hold is recorded later.
     await store.settle(`login ${key.place} ${key.account}`, async ({ loginHolds }) => {
       kept = await loginHolds.refuse(key, { code, message, retryAt });
     });
@@ -140,7 +140,7 @@ export class LoginBreaker {
     if (isLogin) await this.refused(source, problem);
   }
 
-  /** The login works. Costs one query if nothing was refused. */
+  /** Call this when the login works. Takes one query if nothing was refused. */
   async accepted(source: Source): Promise<void> {
     const login = loginOf(source)!;
     const { store, emit } = this.#given;
@@ -165,7 +165,7 @@ export class LoginBreaker {
     return { connector, place, account, key_id: key.id, secret };
   }
 
-  /** The row of this login, on hold or suspected, regardless of the key that it was hashed with. */
+  /** The row of this login, which is on hold or suspected, regardless of the key that it was hashed with. */
   async #known(source: Source): Promise<LoginHoldRow | undefined> {
     const login = loginOf(source)!;
     for (const row of await this.#given.store.loginHolds.of(login)) if (await this.#isOf(row, login)) return row;

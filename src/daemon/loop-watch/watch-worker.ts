@@ -81,7 +81,7 @@ async function writeRecord(record: BlockedRecord): Promise<void> {
   await list.sync().finally(() => list.close());
 }
 
-/** Loads the logger only now: a watchdog that finds nothing should cost nothing. */
+/** Loads the logger only now, because a watchdog that finds nothing shouldn't use resources. */
 async function writeLog({ by, seconds, runs, stack }: BlockedRecord): Promise<void> {
   if (descriptor !== undefined) {
     const { openLog } = await import('../../lib/log.ts');
@@ -101,7 +101,7 @@ async function writeLog({ by, seconds, runs, stack }: BlockedRecord): Promise<vo
 
 /**
  * The main thread's stack, innermost frame first, from the debugger, because nothing else can inspect a busy thread.
- * Empty if it's outside JavaScript, such as in an SQLite query.
+ * Empty if the thread is outside JavaScript, such as in an SQLite query.
  */
 async function mainThreadStack(): Promise<string[]> {
   const session = new Session();

@@ -211,7 +211,7 @@ interface PlanContext {
   readonly isSpent: boolean;
 }
 
-/** What would make an overbooked day fit. Only names a schedule if it was computed and is sparse enough. */
+/** What would make an overbooked day fit. Only suggests a schedule that was computed and is sparse enough. */
 function adviceFor(day: Advised, { config, now, until, isSpent }: PlanContext): string[] {
   if (day.worst.fits) return [];
   if (isSpent) return ['wait for midnight: owed payloads are sent then'];
@@ -239,7 +239,7 @@ function adviceFor(day: Advised, { config, now, until, isSpent }: PlanContext): 
 }
 
 /**
- * The densest schedule with the same pattern and fewer minutes that fires at most that often; undefined if there is
+ * The densest schedule with the same pattern but fewer minutes that fires at most `most` times; undefined if there is
  * none.
  */
 function sparserThan(

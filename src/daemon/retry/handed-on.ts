@@ -82,14 +82,14 @@ async function unsealed(given: HandedOnOptions, run: string, sealed: string): Pr
   }
 }
 
-/** Without the key, or for another login, the next attempt starts from scratch, which only costs a second report. */
+/** Without the key, or with another login, the next attempt starts from scratch, which only means a second report. */
 function without(error: unknown): null {
   if (error instanceof Problem) return null;
   throw error;
 }
 
 /**
- * The encryption context: the run, and everything its source logs in with, so facts for another login can't be
+ * The encryption context: the run and everything that its source logs in with, so that facts for another login can't be
  * decrypted.
  */
 async function purposeOf({ runtime: { store }, job: { extract } }: HandedOnOptions, run: string): Promise<string> {

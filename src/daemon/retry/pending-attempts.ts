@@ -87,7 +87,7 @@ export class PendingAttempts {
     return { ...taken, row: { ...taken.row, waits: Math.max(taken.row.waits, ...waits) } };
   }
 
-  /** Whether the job's retry is the probe of its source. */
+  /** Whether the job's retry is its source's probe. */
   isProbe({ name, extract }: Job): boolean {
     return this.#probes.get(extract?.source.name ?? '') === name;
   }
@@ -100,12 +100,15 @@ export class PendingAttempts {
     this.#freeSince.set(source, now);
   }
 
-  /** Since when the job's retry only waits for its own due time, and not for another probe of its source. */
+  /**
+   * The time since which the job's retry waits only for its own due time, and no longer for another probe of its
+   * source.
+   */
   freeSince({ extract }: Job): number {
     return this.#freeSince.get(extract?.source.name ?? '') ?? Number.NEGATIVE_INFINITY;
   }
 
-  /** The source was read: everything that waits for it runs immediately. */
+  /** Call this when the source was read: everything that waits for it runs immediately. */
   release(source: string): void {
     for (const [name, one] of this.#waiting) {
       if (sourceOf(one) !== source || this.#hurried.has(one.row.run)) continue;
@@ -114,13 +117,14 @@ export class PendingAttempts {
     }
   }
 
-  /** The run has ended, or continues without retries. */
+  /** Call this when the run has ended, or continues without retries. */
   forget(run: string): void {
     this.#hurried.delete(run);
   }
 
   /**
-   * The probe of a source failed and is retried as `row` says: all retries that are due earlier wait as long.
+   * Call this when a source's probe failed and is retried as in `row`: all retries that are due earlier wait until
+   * then.
    *
    * @returns `moved`: rows that wait longer now; `over`: retries that can't wait that long and were removed
    */
@@ -141,7 +145,7 @@ export class PendingAttempts {
     return { moved, over };
   }
 
-  /** The wall clock was set: caps every wait at the longest wait of its job. */
+  /** Call this when the wall clock was set: limits every wait to the longest wait of its job. */
   clockSet(now: number): void {
     for (const [name, one] of this.#waiting) {
       const latest = now + (one.job.retry?.longestMs ?? 0);

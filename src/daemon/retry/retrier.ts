@@ -128,13 +128,13 @@ export class Retrier {
     scheduler.look();
   }
 
-  /** Defers a firing that failed because of the disk. False if the problem has another cause. */
+  /** Defers a firing that failed because of the disk. Returns false if the problem has another cause. */
   defer(firing: Firing, why: { readonly problem: unknown; readonly began: boolean }): boolean {
     this.#done(firing.job);
     return this.#disk.defer(why.began ? newRunOf(firing, true) : firing, why);
   }
 
-  /** A retry is dropped: its run failed with the last attempt. */
+  /** Drops a retry, so that its run fails with the last attempt's problem. */
   giveUp({ job, attempt }: Firing): void {
     if (attempt === undefined) return;
     this.#done(job);
@@ -151,13 +151,16 @@ export class Retrier {
     scheduler.attempts.done(job, clock.now());
   }
 
-  /** True if the next firing has come or, with misfire policy `skip`, if nothing ran for too long. */
+  /**
+   * Whether the retry is too late, because the next firing has come or, with misfire policy `skip`, because nothing ran
+   * for too long.
+   */
   #isTooLate({ job }: Firing, { next_at }: RetryRow): boolean {
     const { schedule } = job;
     if (schedule === undefined) return true;
     const now = this.#options.clock.now();
     const next = this.#options.nextFiring(job, next_at);
-    // Time spent waiting for the probe of its source doesn't count as missed.
+    // Time spent waiting for its source's probe doesn't count as missed.
     const since = Math.max(next_at, this.#options.scheduler.attempts.freeSince(job));
     const isSkipped = schedule.misfire?.policy === 'skip' && now - since > graceMs;
     return isSkipped || (next !== null && next <= now);

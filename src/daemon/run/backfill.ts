@@ -80,7 +80,7 @@ async function stageAll(given: BackfillOptions, extract: Extract, warnings: RunW
   return backfill.staged;
 }
 
-/** The unfinished backfill, if it still matches; otherwise a new one, with its user in the audit log. */
+/** The unfinished backfill, if it still matches; otherwise, a new one, whose user is recorded in the audit log. */
 async function begin(
   { runtime, job, range, chunk, restart, by }: BackfillOptions,
   { reading, current }: { reading: string; current: Manifest },
@@ -100,7 +100,7 @@ async function begin(
   });
 }
 
-/** If later runs were compacted into one file with earlier ones, it's no longer known which rows are newer. */
+/** Once later runs have been compacted into one file with earlier ones, it's unknown which rows are newer. */
 function fits({ staged }: Backfill, { segments }: Manifest): boolean {
   const whole = segments[0]?.asOf ?? 0;
   return staged === undefined || staged.segments.every(({ asOf }) => asOf > whole);

@@ -30,13 +30,16 @@ export async function endFailed(given: RunOptions, run: string, thrown: unknown)
   return { state: 'failed', problem: told };
 }
 
-/** A connector may log in only with its first row, and an accepted login may be refused later in the run. */
+/**
+ * Records a refused login. A connector may not log in before its first row, and an accepted login may be refused later
+ * in the run.
+ */
 async function noteRefusal({ runtime: { loginGate }, job: { extract } }: RunOptions, problem: Problem): Promise<void> {
   if (extract === undefined || !problem.isLoginRefused) return;
   if ((await loginGate.find(extract.source)) === undefined) await loginGate.refused(extract.source, problem);
 }
 
-/** An attempt stopped by the daemon's shutdown doesn't count; its run waits for the next start. */
+/** An attempt that the daemon's shutdown stopped doesn't count; its run waits for the next start. */
 async function endStopped(given: RunOptions, run: string): Promise<RunStage> {
   const { signal, runtime } = given;
   const why = signal.reason instanceof Problem ? signal.reason.at(placeOf(given)) : undefined;
@@ -49,13 +52,17 @@ async function endStopped(given: RunOptions, run: string): Promise<RunStage> {
   return { state: 'stopped', problem: why };
 }
 
-/** Plans the retry. False if the run was charged for a request: what it sent must not be sent again by a retry. */
+/**
+ * Plans the retry. Returns false if the run was charged for a request, because a retry must not send the same thing
+ * again.
+ */
 async function planNext(
   { runtime: { store }, attempt }: RunOptions,
   { problem, row }: { problem: Problem; row: RetryRow },
 ): Promise<boolean> {
   let isPlanned = true;
-  // Retried by the store, because a run that fails due to a disk error must not remain `running` due to the same error.
+  // The store retries this, because a run that fails due to a disk error must not remain `running` due to the same
+  // error.
   await store.settle(row.run, async ({ retries }) => {
     isPlanned = await retries.plan(row.run, problem, attempt?.isKept === true ? row : undefined);
   });

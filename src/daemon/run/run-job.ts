@@ -100,7 +100,7 @@ async function tidyUp(
   return store.runs.find(run);
 }
 
-/** The next start removes what couldn't be removed. */
+/** The next start removes whatever couldn't be removed. */
 function otherThanDisk(error: unknown): undefined {
   if (!isUnwritable(error)) throw error;
 }
@@ -133,7 +133,7 @@ async function runStages(given: RunOptions, id: string, warnings: RunWarnings): 
   const place = await findResumePoint(runtime.store, { job, run: id, address, staged });
   const watch = GuardCounters.of(job, runtime.clock.now());
   const run = { id, place, judged: { watch, logicalAt }, warnings };
-  // Before the payload is owed: a crash must not separate a payload from its warnings.
+  // Do this before the payload is owed, because a crash must not separate a payload from its warnings.
   const keepWarnings = () => runtime.store.runs.keepWarnings(id, warnings.list);
   const draft = await extract(given, requestsOnce(job.extract, given.attempt), run).catch(async (thrown: unknown) => {
     await keepWarnings();
@@ -149,8 +149,8 @@ async function runStages(given: RunOptions, id: string, warnings: RunWarnings): 
 }
 
 /**
- * From the second attempt on, each request is retried at most once; attempts times requests would exhaust a vendor's
- * limits.
+ * From the second attempt on, each request is retried at most once: retrying every request in every attempt would
+ * exhaust a vendor's limits.
  */
 function requestsOnce(what: Extract, attempt: Attempt | undefined): Extract {
   const { source } = what;
@@ -193,7 +193,7 @@ async function extract(
   });
 }
 
-/** Settles the run by its result, and delivers that if requested. */
+/** Settles the run according to its result, which it delivers if requested. */
 async function settleDraft(given: RunOptions, payload: DraftPayload, { id, place, judged }: Run): Promise<RunStage> {
   const { runtime, job, deliverUntil } = given;
   const { reading, shape } = place;
@@ -211,7 +211,7 @@ async function settleDraft(given: RunOptions, payload: DraftPayload, { id, place
   return deliverNow(given, result.row);
 }
 
-/** The source has no changes: its new watermark is stored, and the run ends without a payload. */
+/** Ends a run whose source has no changes: stores the new watermark, without a payload. */
 async function settleUnchanged(
   { runtime, job, attempt }: RunOptions,
   { id: run, place: { reading }, address }: Run & { readonly address: TargetAddress },

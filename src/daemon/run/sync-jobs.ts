@@ -51,12 +51,12 @@ export async function syncJobs(given: {
   return outcomes;
 }
 
-/** Maximum first wait: a person at a keyboard doesn't wait as long as a daemon does. */
+/** Maximum first wait: a person at a keyboard won't wait as long as a daemon does. */
 const longestFirstMs = 5_000;
 const longestMs = 30_000;
 
 /**
- * Runs a job until its source can be read, with its `retry` rule but shorter waits, for attempts that begin before
+ * Runs a job until its source can be read, with its `retry` rule but shorter waits. The last attempt begins before
  * `deliverUntil`.
  */
 async function runAgainAndAgain(
@@ -75,7 +75,7 @@ async function runAgainAndAgain(
   const now = (): number => clock.now();
   const given = { now, firedAt, isKept: false, deadline: deliverUntil };
   let began: number | undefined;
-  // Includes all attempts and the waits in between.
+  // The duration includes all attempts and the waits between them.
   const whole = (outcome: RunOutcome): RunOutcome =>
     began === undefined ? outcome : { ...outcome, milliseconds: clock.monotonic() - began };
   for (let row: RetryRow | undefined; ; ) {
@@ -97,7 +97,7 @@ async function runAgainAndAgain(
   }
 }
 
-/** If a run fails, an older payload of its job may still be owed, and it's newer than what the instance shows. */
+/** Sends older payloads: if a run fails, its job may still owe one that is newer than what the instance shows. */
 async function sendLeftovers(given: {
   readonly runtime: Runtime;
   readonly config: Config;

@@ -105,8 +105,8 @@ export class Throttler {
   }
 
   /**
-   * Whether enough firings have passed since the last run that counts. Ignores a run in the future, which was dated by
-   * another clock.
+   * Whether enough firings have passed since the last run that counts. Ignores a run in the future, whose time came
+   * from a wrong clock.
    */
   async #isTurn({ name, schedule }: Job, at: number, every: number): Promise<boolean> {
     if (every === 0) return false;
