@@ -79,7 +79,8 @@ export interface Source extends Partial<Values<typeof checkOptions>> {
   readonly connector: Connector;
   readonly options: OptionValues<OptionSet>;
   /**
-   * Reads the files, commands and secrets behind its options again and updates it in place; absent if there are none.
+   * Reads the files, commands and secrets behind its options again and updates the source in place; absent if there are
+   * none.
    */
   readonly renew?: (source: Source) => Promise<void>;
   /** The login, if the connector uses OAuth. */

@@ -6,7 +6,7 @@ export type Closed =
   | { readonly why: 'login'; readonly problem: Problem }
   | { readonly why: 'quota'; readonly until: number }
   | { readonly why: 'paused'; readonly until: number }
-  /** Requests that got no response and may still arrive occupy all of the slots per second. */
+  /** All slots of a second are taken by requests that got no response and may still arrive. */
   | { readonly why: 'slots'; readonly until: number }
   | { readonly why: 'away'; readonly until: number; readonly problem: Problem };
 

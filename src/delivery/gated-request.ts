@@ -17,7 +17,7 @@ export interface GatedRequest<T> {
   /** Called once if the request has to wait because earlier ones without a response may still arrive. */
   readonly waits?: (closed: Closed) => Promise<void>;
   /**
-   * Runs in one transaction with taking the slot and counting the request. If it returns undefined, there's nothing to
+   * Runs in the transaction that takes the slot and counts the request. If it returns undefined, there's nothing to
    * send, and everything is rolled back.
    */
   readonly prepare: (parts: Repositories) => Promise<T | undefined>;

@@ -70,7 +70,7 @@ export async function leaseOf(key: InstanceKey, { gateway, signal }: SendOptions
 const leaseName = ({ url, clientId = '', instance }: InstanceKey): string =>
   `instance:${JSON.stringify([url, clientId, instance])}`;
 
-/** Another upload to the instance is taking long: reports its process. The payload remains owed. */
+/** Another upload to the instance is taking a long time: reports its process. The payload remains owed. */
 async function waitForLease(row: OutboxRow, { gateway }: SendOptions): Promise<DeliveryState> {
   const { store, clock, emit } = gateway;
   const holder = await store.leases.holder(leaseName(keyOf(row)));

@@ -14,7 +14,7 @@ const worth = 50;
 const lookAgainMs = 60_000;
 /** After being rate-limited this many times in a row, each time after a pause, the daily limit may be the cause. */
 const doubtful = 3;
-/** Shorter minimum interval if it's in doubt which limit was reached. */
+/** Shorter minimum interval while it's unclear which limit was reached. */
 const doubtMs = 10 * 60_000;
 const path = '/usage-overview/api-usage';
 

@@ -17,7 +17,7 @@ export interface ResultCandidate {
   };
   /** What was counted in the rows, if a guard requires it. */
   readonly watch?: GuardCounters;
-  /** The time whose data the run represents, epoch milliseconds. Absent: the start of its extract. */
+  /** The run's logical time, epoch milliseconds. Absent: the start of its extract. */
   readonly logicalAt?: number;
 }
 

@@ -73,8 +73,8 @@ export function isFormula(text: string): boolean {
 }
 
 /**
- * Like the other cells, but with an apostrophe before those that a spreadsheet would treat as a formula. Signed numbers
- * aren't formulas.
+ * Writes the same cells, but with an apostrophe before those that a spreadsheet would treat as a formula. Signed
+ * numbers aren't formulas.
  */
 export function formulasEscaped(writer: CellWriter): CellWriter {
   const escaped = (from: Buffer, start: number, end: number): Buffer | undefined => {

@@ -1,4 +1,4 @@
-/** Number of bytes to wait for, at least, in order to reach the end of a token that was split. */
+/** Minimum number of bytes to wait for, to reach the end of a token that was split. */
 const joinBytes = 1024;
 
 /** Bytes of a document that a scanner can't process yet. They're held until there are enough to scan them again. */

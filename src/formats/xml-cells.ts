@@ -27,8 +27,8 @@ const replacements: readonly Buffer[] = [
 
 /**
  * Characters replaced in the current batch. All encoders share one object, which is possible because encoding is
- * synchronous: if each encoder had its own, and therefore its own writer, V8 wouldn't inline the writer, and XML would
- * take 14 % longer.
+ * synchronous: if each encoder had its own, and therefore its own writer, V8 wouldn't inline the writer, and encoding
+ * XML would take 14 % longer.
  */
 export const replacedInXml: ReplacedBytes = { count: 0, from: undefined, at: 0, codePoint: 0 };
 

@@ -7,8 +7,8 @@ export interface RecordSource extends RecordRef {
   /** {@link keyPrefix} of the current record. */
   readonly prefix: number;
   /**
-   * Advances to the next record; the current one becomes invalid. Returns false if none is in memory: then call {@link
-   * fill}.
+   * Advances to the next record; the current one becomes invalid. Returns false if the next one isn't in memory: call
+   * {@link fill} then.
    */
   next(): boolean;
   /** Reads more records and advances to the first of them. Returns false at the end. */

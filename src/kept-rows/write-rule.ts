@@ -7,7 +7,7 @@ export interface WriteRule {
   readonly disposition: 'append' | 'merge';
   /** Key columns; none for `append`. */
   readonly key: readonly string[];
-  /** If a row is marked in this column, it deletes the kept row with the same key. */
+  /** A row that is marked in this column deletes the kept row with the same key. */
   readonly deleted?: string;
   readonly retain?: Retention;
 }

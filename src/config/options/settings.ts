@@ -23,7 +23,7 @@ export const serviceUploadLimit = 10 * 1024 * 1024;
 /** A variable in the syntax of the config. */
 export const variable = (name: string): string => `\${env:${name}}`;
 
-/** The length of 24 random bytes in base64, at least. */
+/** At least as long as 24 random bytes in base64. */
 const longKey = '^.{32,}$';
 
 /** What the daemon does at startup about jobs that cannot run. */

@@ -79,7 +79,7 @@ function checkCredentials({ apiKey, basic }: Given, part: Part, faults: Faults):
   }
   if (basic !== undefined) return basicOf(basic);
   if (!isWritten('api_key') && !isWritten('basic')) {
-    // A misspelled option, which was already reported, is the likely cause.
+    // The likely cause is a misspelled option, which was already reported.
     if (faults.problems.some(({ code }) => code === 'CONFIG_UNKNOWN_OPTION')) return undefined;
     const next = `add a line: api_key: ${variable('SLUICE_API_KEY')}`;
     faults.add({

@@ -21,7 +21,7 @@ export interface Document {
   readonly value: unknown;
   /** Errors in the text itself: invalid syntax, duplicate keys, numbers too large to be exact. */
   readonly problems: readonly Problem[];
-  /** Location of the key, or with `value` of its value; if it's absent, the location of the nearest parent. */
+  /** Location of the key or, if `part` is `value`, of its value. If it's absent, the nearest parent's location. */
   place(path: Path, part?: 'key' | 'value'): ProblemLocation;
   /** Location of `text` inside the value at `path`; the value's own location if it isn't found. */
   placeWithin(path: Path, text: string): ProblemLocation;
@@ -85,7 +85,7 @@ export function readDocument(file: string, text: string): Document {
 }
 
 /**
- * Once the parser is confused, it reports every word up to the end of the file, so only the errors before that point
+ * Once the parser loses track, it reports every word up to the end of the file, so only the errors before that point
  * are useful.
  */
 function firstFaults<F extends { message: string }>(faults: readonly F[]): readonly F[] {

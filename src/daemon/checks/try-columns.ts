@@ -25,7 +25,7 @@ export function namesColumns({ enabled, extract, guards = {} }: Job): boolean {
 }
 
 /**
- * Opens a job's query and checks that the columns exist that its options, transforms, `write`, format and guards name.
+ * Opens a job's query and checks that the columns named in its options, transforms, `write`, format and guards exist.
  * Stops before the first row. Throws only the signal's reason.
  */
 export async function tryColumns(job: Job, given: CheckSourceOptions): Promise<ColumnsAnswer> {

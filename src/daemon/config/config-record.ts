@@ -51,7 +51,7 @@ export interface ActiveRecord {
   readonly at: number;
   /** Whether the file has changed since. */
   readonly differs: boolean;
-  /** Errors because of which startup left parts out; a reload is all or nothing. */
+  /** Errors that made startup leave parts out; a reload is all or nothing. */
   readonly faults: readonly RecordedFault[];
   /** The jobs that were left out, each with its errors. */
   readonly leftOut: readonly LeftOutJob[];

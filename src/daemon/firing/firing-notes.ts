@@ -9,7 +9,7 @@ interface FiringNotesOptions {
   readonly scheduler: Scheduler;
   /** Aborted when the daemon stops. */
   readonly stop: AbortSignal;
-  /** Called if the state refuses a write. */
+  /** Called when the state refuses a write. */
   readonly failed: (message: string, error: unknown, facts?: object) => void;
 }
 

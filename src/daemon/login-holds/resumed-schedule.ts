@@ -4,7 +4,7 @@ import type { LoginHoldRow } from '../../state/tables.ts';
 
 /** A schedule while its source's login is on hold. */
 export interface ResumedSchedule {
-  /** When the login is tried again; no firing runs before. */
+  /** When the login is tried again; no firing runs before then. */
   readonly at: number;
   /** Number of runs that will be due then. */
   readonly runs: number;

@@ -23,12 +23,12 @@ interface RenewedAttempt<T> extends Pick<LogInAttemptOptions, 'isRequest' | 'onR
   readonly sent: string | undefined;
 }
 
-/** How long requests wait at most for a slow request with the same credentials. */
+/** Maximum time that requests wait for a slow request with the same credentials. */
 const maxRequestMs = 30_000;
 
 /**
- * Guards a source: before it's opened, asks the breaker, then records whether the login succeeded. `isPerson`: ignores
- * a hold.
+ * Guards a source: asks the breaker before opening the source, and records whether the login succeeded. `isPerson`:
+ * ignores a hold.
  */
 export function guardSource(
   gate: LoginBreaker,

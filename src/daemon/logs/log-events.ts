@@ -71,7 +71,7 @@ export function logEvents(events: Events<SluiceEvents>, log: Log): void {
   });
 }
 
-/** Formats instants like the command line does, and durations without long fractions. */
+/** Formats instants the way the command line does, and durations without long fractions. */
 function readable(facts: object): object {
   return Object.fromEntries(
     Object.entries(facts).map(([name, value]: [string, unknown]) => [

@@ -42,7 +42,7 @@ export interface HeartbeatOptions {
 /**
  * Heartbeat and watchdog of the schedules: detects a stopped timer and a firing that isn't picked up. It stores its
  * finding every ten seconds, so that other processes can tell a working daemon from a process that merely exists. A
- * daemon whose event loop hangs writes nothing, which other processes interpret as not working.
+ * daemon whose event loop hangs writes nothing, so other processes see no recent heartbeat.
  */
 export class Heartbeat {
   readonly #given: HeartbeatOptions;

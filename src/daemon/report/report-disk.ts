@@ -17,7 +17,7 @@ export interface DiskStatus {
   readonly level: 0 | 1 | 2;
 }
 
-/** Fraction of the limit from which on a warning is shown. */
+/** Fraction of the limit at which warnings start. */
 const warnedPart = 0.9;
 /** If less space than this is free, the next result may not fit. */
 const littleBytes = 1_000_000;

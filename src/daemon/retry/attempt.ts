@@ -15,7 +15,7 @@ export interface Attempt {
   readonly run?: string;
   /** Whether the retry is stored, so that any process can continue it. */
   readonly isKept: boolean;
-  /** The facts handed on from the previous attempt, and to the next one. */
+  /** The facts received from the previous attempt, and those for the next one. */
   readonly handedOn: HandedOn;
   /** Decides what follows if this attempt of `run` fails with `problem` now. */
   after(run: string, problem: Problem): Follow;
@@ -30,7 +30,7 @@ export interface AttemptOptions {
   readonly logicalAt?: number | undefined;
   readonly isKept: boolean;
   /**
-   * The job's next firing, seen from when the first attempt began; no attempt begins at or after it. Absent: there is
+   * The job's next firing after the first attempt began; no attempt begins at or after that firing. Absent: there is
    * none.
    */
   readonly nextFiring?: (since: number) => number | null;

@@ -27,7 +27,7 @@ export interface RetrierOptions {
   readonly nextFiring: (job: Job, after: number) => number | null;
   /** Repeats a firing that failed because of the disk. */
   readonly fire: (firing: Firing) => void;
-  /** Called if the state refuses a write. */
+  /** Called when the state refuses a write. */
   readonly failed: (message: string, error: unknown) => void;
   /** Aborted when the daemon stops. */
   readonly stop: AbortSignal;

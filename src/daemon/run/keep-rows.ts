@@ -64,9 +64,9 @@ function givesOnlyNew({ extract }: Job): boolean {
 }
 
 /**
- * What the instance shows, or will show once owed payloads are sent: certainly the job's last payload, perhaps that
- * payload (an attempt with other bytes got no response), or the data of another job that temporarily had this target in
- * the config.
+ * What the instance shows, or will show once owed payloads are sent: certainly the job's last payload; perhaps that
+ * payload, because an attempt with other bytes got no response; or the data of another job that temporarily had this
+ * target in the config.
  */
 async function shownOf(
   store: Places,

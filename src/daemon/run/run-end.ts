@@ -53,7 +53,7 @@ async function endStopped(given: RunOptions, run: string): Promise<RunStage> {
 }
 
 /**
- * Plans the retry. Returns false if the run was charged for a request, because a retry must not send the same thing
+ * Plans the retry. Returns false if the run was charged for a request, because a retry must not send the same data
  * again.
  */
 async function planNext(

@@ -23,8 +23,8 @@ export interface RunOptions {
   /** Called in the transaction that ends the run as failed. */
   readonly failed?: (parts: Repositories, problem: Problem) => Promise<void>;
   /**
-   * Deliver during the run, and wait for retries that are due before this instant (epoch ms). Absent: leave the payload
-   * in the outbox for the daemon's deliverer.
+   * Delivers during the run, and waits for retries that are due before this instant (epoch ms). Absent: leaves the
+   * payload in the outbox for the daemon's deliverer.
    */
   readonly deliverUntil?: number;
   /** A backfill's ranges, which the run merges into the job's kept rows. */

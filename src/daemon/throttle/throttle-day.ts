@@ -16,10 +16,7 @@ export interface Throttleable {
 
 /** How to make a day fit. */
 export interface ThrottlePlan {
-  /**
-   * By job: every how many firings it runs; 0: not at all for the rest of the day. Jobs that aren't throttled are
-   * absent.
-   */
+  /** The n of each throttled job that only runs at every nth firing; 0: it doesn't run for the rest of the day. */
   readonly every: ReadonlyMap<string, number>;
   /** Thousandths of a request still missing; 0 if it fits. */
   readonly short: number;
