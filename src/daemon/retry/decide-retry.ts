@@ -35,7 +35,7 @@ export interface FailedAttempt {
 }
 
 export type RetryDecision =
-  /** The time of the next attempt, and the time after which no attempt begins. */
+  /** The time of the next attempt, and the time from which no more attempts begin. */
   | { readonly at: number; readonly until: number }
   /** No more attempts; `why` is absent if there's nothing to report. */
   | { readonly at?: undefined; readonly why?: string };
