@@ -9,7 +9,7 @@ export interface TlsFiles {
   readonly servername?: string;
 }
 
-/** The JSON Schemas of {@link TlsFiles}, shared so that all connectors describe them equally. */
+/** The JSON Schemas of {@link TlsFiles}, shared so that all connectors describe them the same way. */
 export const tlsFileSchemas = {
   ca_file: { type: 'string', description: 'PEM file of the authority that signed the server certificate.' },
   cert_file: { type: 'string', description: 'PEM file of the client certificate, if the server requires one.' },
@@ -17,7 +17,7 @@ export const tlsFileSchemas = {
   servername: { type: 'string', description: 'Name that the server certificate must have, if it is not the host.' },
 };
 
-/** Errors in the combination of files, as text after the option's name. */
+/** Errors in the combination of files, worded to follow the option's name. */
 export function tlsFileFaults({ cert_file: cert, key_file: key }: TlsFiles): string[] {
   return (cert === undefined) === (key === undefined) ? [] : ['needs cert_file and key_file together'];
 }
@@ -30,8 +30,8 @@ export interface TlsTexts {
 }
 
 /**
- * Reads the files; relative paths are based on `folder`. `unreadable` creates the problem to throw for an unreadable
- * file from its option name, its path and the system's error.
+ * Reads the files; relative paths are based on `folder`. If a file can't be read, throws the problem that `unreadable`
+ * creates from the option's name, the file's path and the system error.
  */
 export async function readTlsFiles(
   tls: TlsFiles,

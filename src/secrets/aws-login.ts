@@ -16,8 +16,8 @@ export interface AwsLogin {
 const title = 'AWS';
 
 /**
- * Finds credentials in the same order as AWS's own tools: environment variables, web identity, container role, machine
- * role (IMDSv2).
+ * Looks for credentials in the same order as AWS's own tools: environment variables, web identity, container role,
+ * machine role (IMDSv2).
  */
 export async function awsLogin(context: SecretContext): Promise<AwsLogin> {
   const { env } = context;

@@ -7,7 +7,7 @@ function exact(_: string, value: unknown, context?: { readonly source?: string }
   return typeof value === 'number' ? (context?.source ?? String(value)) : value;
 }
 
-/** The fields of a JSON object, with numbers as text; undefined if the text is anything else. */
+/** The fields of a JSON object, with numbers as strings; undefined if the text isn't a JSON object. */
 export function exactFields(text: string): Fields | undefined {
   try {
     const value: unknown = JSON.parse(text, exact);

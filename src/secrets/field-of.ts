@@ -16,7 +16,7 @@ export function referenceOf(written: string): SecretReference {
   return { name: written.slice(0, at).trim(), field: written.slice(at + 1).trim() };
 }
 
-/** The text of one field. Without a field, the content must be a text, or have only one field. */
+/** The value of one field. If no field is given, the content must be a string or have only one field. */
 export function fieldOf(content: SecretContent, { name, field }: SecretReference): string {
   if (field === undefined) return wholeOf(content, name);
   const fields = typeof content === 'string' ? exactFields(content) : content;

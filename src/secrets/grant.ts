@@ -1,6 +1,6 @@
 import type { HttpAnswer } from '../lib/http.ts';
 
-/** A login at a provider: obtained on first use, shared by all reads, and obtained again after it expired. */
+/** A login at a provider: obtained on first use, shared by all reads, and obtained again after it expires. */
 export class Grant<T> {
   readonly #obtain: () => Promise<T>;
   #current: Promise<T> | undefined;
@@ -21,7 +21,7 @@ export class Grant<T> {
     if (!isRefused(answer)) return answer;
     if (this.#current === sent) this.#current = this.#obtain();
     const renewed = await this.#current;
-    // The same login would be refused again.
+    // The same login would only be refused again.
     return JSON.stringify(renewed) === JSON.stringify(former) ? answer : send(renewed);
   }
 }

@@ -3,10 +3,10 @@ import { registerSecret } from '../lib/redact.ts';
 import { secretProblem } from './problems.ts';
 import type { SecretContext } from './provider.ts';
 
-/** Only a type, because the client is loaded with the first login. */
+/** Only the type is imported, because the client is loaded with the first login. */
 type Login = ConstructorParameters<typeof import('../oauth/token-client.ts').TokenClient>[0]['login'];
 
-/** A login of the provider itself, in terms of OAuth. */
+/** A login at the provider itself, as OAuth options. */
 export interface ProviderLogin extends Pick<Login, 'grant' | 'clientId'> {
   readonly title: string;
   readonly tokenUrl: string;
@@ -15,7 +15,7 @@ export interface ProviderLogin extends Pick<Login, 'grant' | 'clientId'> {
   readonly accountFile?: string;
 }
 
-/** Gets a token for a provider with the client that also gets tokens for sources. The token is kept in memory only. */
+/** Gets a token for a provider, with the same client that gets tokens for sources. The token is kept only in memory. */
 export async function grantToken(login: ProviderLogin, context: SecretContext): Promise<string> {
   const { title, tokenUrl, scope, ...own } = login;
   const { TokenClient } = await import('../oauth/token-client.ts');

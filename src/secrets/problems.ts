@@ -16,7 +16,7 @@ interface Said {
   readonly cause?: unknown;
 }
 
-/** The problem of a secret that can't be read. No part of it may come from a secret's value. */
+/** The problem for a secret that can't be read. It must not contain any part of a secret's value. */
 export function secretProblem(code: SecretFailure, said: Said): Problem {
   return new Problem({ code, family: 'config', ...said });
 }
@@ -37,18 +37,18 @@ interface RefusedSecret extends Pick<Said, 'seen'> {
   readonly advice: Readonly<Record<Refusal, Pick<Said, 'allowed' | 'next'>>>;
 }
 
-/** The problem of a secret that a provider didn't return. */
+/** The problem for a secret that a provider didn't return. */
 export function refusedSecret(code: Refusal, { provider, name, seen, advice }: RefusedSecret): Problem {
   return secretProblem(code, { message: `${provider} ${refusals[code]} ${name}`, seen, ...advice[code] });
 }
 
-/** What a status means at most providers. */
+/** What a status means for most providers. */
 export function refusalOf(status: number): Refusal {
   if (status === 404) return 'CONFIG_SECRET_MISSING';
   return status === 401 || status === 403 ? 'CONFIG_SECRET_DENIED' : 'CONFIG_SECRET_UNAVAILABLE';
 }
 
-/** A provider's error response as text: the status, and the error's code and message. */
+/** A provider's error response as a string: the status, and the error's code and message. */
 export function answerText(status: number, code: unknown, message: unknown): string {
   return [`status ${status}`, code, excerpt(String(message ?? ''), 300)].filter(Boolean).join(': ');
 }

@@ -3,7 +3,7 @@ import type { ProgramOptions } from '../lib/run-program.ts';
 import type { OptionSet, OptionValues } from '../sdk/option.ts';
 import type { SecretsClient } from './secrets-client.ts';
 
-/** What a provider returns for one name: a text, or named fields. */
+/** What a provider returns for one name: a string, or named fields. */
 export type SecretContent = string | { readonly [field: string]: unknown };
 
 /** Reads the secret with this name. Throws a Problem made by `problems.ts`. */
@@ -20,11 +20,14 @@ export interface SecretProvider<S extends OptionSet = OptionSet> {
   readonly title: string;
   /** What follows the colon of the variable: `PATH#FIELD`. */
   readonly form: string;
-  /** For the reference page: what the form means. */
+  /** What this form means, for the reference page. */
   readonly about: string;
-  /** Options of `secrets` in the config: addresses and logins. None is required, because the environment may have them. */
+  /**
+   * Options of `secrets` in the config: addresses and logins. None is required, because the environment may provide
+   * them.
+   */
   readonly options: S;
-  /** Opens the provider for one load of a config. Logs in with the first secret that is read. */
+  /** Opens the provider for one load of a config. Logs in when the first secret is read. */
   open(options: OptionValues<S>, context: SecretContext): ReadSecret;
 }
 

@@ -11,7 +11,7 @@ import type { ReadSecret, SecretContent } from './provider.ts';
 import type { SecretsClient } from './secrets-client.ts';
 
 export interface SecretReaderOptions extends ProgramOptions {
-  /** The options of each provider, by its name; false: they have errors. */
+  /** Each provider's options, by its name; false if they have errors. */
   readonly settings: Readonly<Record<string, unknown>> | false;
   readonly clock?: Clock;
 }
@@ -24,7 +24,7 @@ interface Tools {
   readonly client: SecretsClient;
 }
 
-/** Loaded with the first secret, because most configs have none. */
+/** Loaded when the first secret is read, because most configs have none. */
 async function openTools({ clock = systemClock, signal }: SecretReaderOptions): Promise<Tools> {
   const [{ default: Queue }, { SecretsClient: Client }] = await Promise.all([
     import('p-queue'),
@@ -33,7 +33,10 @@ async function openTools({ clock = systemClock, signal }: SecretReaderOptions): 
   return { queue: new Queue({ concurrency }), client: new Client({ clock, signal }) };
 }
 
-/** A port or a switch isn't a secret, and redacting it would make numbers in logs and states unreadable. */
+/**
+ * Whether to redact a value. A port or a boolean isn't a secret, and redacting it would make logs and states
+ * unreadable.
+ */
 const plain = /^(?:\d{0,5}|true|false)$/;
 
 /**
@@ -50,7 +53,7 @@ export class SecretReader {
     this.#options = options;
   }
 
-  /** The text of a variable's secret. Throws a Problem with the reason. */
+  /** The value of a variable's secret. If it can't be read, throws a Problem with the reason. */
   async read(provider: string, written: string): Promise<string> {
     const reference = referenceOf(written);
     if (reference.name === '' || reference.field === '') {

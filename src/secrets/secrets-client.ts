@@ -12,9 +12,9 @@ export interface SecretRequest {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Whether a response reports throttling although its status doesn't. */
+  /** Whether a response reports throttling even though its status doesn't. */
   readonly isThrottled?: (answer: HttpAnswer) => boolean;
-  /** The address exists only on some machines, so there is only one short attempt. */
+  /** True if the address exists only on some machines: there is only one short attempt. */
   readonly isOptional?: boolean;
 }
 
@@ -28,12 +28,12 @@ const timeoutMs = 10_000;
 const optionalTimeoutMs = 1000;
 const connectTimeoutMs = 5000;
 const answerLimitBytes = 1024 * 1024;
-/** Maximum attempts if the server responds; fewer without a response, because a wrong address is more likely. */
+/**
+ * Maximum attempts if the server responds. Without a response, there are fewer, because the address is probably wrong.
+ */
 const maxAttempts = 6;
 const maxUnanswered = 3;
-/**
- * No wait may end later than this after the first attempt, because a person or the start of the daemon waits for it.
- */
+/** No wait may end later than this after the first attempt, because a user or the starting daemon is waiting. */
 const patienceMs = 30_000;
 const backoff = { firstMs: 200, maxMs: 5000, jitter: 0.5 };
 

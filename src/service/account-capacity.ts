@@ -3,7 +3,8 @@ import { dashboardsLeft, privateLinksLeft } from './store/client-limits.ts';
 import { featuresOff } from './store/clients.ts';
 import type { Database } from './store/database.ts';
 
-// Limits on new assets. Checked in the transaction that creates the asset, so that concurrent calls can't exceed them.
+// Limits on new assets. They are checked in the transaction that creates the asset, so that concurrent calls can't
+// exceed them.
 
 /** Checks the limit before a dashboard is created; throws an ApiError (403) if it's reached. */
 export function requireDashboardCapacity(db: Database, accountId: string): void {

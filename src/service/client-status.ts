@@ -20,7 +20,7 @@ export function trialIsOver(client: OnTrial, now: number): boolean {
   return now >= trialEnd(client);
 }
 
-/** A client's state at this time. A trial ends by the clock; no process has to run at that moment. */
+/** A client's state at this time. A trial ends at a point in time, even if no process is running then. */
 export function statusAt(client: OnTrial, now: number): ClientStatus {
   return client.status === 'trial' && trialIsOver(client, now) ? 'expired' : client.status;
 }

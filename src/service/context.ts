@@ -8,7 +8,7 @@ import type { Database } from './store/database.ts';
 import type { Blobs } from './uploads/blobs.ts';
 import type { DailySnapshots } from './usage/daily-snapshots.ts';
 
-/** The parts of a running service; every call gets them. */
+/** The parts of a running service, passed to every call. */
 export interface ServiceContext {
   readonly db: Database;
   readonly blobs: Blobs;

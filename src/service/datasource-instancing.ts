@@ -16,8 +16,8 @@ type Properties = Readonly<Record<string, unknown>>;
 const reference = /\{props\.([^{}]+)\}/g;
 
 /**
- * Stores a source with its instances. If any of its texts refers to user properties (`{props.NAME}`), it's dynamic: it
- * has one instance per distinct set of values that the account's users have. Any other source has one instance, with
+ * Stores a source with its instances. If any of its strings refers to user properties (`{props.NAME}`), it's dynamic:
+ * it has one instance per distinct set of values that the account's users have. Any other source has one instance, with
  * the source's ID.
  */
 export function createInstances(
@@ -63,9 +63,9 @@ interface Change {
 }
 
 /**
- * Changes a source's own properties and those of its instances, each with its own values. If the source refers to
- * different user properties afterwards, or none, all its instances are recreated without data. Call it in a
- * transaction; returns the blobs that are no longer shown, to be removed afterwards.
+ * Changes a source's own properties and those of its instances, each with its own values. If the source then refers to
+ * different user properties, or to none, all its instances are recreated without data. Call it in a transaction.
+ * Returns the blobs that are no longer shown, for the caller to remove afterwards.
  */
 export function changeSource(db: Database, source: Datasource, { set = {}, drop, now }: Change): string[] {
   const before = sourceProperties(db, source);
@@ -84,9 +84,9 @@ export function changeSource(db: Database, source: Datasource, { set = {}, drop,
 }
 
 /**
- * Removes instances of a source with their data: all, or those whose last data (or creation) is before a time.
- * Instances that the source still needs are recreated empty. Call it in a transaction; returns the blobs that are no
- * longer shown, to be removed afterwards.
+ * Removes instances of a source with their data: all of them, or only those whose data (or creation, if they have no
+ * data) is older than a given time. Instances that the source still needs are recreated empty. Call it in a
+ * transaction. Returns the blobs that are no longer shown, for the caller to remove afterwards.
  */
 export function emptyInstances(db: Database, source: Datasource, { before = Infinity, now }: Emptying): string[] {
   const properties = sourceProperties(db, source);
@@ -144,7 +144,7 @@ function withoutNulls(properties: Properties): Properties {
 /**
  * Reconciles the instances of an account's dynamic sources with its users' values: a new set of values gets an
  * instance; a set that no user has anymore loses its instance, with the data. Call it in the transaction that changes
- * users or their properties; returns the blobs that are no longer shown, to be removed afterwards.
+ * users or their properties. Returns the blobs that are no longer shown, for the caller to remove afterwards.
  */
 export function followUsers(db: Database, accountId: string, now: number): string[] {
   return dynamicSources(db, accountId).flatMap((source) => {
@@ -172,7 +172,7 @@ function textsIn(value: unknown): string[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }
 
-/** The distinct sets of values, the creator's first. A missing value counts as the empty text. */
+/** The distinct sets of values, the creator's first. A missing value counts as the empty string. */
 function valueSets(
   db: Database,
   source: { accountId: string; createdBy: string | null },

@@ -5,7 +5,7 @@ import { asShared, type Datasource, datasourceById } from './store/datasources.t
 import { type Instance, instanceById } from './store/instances.ts';
 import { canEdit, canSee } from './store/shares.ts';
 
-/** The connectors that a data source can name, as listed in responses. */
+/** The connectors that a data source can use, as listed in responses. */
 export const connectors = [
   'db',
   'ftp',
@@ -38,7 +38,7 @@ const intervals = [0, 60, 300, 900, 1800, 3600, 7200, 10_800, 14_400, 43_200];
 /** The allowed refresh intervals, in words. */
 export const intervalRule = `one of ${intervals.join(', ')}, or a multiple of ${day}`;
 
-/** Seconds between two refreshes; 0 = no scheduled refresh. */
+/** Seconds between two refreshes; 0 = no scheduled refreshes. */
 export const refreshInterval = Type.Union(
   [Type.Enum(intervals), Type.Integer({ minimum: day, multipleOf: day, maximum: Number.MAX_SAFE_INTEGER })],
   { 'x-rule': `must be ${intervalRule}` },

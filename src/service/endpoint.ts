@@ -7,7 +7,7 @@ import type { IncomingBody } from './http/body.ts';
 import type { Meta } from './http/envelope.ts';
 import type { Account } from './store/accounts.ts';
 
-/** One request that has been authenticated, counted, allowed and validated. */
+/** An authenticated, counted, authorized and validated request. */
 export interface ApiCall<Q = unknown, B = unknown> {
   readonly context: ServiceContext;
   readonly caller: Caller;
@@ -24,16 +24,16 @@ export interface ApiCall<Q = unknown, B = unknown> {
   readonly incoming: IncomingBody;
 }
 
-/** What `do` returns: parts of the envelope, or a stream that is sent as it is. */
+/** What `do` returns: parts of the envelope, or a stream that is sent unchanged. */
 export type EndpointResult =
   | { readonly data?: object; readonly meta?: Meta }
   | { readonly stream: Readable; readonly headers: Readonly<Record<string, string>> };
 
-/** Where the behavior is specified: in the service's public document or, if it isn't there, by our own decision. */
+/** What the behavior is based on: the service's public document or, if it doesn't say, our own decision. */
 type Basis = 'document' | 'decided';
 
 /**
- * One method on one path, declared as data and two functions. Every call has the same steps, in this order:
+ * One method on one path, declared as data and two functions. Every call runs the same steps in this order:
  * authenticate, count, allow, validate, scope (all from the declaration), find, do, respond. The OpenAPI document is
  * generated from the same declarations.
  */
@@ -63,7 +63,7 @@ export interface Endpoint {
     /** `bytes` = the response isn't an envelope. */
     readonly data: TSchema | 'bytes';
   };
-  /** Looks up the asset in the path; throws an ApiError (404, or as documented) if it isn't visible to the caller. */
+  /** Looks up the asset in the path. Throws an ApiError (404, or as documented) if the caller can't see it. */
   readonly find?: (call: ApiCall) => unknown;
   readonly do: (call: ApiCall, found: unknown) => EndpointResult | Promise<EndpointResult>;
 }

@@ -4,7 +4,7 @@ import { administers, canSee, type SharedAsset, sharedWithGroupOf } from './stor
 
 /**
  * Checks that the caller may import an asset into a client account: it must be visible to them (401, even if it exists)
- * and shared with one of their groups (403), unless they administer its kind. `what` is its name at the start of a
+ * and shared with one of their groups (403), unless they administer its kind. `what` names the asset at the start of a
  * sentence.
  */
 export function requireImportable({ context, caller }: ApiCall, asset: SharedAsset, what: string): void {

@@ -6,8 +6,9 @@ import { datasourceById } from './store/datasources.ts';
 import { insertKlip, type Klip, schemaOf, setUsedDatasources, usedDatasourceIds } from './store/klips.ts';
 
 /**
- * Copies a Klip and its data sources into another account, all or nothing. `copies` maps original to copied data
- * sources; it's both read and extended, so Klips that share a source share its copy. Returns the ID of the new Klip.
+ * Copies a Klip and its data sources into another account, all or nothing. `copies` maps original data sources to their
+ * copies. It's both read and extended, so that Klips that share a source also share its copy. Returns the ID of the new
+ * Klip.
  */
 export function copyKlip(call: ApiCall, klip: Klip, accountId: string, copies = new Map<string, string>()): string {
   const { context, caller } = call;

@@ -4,8 +4,8 @@ import { type Klip, klipAsShared, klipById } from './store/klips.ts';
 import { canEdit, canSee } from './store/shares.ts';
 
 /**
- * A Klip visible to the caller, by default the one in the path; 404 for any other. If the ID comes from another asset,
- * `asked` is the ID that the caller sent, so that the error reveals nothing more.
+ * A Klip visible to the caller, by default the one in the path; 404 for any other. If the ID was found through another
+ * asset, `asked` is the ID that the caller sent, so that the error reveals no other ID.
  */
 export function findKlip({ context, account, caller, params }: ApiCall, id = params.id!, asked = id): Klip {
   const klip = klipById(context.db, id);

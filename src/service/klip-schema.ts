@@ -63,7 +63,7 @@ export function checkSchema(call: ApiCall, schema: Schema, at = ''): void {
   }
 }
 
-/** Iterates with an explicit stack instead of recursing, because the depth isn't bounded. */
+/** Uses an explicit stack instead of recursion, because the depth isn't bounded. */
 function checkComponents(components: unknown, at: string): void {
   const left = [{ list: components, at }];
   for (let next = left.pop(); next !== undefined; next = left.pop()) {

@@ -77,7 +77,7 @@ export function requireHeld({ caller }: ApiCall, permissions: readonly string[],
   if (foreign !== undefined) throw forbidden(`You can't grant a permission that you don't have: ${foreign}`);
 }
 
-/** Ensures that the account keeps at least one admin. Call it in every transaction that takes away a user's role. */
+/** Ensures that the account keeps at least one admin. Call it in every transaction that removes a user's role. */
 export function keepAnAdmin({ context }: ApiCall, user: User): void {
   const role = roleById(context.db, user.roleId ?? '');
   if (role?.builtIn === 'Admin' && countHolders(context.db, role.id) === 1) {
@@ -123,7 +123,7 @@ export function leaveGroup({ context }: ApiCall, { group, user }: Membership): v
 }
 
 /**
- * Built-in roles are immutable: every account is administered through them, and new versions of the service extend
+ * Rejects changes to built-in roles: every account is administered through them, and new versions of the service extend
  * them.
  */
 export function requireOwnRole(role: Role): Role {

@@ -5,7 +5,7 @@ const text = Type.Union([Type.String({ maxLength: 10_000 }), Type.Null()], {
   'x-rule': 'must be a text of at most 10000 characters',
 });
 
-/** Properties of a user or client: texts by name. Null values are ignored, like all null fields. */
+/** Properties of a user or client: strings by name. Null values are ignored, like all null fields. */
 export const textProperties = Type.Record(Type.String(), text, { propertyNames });
 
 /** The properties that a body sets. */

@@ -7,7 +7,7 @@ import { type IncomingBody, readJson } from './http/body.ts';
 import { bodyValidator, queryValidator } from './http/validate.ts';
 import type { Account } from './store/accounts.ts';
 
-/** A request after the shared steps: authenticated and counted. */
+/** A request that has been authenticated and counted. */
 export interface AuthenticatedRequest {
   readonly context: ServiceContext;
   readonly caller: Caller;
@@ -17,7 +17,7 @@ export interface AuthenticatedRequest {
   readonly incoming: IncomingBody;
 }
 
-/** Runs one endpoint's steps after authenticate and count: allow, validate, scope, find, do. */
+/** Runs the steps that follow authenticate and count: allow, validate, scope, find, do. */
 export type Run = (received: AuthenticatedRequest) => EndpointResult | Promise<EndpointResult>;
 
 /** Compiles the validators of an endpoint. */

@@ -41,9 +41,9 @@ export interface ServiceOptions {
   readonly data: { readonly folder: string } | 'memory';
   /** A YAML or JSON file of companies; see docs/service.md. */
   readonly fixtures?: string;
-  /** Largest document of an instance; default 10,485,760. */
+  /** Maximum size of an instance's document in bytes; default 10,485,760. */
   readonly uploadLimitBytes?: number;
-  /** False: calls are counted but never rejected. */
+  /** If false, calls are counted but never rejected. */
   readonly limits?: boolean;
   /** A file for completed requests, as JSON lines. */
   readonly requestLogFile?: string;
@@ -53,8 +53,8 @@ export interface ServiceOptions {
   /** Fetches data for refreshes; without it, refreshes fail. */
   readonly pull?: Pull;
   /**
-   * True: refreshes may fetch from loopback, link-local and private addresses. By default, only a service that listens
-   * on loopback may fetch from loopback.
+   * If true, refreshes may fetch from loopback, link-local and private addresses. By default, only a service that
+   * listens on loopback may fetch from loopback.
    */
   readonly allowPrivateAddresses?: boolean;
   /** Poll interval for due work; default 1,000 ms. */
@@ -74,7 +74,7 @@ export interface RunningService {
   readonly requestLog: RequestLog;
   /** Present if `control` was set. */
   readonly control?: RunningControl;
-  /** Stops within a few seconds: requests in progress get two, a running refresh is queued again. */
+  /** Stops within a few seconds: waits two seconds for requests in progress, and queues running refreshes again. */
   close(): Promise<void>;
 }
 
@@ -97,7 +97,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     const app = buildApp(context, await collectResources(), requestLog);
     const port = await listen(app.server, options);
     undo.push(() => app.server.close());
-    // Created only after the service listens, because a failed start would create a key and never show it.
+    // Created only once the service listens, because otherwise a failed start would create a key and never show it.
     const firstKey = hasAccounts(db) ? undefined : createFirstCompany(db, context.clock.now());
     const running = { service: context, app, requestLog, fixtures, firstKey, serially: serialQueue() };
     const control = testControls && (await startControl({ ...running, ...testControls }, options.control!));

@@ -19,8 +19,8 @@ interface Shared {
 }
 
 /**
- * Share-right endpoints for assets that can be shared with several groups and users at once, and unshared one at a
- * time.
+ * Endpoints for the share rights of assets. An asset can be shared with several groups and users at once, but unshared
+ * only from one at a time.
  */
 export function shareEndpoints({
   path,

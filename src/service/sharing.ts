@@ -33,7 +33,7 @@ export const shareBody = {
   users: Type.Optional(Type.Array(Type.Object({ user_id: Type.String(), can_edit: canEdit }))),
 };
 
-/** The kind of holder in the last path segment. */
+/** The kind of holder that the last path segment names. */
 export const holderType = Type.Enum(['group', 'user'] as const, { default: 'group' });
 
 /** A validated {@link shareBody}. */
@@ -70,7 +70,7 @@ function checkHolder(db: Database, asset: SharedAsset, { kind, id }: { kind: Hol
 
 const words = { group: 'Group', user: 'User', datasource: 'data source', klip: 'Klip', tab: 'dashboard' } as const;
 
-/** Stops sharing with one holder: 404 if the holder doesn't exist, 403 if it wasn't shared with them. */
+/** Stops sharing with one holder. Throws 404 if the holder doesn't exist, 403 if the asset isn't shared with them. */
 export function endShare(
   { context }: ApiCall,
   asset: SharedAsset,

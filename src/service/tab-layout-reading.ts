@@ -12,7 +12,7 @@ import {
   regionCount,
 } from './tab-layout.ts';
 
-/** The two input forms of a layout; one of them is also the output form. */
+/** The two forms of a layout in requests. One of them is also the form in responses. */
 
 const prefix = 'gridklip-';
 const pixels = Type.Integer({ minimum: 0, maximum: 1_000_000, 'x-rule': 'must be a whole number of pixels' });
@@ -59,7 +59,7 @@ export function writeLayout(layout: Layout, placed: readonly Placed[]): object {
 }
 
 export interface WantedLayout extends Layout {
-  /** All instances on the dashboard afterwards. */
+  /** All instances on the dashboard after the change. */
   readonly placed: readonly Placed[];
 }
 
@@ -81,7 +81,7 @@ interface Grid {
 }
 type Regions = Record<string, { region: string | number; idx: number }>;
 
-/** Parses the body of a layout request for a dashboard with these instances. Throws 400 with the error. */
+/** Parses the body of a layout request for a dashboard with these instances. Throws 400 if the body isn't valid. */
 export function readLayout(
   { type, state }: { type: LayoutType; state: Readonly<Record<string, unknown>> },
   standing: readonly Placed[],
@@ -113,7 +113,7 @@ function gridWanted({ desktop }: Grid): WantedLayout {
   return { type: 'grid', cols, placed };
 }
 
-/** The given number of columns, or as many as needed, but at least the default. */
+/** The given number of columns. If none is given, as many as needed, but at least the default. */
 function columnsOf({ cols, colWidths }: Grid['desktop'], placed: readonly Placed[]): number {
   if (cols !== undefined && colWidths !== undefined && colWidths.length !== cols) {
     throw badRequest(`Field "state.desktop.colWidths" must have ${cols} widths, as many as there are columns`);

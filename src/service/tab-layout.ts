@@ -51,7 +51,7 @@ export interface Layout {
   readonly cols: number;
 }
 
-/** The default layout of a dashboard. */
+/** A dashboard's default layout. */
 export const emptyLayout = { layoutType: 'grid', cols: defaultColumns } as const;
 
 /** The layout from its stored fields. */
@@ -72,8 +72,8 @@ interface Regions {
 }
 
 /**
- * The regions of a column layout as grid cells. The numbers of a type are widths in percent, in rows that add up to 100
- * (30 means one third, 60 two thirds): `100_30_60` is one full-width region above a narrow and a wider one.
+ * The regions of a column layout as grid cells. The numbers in a type are widths in percent, and each row adds up to
+ * 100 (30 means one third, 60 two thirds): `100_30_60` is one full-width region above a narrow and a wide one.
  */
 function regionsOf(type: Exclude<LayoutType, 'grid'>): Regions {
   const widths = type.split('_').map(Number);
@@ -90,7 +90,7 @@ function regionsOf(type: Exclude<LayoutType, 'grid'>): Regions {
   return { cols, regions };
 }
 
-/** Number of regions that an instance can be placed in. */
+/** Number of regions in which an instance can be placed. */
 export function regionCount({ type, cols }: Layout): number {
   return type === 'grid' ? cols : regionsOf(type).regions.length;
 }
@@ -117,7 +117,7 @@ function cellOf(one: Placed, { column, row, span }: { column: number; row: numbe
   return { id, index: [column, row], colSpan: span, minHeight, ...(height === null ? {} : { height }) };
 }
 
-/** A band starts in the row after the longest region of the band above it. */
+/** A band starts in the row after the longest region of the previous band. */
 function columnsAsGrid({ cols, regions }: Regions, placed: readonly Placed[]): { cols: number; cells: Cell[] } {
   const filled = regions.map((_region, at) =>
     placed.filter(({ region }) => region === at + 1).sort((a, b) => a.position - b.position),
@@ -132,8 +132,8 @@ function columnsAsGrid({ cols, regions }: Regions, placed: readonly Placed[]): {
 }
 
 /**
- * Makes room at an occupied position: instances there and below move down by one. In a grid, whole rows move, because a
- * cell can be wider than one column. Returns the moved instances.
+ * Makes room at an occupied position by moving instances there and below down by one. In a grid, whole rows move,
+ * because a cell can be wider than one column. Returns the moved instances.
  */
 export function makeRoom(
   { type }: Layout,

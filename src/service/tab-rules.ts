@@ -4,8 +4,8 @@ import { canEdit, canSee } from './store/shares.ts';
 import { type Tab, tabAsShared, tabById } from './store/tabs.ts';
 
 /**
- * A dashboard visible to the caller; 404 for any other. If the ID comes from another asset, `refuse` makes the error
- * about the ID that the caller sent, so that it reveals nothing more.
+ * A dashboard visible to the caller; 404 for any other. If the ID was found through another asset, `refuse` creates an
+ * error that names the ID that the caller sent, so that it reveals no other ID.
  */
 export function findTab({ context, account, caller, params }: ApiCall, id = params.id!, refuse = noTab(id)): Tab {
   const tab = tabById(context.db, id);

@@ -10,7 +10,7 @@ export function startTicking(context: ServiceContext, everyMs: number): () => vo
   return () => clearInterval(timer);
 }
 
-/** If work fails (a full disk), the next tick retries it. */
+/** If the work fails (because the disk is full, for example), the next tick retries it. */
 function tick(context: ServiceContext): void {
   try {
     runDueWork(context);
@@ -26,8 +26,8 @@ export function runDueWork({ snapshots, refreshes }: ServiceContext): void {
 }
 
 /**
- * Like {@link runDueWork}, after the clock was set. If it was set back, nothing waits for a time that it has already
- * reached before.
+ * Like {@link runDueWork}, but after the clock was set. If it was set back, nothing waits for a time that it had
+ * already reached.
  */
 export function applyClockChange(context: ServiceContext): void {
   context.snapshots.rewind();

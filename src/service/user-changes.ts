@@ -19,7 +19,7 @@ interface UserFields {
 
 type UserCall<B = UserFields> = ApiCall<unknown, B>;
 
-/** Creates a user, with the role View-Only by default. Returns the ID. */
+/** Creates a user, by default with the View-Only role. Returns the ID. */
 export async function addUser(call: UserCall<UserFields & { email: string }>): Promise<string> {
   const { context, account, body } = call;
   const { email, first_name: firstName = '', last_name: lastName = '', external_id: externalId = null } = body;
@@ -29,7 +29,8 @@ export async function addUser(call: UserCall<UserFields & { email: string }>): P
   const id = newId();
   const now = context.clock.now();
   const gone = context.db.durably(() => {
-    // Check again: hashing takes time, and another request may have taken the seat or e-mail, or deleted the role.
+    // Check again: hashing takes time, during which another request may have taken the seat or e-mail address, or
+    // deleted the role.
     checkNew(call, email);
     const roleId = namedRole(call)?.id ?? roleByName(context.db, account.id, 'View-Only')!.id;
     createUser(

@@ -20,19 +20,19 @@ export interface AlertChanges {
   readonly tell: readonly NewAlertMessage[];
 }
 
-/** The delivery record of a channel. */
+/** A channel's delivery record. */
 export interface ChannelRecord {
   readonly channel: string;
   readonly waiting: number;
   readonly given_up: number;
   readonly sent_at?: number;
-  /** Error of the last attempt to send the oldest waiting message, or the last heartbeat. */
+  /** Error from the last attempt to send the oldest waiting message or the last heartbeat. */
   readonly problem?: string;
 }
 
-/** Maximum number of messages that wait for a broken channel. Beyond it, the oldest is dropped. */
+/** Maximum number of messages that wait for a broken channel. If there are more, the oldest is dropped. */
 const maxWaiting = 200;
-/** Maximum number of settled messages that are kept as history. */
+/** Maximum number of settled messages to keep as history. */
 const keptMessages = 500;
 /** Rows per insert: SQLite limits the number of bound values per statement. */
 const rowsAtOnce = 1_000;
@@ -128,7 +128,9 @@ export class AlertRecords {
       .execute();
   }
 
-  /** Makes all messages that wait for the channel due now, because it accepts messages again. Returns their number. */
+  /**
+   * Makes all messages waiting for a channel due now, because the channel accepts messages again. Returns their number.
+   */
   async hurry(channel: string): Promise<number> {
     const { numUpdatedRows } = await this.#context.db
       .updateTable('alert_messages')
@@ -144,7 +146,7 @@ export class AlertRecords {
     return this.#context.db.selectFrom('alert_messages').selectAll().orderBy('sequence', 'desc').limit(limit).execute();
   }
 
-  /** Records a heartbeat sent to a channel, or its failure. */
+  /** Records that a heartbeat was sent to a channel, or that it failed. */
   beaten(channel: string, { problem }: Pick<ChannelRecord, 'problem'>): Promise<void> {
     return inTransaction(this.#context, async (inside) => {
       const settings = new Settings(inside);
@@ -233,7 +235,7 @@ async function beats({ db }: StoreContext): Promise<ChannelRecord[]> {
   }));
 }
 
-/** If the last message was dropped after all attempts, the channel counts as broken. */
+/** The channel counts as broken if its last message was dropped after all attempts. */
 function lastProblem(rows: readonly AlertMessageRow[]): string | undefined {
   const last = rows.findLast(({ state }) => state !== 'waiting');
   return last?.state === 'given_up' ? (last.problem ?? undefined) : undefined;

@@ -28,7 +28,7 @@ interface Sized {
   readonly bytes: number;
 }
 
-/** If several payloads share a file, it counts under the first of these states. */
+/** If several payloads share a file, it counts under the first matching state in this list. */
 const ranks: readonly OutboxState[] = ['owed', 'quarantined', 'dead', 'delivered'];
 
 /** Total bytes of all files in a folder. */
@@ -76,7 +76,7 @@ function kindOf(path: string, state: OutboxState | undefined): DiskUsageKind {
   return state === 'delivered' ? 'kept' : 'spooling';
 }
 
-/** Other processes create and delete files meanwhile: a file that has just vanished counts as 0 bytes. */
+/** Other processes create and delete files at the same time. A file that has just been deleted counts as 0 bytes. */
 function sizesBelow(folder: string): Sized[] {
   const sizes: Sized[] = [];
   const folders = [folder];

@@ -19,18 +19,18 @@ export interface DiskOptions {
   readonly forgot: (what: Forgotten) => void;
 }
 
-/** The smallest grant: below this, another measurement isn't worth it. */
+/** The smallest grant. For less, another measurement isn't worth it. */
 const leastGrantBytes = 1_000_000;
 /** Other processes write to the folder too, so a grant is this fraction of the free space. */
 const grantedPart = 4;
 const usualFreeBytes = 100_000_000;
 const freePart = 20;
-/** Frees more than needed, so that the next write doesn't have to free space again. */
+/** More is freed than needed, so that the next write doesn't have to free space again. */
 const moreBytes = 16_000_000;
 
 /**
- * Free space of a state folder, as far as its limit and its disk allow. Writers of large files request space first. If
- * there isn't enough, delivered payloads that are kept for rollbacks are deleted, oldest first; if that still isn't
+ * Grants space in a state folder, as far as its limit and its disk allow. Writers of large files request space first.
+ * If there isn't enough, delivered payloads that are kept for rollbacks are deleted, oldest first; if that still isn't
  * enough, the request is refused. Nothing else is ever deleted. Several processes together can exceed the limit,
  * because each may write its grant: up to a quarter of the free space.
  */

@@ -8,7 +8,7 @@ export function filesBelow(folder: string): string[] {
   return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
 }
 
-/** When a file was last modified, epoch milliseconds; 0 if it doesn't exist. */
+/** When a file was last modified, in epoch milliseconds; 0 if it doesn't exist. */
 export function touchedAt(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }

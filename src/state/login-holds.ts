@@ -25,7 +25,7 @@ const is =
     eb.and(keyOf(key));
 
 /**
- * Circuit breakers for refused source logins: a login is on hold until its next attempt is due, a person resumes it, or
+ * Circuit breakers for refused source logins: a login is on hold until its next attempt is due, a user resumes it, or
  * its secret changes.
  */
 export class LoginHolds {
@@ -45,7 +45,10 @@ export class LoginHolds {
     return this.#context.db.selectFrom('login_holds').selectAll().where('refusals', '>', 0).execute();
   }
 
-  /** Puts a login on hold, or records another refusal. `retryAt`: epoch milliseconds; null: no automatic retry. */
+  /**
+   * Puts a login on hold, or records another refusal. `retryAt` is in epoch milliseconds; null means no automatic
+   * retry.
+   */
   async refuse(
     key: LoginKey,
     { code, message, retryAt }: { code: string; message: string; retryAt: (refusals: number) => number | null },
@@ -65,8 +68,8 @@ export class LoginHolds {
   }
 
   /**
-   * Records a path that returned 401. Returns true if a different path did so before, which means that the login is
-   * refused and not just one path.
+   * Records a path that returned 401. Returns true if a different path has already returned 401, which means that the
+   * login itself is refused.
    */
   async suspect(
     key: LoginKey,
@@ -82,7 +85,7 @@ export class LoginHolds {
     });
   }
 
-  /** Claims the due attempt (compare-and-set): true for exactly one of all callers. The caller records the result. */
+  /** Claims the due attempt (compare-and-set). Returns true to only one caller, which must record the result. */
   async claim(row: LoginHoldRow, until: number | null): Promise<boolean> {
     if (row.retry_at === null) return false;
     const taken = this.#where(this.#context, row).where('retry_at', '=', row.retry_at);
@@ -95,14 +98,15 @@ export class LoginHolds {
   }
 
   /**
-   * Ends a hold because the login works or a person allows an attempt. False if it was neither on hold nor suspected.
+   * Ends a hold because the login works or a user allows an attempt. Returns false if the login was neither on hold nor
+   * suspected.
    */
   async release(key: LoginKey): Promise<boolean> {
     const released = this.#context.db.deleteFrom('login_holds').where(is(key));
     return (await released.executeTakeFirst()).numDeletedRows > 0n;
   }
 
-  /** Lifts all holds of an account and records the user who did. False if there was none. */
+  /** Lifts all holds of an account and records which user did so. Returns false if there was none. */
   resume(account: LoginAccount, { by, source }: { by: DecidedBy; source: string }): Promise<boolean> {
     return inTransaction(this.#context, async (inside) => {
       const lifted = await inside.db.deleteFrom('login_holds').where(isOf(account)).returning('refusals').execute();

@@ -7,7 +7,7 @@ export type StoredLogin = Pick<
   'name' | 'identity' | 'encrypted' | 'key_id' | 'who' | 'scopes' | 'expires_at'
 >;
 
-/** Logins at vendors, by name. `encrypted` is opaque here; the oauth room decrypts it. */
+/** Vendor logins, by name. `encrypted` is opaque here; the oauth room decrypts it. */
 export class LoginRecords {
   readonly #context: StoreContext;
 

@@ -205,7 +205,7 @@ export class StreamReader {
     }
   }
 
-  /** Records the cursor, and drops records that are older than requested. */
+  /** Updates the watermark from the records, and drops records that are older than requested. */
   #met({ records, count, page }: PagePiece, outer: Scope): RecordChunk {
     const { watermark } = this.#options;
     const scope: Scope = { ...outer, page };
@@ -216,7 +216,7 @@ export class StreamReader {
     return { records: fresh, count, scope };
   }
 
-  /** A watermark must not move past records that were skipped because others were deleted. */
+  /** If records were deleted while paging, others may have been skipped; the watermark must not move past those. */
   #judgeTotals(pager: Pager): void {
     const { service, watermark, warn } = this.#options;
     if (watermark !== undefined && pager.hasFallen) throw totalFell(service.title);
@@ -232,7 +232,7 @@ export class StreamReader {
   }
 }
 
-/** Reads all pages of a query into the store, up to the first problem. */
+/** Reads the pages of a query into the buffer until all are read or one fails. */
 async function filled(held: PageBuffer, series: PageSeries) {
   let problem: unknown;
   try {
@@ -243,7 +243,7 @@ async function filled(held: PageBuffer, series: PageSeries) {
   return { series, problem, hasChanged: series.pager.hasChanged };
 }
 
-/** Identifies the records at the boundary, which are read twice. */
+/** Drops records at the boundary between two queries, which are read twice. */
 class Edge {
   value: string | undefined;
   readonly #key: Parameters<typeof valueAt>[1];

@@ -10,7 +10,7 @@ import '../../lib/temporal.ts';
 /** Maximum number of remembered keys. */
 const maxEdge = 10_000;
 
-/** Content of a watermark, depending on how the stream resumes. */
+/** Content of a watermark. Which fields are set depends on how the stream resumes. */
 interface StreamState {
   /** Highest value of the cursor column. */
   since?: string;
@@ -18,11 +18,11 @@ interface StreamState {
   edge?: string[];
   /** End of the last window. */
   until?: string;
-  /** Resume tokens of the service, by partition. */
+  /** The service's resume tokens, by partition. */
   states?: Record<string, string>;
 }
 
-/** Watermark of a stream: the end of the last run, and the progress of this one. */
+/** A stream's watermark: where the last run ended, and how far this one has progressed. */
 export class StreamWatermark {
   readonly #stream: StreamData;
   readonly #zone: string;
@@ -34,7 +34,7 @@ export class StreamWatermark {
   readonly #start: Moment;
   readonly #end: Moment | undefined;
 
-  /** `watermark`: the result of {@link watermark} in the last run; undefined to read everything. `start`: start of the run. */
+  /** `watermark`: the last run's {@link watermark}; undefined to read everything. `start`: start time of this run. */
   constructor(
     stream: StreamData,
     given: { readonly start: Moment; readonly watermark: string | undefined; readonly until?: Moment | undefined },
@@ -51,7 +51,7 @@ export class StreamWatermark {
     this.#cursor = { name, ...(typeof data === 'object' ? data : {}) };
   }
 
-  /** Start of this run: the last cursor minus the look-back; undefined in the first run. */
+  /** Where this run starts to read: the last cursor minus the look-back; undefined in the first run. */
   since(): Moment | string | undefined {
     const { since } = this.#before;
     if (since === undefined) return undefined;
@@ -60,7 +60,7 @@ export class StreamWatermark {
     return this.#lag === undefined ? moment : moment.plus(`-${this.#lag}`);
   }
 
-  /** The end of the last run's windows. */
+  /** Where the last run's windows ended. */
   until(): Moment | undefined {
     return this.#before.until === undefined ? undefined : readMoment(this.#before.until, this.#zone);
   }
@@ -70,7 +70,7 @@ export class StreamWatermark {
     return this.#before.states?.[partition];
   }
 
-  /** Records the cursor values of records. */
+  /** Remembers the highest cursor value of these records. */
   note(records: readonly Fields[]): void {
     if (this.#cursor.name === '') return;
     for (const record of records) {
@@ -94,7 +94,7 @@ export class StreamWatermark {
     return textOf(valueAt(record, this.#key!)) ?? '';
   }
 
-  /** The cursor of a record, as text with all digits. */
+  /** A record's cursor as a string, with all digits. */
   cursorValue(record: Fields): string | undefined {
     const { name, at, date, zone = this.#zone } = this.#cursor;
     const value =
@@ -104,8 +104,8 @@ export class StreamWatermark {
   }
 
   /**
-   * Whether to drop a record: because it is older than requested (services round times), was already read at the boundary, or is not
-   * before the end of the requested range.
+   * Whether to drop a record, because it's older than requested (services round times), was already read at the
+   * boundary, or isn't before the end of the requested range.
    */
   isKnown(record: Fields, since: Moment | string | undefined): boolean {
     const value = since === undefined ? undefined : this.cursorValue(record);
@@ -120,7 +120,7 @@ export class StreamWatermark {
     return (this.#stream.incremental as { look_back?: string } | undefined)?.look_back;
   }
 
-  /** Records the resume token from the last response. */
+  /** Remembers the resume token from the last response. */
   noteState(partition: string, answer: ServiceAnswer): void {
     const { incremental } = this.#stream;
     if (incremental === undefined || !('state' in incremental)) return;
@@ -129,12 +129,14 @@ export class StreamWatermark {
     this.#now.states = { ...this.#now.states, [partition]: state };
   }
 
-  /** Records the end of the windows. */
+  /** Remembers where the windows end. */
   noteEnd(end: Moment): void {
     this.#now.until = end.text();
   }
 
-  /** The highest value, minus the settle time for late changes, and never less than in the last run. */
+  /**
+   * The highest cursor, but at most the start of this run minus the settle time, and never less than in the last run.
+   */
   #settled(): string | undefined {
     const { since } = this.#now;
     const { settles } = (this.#stream.incremental ?? {}) as { settles?: string };
@@ -152,7 +154,8 @@ export class StreamWatermark {
     const isSame = since === undefined || since === this.#before.since;
     const met = since === this.#now.since ? this.#edge : [];
     const edge = [...new Set([...(isSame ? (this.#before.edge ?? []) : []), ...met])];
-    // After a bulk change, a million records may have the same time: the list stays small, and they are read twice.
+    // After a bulk change, a million records may have the same time. To keep the list small, they are read twice
+    // instead.
     if (edge.length > 0 && edge.length <= maxEdge) kept.edge = edge;
     else delete kept.edge;
     if (this.#before.states !== undefined || this.#now.states !== undefined) {

@@ -12,9 +12,9 @@ export interface Scope {
 }
 
 /**
- * A text with placeholders: `{{ name }}`, `{{ today - 7d }}`, `{{ window.from | format: YYYYMMDD }}`. A template with only a
- * placeholder keeps the type of its value (a number, a list). If a name has no value, the whole template has none, and the part of
- * the request is omitted. Or a function, for cases that a template can't express.
+ * A string with placeholders: `{{ name }}`, `{{ today - 7d }}`, `{{ window.from | format: YYYYMMDD }}`. If the template
+ * is a single placeholder, the value keeps its type (a number, a list). If a name has no value, the whole template has
+ * none, and that part of the request is omitted. Can also be a function, for what a template can't express.
  */
 export type Template = string | number | boolean | ((scope: Scope) => unknown);
 
@@ -33,7 +33,7 @@ export function render(template: Template, scope: Scope): unknown {
   return text;
 }
 
-/** The text of a template; undefined if a name in it has no value. */
+/** The value of a template as a string; undefined if a name in it has no value. */
 export function renderText(template: Template, scope: Scope): string | undefined {
   return textOf(render(template, scope));
 }
@@ -47,7 +47,7 @@ export function renderDeep(value: unknown, scope: Scope): unknown {
   return Object.fromEntries(members.filter(([, inner]) => inner !== undefined));
 }
 
-/** Validates the templates in a value, before a run. `names`: the allowed variables. */
+/** Validates the templates in a value before a run. `names` are the allowed variables. */
 export function templateFault(value: unknown, names: ReadonlySet<string>): string | undefined {
   if (Array.isArray(value) || isObject(value)) {
     for (const inner of Object.values(value)) {

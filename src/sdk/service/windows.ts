@@ -4,7 +4,7 @@ import type { Moment } from './moment.ts';
 import { momentOf, render, type Scope } from './template.ts';
 import '../../lib/temporal.ts';
 
-/** A period that is requested in one step. */
+/** A time range that is requested in one step. */
 export interface TimeSpan {
   readonly from: Moment;
   readonly to: Moment;
@@ -17,7 +17,7 @@ export function* spansOf(window: Window, scope: Scope, until: Moment | undefined
   const usual = momentOf(render(`{{ today - ${start} }}`, scope), scope)!;
   const begin = (moment: Moment) => (isUnit(step) ? unitStart(step, moment, scope) : moment);
   let from = until === undefined ? (boundOf('start_date', scope) ?? begin(usual)) : begin(until.plus(`-${look_back}`));
-  // The user's end is inclusive.
+  // The end date is inclusive.
   const last = end.isDay ? end.plus('1d') : end;
   while (isBefore(from, last)) {
     const next = step === undefined ? last : earlier(begin(from).plus(isUnit(step) ? units[step] : step), last);

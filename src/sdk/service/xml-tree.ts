@@ -1,6 +1,6 @@
 import { SaxesParser } from 'saxes';
 
-/** Maximum nesting of elements, because code that walks the values may recurse. */
+/** Maximum nesting of elements. Limited because code that walks the values may be recursive. */
 const maxDepth = 256;
 
 interface Open {
@@ -10,10 +10,10 @@ interface Open {
 }
 
 /**
- * Parses an XML document to plain values: an element that has only text becomes that text, any other element an object
- * with its children. Repeated children are lists, attributes are `@name`, text next to children is `#text`. Prefixes
- * are dropped (`soap:Body` is `Body`), because vendors change them. Entities other than the five predefined ones are
- * rejected.
+ * Parses an XML document to plain values: an element with only text becomes a string, and any other element becomes an
+ * object with its children. Repeated children become lists, attributes become `@name`, and text next to children
+ * becomes `#text`. Prefixes are dropped (`soap:Body` is `Body`), because vendors change them. Entities other than the
+ * five predefined ones are rejected.
  * @throws Error if the document is not well-formed.
  */
 export function parseXml(text: string): unknown {
@@ -49,7 +49,7 @@ export async function* xmlParts(
   yield* tree.taken();
 }
 
-/** Builds the tree incrementally. With names, it only keeps elements with these names. */
+/** Builds the tree incrementally. If names are given, it keeps only elements with these names. */
 class Tree {
   readonly members: Record<string, unknown> = {};
   readonly #parser = new SaxesParser();

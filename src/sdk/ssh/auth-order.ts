@@ -8,10 +8,10 @@ export interface AuthOrderOptions {
 }
 
 /**
- * The login methods in the order of OpenSSH: first asks the server what it accepts, then tries the key, then the
- * password, each only if the server still offers it. After a partial success (a server that requires key and password),
- * it continues with the methods that the server lists next (RFC 4252, 5.1). A refused password isn't sent again by
- * another method, because servers count failures.
+ * Tries the login methods in the same order as OpenSSH: asks the server what it accepts, then tries the key, then the
+ * password, each only if the server still offers it. After a partial success (if the server requires both key and
+ * password), it continues with the methods that the server lists next (RFC 4252, 5.1). A refused password isn't sent
+ * again by another method, because servers count failures.
  */
 export function authOrder({ hasKey, hasPassword, onTry }: AuthOrderOptions): AuthHandlerMiddleware {
   const left: AuthenticationType[] = [

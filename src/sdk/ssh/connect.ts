@@ -39,7 +39,7 @@ interface Offering {
 
 async function attempt(login: SshLogin, offering: Offering, signal?: AbortSignal): Promise<Client> {
   const client = new Client();
-  // The pending call gets the error. After a protocol error, the library only ends its own half and stops its
+  // The pending call reports the error. After a protocol error, the library only ends its own half and stops its
   // keepalives, so it would wait forever for a server that never closes the connection.
   client.on('error', () => client.destroy());
   const refusal: Believing['refusal'] = { hasTried: false };

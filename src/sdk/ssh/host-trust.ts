@@ -10,7 +10,10 @@ import { badFile, make } from './problems.ts';
 
 /** The trust decision for host keys. */
 export interface HostTrust {
-  /** Host key algorithms to offer, best first, so that the host shows a known key; one connection per list. */
+  /**
+   * Lists of host key algorithms to offer, best first, so that the host shows a known key. Each list needs a
+   * connection.
+   */
   readonly offers: readonly (readonly ServerHostKeyAlgorithm[])[];
   /** Why a key is not trusted; undefined if it is. */
   refusal(key: Buffer): Problem | undefined;
@@ -26,7 +29,7 @@ export async function hostTrust(login: SshLogin): Promise<HostTrust> {
 
 function pinned(login: SshLogin, wanted: string): HostTrust {
   const refusal = (key: Buffer) => (fingerprintOf(key) === wanted ? undefined : changed(login, key, wanted));
-  // A host only shows one of its keys, and the pinned one may be of another type.
+  // A host shows only one of its keys, and the pinned key may have another type.
   return { offers: [kinds.flat(), ...kinds], refusal };
 }
 

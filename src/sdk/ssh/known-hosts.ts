@@ -9,8 +9,8 @@ export interface KnownKey {
 }
 
 /**
- * The known keys of a host and port. Names may be lists, patterns with `*` and `?`, negated with `!`, or hashed. Keys
- * of certificate authorities are ignored, because certificates aren't supported.
+ * The known keys of a host and port. A line may list several names, patterns with `*` and `?`, names negated with `!`,
+ * or hashed names. Keys of certificate authorities are ignored, because certificates aren't supported.
  */
 export function keysOf(text: string, { host, port }: { host: string; port: number }): KnownKey[] {
   const name = port === 22 ? host.toLowerCase() : `[${host.toLowerCase()}]:${port}`;
@@ -54,7 +54,7 @@ export function fingerprintOf(key: Buffer): string {
   return `SHA256:${createHash('sha256').update(key).digest('base64').replace(/=+$/, '')}`;
 }
 
-/** The type in the key itself, such as ssh-ed25519 (RFC 4253, 6.6). */
+/** The key type that the key itself contains, such as ssh-ed25519 (RFC 4253, 6.6). */
 export function typeOf(key: Buffer): string {
   return key.subarray(4, 4 + key.readUInt32BE(0)).toString('latin1');
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { processExists } from '../../lib/process-exists.ts';
 import { makeTempFolder } from '../../lib/temp-folder.ts';
 
-/** Longer than any extract: older folders have no owner, even if another container reuses the process ID. */
+/** Longer than any extract takes. An older folder has no owner, even if another container reuses the process ID. */
 const oldMs = 24 * 3_600_000;
 
 /** An empty folder for the socket of a tunnel, named after this process so that others can detect a leftover. */
@@ -14,7 +14,8 @@ export async function makeSocketFolder(): Promise<string> {
 }
 
 /**
- * Removes folders of processes that were killed more than a day ago: only our user's, and never one of a live process.
+ * Removes folders whose process was killed more than a day ago. Only touches folders of our own user, and never those
+ * of a live process.
  */
 async function sweepSocketFolders(): Promise<void> {
   for (const name of await readdir(tmpdir())) {

@@ -14,7 +14,7 @@ export interface SshLogin {
   /** Base folder for relative paths. */
   readonly folder: string;
   readonly connectTimeoutSeconds: number;
-  /** Silence of the server after which the connection is closed. */
+  /** The connection is closed if the server is silent for this long. */
   readonly idleTimeoutSeconds: number;
   /** The server in readable form, for messages. */
   readonly place: string;

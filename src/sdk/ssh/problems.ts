@@ -3,7 +3,7 @@ import { excerpt } from '../../lib/redact.ts';
 import { networkWords } from '../network.ts';
 import type { SshLogin } from './login.ts';
 
-/** A problem of an SSH connection with the connector's code prefix: `DB_SSH` gives `DB_SSH_LOST`. */
+/** A problem with an SSH connection. Its code has the connector's prefix: `DB_SSH` gives `DB_SSH_LOST`. */
 export function make(
   { codes }: SshLogin,
   code: string,
@@ -27,7 +27,7 @@ export function loginProblem(login: SshLogin, error: unknown, { hasTried }: { ha
   return notConnected(login, error);
 }
 
-/** No common algorithm: a retry does not help, the configuration must change. */
+/** No common algorithm: a retry doesn't help, because the configuration must change. */
 function nothingInCommon(login: SshLogin, kind: string): Problem {
   const isHostKey = kind === 'host key format';
   return make(login, isHostKey ? 'HOST_KEY_MISSING' : 'ALGORITHMS', 'config', {
@@ -39,7 +39,7 @@ function nothingInCommon(login: SshLogin, kind: string): Problem {
   });
 }
 
-/** The password is correct but has expired (RFC 4252, 8). */
+/** The password is correct, but it has expired (RFC 4252, 8). */
 export function passwordExpired(login: SshLogin): Problem {
   return make(login, 'PASSWORD_EXPIRED', 'login', {
     message: `the password of ${login.user} at ${login.place} has expired`,

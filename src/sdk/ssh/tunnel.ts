@@ -8,7 +8,7 @@ import { makeSocketFolder } from './left-behind.ts';
 import type { SshLogin } from './login.ts';
 import { make } from './problems.ts';
 
-/** The route of a tunnel, and its lifetime. */
+/** Where a tunnel leads, and how long it stays open. */
 export interface TunnelOptions {
   readonly login: SshLogin;
   /** The host that the SSH server connects to. */
@@ -18,16 +18,18 @@ export interface TunnelOptions {
   readonly signal: AbortSignal;
 }
 
-/** A Unix socket in a folder that only our user can access; its connections are forwarded over SSH. */
+/** A Unix socket in a folder that only our user can access. Connections to it are forwarded over SSH. */
 export interface Tunnel {
   readonly folder: string;
   readonly path: string;
-  /** Why the last connection through it broke, if the tunnel was to blame. */
+  /** Why the last connection through the tunnel broke, if the tunnel caused it. */
   fault(): Problem | undefined;
   close(): Promise<void>;
 }
 
-/** Logs in and opens the tunnel. Doesn't listen on a loopback port, because any user on the machine could use that. */
+/**
+ * Logs in and opens the tunnel. Doesn't listen on a loopback port, because any user on the machine could connect to it.
+ */
 export async function openTunnelBySsh({ login, to, name, signal }: TunnelOptions): Promise<Tunnel> {
   const client = await connectSsh(login, signal);
   const sockets = new Set<Socket>();

@@ -10,7 +10,7 @@ import { withDefaults } from '../option.ts';
 import { fail } from './fail.ts';
 import type { OptionChanges, Options, TestSource } from './world.ts';
 
-/** A whole extract in a form for tests: cells in canonical text. */
+/** A whole extract in a form for tests: each cell as its canonical string. */
 export interface Table {
   readonly columns: readonly Column[];
   readonly rows: (string | null)[][];
@@ -24,7 +24,7 @@ interface How {
 }
 
 /**
- * Test bench for one connector at one test source: creates the contexts that the runner would create, and records all
+ * Test bench for one connector with one test source. Creates the contexts that the runner would create, and records all
  * output.
  */
 export class Bench {
@@ -97,7 +97,7 @@ export class Bench {
     });
   }
 
-  /** All rows of one extract, with each batch checked against the contract. */
+  /** All rows of one extract. Checks each batch against the contract. */
   read(reading?: OptionChanges, how: How = {}): Promise<Table> {
     return this.within(reading, how, async (context) => {
       const extraction = await this.connector.extract(context);
@@ -137,8 +137,8 @@ function merged(good: Options, other: Options = {}): Options {
 const secretName = /pass|secret|token|credential|key|authorization|cookie/i;
 
 /**
- * Registers secrets like loading a config does: secret options, and within maps, values that are secret by schema or
- * name.
+ * Registers the same secrets as loading a config does: secret options and, within maps, values that are secret
+ * according to their schema or name.
  */
 function registerSecrets(options: OptionSet, values: Options): void {
   for (const [name, value] of Object.entries(values)) {

@@ -15,7 +15,7 @@ export interface Check {
 /** A check that isn't bound to a test source yet. */
 export interface Promised {
   readonly name: string;
-  /** The part of the test world that it needs. */
+  /** The part of the test world that the check needs. */
   readonly needs?: WorldPart;
   look(bench: Bench): Promise<void>;
 }

@@ -6,7 +6,7 @@ import { faultsOf } from './declared.ts';
 import { fail } from './fail.ts';
 import type { OptionChanges } from './world.ts';
 
-/** Checks of connecting: invalid options, a working source, wrong credentials, an unreachable server. */
+/** Connection checks: invalid options, a working source, wrong credentials, an unreachable server. */
 export const connectingChecks: readonly Promised[] = [
   {
     name: 'rejects invalid options before it connects, and names the invalid one',

@@ -104,8 +104,8 @@ interface Fault {
 }
 
 /**
- * The errors that loading a config with these options would report: those of the schema or, if there are none, those of
- * its rules.
+ * The errors that loading a config with these options would report: schema errors or, if there are none, violations of
+ * the connector's rules.
  */
 export function faultsOf(connector: Connector, source: Options, query: Options | undefined): Fault[] {
   const bySchema = [...schemaFaults(connector.source, source), ...schemaFaults(connector.query, query ?? {})];

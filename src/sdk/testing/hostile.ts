@@ -13,7 +13,8 @@ export const hostileNames: readonly string[] = [
 ];
 
 /**
- * Values that have broken other programs: quotes, markup, line ends, formulas, templates, text directions, look-alikes.
+ * Values that have broken other programs: quotes, markup, line breaks, formulas, templates, text directions,
+ * look-alikes.
  */
 export const hostileValues: readonly string[] = [
   'plain',

@@ -20,14 +20,14 @@ export interface Kit {
 
 /** What the suite can't derive from the connector. */
 export interface KitOptions {
-  /** The file of the connector as path or URL (`import.meta.resolve('./acme.ts')`); its name must equal the ID. */
+  /** The connector's file, as a path or URL (`import.meta.resolve('./acme.ts')`); its name must equal the ID. */
   readonly file?: string;
 }
 
 /**
- * The standard suite that every connector must pass, built-in or third-party: its declarations, invalid options,
- * truthful checks, rows as declared, replay, hostile content, resuming, stopping, backpressure, secrets. It's
- * independent of the test runner:
+ * The standard suite that every connector must pass, built-in or third-party: declarations, invalid options, connection
+ * checks, declared rows, replay, hostile content, resuming, stopping, backpressure, secrets. It works with any test
+ * runner:
  *
  *     const kit = connectorKit(acme, world, { file: import.meta.resolve('./acme.ts') });
  *     for (const { name, run } of kit.checks) test(name, run);
@@ -70,7 +70,7 @@ function meet(connector: Connector, world: World): Meeting {
   };
 }
 
-/** Undefined if the world waives the part that the check needs. */
+/** The check for this world; undefined if the world waives the part that the check needs. */
 function checkOf(
   { name, needs, look }: Promised,
   { world, meeting }: { world: World; meeting: Meeting },
@@ -87,7 +87,7 @@ function checkOf(
   };
 }
 
-/** The waived parts are in the title of a check, so that every report shows them. */
+/** A check whose title lists the waived parts, so that every report shows them. */
 function waiverCheck({ waived = {} }: World): Check {
   const told = (Object.entries(waived) as [WorldPart, string][]).map(([part, why]) => `${part} (${why})`);
   return {
@@ -99,7 +99,7 @@ function waiverCheck({ waived = {} }: World): Check {
   };
 }
 
-/** Must be last: it inspects the output of all previous checks, and provokes some more. */
+/** Must be last, because it inspects the output of all previous checks. Also causes some output of its own. */
 const secretCheck: Promised = {
   name: 'shows no secret in log lines, check results, problems or watermarks',
   async look(bench) {

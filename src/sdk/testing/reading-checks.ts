@@ -10,9 +10,7 @@ import { fail } from './fail.ts';
 import { hostileNames, hostileValues } from './hostile.ts';
 import type { Options } from './world.ts';
 
-/**
- * Checks of reading: returns the source's rows with the declared columns, every time and regardless of their content.
- */
+/** Checks that an extract returns the source's rows with the declared columns, every time and whatever they contain. */
 export const readingChecks: readonly Promised[] = [
   { name: 'returns the declared columns and all rows, as canonical text', look: givesRows },
   { name: 'returns the same rows again if the data has not changed', look: givesThemAgain },
@@ -45,7 +43,7 @@ async function runsExample(bench: Bench): Promise<void> {
   const { connector, place } = bench;
   const { jobs = {} } = parse(connector.example ?? '') as { jobs?: Record<string, { query?: unknown }> };
   if (Object.keys(jobs).length === 0) fail('its example has no job');
-  // Unset the options of the world's own query, so that they can't help.
+  // Unset the options of the world's own query, so that they can't influence the result.
   const none = Object.fromEntries(Object.keys(place.query).map((name) => [name, undefined]));
   for (const [name, { query = {} }] of Object.entries(jobs)) {
     const asked = typeof query === 'string' ? { [connector.shorthand ?? '']: query } : (query as Options);

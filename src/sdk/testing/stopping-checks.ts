@@ -9,7 +9,7 @@ import { fail } from './fail.ts';
 import { leftOpen, openHandles } from './handles.ts';
 import { heldBytes, steadyBytes } from './memory.ts';
 
-/** Checks of stopping: ends when aborted, leaves nothing open, and uses little memory. */
+/** Checks that an extract ends when aborted, leaves nothing open, and uses little memory. */
 export const stoppingChecks: readonly Promised[] = [
   { name: 'does not start if it is already stopped', look: doesNotBegin },
   {
@@ -26,7 +26,7 @@ export const stoppingChecks: readonly Promised[] = [
 ];
 
 const reason = new Error('stopped by the test suite');
-/** The contract is one second; a busy machine gets another. */
+/** The contract allows one second; a busy machine gets a second more. */
 const promptMs = 2000;
 
 async function doesNotBegin(bench: Bench): Promise<void> {
@@ -72,7 +72,7 @@ function thrownBy(act: Promise<unknown>): Promise<unknown> {
   );
 }
 
-/** Reads this many batches, aborts, and continues until it throws, which must happen soon. */
+/** Reads this many batches, aborts, and continues until the extract throws, which must happen soon. */
 async function pull({ batches }: Extraction, wanted: number, stop: AbortController): Promise<void> {
   const iterator = batches[Symbol.asyncIterator]();
   for (let i = 0; i < wanted; i++) {
@@ -111,7 +111,7 @@ async function letsGo(bench: Bench): Promise<void> {
   assert.deepEqual(await leftOpen(before), [], 'after all rows were read, this is still open');
 }
 
-/** Maximum read-ahead, decoded or not, and the amount of data that is enough to detect unbounded read-ahead. */
+/** Maximum read-ahead, decoded or not, and how much data is enough to detect unbounded read-ahead. */
 const maxAhead = 8_000_000;
 const fewestBytes = 3 * maxAhead;
 

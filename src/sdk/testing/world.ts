@@ -5,7 +5,7 @@ import type { TokenSource } from '../oauth.ts';
 /** Options by name, as in a config. */
 export type Options = Readonly<Record<string, unknown>>;
 
-/** Rows as canonical text; null is an absent value. */
+/** Rows of canonical strings; null is an absent value. */
 export type CanonicalRows = readonly (readonly (string | null)[])[];
 
 /** Changes to the working options; an option that is undefined is removed. */
@@ -19,13 +19,12 @@ export type WorldPart = 'credentials' | 'unreachable' | 'hostile' | 'many' | 're
 
 /** A test source for a connector: as small as possible, but enough for all checks. */
 export interface World {
-  /** Distinguishes worlds of one connector: `postgres`. */
+  /** Distinguishes several worlds of one connector: `postgres`. */
   readonly name?: string;
-  /** Parts that this world can't provide, each with the reason. Everything else is required. */
+  /** Parts that this world can't provide, each with a reason. All other parts are required. */
   readonly waived?: Readonly<Partial<Record<WorldPart, string>>>;
   /**
-   * Starts the test source: a real server, a fake of the vendor, a folder of files. Called once, before the first
-   * check.
+   * Starts the test source: a real server, a fake vendor API, a folder of files. Called once, before the first check.
    */
   open(): Promise<TestSource>;
 }
@@ -43,7 +42,7 @@ export interface TestSource {
   readonly login?: TokenSource;
   /** Secrets besides the options that are declared secret, for example a password in a URL. */
   readonly secrets?: readonly string[];
-  /** Invalid options, each with the name of the option that must be blamed. At least one. */
+  /** Invalid options, each with the name of the option that the problem must name. At least one. */
   readonly refused?: readonly (OptionChanges & { readonly option: string })[];
   /** Credentials that the source refuses; the problem must have family `login`. */
   readonly credentials?: OptionChanges & { readonly login?: TokenSource };
@@ -64,12 +63,12 @@ export interface TestSource {
   close?(): Promise<void>;
 }
 
-/** For connectors that resume where the last run ended. */
+/** For connectors that resume from a watermark. */
 export interface Resume extends OptionChanges {
   /** Adds rows after the watermark and returns those that the next extract must return. */
   grow(): Promise<CanonicalRows>;
   /**
-   * Rows that may be repeated; 0 unless the vendor makes that impossible: those at the boundary, or all of them if a
+   * Rows that may be repeated; 0 unless the vendor makes that impossible: the rows at the boundary, or all rows if the
    * source only reports whether anything has changed and then returns everything.
    */
   readonly repeated?: number;

@@ -79,7 +79,7 @@ function endpointOf(region: string, { endpoint }: AwsOptions, { env }: SecretCon
 const expired = new Set(['ExpiredTokenException', 'ExpiredToken', 'UnrecognizedClientException']);
 const throttled = new Set(['ThrottlingException', 'Throttling', 'TooManyRequestsException', 'RequestLimitExceeded']);
 
-/** AWS rejects throttled requests with 400. */
+/** AWS responds to throttled requests with status 400. */
 function isThrottled(answer: HttpAnswer): boolean {
   return throttled.has(errorOf(answer).type);
 }

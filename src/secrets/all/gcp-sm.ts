@@ -30,7 +30,7 @@ const options = {
 
 type GoogleOptions = OptionValues<typeof options>;
 
-/** Google Secret Manager, with the key file of a service account, or with the machine's service account. */
+/** Google Secret Manager. Logs in with a service account's key file, or as the machine's service account. */
 export default defineSecretProvider({
   title,
   form: 'NAME',
@@ -112,7 +112,7 @@ class SecretManager {
     return token;
   }
 
-  /** Calls the metadata server, which only Google's machines have. */
+  /** Calls the metadata server, which exists only on Google's machines. */
   async #metadata(path: string): Promise<HttpAnswer> {
     const host = this.#context.env.GCE_METADATA_HOST ?? 'metadata.google.internal';
     const url = `http://${host}/computeMetadata/v1/${path}`;
@@ -156,7 +156,7 @@ function noLogin(seen: string, cause?: Error): Error {
 function refusal({ status, text }: HttpAnswer, name: string): Error {
   const { error } = exactFields(text) ?? {};
   const { status: code, message } = isMap(error) ? error : {};
-  // A version that is disabled or destroyed fails a precondition.
+  // Google reports a disabled or destroyed version as a failed precondition.
   const kind = /precondition/i.test(String(code)) ? 'CONFIG_SECRET_MISSING' : refusalOf(status);
   return refusedSecret(kind, {
     ...{ provider: 'Google', name, seen: answerText(status, code, message) },

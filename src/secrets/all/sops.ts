@@ -5,7 +5,7 @@ import { exactFields } from '../exact-fields.ts';
 import { secretProblem } from '../problems.ts';
 import { defineSecretProvider } from '../provider.ts';
 
-/** Files encrypted with sops, decrypted by its own program, which finds the keys. */
+/** Files encrypted with sops. Runs the sops program to decrypt them, which also finds the keys. */
 export default defineSecretProvider({
   title: 'sops',
   form: 'FILE#PATH',
@@ -21,7 +21,7 @@ export default defineSecretProvider({
           cause,
         });
       });
-      // A name that starts with a dash would be a flag.
+      // sops would take a name that starts with a dash as a flag.
       const path = resolve(cwd, file);
       const ran = await runProgram('sops', ['--decrypt', '--output-type', 'json', path], { cwd, env, signal });
       if (!ran.ok) {

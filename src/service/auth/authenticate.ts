@@ -72,7 +72,8 @@ function callerByKey(db: Database, keyHash: string): Caller | undefined {
 }
 
 /**
- * A password can be guessed, so the attempt counts as a failure before it's verified and is refunded if it was right.
+ * Passwords can be guessed, so each attempt counts as a failure before the password is verified, and is refunded if the
+ * password was right.
  */
 async function userOfPassword(db: Database, limits: Limits, basic: string, address: string): Promise<User> {
   const forgive = limits.countFailure(address);

@@ -63,7 +63,7 @@ export type BuiltInRole = (typeof builtInRoles)[number];
 
 const viewOnly: readonly Permission[] = ['dashboard.library', 'dashboard.tab', 'dashboard.annotation.view'];
 
-/** Built-in roles store no permissions, so that a permission added later needs no migration. */
+/** Built-in roles store no permissions, so that adding a permission needs no migration. */
 export function permissionsOf(role: BuiltInRole): readonly Permission[] {
   if (role === 'Admin') return permissions;
   if (role === 'View-Only') return viewOnly;

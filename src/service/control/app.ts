@@ -14,7 +14,7 @@ interface Guarded {
   readonly token: string;
   /** Aborted when the service ends. */
   readonly end: AbortSignal;
-  /** Calls that must end before the server closes. */
+  /** Calls that must finish before the server closes. */
   readonly running: Set<Promise<unknown>>;
 }
 

@@ -4,7 +4,7 @@ import type { ControlEndpoint } from './endpoint.ts';
 
 const folder = new URL('./groups/', import.meta.url);
 
-/** Every endpoint of the control interface. The folder is the registry: every file in groups/ is a group. */
+/** All endpoints of the control interface. The folder is the registry: every file in groups/ is a group. */
 export async function collectControls(): Promise<ControlEndpoint[]> {
   const files = (await readdir(folder)).filter((file) => /^[a-z-]+\.[jt]s$/.test(file)).sort();
   const groups = await Promise.all(

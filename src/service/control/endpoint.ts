@@ -6,7 +6,7 @@ export interface ControlCall<Q = unknown, B = unknown> {
   readonly context: ControlContext;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Q;
-  /** The fields of a JSON body, or the text of the body. */
+  /** The fields of a JSON body, or the body as a string. */
   readonly body: B;
   /** Aborted when the client disconnects or the service stops. */
   readonly signal: AbortSignal;
@@ -24,7 +24,7 @@ export interface ControlEndpoint {
   readonly path: `/${string}`;
   readonly summary: string;
   readonly query: TProperties;
-  /** The fields of a JSON body; `text` = the raw text of the body; absent = the body isn't read. */
+  /** The fields of a JSON body; `text` = the body as a string; absent = the body isn't read. */
   readonly body?: TProperties | 'text';
   readonly status: 200 | 201;
   readonly do: (call: ControlCall) => ControlResult | Promise<ControlResult>;

@@ -1,10 +1,10 @@
 import type { Clock } from '../../lib/clock.ts';
 
-/** A test clock that can be set, advanced and frozen. Until then it shows the time of the clock that it wraps. */
+/** A test clock that can be set, advanced and frozen. By default, it shows the time of the clock that it wraps. */
 export class MovableClock implements Clock {
   readonly #real: Clock;
   #offset = 0;
-  /** Milliseconds that were skipped by {@link advance}. */
+  /** Milliseconds skipped by {@link advance}. */
   #skipped = 0;
   #stoppedAt: number | undefined;
 
@@ -30,8 +30,8 @@ export class MovableClock implements Clock {
   }
 
   /**
-   * Offset from the real time in milliseconds, negative = behind. Reads the real clock at most once, because it
-   * advances between reads.
+   * Offset from the real time in milliseconds, negative = behind. Reads the real clock only once, because it advances
+   * between reads.
    */
   get offsetMs(): number {
     return this.#stoppedAt === undefined ? this.#offset : this.#stoppedAt - this.#real.now();
@@ -41,7 +41,7 @@ export class MovableClock implements Clock {
     return this.#real.now();
   }
 
-  /** Sets the wall clock. It stays frozen or keeps running as before. */
+  /** Sets the wall clock, which stays frozen or keeps running as before. */
   set(now: number): void {
     if (this.#stoppedAt === undefined) this.#offset = now - this.#real.now();
     else this.#stoppedAt = now;
@@ -54,7 +54,7 @@ export class MovableClock implements Clock {
     this.#skipped += milliseconds;
   }
 
-  /** Stops at `at`, or at the current time. */
+  /** Freezes the clock at `at`, or at the current time. */
   freeze(at = this.now()): void {
     this.#stoppedAt = at;
   }

@@ -8,13 +8,13 @@ import { knownBlobs } from '../store/instances.ts';
 import { wipe } from '../store/wipe.ts';
 import type { ControlContext } from './context.ts';
 
-/** How long requests in progress may take to complete. */
+/** How long a reset waits for requests in progress. */
 const graceMs = 1_000;
 
 export const keepable = ['clock', 'faults', 'requests'] as const;
 
 export interface Reset {
-  /** The data after the reset: that of a fresh start, none, or only these fixtures. */
+  /** The data after the reset: the same as after a fresh start, none, or only these fixtures. */
   readonly to: 'start' | 'empty' | Fixtures;
   readonly keep: readonly (typeof keepable)[number][];
 }
@@ -22,7 +22,7 @@ export interface Reset {
 /**
  * Resets the service to the state of a fresh start. Requests in progress are completed first (after a second, their
  * connections are closed); new ones wait until the reset is done. Returns the first admin's key if there are no
- * fixtures. Throws, and changes nothing, if the fixtures have an error.
+ * fixtures. If the fixtures have an error, throws and changes nothing.
  */
 export async function reset(context: ControlContext, { to, keep }: Reset): Promise<string | undefined> {
   const fixtures = await wanted(context, to);

@@ -30,7 +30,9 @@ export function controlRunnerOf(endpoint: ControlEndpoint): (given: ControlReque
 
 type Fields = Record<string, unknown>;
 
-/** Unlike the service, this rejects unknown fields: a typo could turn a fault for one call into one for all. */
+/**
+ * Unlike the service, this rejects unknown fields: a typo could turn a fault for one call into a fault for all calls.
+ */
 function strict(declared: TProperties, validate: (given: Fields) => Fields): (given: Fields) => Fields {
   const names = Object.keys(declared);
   return (given) => {

@@ -8,7 +8,7 @@ import { readRest } from '../http/slow-client.ts';
 import { type FaultRule, takesEffect } from './fault-rule.ts';
 import type { MatchedFault } from './fault-rules.ts';
 
-/** A request without a response so far. */
+/** A request that has no response yet. */
 interface PendingRequest {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
@@ -17,7 +17,7 @@ interface PendingRequest {
 
 /**
  * Injects a fault into a request before it takes effect. If the request still takes effect, `request.fault` is set and
- * changes its response. Otherwise, the response was sent or the connection closed when this returns.
+ * changes its response. Otherwise, this function has sent the response or closed the connection.
  */
 export async function applyFault({ rule, description }: MatchedFault, scene: PendingRequest): Promise<void> {
   const { request, reply } = scene;
@@ -34,7 +34,7 @@ export async function applyFault({ rule, description }: MatchedFault, scene: Pen
   request.raw.socket.resetAndDestroy();
 }
 
-/** Waits; returns whether the client is still connected. */
+/** Waits, then returns whether the client is still connected. */
 export async function isConnectedAfter(milliseconds: number, { raw }: FastifyReply): Promise<boolean> {
   if (milliseconds > 0) {
     const gone = new AbortController();
@@ -46,7 +46,7 @@ export async function isConnectedAfter(milliseconds: number, { raw }: FastifyRep
   return !raw.destroyed && raw.socket?.destroyed === false;
 }
 
-/** Reads and discards the body, to its end or until the connection closes. */
+/** Reads and discards the body until it ends or the connection closes. */
 async function drainBody({ request, reply, bodyIdleMs }: PendingRequest): Promise<void> {
   try {
     const body = new IncomingBody(request.raw, reply.raw, { idleMs: bodyIdleMs, entry: request.entry });

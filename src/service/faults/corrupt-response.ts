@@ -8,8 +8,8 @@ import type { FaultRule } from './fault-rule.ts';
 type Payload = string | Buffer | AsyncIterable<Buffer | string> | null | undefined;
 
 /**
- * Sends a request's response as its fault rule says: late, truncated, slowly, or not at all. Returns false if no fault
- * applies and the response must be sent normally.
+ * Sends a response the way the request's fault rule says: late, truncated, slowly, or not at all. Returns false if no
+ * fault applies and the response must be sent normally.
  */
 export async function corruptResponse(
   request: FastifyRequest,
@@ -72,7 +72,7 @@ async function drip(reply: FastifyReply, pieces: AsyncIterable<Buffer>, drops: D
   reply.raw.end();
 }
 
-/** Closes the connection only after the bytes are sent. */
+/** Sends the bytes, then closes the connection. */
 async function cutOff(raw: ServerResponse, pieces: AsyncIterable<Buffer>, afterBytes: number): Promise<void> {
   let left = afterBytes;
   for await (const piece of pieces) {

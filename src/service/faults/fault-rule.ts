@@ -13,7 +13,7 @@ const closed = { additionalProperties: false };
 
 export const resets = ['before_body', 'after_body', 'after_effect'] as const;
 
-/** A fault rule: which requests it matches, which of those it hits, and what it does to them. */
+/** A fault rule: which requests it matches, which of those it affects, and what it does to them. */
 export const ruleFields = {
   id: Type.Optional(
     Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$', 'x-rule': 'must be 1 to 64 letters, digits, - or _' }),
@@ -92,7 +92,7 @@ function checkHeaders(headers: Readonly<Record<string, string>>): void {
   }
 }
 
-/** Whether the request takes effect: its changes persist, even if the response is lost. */
+/** Whether the request takes effect, so its changes persist even if the response is lost. */
 export function takesEffect({ answer, reset }: FaultRule): boolean {
   return answer === undefined && reset !== 'before_body' && reset !== 'after_body';
 }

@@ -7,7 +7,7 @@ import { seededRandom } from './seeded-random.ts';
 /** The fault rule that a request matched. */
 export interface MatchedFault {
   readonly rule: FaultRule;
-  /** For the request log: the rule's id and its effect. */
+  /** The rule's ID and its effect, for the request log. */
   readonly description: string;
 }
 
@@ -15,18 +15,18 @@ export interface MatchedFault {
 export interface FaultRuleState {
   readonly id: string;
   readonly rule: FaultRule;
-  /** Requests that match its method and path. */
+  /** Number of requests that matched its method and path. */
   readonly seen: number;
-  /** Requests that the rule was applied to. */
+  /** Number of requests that the rule was applied to. */
   readonly hits: number;
   readonly takesEffect: boolean;
 }
 
-/** Fault injection for tests: the rules, in the order in which they were added. */
+/** Fault rules for tests, in the order in which they were added. */
 export class FaultRules {
   readonly #rules = new Map<string, Rule>();
 
-  /** Returns the rule's ID. Throws an ApiError: 400 for an invalid rule, 403 if the ID exists. */
+  /** Returns the rule's ID. Throws an ApiError: 400 if the rule is invalid, 403 if the ID already exists. */
   add(given: FaultRule): string {
     checkRule(given);
     const id = given.id ?? newId().slice(0, 8);

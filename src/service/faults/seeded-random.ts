@@ -1,6 +1,6 @@
 /**
- * A seeded pseudorandom generator (mulberry32, in the public domain) with values in [0, 1), so tests with random faults
- * are repeatable. Not for secrets.
+ * A seeded pseudorandom generator (mulberry32, in the public domain) with values in [0, 1), which makes tests with
+ * random faults repeatable. Not for secrets.
  */
 export function seededRandom(seed: number): () => number {
   let state = seed;

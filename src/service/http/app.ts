@@ -34,7 +34,7 @@ interface Logging {
 
 export interface App {
   readonly server: FastifyInstance;
-  /** Resolves when no request is in progress. */
+  /** Waits until no request is in progress. */
   settled(): Promise<void>;
   /** Closes the connections of requests in progress. */
   cutOff(): void;

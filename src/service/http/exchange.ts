@@ -43,7 +43,7 @@ export async function exchange(given: Exchange): Promise<void> {
 
 type Done = { readonly endpoint: Endpoint; readonly outcome: EndpointResult } | { readonly thrown: unknown };
 
-/** Performs the call. Awaits only if there is a promise, because each tick adds latency to every call. */
+/** Performs the call. Awaits only promises, because each tick adds latency to every call. */
 async function perform(given: Exchange): Promise<Done> {
   try {
     const known = authenticated(given);

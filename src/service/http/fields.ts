@@ -35,7 +35,7 @@ export function timeText(milliseconds: number | null): string | null {
   return milliseconds === null ? null : (texts.get(milliseconds) ?? newText(milliseconds));
 }
 
-/** Cached, because formatting a time takes as long as the rest of an item, and the same times repeat. */
+/** Cached, because formatting a time takes as long as the rest of an item, and the same times recur. */
 const texts = new Map<number, string>();
 const mostTexts = 10_000;
 

@@ -18,7 +18,7 @@ export interface Listed<T> {
   readonly total: number;
 }
 
-/** One page of a list that is short enough to be in memory. */
+/** One page of a list that is short enough to fit in memory. */
 export function pageOf<T>(all: readonly T[], { offset, limit }: Page): Listed<T> {
   return { items: all.slice(offset, offset + limit), total: all.length };
 }

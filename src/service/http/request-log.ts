@@ -7,9 +7,9 @@ const maxEntries = 100_000;
 
 /** A logged request. */
 export interface LoggedRequest {
-  /** Starts at 1 with the process and is never reused, even after the log is cleared. */
+  /** Starts at 1 in each process and is never reused, even after the log is cleared. */
   readonly id: number;
-  /** Arrival time, ISO 8601 UTC by the service's clock. */
+  /** Arrival time according to the service's clock, ISO 8601 UTC. */
   readonly time: string;
   /** Arrival in monotonic milliseconds, comparable between processes of one boot. */
   readonly arrived: number;
@@ -22,13 +22,13 @@ export interface LoggedRequest {
   credentials: string | null;
   /** User ID; null if the request wasn't authenticated. */
   user: string | null;
-  /** The company whose limits the request counted against; null if it wasn't authenticated. */
+  /** The company whose limits the request counted against; null if the request wasn't authenticated. */
   company: string | null;
   /** HTTP status; null while in progress, or if the client disconnected first. */
   status: number | null;
-  /** Bytes of the request body that were read. */
+  /** Bytes read of the request body. */
   bytes_in: number;
-  /** Bytes of the response that were sent, including headers; null while in progress. */
+  /** Bytes sent of the response, including headers; null while in progress. */
   bytes_out: number | null;
   /** Duration in milliseconds; null while in progress. */
   took_ms: number | null;
@@ -47,7 +47,7 @@ export class RequestLog {
   /** Throws a Problem if the file can't be written. */
   constructor(file?: string) {
     this.#file = file === undefined ? undefined : createWriteStream(file, { fd: opened(file) });
-    // If the log file can't be written, the service and the log in memory continue.
+    // If the log file can't be written, the service keeps running and logs only in memory.
     this.#file?.on('error', () => undefined);
   }
 

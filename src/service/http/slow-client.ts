@@ -9,12 +9,13 @@ export interface BodyReadOptions {
   readonly entry?: { bytes_in: number };
 }
 
-/** Minimum rate averaged over the waiting time: a slower client only holds the connection (slowloris). */
+/** Minimum rate, averaged over the waiting time. A slower client only ties up the connection (slowloris). */
 const minBytesPerSecond = 1024;
 
 /**
  * Reads the chunks of a body with a stall timeout. Throws an ApiError if no chunk arrives for `idleMs`, or if the total
- * waiting time exceeds that at less than a kilobyte per second. Time that the service spends on a chunk doesn't count.
+ * waiting time exceeds `idleMs` at less than a kilobyte per second. Time that the service spends on a chunk doesn't
+ * count.
  */
 export async function* withStallTimeout(reader: AsyncIterator<Buffer>, idleMs: number): AsyncGenerator<Buffer, void> {
   let refuse: (error: Error) => void = () => undefined;

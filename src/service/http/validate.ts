@@ -32,7 +32,7 @@ interface Fault {
  */
 type Validate = (given: Fields) => Fields;
 
-/** Validates query parameters, which are all texts, and converts them to their declared types. */
+/** Validates query parameters, which are all strings, and converts them to their declared types. */
 export function queryValidator(properties: TProperties): Validate {
   return validator(properties, fromText);
 }
@@ -58,7 +58,7 @@ function validator(properties: TProperties, read: (value: unknown, property: Pro
   };
 }
 
-/** Converts a query parameter to its declared type. Text that can't be converted is kept and fails validation. */
+/** Converts a query parameter to its declared type. A string that can't be converted is kept and fails validation. */
 function fromText(value: unknown, { type }: Property): unknown {
   if (type === 'integer' && typeof value === 'string' && /^-?\d{1,15}$/.test(value)) return Number(value);
   if (type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true';

@@ -8,12 +8,12 @@ const requestsPerDay: Readonly<Record<SubscriptionPlan, number>> = {
 };
 const requestsPerSecond = 5;
 
-/** Daily allowance of an account (days end at midnight in New York): its own, or that of its plan. */
+/** An account's daily allowance (days end at midnight in New York): its own, or its plan's. */
 export function dailyAllowance(account: Account): number {
   return account.requestsPerDay ?? requestsPerDay[account.plan];
 }
 
-/** Requests that an account may make in any second. */
+/** Requests that an account may make within any second. */
 export function secondAllowance(account: Account): number {
   return account.requestsPerSecond ?? requestsPerSecond;
 }

@@ -10,7 +10,7 @@ export interface DayOfCalls {
   readonly allowance: number;
 }
 
-/** Calls of one company in the current tick of the event loop. */
+/** One company's calls in the current tick of the event loop. */
 interface Turn {
   readonly accountId: string;
   readonly date: string;
@@ -22,8 +22,8 @@ interface Turn {
 
 /**
  * Counts calls per company and day. Calls in the same tick of the event loop are stored in one write at its end (group
- * commit), and no response is sent before that: every call with a response is counted, even if the process is killed
- * right after. A kill loses at most the calls of the last tick, which got no response.
+ * commit), and no response is sent before that. So every call with a response is counted, even if the process is then
+ * killed. At most the last tick's calls are lost, which got no response.
  */
 export class CallCounts {
   readonly #db: Database;
@@ -80,7 +80,7 @@ export class CallCounts {
   #beginTurn(): void {
     if (this.#kept !== undefined) return;
     const kept = Promise.withResolvers<void>();
-    // Callers that need the result await it. There may be none, so mark rejections as handled.
+    // Callers that need the result await it. There may be no such caller, so mark rejections as handled.
     kept.promise.catch(() => undefined);
     this.#kept = kept;
     setImmediate(() => {

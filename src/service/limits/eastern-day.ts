@@ -5,7 +5,7 @@ export interface EasternDay {
   readonly date: string;
   /** First millisecond. */
   readonly start: number;
-  /** First millisecond of the day after. */
+  /** First millisecond of the next day. */
   readonly end: number;
 }
 

@@ -1,7 +1,7 @@
 const minute = 60_000;
 const maxFailures = 20;
 /**
- * Maximum number of tracked addresses. A client with more addresses than this can't be slowed down by counting anyway.
+ * Maximum number of tracked addresses. If a client has more addresses than this, counting can't slow it down anyway.
  */
 const maxAddresses = 100_000;
 
@@ -15,7 +15,7 @@ export class FailedLogins {
     return this.#failures.size;
   }
 
-  /** Milliseconds until this address may try again; 0 if it may now. */
+  /** Milliseconds until this address may try again; 0 if it may try now. */
   wait(address: string, now: number): number {
     const recent = this.#recent(address, now);
     return recent.length < maxFailures ? 0 : recent[recent.length - maxFailures]! + minute - now;

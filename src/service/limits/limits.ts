@@ -25,8 +25,8 @@ export class Limits {
   }
 
   /**
-   * Counts a call of a company. Throws an ApiError (429) if it exceeds the limit; that call isn't counted. `arrived` is
-   * monotonic.
+   * Counts a company's call. If the call exceeds a limit, it isn't counted, and an ApiError (429) is thrown. `arrived`
+   * is monotonic time.
    */
   countCall(company: Account, arrived: number): void {
     const now = this.#clock.now();
@@ -58,7 +58,7 @@ export class Limits {
     this.#failures = new FailedLogins();
   }
 
-  /** Counts a failed login; the returned function refunds it. Throws an ApiError (429) after too many. */
+  /** Counts a failed login; the returned function refunds it. Throws an ApiError (429) after too many failures. */
   countFailure(address: string): () => void {
     const now = this.#clock.monotonic();
     const network = networkOf(address);

@@ -1,9 +1,11 @@
 const second = 1000;
-/** Calls are checked slightly out of order (a password takes longer than a key), but never this late. */
+/**
+ * Calls are checked slightly out of order (checking a password takes longer than checking a key), but never this late.
+ */
 const memory = 60 * second;
 
 /**
- * Sliding-window rate limiter: at most `max` calls in any one second. Calls count at their arrival and not when they're
+ * Sliding-window rate limiter: at most `max` calls within any second. A call counts at its arrival time, not when it's
  * checked, so the result doesn't depend on how long earlier steps took.
  */
 export class SlidingSecond {

@@ -24,7 +24,7 @@ const reasons: ErrorResponses = {
   500: 'The service failed; its log has the same error_id',
 };
 
-/** Generates the document from the declarations of these resources. */
+/** Generates the document from these resources' declarations. */
 export function openApiOf(resources: readonly Resource[]): OpenApi {
   const operations = resources.flatMap(({ name, endpoints }) =>
     endpoints.map((endpoint) => ({ endpoint, operation: operationOf(endpoint, { tag: name, errors: reasons }) })),

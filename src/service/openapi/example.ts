@@ -5,7 +5,7 @@ interface Shown {
   readonly method: string;
   readonly path: string;
   readonly operation: Operation;
-  /** Path of the version, after the host. */
+  /** The URL path of the API version. */
   readonly base: string;
 }
 

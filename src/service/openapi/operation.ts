@@ -20,7 +20,7 @@ export interface Operation {
   readonly parameters: readonly OperationParameter[];
   readonly requestBody?: { readonly required: boolean; readonly content: Readonly<Record<string, object>> };
   readonly responses: Readonly<Record<string, object>>;
-  /** Any one of these is sufficient, unless all are required. */
+  /** Any one of these permissions is sufficient, unless all are required. */
   readonly 'x-permission': readonly string[];
   readonly 'x-every-permission'?: true;
   readonly 'x-basis': Endpoint['basis'];

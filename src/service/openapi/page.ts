@@ -110,7 +110,7 @@ function fields(title: string, schema: OpenApiSchema, notes: Notes): string {
   return `<h4>${title}</h4>${text}${rows === '' ? '' : `<table>${rows}</table>`}`;
 }
 
-/** One row per field. Fields of objects and lists follow their parent, with their path. */
+/** One row per field. Fields of objects and lists follow their parent and are shown with their path. */
 function rowsOf(schema: OpenApiSchema, way: string, notes: Notes): string {
   return Object.entries(schema.properties ?? {})
     .map(([name, inner]) => {

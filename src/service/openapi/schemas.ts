@@ -25,7 +25,7 @@ export function fieldsSchema(fields: TProperties): Fields {
   return { properties, required: required.filter((name) => properties[name]?.default === undefined) };
 }
 
-/** A declared schema as plain JSON, with its rule as description. */
+/** A declared schema as plain JSON, with its rule as the description. */
 export function plainSchema(schema: TSchema): OpenApiSchema {
   return JSON.parse(JSON.stringify(schema), (_key, value: unknown) => withRule(value)) as OpenApiSchema;
 }

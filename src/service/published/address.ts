@@ -1,4 +1,4 @@
-/** The URL of a published link without a scheme: host, path and a slug of its name. */
+/** A published link's URL without a scheme: host, path and a slug of its name. */
 export function addressOf(host: string, { id, name }: { id: string; name: string }): string {
   return `${host}/published/${id}/${encodeURIComponent(slugOf(name))}`;
 }

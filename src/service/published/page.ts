@@ -3,10 +3,7 @@ import type { KlipInstance } from '../store/klip-instances.ts';
 import type { PublishedLink } from '../store/published-links.ts';
 import type { Tab } from '../store/tabs.ts';
 
-/**
- * The HTML of a dashboard for viewers without an account: its name and the names of its Klips, without their
- * definitions.
- */
+/** The HTML of a dashboard for viewers without an account: its name and its Klips' names, without their definitions. */
 export function publishedHtml(link: PublishedLink, tab: Tab, instances: readonly KlipInstance[]): string {
   const klips = instances.map(({ name }) => `<li>${escaped(name)}</li>`).join('');
   const share = `<p><a href="mailto:?subject=${escaped(encodeURIComponent(tab.name))}">Share by e-mail</a></p>`;

@@ -14,14 +14,14 @@ import { errorHtml, publishedHtml } from './page.ts';
 
 interface Serving {
   readonly context: ServiceContext;
-  /** Requests that the service waits for before it closes. */
+  /** Requests to wait for before the service closes. */
   readonly running: RunningRequests;
 }
 
 /**
- * Serves published links: they require no account and count against no company's limits. A password is sent as Basic
- * credentials with any user name, or as `password` in the query. The last path segment is only for readers; the ID
- * decides, so URLs stay valid if the link is renamed.
+ * Serves published links, which require no account and don't count against any company's limits. Viewers send a
+ * password as Basic credentials with any user name, or as `password` in the query. The last path segment is only for
+ * readability: links are found by ID, so URLs stay valid if a link is renamed.
  */
 export function servePublished(app: FastifyInstance, { context, running }: Serving): void {
   app.route({

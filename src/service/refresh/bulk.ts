@@ -25,7 +25,7 @@ interface Failure {
   readonly success: false;
 }
 
-/** Queues what can be queued and reports errors for the rest; one failed ID doesn't stop the others. */
+/** Queues all instances that can be queued, and reports errors for the rest. */
 export function bulkRefresh(call: ApiCall, requested: readonly string[]): object {
   const failed = new Map<string, Failure>();
   const sources = [...new Set(requested)].flatMap((id) => refreshable(call, id, failed));

@@ -8,7 +8,7 @@ export interface PullRequest {
   readonly format: FormatId;
   /** The instance's properties. */
   readonly properties: Readonly<Record<string, unknown>>;
-  /** Which IP addresses are allowed (`addressPolicy`); the pull must check every connection. */
+  /** Which IP addresses are allowed (`addressPolicy`). The pull must check each connection. */
   readonly reach: Reach;
   /** Aborted when the service stops or the pull times out. */
   readonly signal: AbortSignal;

@@ -4,18 +4,18 @@ import type { Database } from '../store/database.ts';
 export interface Queued {
   readonly position: number;
   readonly instanceId: string;
-  /** The owner: a company, or a client account and its company; null if it was deleted meanwhile. */
+  /** The owner: a company, or a client account and its company; null if the owner has been deleted. */
   readonly accountId: string | null;
   readonly companyId: string | null;
 }
 
-/** Accounts and companies whose refreshes must wait for now. */
+/** Accounts and companies whose refreshes must currently wait. */
 export interface Busy {
   readonly accounts: Iterable<string>;
   readonly companies: Iterable<string>;
 }
 
-/** Appends an instance unless it's already waiting: one pull serves all requests for it (single-flight). */
+/** Appends an instance unless it's already waiting, so that one pull serves all requests for it (single-flight). */
 export function enqueue(db: Database, instanceId: string, now: number): void {
   const sql = 'insert into refresh_queue (instance_id, queued_at) values (?, ?) on conflict do nothing';
   db.run(sql, instanceId, now);
@@ -41,7 +41,7 @@ export function settle(db: Database, position: number): void {
   db.run('delete from refresh_queue where position = ?', position);
 }
 
-/** Refreshes that were running when the service stopped wait again, at their old positions. */
+/** Puts refreshes that were running when the service stopped back in the queue, at their old positions. */
 export function resume(db: Database): void {
   db.transaction(() => {
     db.run(`delete from refresh_queue where running = 1 and instance_id in

@@ -6,7 +6,7 @@ export function dueInstances(db: Database, now: number): string[] {
   return db.all<{ id: string }>(sql, now).map(({ id }) => id);
 }
 
-/** Sets the next due time of instances after now; missed intervals are skipped. */
+/** Sets each instance's next due time after now; missed intervals are skipped. */
 export function planNext(db: Database, instanceIds: readonly string[], now: number): void {
   // The driver binds numbers as REAL, but the number of intervals must be an integer.
   const sql = `update datasource_instances set

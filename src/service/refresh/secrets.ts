@@ -3,7 +3,8 @@ import { registerSecret } from '../../lib/redact.ts';
 const telling = /token|secret|password|passwd|api_?key|authorization/i;
 
 /**
- * Registers secrets in an instance's properties, so that they don't appear in an error or a log line if its pull fails.
+ * Registers the secrets in an instance's properties, so that they don't appear in errors or log lines if its pull
+ * fails.
  */
 export function registerSecretsOf(properties: Readonly<Record<string, unknown>>): void {
   for (const [name, value] of Object.entries(properties)) {

@@ -15,7 +15,7 @@ import { dueInstances, planNext, planWithinInterval } from './schedule.ts';
 import { registerSecretsOf } from './secrets.ts';
 
 const maxPullMs = 10 * 60_000;
-/** Each refresh may run in a process with its own memory, so their number is limited. */
+/** Maximum number of concurrent refreshes. Limited because each may run in a process with its own memory. */
 const maxConcurrent = 4;
 /** Prevents a company with many clients from blocking the others. */
 const maxPerCompany = 2;
@@ -45,7 +45,7 @@ export class RefreshWorker {
     this.#options = options;
   }
 
-  /** Continues with the queue, which survives restarts; also after {@link stop}. */
+  /** Starts to work on the queue, which survives restarts. Can also be called after {@link stop}. */
   start(): void {
     if (this.#stop.signal.aborted) this.#stop = new AbortController();
     resume(this.#options.db);
@@ -58,7 +58,7 @@ export class RefreshWorker {
     db.durably(() => {
       for (const id of instanceIds) enqueue(db, id, clock.now());
     });
-    // Run after the caller's transaction has committed.
+    // Runs after the caller's transaction has committed.
     setImmediate(() => this.#wake());
   }
 

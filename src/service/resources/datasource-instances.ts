@@ -60,7 +60,7 @@ async function store({ context, incoming }: ApiCall, { instance, source }: Found
   return {};
 }
 
-/** The only instance of a source that isn't dynamic. */
+/** The single instance of a source that isn't dynamic. */
 function onlyInstance({ context }: ApiCall, source: Datasource): FoundInstance {
   const [instance, ...others] = instancesOf(context.db, source.id);
   if (instance === undefined || others.length > 0 || source.isDynamic === 1) {

@@ -70,7 +70,7 @@ function describeListed(source: ListedDatasource): object {
   };
 }
 
-/** Lists the fields one by one, because a spread of so many takes a quarter of the call's time. */
+/** Lists the fields one by one, because spreading so many would take a quarter of the call's time. */
 function describe(source: Datasource): object {
   return {
     id: source.id,

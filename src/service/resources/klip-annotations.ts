@@ -35,7 +35,7 @@ function describe({ id, authorId, authorName, createdAt, body }: Annotation): ob
   return { id, createdBy: { id: authorId, name: authorName }, date_created: timeText(createdAt), body };
 }
 
-/** Anyone who sees a Klip sees its annotations. */
+/** Anyone who can see a Klip can see its annotations. */
 function findAnnotation(call: ApiCall): Annotation {
   const { annotation: id } = call.params as { annotation: string };
   const klip = findKlip(call);

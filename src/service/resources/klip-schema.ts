@@ -9,7 +9,7 @@ import { type Klip, schemaOf, setSchema, setUsedDatasources } from '../store/kli
 const path = '/klips/{id}/schema';
 
 /**
- * Replaces the schema by the whole body, except `client_id`, which only selects the account. Null fields count as
+ * Replaces the schema with the whole body, except `client_id`, which only selects the account. Null fields count as
  * absent, as in every body.
  */
 function replace(call: ApiCall, klip: Klip): void {

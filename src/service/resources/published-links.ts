@@ -78,7 +78,7 @@ const unset = {
 
 type Kept = Omit<PublishedLink, 'id' | 'tabId' | 'createdBy' | 'creatorName' | 'createdAt' | 'dateLastAccessed'>;
 
-/** The settings after a request; absent ones don't change. */
+/** The settings after a request; absent fields don't change. */
 function settled(before: Kept, given: Settings, password: string | null | undefined): Kept {
   const flag = (name: 'isPublic' | 'social' | 'wantsAdvertising' | 'useIpRanges'): 0 | 1 => {
     const value = given[name];
@@ -102,7 +102,7 @@ async function hashOf({ password }: Settings): Promise<string | null | undefined
   return password === '' ? null : hashPassword(password);
 }
 
-/** Hashing takes time, and the dashboard may be deleted or unshared meanwhile, so it's looked up again. */
+/** Looks up the dashboard again, because it may have been deleted or unshared while the password was hashed. */
 async function create(call: ApiCall<unknown, Settings>): Promise<PublishedLink> {
   const { context, caller, body } = call;
   const password = await hashOf(body);

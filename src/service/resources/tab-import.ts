@@ -20,7 +20,7 @@ function findImportable(call: ApiCall): Tab {
   return tab;
 }
 
-/** Permission to see a dashboard covers the content of its Klips, not their definitions, which a copy would reveal. */
+/** Permission to see a dashboard covers its Klips' content, but not their definitions, which a copy would reveal. */
 function copyableKlip({ context, caller }: ApiCall, id: string): Klip {
   const klip = klipById(context.db, id)!;
   if (canSee(context.db, klipAsShared(klip), caller)) return klip;

@@ -16,9 +16,7 @@ interface LayoutBody {
   state: Record<string, unknown>;
 }
 
-/**
- * Instances missing from the layout are removed from the dashboard. Everything is validated before anything changes.
- */
+/** Removes instances that the layout doesn't list from the dashboard. Validates everything before changing anything. */
 function layOut({ context, body }: ApiCall<unknown, LayoutBody>, { id }: Tab): void {
   const { db, clock } = context;
   db.durably(() => {

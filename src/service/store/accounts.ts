@@ -7,7 +7,7 @@ export interface Account {
   readonly name: string;
   /** The company that this client belongs to; null for a company. */
   readonly parentId: string | null;
-  /** A client without its own plan has the plan of its company. */
+  /** A client without its own plan has its company's plan. */
   readonly plan: SubscriptionPlan;
   readonly requestsPerDay: number | null;
   readonly requestsPerSecond: number | null;

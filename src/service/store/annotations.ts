@@ -33,7 +33,7 @@ export function annotationsOf(
   return listRows(db, { columns, from: some, order: 'n.created_at, n.id' }, [klipId, since, until], page);
 }
 
-/** Stores it with the author's current name. */
+/** Stores an annotation with the author's current name. */
 export function insertAnnotation(db: Database, given: Omit<Annotation, 'authorName'>): void {
   db.run(
     `insert into klip_annotations (id, klip_id, body, author_id, author_name, created_at)

@@ -2,7 +2,9 @@ import { dailyAllowance, secondAllowance } from '../limits/allowance.ts';
 import { type Account, accountById } from './accounts.ts';
 import type { Database } from './database.ts';
 
-/** Limits of an account: the first two are per second and per day, the others limit the number of assets. */
+/**
+ * Limits of an account: the first two are request rates per second and per day, the others limit the number of assets.
+ */
 export const limitNames = [
   'api.requests.perDay',
   'api.requests.perSecond',
@@ -25,7 +27,7 @@ export function setLimit(db: Database, accountId: string, name: LimitName, value
   db.run(`update accounts set ${columns[name]} = ? where id = ?`, value, accountId);
 }
 
-/** The effective limits; -1 = none. An account without its own rate has that of its plan. */
+/** The effective limits; -1 = none. An account without its own rate has its plan's. */
 export function limitsOf(db: Database, accountId: string): Readonly<Record<LimitName, number>> {
   const account = accountById(db, accountId)!;
   const { dashboards, seats, privateLinks } = limitsOfWhatThereIs(db, account);
@@ -62,7 +64,7 @@ export function dashboardsLeft(db: Database, accountId: string): number {
   return Math.max(0, max - n);
 }
 
-/** Like {@link dashboardsLeft}, for published links that aren't public. */
+/** Like {@link dashboardsLeft}, but for published links that aren't public. */
 export function privateLinksLeft(db: Database, accountId: string): number {
   const max = limitsOfWhatThereIs(db, { id: accountId }).privateLinks;
   if (max < 0) return Number.POSITIVE_INFINITY;

@@ -17,7 +17,7 @@ export interface ClientAccount {
   readonly trialExtended: 0 | 1;
   readonly directBilling: 0 | 1;
   readonly createdAt: number;
-  /** When any of its users, including deleted ones, last signed in. */
+  /** When one of its users (including deleted ones) last signed in. */
   readonly lastSignIn: number | null;
 }
 
@@ -25,7 +25,7 @@ const columns = `a.id, a.name, a.description, a.external_id as externalId, a.sta
   a.trial_extended as trialExtended, a.direct_billing as directBilling, a.created_at as createdAt,
   a.last_sign_in as lastSignIn`;
 
-/** A client of this company; undefined if it is not theirs. */
+/** A client of this company; undefined if it belongs to another company. */
 export function clientById(db: Database, company: Account, id: string): ClientAccount | undefined {
   return db.get<ClientAccount>(`select ${columns} from accounts a where a.id = ? and a.parent_id = ?`, id, company.id);
 }
@@ -64,7 +64,7 @@ export function blobsOf(db: Database, accountId: string): string[] {
   return db.all<{ blob: string }>(sql, accountId).map(({ blob }) => blob);
 }
 
-/** Records that the trial was extended, which is possible once. */
+/** Records that the trial was extended, which is possible only once. */
 export function extendTrial(db: Database, id: string): void {
   db.run('update accounts set trial_extended = 1 where id = ?', id);
 }

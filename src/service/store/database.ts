@@ -4,12 +4,12 @@ import { Problem } from '../../lib/problem.ts';
 import { type PreparedStatement, SqliteDatabase, type SqliteValue, sqliteErrorName } from '../../lib/sqlite.ts';
 import { migrate } from './migrate.ts';
 
-/** Maximum cache entries per kind; values have a few hundred bytes each. */
+/** Maximum cache entries per kind. Each value has a few hundred bytes. */
 const maxRemembered = 10_000;
 
 /**
  * The service's own database: synchronous, with cached prepared statements, used by one process at a time. An ordinary
- * commit survives the death of the process; {@link durably} also survives a power loss.
+ * commit survives a crash of the process; one in {@link durably} also survives a power loss.
  */
 export class Database {
   readonly #db: SqliteDatabase;
@@ -54,8 +54,8 @@ export class Database {
   }
 
   /**
-   * A cache of the results of `read`, by kind and key. Every write clears all of it, so nothing has to track
-   * dependencies. Undefined results aren't cached.
+   * A cache of the results of `read`, by kind and key. Every write clears the whole cache, so dependencies don't have
+   * to be tracked. Undefined results aren't cached.
    */
   remember<T>(kind: string, key: string, read: () => T): T {
     const known = this.#remembered.get(kind)?.get(key);

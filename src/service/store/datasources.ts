@@ -20,11 +20,14 @@ export interface Datasource {
   readonly isDynamic: 0 | 1;
   readonly noRefresh: 0 | 1;
   readonly disabled: 0 | 1;
-  /** With unresolved references to user properties. For a source that isn't dynamic, they're stored in its instance. */
+  /**
+   * The properties, with unresolved references to user properties. If a source isn't dynamic, they're stored in its
+   * instance.
+   */
   readonly properties: string;
   readonly createdBy: string | null;
   readonly createdAt: number;
-  /** Last refresh of any of its instances; null before the first data. */
+  /** When any of its instances was last refreshed; null if none has data yet. */
   readonly dateLastRefresh: number | null;
 }
 
@@ -103,7 +106,7 @@ export function updateDatasource(
   );
 }
 
-/** Whether a source is dynamic follows from its properties, so both are stored together. */
+/** Stores the properties together with whether the source is dynamic, which follows from them. */
 export function setSourceProperties(
   db: Database,
   id: string,

@@ -11,7 +11,7 @@ export interface DefaultTab {
   readonly id: string;
   readonly groupId: string;
   readonly tabId: string;
-  /** The name and description are the dashboard's. */
+  /** The dashboard's name and description. */
   readonly tabName: string;
   readonly description: string;
   readonly canEdit: 0 | 1;
@@ -23,12 +23,12 @@ const columns = `d.id, d.group_id as groupId, d.tab_id as tabId, t.name as tabNa
   d.can_edit as canEdit, d.visibility, d.position`;
 const from = 'from group_default_tabs d join tabs t on t.id = d.tab_id';
 
-/** A default dashboard of this group by its own ID; undefined if it belongs to another group. */
+/** A default dashboard of this group, by its own ID; undefined if it belongs to another group. */
 export function defaultTabById(db: Database, groupId: string, id: string): DefaultTab | undefined {
   return db.get<DefaultTab>(`select ${columns} ${from} where d.id = ? and d.group_id = ?`, id, groupId);
 }
 
-/** The default dashboard of this group by dashboard ID. */
+/** A default dashboard of this group, by the dashboard's ID. */
 export function defaultTabOf(db: Database, groupId: string, tabId: string): DefaultTab | undefined {
   return db.get<DefaultTab>(`select ${columns} ${from} where d.group_id = ? and d.tab_id = ?`, groupId, tabId);
 }

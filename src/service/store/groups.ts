@@ -18,7 +18,7 @@ export function groupById(db: Database, id: string): UserGroup | undefined {
   return db.get<UserGroup>(`select ${columns} from groups g where g.id = ?`, id);
 }
 
-/** The group of an account with exactly this name (case-sensitive). */
+/** The account's group with exactly this name (case-sensitive). */
 export function groupByName(db: Database, accountId: string, name: string): UserGroup | undefined {
   return db.get<UserGroup>(`select ${columns} from groups g where g.account_id = ? and g.name = ?`, accountId, name);
 }

@@ -25,7 +25,7 @@ const own = `i.id, i.datasource_id as datasourceId, i.blob, i.sha256, i.data_siz
 const columns = `${own}, d.name as datasourceName`;
 const from = 'from datasource_instances i join datasources d on d.id = i.datasource_id';
 
-/** Read with every upload, so it avoids a join, which SQLite would prepare again each time. */
+/** Runs for every upload, so it avoids a join, which SQLite would prepare again each time. */
 const byId = `select ${own}, (select d.name from datasources d where d.id = i.datasource_id) as datasourceName
   from datasource_instances i where i.id = ?`;
 
@@ -67,7 +67,7 @@ interface Keyed {
   readonly id: string;
   readonly dynamicKey: string;
   readonly blob: string | null;
-  /** Time of its last data, or of its creation. */
+  /** When the instance last got data or, if it never did, when it was created. */
   readonly lastChange: number;
 }
 
@@ -101,7 +101,7 @@ export function knownBlobs(db: Database): Set<string> {
   return new Set(rows.map(({ blob }) => blob));
 }
 
-/** Properties by name; the values keep their JSON types. */
+/** Properties by name. Values keep their JSON types. */
 export function propertiesOf(db: Database, instanceId: string): Record<string, unknown> {
   const sql = 'select name, value from instance_properties where instance_id = ? order by name';
   const rows = db.all<{ name: string; value: string }>(sql, instanceId);

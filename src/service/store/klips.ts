@@ -116,7 +116,7 @@ export function usedDatasourceIds(db: Database, klipId: string): string[] {
   return db.all<{ id: string }>(sql, klipId).map(({ id }) => id);
 }
 
-/** The instances of a Klip's copies on dashboards of the company's clients. */
+/** The instances of a Klip's copies on the dashboards of the company's clients. */
 export function clientInstancesOf(
   db: Database,
   { klipId, companyId }: { klipId: string; companyId: string },

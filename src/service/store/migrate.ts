@@ -37,7 +37,7 @@ export async function newestSchema(): Promise<readonly SchemaEntry[]> {
   return entries;
 }
 
-/** Detects a migration that was edited after it ran: later statements wouldn't match the tables. */
+/** Detects a migration that was edited after it ran, because later statements wouldn't match the tables. */
 function other(differences: readonly string[]): Problem {
   return new Problem({
     code: 'SERVICE_DATA_OTHER',

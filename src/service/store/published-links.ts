@@ -77,7 +77,7 @@ export function deleteLink(db: Database, id: string): void {
 
 const hourMs = 3_600_000;
 
-/** Counts one view of a dashboard, in its hour. */
+/** Counts one view of a dashboard in the current hour. */
 export function countView(
   db: Database,
   { link, tab, now }: { link: PublishedLink; tab: { accountId: string; name: string }; now: number },

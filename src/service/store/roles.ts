@@ -20,7 +20,7 @@ export function roleById(db: Database, id: string): Role | undefined {
   return db.get<Role>(`select ${columns} from roles r where r.id = ?`, id);
 }
 
-/** The role of an account with exactly this name (case-sensitive). */
+/** The account's role with exactly this name (case-sensitive). */
 export function roleByName(db: Database, accountId: string, name: string): Role | undefined {
   return db.get<Role>(`select ${columns} from roles r where r.account_id = ? and r.name = ?`, accountId, name);
 }
@@ -30,7 +30,7 @@ export function rolesOfAccount(db: Database, accountId: string, page: Page): Lis
   return listRows(db, { columns, from, order: 'r.created_at, r.id' }, [accountId], page);
 }
 
-/** The permissions of the role; those of a built-in role are defined by this version of the service. */
+/** The role's permissions. This version of the service defines those of built-in roles. */
 export function permissionsIn(role: Role): readonly Permission[] {
   return role.builtIn === null ? (JSON.parse(role.permissions) as Permission[]) : permissionsOf(role.builtIn);
 }

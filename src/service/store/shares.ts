@@ -90,13 +90,13 @@ const heldBy = `(s.kind = 'user' and s.holder_id = ?) or
 
 interface Condition {
   readonly sql: string;
-  /** The values of its placeholders. */
+  /** The values for the placeholders. */
   readonly values: readonly [number, string, string, string];
 }
 
 /**
- * Visibility: everything for an admin; otherwise what the user created and what is shared with them or their groups.
- * The condition is on rows of the kind's table under this alias.
+ * SQL condition for visibility: an admin sees everything; others see what they created and what is shared with them or
+ * their groups. Applies to rows of the kind's table under this alias.
  */
 export function visibleTo(caller: Caller, kind: SharedKind, alias: string): Condition {
   const { id } = caller.user;
@@ -111,14 +111,14 @@ export function administers(caller: Caller, kind: SharedKind): boolean {
 }
 
 /**
- * Whether the caller may see all assets of the kind, created this one, or has it shared with them or one of their
- * groups.
+ * Whether the caller may see all assets of the kind, created this one, or belongs to those it's shared with, directly
+ * or through a group.
  */
 export function canSee(db: Database, asset: SharedAsset, caller: Caller): boolean {
   return owns(asset, caller) || holdsRight(db, asset, caller, 0);
 }
 
-/** Whether the caller may edit the asset; a right to see it isn't enough. */
+/** Whether the caller may edit the asset; permission to see it isn't enough. */
 export function canEdit(db: Database, asset: SharedAsset, caller: Caller): boolean {
   return owns(asset, caller) || holdsRight(db, asset, caller, 1);
 }

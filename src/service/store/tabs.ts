@@ -13,7 +13,7 @@ export interface Tab {
   readonly name: string;
   readonly description: string;
   readonly layoutType: LayoutType;
-  /** Number of columns of a grid; for a column layout, its type defines them. */
+  /** Number of columns of a grid. A column layout's type defines its columns. */
   readonly cols: number;
   readonly createdBy: string | null;
   readonly createdAt: number;
@@ -61,7 +61,7 @@ interface TabChange {
   readonly now: number;
 }
 
-/** Changes only the given fields, and always the modification time. */
+/** Changes only the given fields and the modification time. */
 export function updateTab(db: Database, id: string, given: TabChange): void {
   db.run(
     `update tabs set name = coalesce(?, name), description = coalesce(?, description),

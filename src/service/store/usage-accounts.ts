@@ -1,6 +1,6 @@
 import type { Database } from './database.ts';
 
-/** Spans of the sign-in report, in days. */
+/** Periods of the sign-in report, in days. */
 export const loginSpans = [1, 7, 14, 30, 90];
 
 /** The state of an account at the end of a day, or the current state for today. */
@@ -22,7 +22,7 @@ export interface AccountDay {
 const count = (table: string): string => `(select count(*) from ${table} where account_id = a.id)`;
 const signedInSince = '(select count(*) from users where account_id = a.id and date_last_login >= ?)';
 
-/** The placeholders are the start times of the spans. */
+/** The placeholders are the start times of the periods. */
 const state = `select a.id, a.last_sign_in as lastLogin, a.seats,
   ${count('users')} as users, ${count('klips')} as klips, ${count('datasources')} as datasources,
   ${count('tabs')} as dashboards,

@@ -1,6 +1,6 @@
 import type { Database } from './database.ts';
 
-/** All properties of the user's account with this user's values; the empty text if not set. */
+/** All properties of the user's account with this user's values; the empty string if not set. */
 export function userProperties(db: Database, user: { id: string; accountId: string }): Record<string, string> {
   const sql = `select n.name, coalesce(p.value, '') as value from user_property_names n
     left join user_properties p on p.account_id = n.account_id and p.name = n.name and p.user_id = ?

@@ -20,7 +20,7 @@ export function tabInstancesOf(db: Database, userId: string, page: Page): Listed
   return listRows(db, { columns, from: `${from} where i.user_id = ?`, order: 'i.place' }, [userId], page);
 }
 
-/** All dashboards on a user's screen, in their order. */
+/** All dashboards on a user's screen, in order. */
 export function allTabInstancesOf(db: Database, userId: string): TabInstance[] {
   return db.all<TabInstance>(`select ${columns} ${from} where i.user_id = ? order by i.place`, userId);
 }

@@ -122,7 +122,7 @@ export function updateUser(db: Database, id: string, given: UserChange, password
   db.run(sql, email, first_name, last_name, external_id, password, id);
 }
 
-/** Deletes the user with their keys, memberships, property values and shares; what they created remains. */
+/** Deletes the user with their keys, memberships, property values and shares, but keeps what they created. */
 export function deleteUser(db: Database, id: string): void {
   db.run('delete from users where id = ?', id);
 }

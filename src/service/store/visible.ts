@@ -7,9 +7,9 @@ import { countRows } from './listing.ts';
 import { administers, type SharedKind } from './shares.ts';
 
 /**
- * Lists of assets visible to a user, ordered by creation. No list scans an account: an admin's list is an index range
- * of the account; any other list is a k-way merge of one index range per reason why an asset is visible, each already
- * in order. So the cost of a page depends only on its offset and length.
+ * Lists of assets visible to a user, ordered by creation. No list scans a whole account: an admin's list is an index
+ * range of the account, and any other list is a k-way merge of sorted index ranges, one for each reason why an asset
+ * may be visible. So the cost of a page depends only on its offset and length.
  */
 
 /** The kind and account of the assets, and the caller. */
@@ -93,7 +93,7 @@ function reasonsOf(db: Database, { kind, account, caller }: VisibleQuery): Reaso
 const heldAs = (kind: 'user' | 'group', holder: string): string =>
   `s.kind = '${kind}' and s.holder_id ${holder} and s.account_id = ?`;
 
-/** A union of more parts than this takes longer to prepare than the merge saves. */
+/** With more parts than this, a union takes longer to prepare than the merge saves. */
 const mostGroups = 50;
 
 function groupReasons(db: Database, userId: string): { holder: string; value: string }[] {

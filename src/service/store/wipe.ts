@@ -1,6 +1,6 @@
 import type { Database } from './database.ts';
 
-/** Empties all tables, as in a new folder. Call it in a transaction. */
+/** Empties all tables, so the database is like a new one. Call it in a transaction. */
 export function wipe(db: Database): void {
   const sql = `select name from sqlite_schema where type = 'table' and (name not like 'sqlite_%' or name = 'sqlite_sequence')`;
   const tables = db.all<{ name: string }>(sql).map(({ name }) => name);

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 
 /** Writes one document in chunks. It's invisible until {@link finish}. */
 export interface BlobWriter {
-  /** Resolves when the chunk can be reused; applies backpressure if the disk is slower than the client. */
+  /** Resolves when the chunk's buffer can be reused. Applies backpressure if the disk is slower than the client. */
   write(piece: Buffer): Promise<void> | void;
   /** Syncs the document to disk and returns its name. */
   finish(): Promise<string>;

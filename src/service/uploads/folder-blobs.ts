@@ -6,17 +6,17 @@ import { syncPath } from '../../lib/sync-path.ts';
 import type { Blobs, BlobWriter } from './blobs.ts';
 
 const batchBytes = 512 * 1024;
-/** Maximum number of buffers kept for reuse: two per concurrent upload. */
+/** Maximum number of buffers that are kept for reuse. An upload needs two. */
 const maxSpareBuffers = 8;
 const readBytes = 1024 * 1024;
-/** Bytes between syncs during the upload, so little remains to be synced at the end. */
+/** Bytes between syncs during an upload, so that little remains to be synced at the end. */
 const syncBytes = 4 * 1024 * 1024;
-/** File names that this version or an earlier one creates. All other files in the folder are left alone. */
+/** File names that this or an earlier version creates. All other files in the folder are left alone. */
 const ours = /^[0-9a-f]{32}(\.part)?$/;
 
 /**
- * Documents as files in one folder. A file that no instance shows is incomplete or orphaned, and is swept at the next
- * start.
+ * Documents as files in one folder. A file that no instance shows is incomplete or orphaned, so the next start sweeps
+ * it.
  */
 export class FolderBlobs implements Blobs {
   readonly #folder: string;
@@ -121,7 +121,7 @@ class FileWriter implements BlobWriter {
     this.#unsynced += bytes;
     if (this.#unsynced >= syncBytes) await this.#syncSoon();
     this.#writing = this.#writeAll(buffer, bytes);
-    // The next caller that awaits it gets the error; until then it must not count as unhandled.
+    // The next caller that awaits the write gets the error. Until then, it must not count as unhandled.
     this.#writing.catch(() => undefined);
   }
 

@@ -15,7 +15,7 @@ const commaOrEnd = 5;
 
 /**
  * Checks that a document is one JSON value according to RFC 8259, with the same scanner that reads JSON. A byte order
- * mark is refused, as in `JSON.parse`. Rows of a table are scanned in one step, everything else token by token, so only
+ * mark is refused, as in `JSON.parse`. Table rows are scanned in one step, and everything else token by token, so only
  * an incomplete token is kept until the next chunk.
  */
 export class JsonChecker implements FormatChecker {

@@ -7,15 +7,18 @@ import { JsonScanner } from '../../sdk/records/json-scanner.ts';
 /** Documents with deeper nesting are refused, because a recursive reader would overflow its stack. */
 export const maxDepth = 1000;
 
-/** Maximum number of cached row keys; more than real data needs, but a document may have any number. */
+/** Maximum number of cached row keys. Real data needs fewer, but a document may have any number. */
 const maxKeys = 1024;
 
-/** The rows have too many different keys to cache. */
+/** Thrown if the rows have too many different keys to cache. */
 export class TooManyKeys extends Error {}
 
 const nothing = { name: 'upload', open: () => [] as unknown as AsyncIterable<Uint8Array> };
 
-/** The scanner that reads JSON, but without cells: it only checks the syntax, and reports line and byte. */
+/**
+ * Like the scanner that reads JSON, but without cells: only checks the syntax, and reports the line and byte of an
+ * error.
+ */
 export class JsonSyntaxScanner extends JsonScanner {
   constructor() {
     const paths = new JsonPaths(0);

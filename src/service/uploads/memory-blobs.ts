@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { newId } from '../../lib/ids.ts';
 import type { Blobs, BlobWriter } from './blobs.ts';
 
-/** Documents in memory, for a service without a data folder. The upload limit bounds the size of each. */
+/** Documents in memory, for a service without a data folder. The upload limit bounds each document's size. */
 export class MemoryBlobs implements Blobs {
   readonly #documents = new Map<string, readonly Buffer[]>();
 

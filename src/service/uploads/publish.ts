@@ -6,9 +6,9 @@ import type { Blobs } from './blobs.ts';
 import type { ReceivedDocument } from './receive.ts';
 
 /**
- * Replaces an instance's document in one transaction that is durable when this returns. A crash leaves the old data if
- * it happens before the commit and the new data otherwise. In both cases it leaves an orphan, which the next start
- * sweeps.
+ * Replaces an instance's document in one transaction that is durable when this returns. If the service crashes before
+ * the commit, the instance keeps the old data; otherwise it has the new data. Either way, one document is orphaned, and
+ * the next start sweeps it.
  */
 export async function publish(
   { db, blobs, now }: { db: Database; blobs: Blobs; now: number },
@@ -24,7 +24,7 @@ export async function publish(
   }
 }
 
-/** Swaps the document. The instance may have been deleted or disabled during the upload. */
+/** Swaps the document, unless the instance was deleted or disabled during the upload. */
 function swap(
   db: Database,
   instanceId: string,

@@ -22,7 +22,7 @@ interface Incoming {
 
 /**
  * Receives a streamed document: counts, hashes, validates and stores it in one pass, in constant memory. If the
- * document is too large, empty or not in the format, throws an ApiError and keeps nothing.
+ * document is too large, empty or in the wrong format, throws an ApiError and keeps nothing.
  */
 export async function receive(blobs: Blobs, incoming: Incoming): Promise<ReceivedDocument> {
   if ((incoming.announcedBytes ?? 0) > incoming.limitBytes) throw tooLarge(incoming.limitBytes);

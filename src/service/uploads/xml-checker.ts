@@ -6,14 +6,14 @@ import { XmlParser } from './xml-parser.ts';
 import { XmlSyntax } from './xml-syntax.ts';
 
 const nothing = Buffer.alloc(0);
-/** A longer tag, comment or CDATA section that arrives in several chunks is left to the parser. */
+/** If a tag, comment or CDATA section is longer and arrives in several chunks, the parser handles it. */
 const maxHeldBytes = 64 * 1024;
 
 /**
  * Checks that a document is well-formed XML 1.0 in UTF-8. Refuses document type declarations, because entities that a
  * document declares can expand without bound or refer to external files, and data doesn't need them.
  *
- * A fast scanner reads as long as it's certain that the document is well-formed, which for most data is up to the end
+ * A fast scanner reads as long as it's certain that the document is well-formed, which for most data means to the end
  * of the root. A strict parser, which implements every rule and reports errors, reads the rest.
  */
 export class XmlChecker implements FormatChecker {
@@ -65,7 +65,7 @@ export class XmlChecker implements FormatChecker {
     return rest;
   }
 
-  /** The parser; on first use, it takes over after the bytes accepted so far. */
+  /** The parser. On first use, it takes over after the bytes that the scanner has accepted. */
   #handOver(): XmlParser {
     if (this.#parser !== undefined) return this.#parser;
     const { begun, ended, line, records, open } = this.#scanner;

@@ -5,17 +5,17 @@ import { characterEnd } from '../../lib/utf8.ts';
 import { maxDepth } from './xml-syntax.ts';
 
 /**
- * The parser gets the document in parts of this size, because the position where it detects an error depends on the
- * parts. With a fixed size, the response depends only on the document.
+ * The parser gets the document in parts of this size. Where it detects an error depends on the parts, so a fixed size
+ * makes the response depend only on the document.
  */
 const partBytes = 64 * 1024;
 
 /**
  * Maximum length of a tag, comment, reference or CDATA section. The parser drops text as it reads, but collects these
- * until they end, and a document may never end one.
+ * until they end, and in some documents one never ends.
  */
 const maxTokenBytes = 16 * 1024 * 1024;
-/** The members in which saxes 6 collects them; there is no public API for this. */
+/** The members in which saxes 6 collects these. There is no public API for this. */
 const collected = ['text', 'name', 'entity', 'piTarget'] as const;
 
 const readable = /^(utf-?8|us-ascii|ascii)$/i;
@@ -23,11 +23,11 @@ const readable = /^(utf-?8|us-ascii|ascii)$/i;
 /** The part of a document that was already scanned and isn't parsed again. */
 export interface Before {
   readonly bytes: number;
-  /** The line in which the rest begins, from 1. */
+  /** The line in which the rest begins, counted from 1. */
   readonly line: number;
   readonly depth: number;
   readonly records: number;
-  /** The start tags of all open elements; an empty root element if the root is closed. */
+  /** The start tags of all open elements. If the root is already closed, an empty root element instead. */
   readonly tags: string;
 }
 
@@ -71,7 +71,7 @@ export class XmlParser {
     return invalid('XML', what, { line: this.#parser.line, byte: this.#byte });
   }
 
-  /** Puts the parser in the state that it would be in if it had parsed the first part itself. */
+  /** Puts the parser in the state that it would have if it had parsed the first part itself. */
   #goOn({ bytes, line, depth, records, tags }: Before): void {
     this.#parser.write(tags);
     this.#parser.line = line;

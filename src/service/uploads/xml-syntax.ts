@@ -10,15 +10,15 @@ const maxDeclarationBytes = 256;
 export const maxDepth = 1000;
 /** Total length of the names of open elements. Data needs far less. */
 const maxNameBytes = 64 * 1024;
-/** Maximum number of cached row parts; more than real data needs, but a document may have any number. */
+/** Maximum number of cached row parts. Real data needs fewer, but a document may have any number. */
 const maxParts = 1024;
 /** Maximum depth at which rows can begin: within a row, at most a hundred elements are nested. */
 const maxDepthAround = maxDepth - 200;
 
 /**
- * Scans XML 1.0 in UTF-8 and reports up to where it's certainly well-formed. Reads rows with the scanner that reads XML
- * sources, everything else piece by piece. It never rejects a document: where it stops, a strict parser continues from
- * the state recorded here. Constructs that are rare in data are also left to that parser.
+ * Scans XML 1.0 in UTF-8 and reports how much of it is certainly well-formed. Reads rows with the same scanner as for
+ * XML sources, and everything else piece by piece. It never rejects a document: where it stops, a strict parser
+ * continues from the state recorded here. Constructs that are rare in data are also left to that parser.
  */
 export class XmlSyntax {
   /** The elements that are open. */
@@ -27,8 +27,8 @@ export class XmlSyntax {
   /** Number of elements in the root so far. */
   records = 0;
   /**
-   * True after the root's start tag. The declaration and that tag are accepted as one piece, so nothing is certain
-   * before.
+   * True after the root's start tag. The declaration and that tag are accepted as one piece, so nothing before the end
+   * of the tag is certain.
    */
   begun = false;
   /** True if it stopped because of the bytes' content and not because it needs more bytes. */
@@ -38,7 +38,7 @@ export class XmlSyntax {
     width: 0,
     isRead: false,
   });
-  /** The element that was closed last. */
+  /** The element that closed last. */
   #closed: XmlTag | undefined;
   /** How many more elements of that name to read piece by piece before trying rows again (exponential backoff). */
   #pause = 0;
@@ -64,7 +64,7 @@ export class XmlSyntax {
     return at;
   }
 
-  /** The line in which it stopped, from 1. */
+  /** The line in which it stopped, counted from 1. */
   get line(): number {
     return this.#scanner.line;
   }

@@ -46,7 +46,7 @@ export const signInTrend = texts(
   ...percentages,
 );
 
-/** Sign-in trend, one row per requested day. All values are texts, as in the document. */
+/** Sign-in trend, one row per requested day. All values are strings, as in the API document. */
 export function signInTrendRows(asked: ReportQuery): object[] {
   return daysOf(asked).map(({ day, lastLogin, seats, users, logins }) => ({
     calendar_date: day,

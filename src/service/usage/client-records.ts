@@ -4,7 +4,7 @@ import { daysWith, type ReportQuery, texts } from './report.ts';
 
 export const clientTrend = texts('calendar_date', 'added', 'cancelled');
 
-/** Client trend (added and cancelled), one row per requested day. All values are texts, as in the document. */
+/** Client trend (added and cancelled), one row per requested day. All values are strings, as in the API document. */
 export function clientTrendRows(asked: ReportQuery): object[] {
   return daysOf(asked, asked.from.date, asked.to.date).map(({ day, added, cancelled }) => ({
     calendar_date: day,

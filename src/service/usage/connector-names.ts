@@ -1,4 +1,4 @@
-/** Names of the connectors in the vendor's gallery. Others aren't part of it. */
+/** Names of the connectors that are in the vendor's gallery. */
 const gallery: Readonly<Record<string, string>> = {
   box: 'Box',
   comscore: 'comScore',

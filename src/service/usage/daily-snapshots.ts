@@ -7,12 +7,12 @@ import { keepConnectors } from '../store/usage-connectors.ts';
 import '../../lib/temporal.ts';
 
 const zone = 'America/New_York';
-/** Maximum number of missed days that are caught up. */
+/** Maximum number of missed days to catch up on. */
 const maxMissedDays = 400;
 
 /**
- * Daily snapshots of every account for the usage reports. Nothing changes while the service is down, so the snapshots
- * of days that ended meanwhile can be taken at startup.
+ * Daily snapshots of every account for the usage reports. Nothing changes while the service is down, so snapshots for
+ * days that ended during that time can be taken at startup.
  */
 export class DailySnapshots {
   readonly #db: Database;
@@ -25,8 +25,7 @@ export class DailySnapshots {
   }
 
   /**
-   * Stores snapshots of the days that ended. Call it before an account changes; it's cheap while the day hasn't
-   * changed.
+   * Stores snapshots of the days that have ended. Call it before an account changes. It's cheap if no day has ended.
    */
   rollOver(): void {
     const now = this.#clock.now();
@@ -41,7 +40,7 @@ export class DailySnapshots {
     this.#ends = 0;
   }
 
-  /** Call this after the clock was set back: snapshots of repeated days are stored again. */
+  /** Call this after the clock was set back, so that snapshots of repeated days are stored again. */
   rewind(): void {
     const { date } = easternDay(this.#clock.now());
     this.#db.durably(() => this.#db.run('update usage_running_day set day = min(day, ?)', date));

@@ -39,7 +39,7 @@ export function linkViewsRows({ db, account, from, to }: ReportQuery): object[] 
   });
 }
 
-/** Views of each link in the range, with the dashboard's latest name. */
+/** Each link's views in the range, with the dashboard's latest name. */
 export function linkTotals({ db, account, from, to }: ReportQuery): object[] {
   const sql = `select link_id as published_link_id, max(hour), tab_name as dashboard_name, sum(views) as views ${inRange}
     group by link_id order by sum(views) desc, link_id`;

@@ -66,7 +66,7 @@ export function defineReport({ list, record, gated = false, rows, ...declared }:
   });
 }
 
-/** Declares fields of a record as texts. */
+/** Declares fields of a record as strings. */
 export function texts<const N extends string>(...names: readonly N[]): Record<N, ReturnType<typeof Type.String>> {
   return Object.fromEntries(names.map((name) => [name, Type.String()])) as Record<N, ReturnType<typeof Type.String>>;
 }
@@ -104,7 +104,7 @@ function asked(
   };
 }
 
-/** Snapshots of past days, plus the current values of today if it's in the range. */
+/** Snapshots of past days, plus today's current values if today is in the range. */
 export function daysWith<T extends { readonly day: string }>(
   { from, to, runningDay }: Pick<ReportQuery, 'runningDay'> & { from: string; to: string },
   { over, running }: { over: readonly T[]; running: () => readonly T[] },

@@ -22,10 +22,10 @@ export interface BackupManifest {
 
 export const manifestName = 'backup.json';
 export const databaseName = 'sluice.db';
-/** The file of the key that encrypts logins if the user configured none. */
+/** The file with the key that encrypts logins if the user hasn't configured one. */
 export const keyName = 'login.key';
 
-/** Size and hash of a file. Streams it. */
+/** Streams a file to get its size and hash. */
 export async function measure(path: string): Promise<Pick<Kept, 'bytes' | 'sha256'>> {
   const hash = createHash('sha256');
   let bytes = 0;
@@ -39,7 +39,7 @@ export async function measure(path: string): Promise<Pick<Kept, 'bytes' | 'sha25
   return { bytes, sha256: hash.digest('hex') };
 }
 
-/** Reads the manifest of a backup and verifies its files against it. Throws `BACKUP_BROKEN`. */
+/** Reads a backup's manifest and verifies the files against it. Throws `BACKUP_BROKEN`. */
 export async function verifyBackup(folder: string): Promise<BackupManifest> {
   const manifest = await readManifest(folder);
   for (const { file, bytes, sha256 } of manifest.files) {

@@ -13,7 +13,7 @@ import { refuseLinksIn } from '../links.ts';
 import { type BackupManifest, databaseName, keyName, manifestName, measure, namesIn } from './backup-files.ts';
 
 const stagePrefix = '.backup-';
-/** A staging folder older than this was left by a killed backup. */
+/** A staging folder older than this was left behind by a killed backup. */
 const staleMs = 24 * 60 * 60 * 1000;
 const busyTimeoutMs = 15_000;
 
@@ -24,10 +24,10 @@ export interface BackupResult {
 }
 
 /**
- * Takes a hot backup of a state folder: the database as of one instant, the payloads it refers to, and the login key.
- * Database and payloads are consistent because the files are hard-linked under the write lock, and files are only
- * deleted under that lock. Writers wait only while the links and the database copy are made. The database isn't
- * migrated, even if an older Sluice wrote it. `into` must be missing or empty.
+ * Takes a hot backup of a state folder: a snapshot of the database, the payloads it refers to, and the login key.
+ * Database and payloads are consistent because files are hard-linked under the write lock and are deleted only under
+ * that lock. Writers wait only while the links and the database copy are made. The database isn't migrated, even if an
+ * older version of Sluice wrote it. `into` must be missing or empty.
  */
 export async function backUp(state: string, into: string, now: number): Promise<BackupResult> {
   const folder = resolve(into);
@@ -56,7 +56,7 @@ export async function backUp(state: string, into: string, now: number): Promise<
 async function snapshot(state: string, to: { stage: string; database: string }): Promise<string[]> {
   const options = { mustExist: true, busyTimeoutMs };
   let lock: SqliteDatabase | undefined;
-  // The copy must be read by a second connection that doesn't write; the first one holds the write lock.
+  // A second, read-only connection must read the copy, because the first one holds the write lock.
   let source: SqliteDatabase | undefined;
   try {
     lock = new SqliteDatabase(join(state, databaseName), options);

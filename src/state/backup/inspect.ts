@@ -15,14 +15,19 @@ import type { OutboxState } from '../tables.ts';
 export interface Inspection {
   /** `ok`, or the first error of SQLite's quick_check. */
   readonly integrity: string;
-  /** Set if the database can't be read. The cause may be elsewhere: a full disk, another user's folder. */
+  /**
+   * Set if the database can't be read. The database may not be the cause: the disk may be full, or the folder another
+   * user's.
+   */
   readonly unread?: Problem;
   readonly schema: number;
-  /** The newest schema version that this Sluice supports. */
+  /** The newest schema version that this version of Sluice supports. */
   readonly newest: number;
-  /** True if the database claims the newest schema but has different tables: another build of Sluice made it. */
+  /**
+   * True if the database claims the newest schema but has different tables, because another build of Sluice created it.
+   */
   readonly isOther?: boolean;
-  /** Bytes of owed payloads, and of the largest known payload. */
+  /** Total size of the owed payloads, and the size of the largest known payload, in bytes. */
   readonly owed: number;
   readonly largest: number;
   /** Paths of owed payloads whose files are missing or have the wrong size. */

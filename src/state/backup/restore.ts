@@ -17,11 +17,11 @@ export interface RestoreOptions {
   readonly from: string;
   /** The state folder to restore into. */
   readonly state: string;
-  /** Sets an existing state aside. If false, an existing state is an error. */
+  /** If true, sets an existing state aside; otherwise, an existing state causes an error. */
   readonly replace: boolean;
   /**
-   * True if nothing has run since the backup (a move to another machine): owed payloads stay owed. False if
-   * destinations may have changed since: see {@link distrust}.
+   * True if nothing has run since the backup (a move to another machine), so owed payloads stay owed. False if
+   * destinations may have changed since the backup: see {@link distrust}.
    */
   readonly moved: boolean;
   readonly clock?: Clock;
@@ -30,15 +30,15 @@ export interface RestoreOptions {
 export interface RestoreResult {
   readonly madeAt: string;
   readonly payloads: number;
-  /** Payloads that were owed in the backup and are now set aside. */
+  /** Number of payloads that were owed in the backup and are now set aside. */
   readonly parked: number;
   /** Where the previous state was moved; undefined if there was none. */
   readonly former?: string;
 }
 
 /**
- * Restores a backup as the state folder. The backup is verified, migrated and prepared in a staging folder first; the
- * database is moved last, so an interrupted restore is never mistaken for a complete state. The folder itself is kept,
+ * Restores a backup as the state folder. First verifies, migrates and prepares the backup in a staging folder. Moves
+ * the database last, so an interrupted restore is never mistaken for a complete state. The folder itself is kept,
  * because it may be the root of a volume.
  */
 export async function restore(given: RestoreOptions): Promise<RestoreResult> {
@@ -74,7 +74,7 @@ interface Readying {
   readonly clock: Clock;
 }
 
-/** Migrates the staged database (a newer one is refused), releases the leases in it, and dates it. */
+/** Migrates the staged database (refuses a newer one), releases its leases, and records the time of the restore. */
 async function makeReady(stage: string, { moved, manifest, clock }: Readying): Promise<number> {
   const store = await openStore(stage, { clock });
   const { db, close } = useDatabase(join(stage, databaseName));
@@ -88,7 +88,8 @@ async function makeReady(stage: string, { moved, manifest, clock }: Readying): P
       if (await store.outbox.markDead(id, { code: 'STATE_RESTORED', message })) parked += 1;
     }
     await db.updateTable('receipts').set({ certain: 0 }).execute();
-    // A job's kept rows always match its watermark, but its instance may have changed since: all rows are sent again.
+    // A job's kept rows always match its watermark, but its instance may have changed since the backup, so all rows are
+    // sent again.
     const keeping = db.selectFrom('current_generations').select('job');
     await db.deleteFrom('watermarks').where('job', 'not in', keeping).execute();
     await store.generations.doubt();

@@ -4,21 +4,21 @@ import type { StoreContext } from '../engine/context.ts';
 /** A past range that is being read again, chunk by chunk. */
 export interface Backfill {
   readonly job: string;
-  /** Fingerprint of the query: chunks of another query can't be used. */
+  /** Fingerprint of the query. Chunks of another query can't be used. */
   readonly reading: string;
-  /** As the person wrote it: `lower` is inclusive, `upper` exclusive. */
+  /** As the user wrote it; `lower` is inclusive, `upper` exclusive. */
   readonly lower: string;
   readonly upper: string;
-  /** Size of a chunk; empty: the whole range at once. */
+  /** Size of a chunk. If empty, the whole range is read at once. */
   readonly chunk: string;
   /** Everything below this value has been read. */
   readonly reached: string;
-  /** Its files; absent before the first chunk. */
+  /** The backfill's files; absent before the first chunk. */
   readonly staged?: StagedRanges;
   readonly begunAt: number;
 }
 
-/** Progress of backfills, at most one per job. A crash repeats at most one chunk. */
+/** Progress of backfills, at most one per job. After a crash, at most one chunk is read again. */
 export class Backfills {
   readonly #context: StoreContext;
 

@@ -28,7 +28,7 @@ export async function advanceCheckpoint(inside: StoreContext, place: Checkpoint)
   if (watermark !== undefined) await new Watermarks(inside).set({ job, run, ...watermark });
   await holdCheckpoint(inside, place);
   const sets = new Generations(inside);
-  // If the job no longer keeps rows, its old ones are useless.
+  // If the job no longer keeps rows, its old rows are useless.
   await (generation === undefined ? sets.forget(job) : sets.advance(job, run));
 }
 

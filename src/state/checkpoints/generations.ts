@@ -9,11 +9,11 @@ import { Runs } from '../runs/runs.ts';
 import type { GenerationRow } from '../tables.ts';
 import { type Backfill, Backfills } from './backfills.ts';
 
-/** The kept rows as one run left them. */
+/** A job's kept rows after one run. */
 export interface Generation {
-  /** Query fingerprint: rows of another query can't be used. */
+  /** Query fingerprint. Rows of another query can't be used. */
   readonly reading: string;
-  /** Output fingerprint: the transforms, and the target. */
+  /** Output fingerprint, of the transforms and the target. */
   readonly shape: string;
   readonly manifest: Manifest;
 }
@@ -22,16 +22,18 @@ export interface Generation {
 export interface CurrentGeneration extends Generation {
   /** The run that made it. */
   readonly run: string;
-  /** True if all its rows became a payload. False after a restore, when the instance's contents are unknown. */
+  /**
+   * True if a payload contains all its rows. False after a restore, because the instance's contents are then unknown.
+   */
   readonly isShown: boolean;
 }
 
-/** The stored manifest, with the backfill that read the ranges; the backfill ends with this generation. */
+/** The stored manifest and, if this generation ends a backfill, the backfill that read its ranges. */
 type KeptManifest = Manifest & { readonly backfill?: Backfill };
 
-/** Grace period: a file younger than this is never swept, because a run may not have recorded it yet. */
+/** Grace period: a newer file is never swept, because a run may not have recorded it yet. */
 const youngMs = 10 * 60_000;
-/** A payload in one of these states may still be sent; its rows then become the current generation. */
+/** A payload in one of these states may still be sent, and its rows then become the current generation. */
 const open = ['owed', 'quarantined', 'dead'] as const;
 
 /**
@@ -51,7 +53,7 @@ export class Generations {
     return join(this.#context.folder, 'sets');
   }
 
-  /** The generation that the job's next run continues; undefined if it reads everything. */
+  /** The generation that the job's next run continues from; undefined if that run reads everything. */
   async find(job: string, reading: string): Promise<CurrentGeneration | undefined> {
     const row = await this.#context.db
       .selectFrom('current_generations')
@@ -77,7 +79,7 @@ export class Generations {
     return rows.map(({ manifest, ...row }) => ({ ...row, manifest: JSON.parse(manifest) as Manifest }));
   }
 
-  /** The generation that a run made; undefined if it made none or it was deleted. */
+  /** The generation that a run created; undefined if the run created none or it was deleted. */
   async ofRun(run: string): Promise<GenerationRow | undefined> {
     return this.#context.db.selectFrom('generations').selectAll().where('run', '=', run).executeTakeFirst();
   }
@@ -95,10 +97,7 @@ export class Generations {
       .execute();
   }
 
-  /**
-   * Makes the generation of a run the current one. The previous one is kept in case the run's payload is never
-   * delivered.
-   */
+  /** Makes a run's generation the current one. Keeps the previous one in case the run's payload is never delivered. */
   async advance(job: string, run: string): Promise<void> {
     const present = await this.#present(job);
     const previous_run = present?.run === run ? present.previous_run : (present?.run ?? null);
@@ -125,18 +124,18 @@ export class Generations {
     if (ended !== undefined && (await backfills.find(row.job)) === undefined) await backfills.set(ended);
   }
 
-  /** Rollback: the generation of a former run becomes current. There is no previous one to return to. */
+  /** Rollback: makes an earlier run's generation current. No previous one is kept to return to. */
   async goBackTo(job: string, run: string): Promise<void> {
     await this.#set(job, { run, previous_run: null });
   }
 
-  /** The job's next run reads everything. */
+  /** Makes the job's next run read everything. */
   async forget(job: string): Promise<void> {
     await this.#context.db.deleteFrom('current_generations').where('job', '=', job).execute();
     await this.#context.db.deleteFrom('backfills').where('job', '=', job).execute();
   }
 
-  /** The contents of the instances are unknown: the next run of each job builds a payload of all its rows. */
+  /** Records that the instances' contents are unknown, so each job's next run builds a payload with all its rows. */
   async doubt(): Promise<void> {
     await this.#context.db.updateTable('current_generations').set({ shown: 0 }).execute();
   }
@@ -153,7 +152,7 @@ export class Generations {
     });
   }
 
-  /** Deletes what an ended run wrote, unless it became a generation. */
+  /** Deletes the files of an ended run, unless they became a generation. */
   async leave(run: string): Promise<void> {
     if (!existsSync(join(this.root, run))) return;
     await inTransaction(this.#context, async (inside) => {
@@ -225,8 +224,8 @@ export class Generations {
   }
 
   /**
-   * Ends the backfill because its ranges are now part of the kept rows. It's saved with the generation in case the
-   * payload is never delivered.
+   * Ends the backfill, because its ranges are now part of the kept rows. The backfill is saved with the generation in
+   * case the payload is never delivered.
    */
   async #endBackfill(job: string, run: string): Promise<void> {
     const manifest = await this.#manifestOf(run);

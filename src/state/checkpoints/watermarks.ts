@@ -14,7 +14,7 @@ export interface StoredWatermark {
   readonly text: string;
 }
 
-/** Each job's watermark. It only covers data that was delivered or is owed. */
+/** Each job's watermark. It covers only data that was delivered or is owed. */
 export class Watermarks {
   readonly #context: StoreContext;
 
@@ -22,7 +22,7 @@ export class Watermarks {
     this.#context = context;
   }
 
-  /** The watermark that the job's next run continues from; undefined if it reads everything. */
+  /** The watermark that the job's next run continues from; undefined if that run reads everything. */
   async find(job: string, reading: string): Promise<string | undefined> {
     const row = await this.#row(job);
     return row?.reading === reading ? row.text : undefined;
@@ -43,8 +43,8 @@ export class Watermarks {
   }
 
   /**
-   * The source was checked again and has no changes. The text may differ (a new ETag, for example), but it still
-   * belongs to the same payload.
+   * Records that the source was checked again and has no changes. The watermark may differ (a new ETag, for example),
+   * but it still belongs to the same payload.
    */
   async renew({ job, reading, text }: Omit<StoredWatermark, 'run'>): Promise<void> {
     const { db, clock } = this.#context;
@@ -76,10 +76,10 @@ export class Watermarks {
   }
 
   /**
-   * A person sets where the job's next run continues: at the value that `meant` derives from the current text, or from
-   * the start if `meant` is absent (the kept rows are then deleted too). The decision is audited in the same
-   * transaction. Returns `busy` while a run holds the job's lease, `unknown` if there is nothing to change. If `meant`
-   * throws, nothing changes.
+   * Sets where the job's next run continues, as a user decided: from the value that `meant` derives from the current
+   * watermark, or from the start if `meant` is absent (the kept rows are then deleted too). The decision is audited in
+   * the same transaction. Returns `busy` while a run holds the job's lease, `unknown` if there is nothing to change. If
+   * `meant` throws, nothing changes.
    */
   decide(
     job: string,

@@ -13,7 +13,7 @@ export interface StoreContext {
   readonly pending: PendingWrites;
   /** Absolute path of the state folder. */
   readonly folder: string;
-  /** Absent: payloads are deleted on delivery. */
+  /** If absent, payloads are deleted when they are delivered. */
   readonly keep?: PayloadRetention;
 }
 

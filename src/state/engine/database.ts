@@ -12,12 +12,14 @@ interface Shared {
 }
 
 /**
- * One connection per file and process. SQLite blocks the thread while it waits for a lock, so a second connection on
- * the same thread would deadlock: it would wait for a transaction that can't continue until the wait ends.
+ * One connection per file and process. SQLite blocks the thread while it waits for a lock. A second connection on the
+ * same thread would deadlock, because it would wait for a transaction that can't continue until the wait ends.
  */
 const open = new Map<string, Shared>();
 
-/** Opens the database in `file`, shared within this process and reference-counted: the last `close` closes it. */
+/**
+ * Opens the database in `file`, which is shared within this process and reference-counted: the last `close` closes it.
+ */
 export function useDatabase(
   file: string,
   options: { readonly durable?: boolean; readonly mustExist?: boolean } = {},

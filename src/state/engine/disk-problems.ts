@@ -74,7 +74,7 @@ export function diskFull(seen: {
   });
 }
 
-/** A refused run deletes its own files, so "wait for the current runs" doesn't help here. */
+/** Leaves out files of current runs: a refused run deletes its own files, so waiting for current runs doesn't help. */
 function adviceOr(holdings: readonly DiskUsage[], other: string): string {
   const advice = roomAdvice(holdings.filter(({ kind }) => kind !== 'spooling'));
   return advice === undefined ? other : `${advice}; or ${other}`;

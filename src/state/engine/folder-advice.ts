@@ -3,8 +3,8 @@ import { dirname } from 'node:path';
 import { commandLine } from '../../lib/command-line.ts';
 
 /**
- * The command that makes a folder usable after a file system error: a change of owner or mode, or creating it as root.
- * No command if none would help (a file with that name, a read-only mount).
+ * The command that makes a folder usable after a file system error: changes the owner or mode, or creates the folder as
+ * root. Undefined if no command would help (a file with that name, a read-only mount).
  */
 export function folderAdvice(folder: string, code: string | undefined, uid: number | undefined): string {
   const elsewhere = 'name another state folder in the config';
@@ -16,14 +16,14 @@ export function folderAdvice(folder: string, code: string | undefined, uid: numb
 
 /**
  * How to run a command on a state that belongs to another user. Changing the owner instead would break a daemon that
- * uses it.
+ * uses the state.
  */
 export const asOwner = (uid: number): string =>
   `run this command as the user that owns the state folder: ${commandLine('sudo', '-u', `#${uid}`)} sluice …`;
 
 /**
- * The owner's UID; undefined if the folder is missing, empty, or root's, because then a change of owner loses nothing.
- * A folder that can't be listed counts as a state.
+ * The owner's UID; undefined if the folder is missing, empty or owned by root, because then nothing is lost by changing
+ * the owner. A folder that can't be listed counts as a state.
  */
 function ownerOfState(folder: string): number | undefined {
   const [at, { uid }] = nearest(folder);

@@ -5,7 +5,8 @@ import { databaseName } from '../backup/backup-files.ts';
 
 /**
  * Whether the state folder has a database; false if there is no such folder or file. Throws `STATE_UNUSABLE` if this
- * user lacks permission or the path can't be followed: returning false would hide a running daemon and owed payloads.
+ * user lacks permission or the path can't be resolved, because returning false would hide a running daemon and owed
+ * payloads.
  */
 export function hasDatabase(folder: string): boolean {
   try {

@@ -11,9 +11,9 @@ import { emptied } from './state-problem.ts';
 
 /**
  * Migrates the database to the newest schema. All steps run in one transaction that takes the write lock at its start,
- * so if two processes start together, one migrates and the other finds it done. Before anything is written, it refuses
- * a database of a newer Sluice (`STATE_NEWER`), an empty one next to payloads (`STATE_DAMAGED`), and one whose tables
- * don't match its steps (`STATE_OTHER`).
+ * so if two processes start together, one migrates and the other has nothing left to do. Before writing anything,
+ * refuses a database from a newer version of Sluice (`STATE_NEWER`), an empty one next to payloads (`STATE_DAMAGED`),
+ * and one whose tables don't match its steps (`STATE_OTHER`).
  */
 export async function migrate(
   db: Kysely<Tables>,
@@ -37,7 +37,9 @@ export async function migrate(
   });
 }
 
-/** Detects a step that was edited after this database applied it: later statements wouldn't match the tables. */
+/**
+ * Detects a step that was edited after this database applied it, because later statements wouldn't match the tables.
+ */
 async function assertShape(db: Kysely<Tables>, folder: string): Promise<void> {
   const found = await entriesOf(db);
   if (schemaHash(found) === newestHash) return;
@@ -69,8 +71,8 @@ async function entriesOf(db: Kysely<Tables>): Promise<readonly SchemaEntry[]> {
 }
 
 /**
- * The numbers of the applied steps. They may have gaps: steps are written in parallel, and a release may have contained
- * only the later one.
+ * The numbers of the applied steps. There may be gaps: steps are written in parallel, so a release may have contained
+ * only the later of two steps.
  */
 async function stepsTaken(
   db: Kysely<Tables>,

@@ -45,7 +45,10 @@ class PatientDriver extends SqliteDriver {
   }
 }
 
-/** One deadline per lock: statements queued for the connection share it, so the last one fails as soon as the first. */
+/**
+ * One deadline per lock. All statements queued for the connection share it, so the last one fails as early as the
+ * first.
+ */
 class LockPatience {
   readonly #health: WriteHealth;
   #lock: { readonly since: number; lastSeen: number } | undefined;
@@ -80,7 +83,7 @@ class LockPatience {
   }
 }
 
-/** Readers succeed next to any lock (WAL), so their success doesn't show that the lock is free. */
+/** Readers succeed whatever is locked (WAL), so their success doesn't show that the lock is free. */
 const takesLock = (sql: string): boolean => sql === 'begin' || isWrite(sql);
 
 function isLocked(error: unknown): error is Problem {

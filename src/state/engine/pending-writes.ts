@@ -1,12 +1,12 @@
 import type { Clock } from '../../lib/clock.ts';
 import { isUnwritable } from './state-problem.ts';
 
-/** Retry interval for a disk that refused a write. */
+/** Retry interval after the disk refused a write. */
 const retryMs = 2_000;
 
 /**
- * Writes that must happen eventually because they release what this process holds. A write refused by a full, failing
- * or read-only disk is repeated until it succeeds, so each must be idempotent.
+ * Writes that must eventually succeed because they release what this process holds. If the disk is full, failing or
+ * read-only, a write is repeated until it succeeds, so each must be idempotent.
  */
 export class PendingWrites {
   readonly #clock: Clock;
@@ -23,7 +23,7 @@ export class PendingWrites {
     return this.#pending.has(id);
   }
 
-  /** Makes the write now, or retries it in the background. Rejects only with errors that the disk didn't cause. */
+  /** Writes now or, if that fails, retries in the background. Rejects only with errors that the disk didn't cause. */
   async settle(id: string, write: () => Promise<unknown>): Promise<void> {
     try {
       await write();
@@ -34,7 +34,7 @@ export class PendingWrites {
     }
   }
 
-  /** Makes one last attempt; writes that still fail are lost with the process. */
+  /** Makes one last attempt. Writes that still fail are lost when the process ends. */
   async close(): Promise<void> {
     this.#stop.abort();
     await this.#flush().catch(() => undefined);

@@ -13,9 +13,9 @@ class Gap {
 }
 
 /**
- * A prepared query: built and compiled on first use, then run with other values, because building takes several times
- * as long as SQLite needs to execute it. It works on any database or transaction of the store. Whatever `build` decides
- * (which columns, how many values) is fixed.
+ * A prepared query: built and compiled on first use, then run again with other values, because building takes several
+ * times as long as executing. It works on any database or transaction of the store. What `build` decides (which
+ * columns, how many values) stays fixed.
  */
 export function prepared<V extends object, R>(
   build: (db: Kysely<Tables>, value: BoundValue<V>) => Compilable<R>,

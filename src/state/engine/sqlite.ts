@@ -7,15 +7,15 @@ import { TransactionGuard } from './transaction-guard.ts';
 import { WriteHealth } from './write-health.ts';
 
 /**
- * How long SQLite itself waits, blocking the thread, for another process to finish its transaction. It waits longer
- * while opening.
+ * How long SQLite itself waits for another process to finish its transaction, which blocks the thread. While opening,
+ * it waits longer.
  */
 const busyTimeoutMs = 25;
 const keptStatements = 300;
 
 interface SqliteStateOptions {
   readonly durable?: boolean;
-  /** Fail if the file is missing, instead of creating it. */
+  /** If the file is missing, fail instead of creating it. */
   readonly mustExist?: boolean;
   readonly health?: WriteHealth;
 }
@@ -84,8 +84,8 @@ function rollbackBy(guard: TransactionGuard): SqliteStatement {
 const retryMs = 5;
 
 /**
- * If two processes open a new file together, the second gets "busy" from the switch to WAL at once, because SQLite
- * doesn't apply its busy timeout there. So we poll.
+ * If two processes open a new file together, the second gets a "busy" error immediately when it switches to WAL,
+ * because SQLite doesn't apply its busy timeout there. So we poll.
  */
 function switchToWal(database: SqliteDatabase): void {
   for (let end: number | undefined; ; ) {

@@ -5,12 +5,12 @@ import { sqliteErrorName } from '../../lib/sqlite.ts';
 
 const unwritable: ReadonlySet<string> = new Set(['STATE_FULL', 'STATE_LOCKED', 'STATE_UNREADABLE', 'OPEN_FILES_LIMIT']);
 
-/** True if the state can't be written or read now but may be later: the disk is full, failing or read-only. */
+/** True if the failure may be temporary: the disk is full, failing or read-only. */
 export function isUnwritable(error: unknown): error is Problem {
   return error instanceof Problem && unwritable.has(error.code);
 }
 
-/** One line for people: `The state is not writable: …`. */
+/** A one-line message for users: `The state is not writable: …`. */
 export function unwritableText({ message, seen, next }: Problem): string {
   return `The state is not writable: ${message} (${seen}). Nothing runs or is sent until it is; ${next}.`;
 }

@@ -18,7 +18,7 @@ export function storedPath(folder: string, path: string): string {
   return relative(folder, path);
 }
 
-/** The absolute path of a stored one. */
+/** The absolute path for a stored path. */
 export function absolutePath(folder: string, stored: string): string {
   return resolve(folder, stored);
 }

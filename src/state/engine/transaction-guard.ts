@@ -9,8 +9,8 @@ export interface GuardedConnection {
 
 /**
  * Keeps begin, commit and rollback in step with SQLite, which rolls back by itself if the disk is full or fails.
- * Without this, the explicit rollback that follows throws and hides the first error, and statements after a swallowed
- * error commit one by one outside any transaction.
+ * Without this, the explicit rollback that follows would throw and hide the first error, and statements after a
+ * swallowed error would commit one by one outside any transaction.
  */
 export class TransactionGuard {
   readonly #connection: GuardedConnection;
@@ -35,7 +35,7 @@ export class TransactionGuard {
       this.#note(text, result);
       return result;
     } catch (error) {
-      // A lock may be free on the next attempt; the code that gives up waiting reports it.
+      // The lock may be free on the next attempt. The code that gives up waiting reports it.
       if (isUnwritable(error) && error.code !== 'STATE_LOCKED') this.#health.refused(error);
       if (this.#isBegun && !this.#connection.inTransaction) this.#failure = error;
       throw error;

@@ -30,13 +30,13 @@ function inRange(now: number): number {
   throw badRequest('The clock can be set from 1970-01-02 to 9999-12-30');
 }
 
-/** Before it responds, runs the work that the clock change made due: daily snapshots and refreshes. */
+/** Before responding, runs the work that the clock change made due: daily snapshots and refreshes. */
 function moved(context: ControlContext): { data: object } {
   applyClockChange(context.service);
   return { data: describe(context) };
 }
 
-/** How far to advance, milliseconds. */
+/** How far to advance, in milliseconds. */
 function stepOf(context: ControlContext, { by, to }: { by?: string; to?: 'next_day' }): number {
   if ((by === undefined) === (to === undefined)) throw badRequest('One of the fields by, to is required');
   const now = context.clock.now();

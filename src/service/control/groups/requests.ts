@@ -45,7 +45,7 @@ interface Wait {
   readonly signal: AbortSignal;
 }
 
-/** Resolves with the completed requests that match, as soon as there are `count` of them or the timeout is over. */
+/** Resolves with the matching completed requests as soon as there are `count` of them or the timeout has passed. */
 function ended(log: RequestLog, fits: Test, { count, timeoutMs, signal }: Wait): Promise<LoggedRequest[]> {
   const found = (): LoggedRequest[] => log.entries.filter((entry) => isOver(entry) && fits(entry));
   let left = count - found().length;

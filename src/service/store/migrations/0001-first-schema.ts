@@ -7,6 +7,6 @@ import { usage } from './first-schema/usage.ts';
 
 /**
  * The tables of the first release. Every foreign key has an index, so deletes are fast. Lists of assets are read in
- * index order, so a share contains the account and the creation time of its asset, which never change.
+ * index order, so each share contains its asset's account and creation time, which never change.
  */
 export const sql = [accounts, datasources, klips, tabs, publishedLinks, usage].join('');

@@ -1,6 +1,6 @@
 import type { SchemaModule } from 'kysely';
 
-/** Which processes are alive, the leases that they hold, and single values that they share. */
+/** Live processes, the leases that they hold, and the values that they share. */
 export async function createProcessTables(schema: SchemaModule): Promise<void> {
   await schema
     .createTable('heartbeats')

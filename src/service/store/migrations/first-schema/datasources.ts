@@ -1,8 +1,8 @@
 import { sharesOf } from './shares.ts';
 
 /**
- * Data sources, share rights, instances with their data, and the refresh queue. Due times of instances are stored in
- * the database; null: no scheduled refresh.
+ * Data sources, share rights, instances with their data, and the refresh queue. Instances' due times are stored in the
+ * database; null means no scheduled refresh.
  */
 export const datasources = `
 create table datasources (

@@ -1,6 +1,6 @@
 /**
- * Published links, which show dashboards to people without an account, and their views. A view outlives its link, with
- * the link's settings at that time, because reports cover the past.
+ * Published links, which show dashboards to people without an account, and their views. Views are kept after their link
+ * is deleted, with the link's settings at that time, because reports cover the past.
  */
 export const publishedLinks = `
 create table published_links (

@@ -1,8 +1,8 @@
 import { sharesOf } from './shares.ts';
 
 /**
- * Dashboards (called tabs in paths and tables), share rights, the Klips on them, and the default dashboards of groups
- * and users.
+ * Dashboards (called tabs in paths and tables), their share rights and Klips, and the default dashboards of groups and
+ * users.
  */
 export const tabs = `
 create table tabs (
