@@ -3,15 +3,15 @@ import { takeBlockedRuns } from './runs/blocked-runs.ts';
 import type { Repositories, Store } from './store.ts';
 import type { OutboxRow, RunRow } from './tables.ts';
 
-/** A count and not an age: a wrong clock must not delete the history. */
+/** Limited by count and not by age, because a wrong clock must not delete the history. */
 export const maxKeptRuns = 20_000;
 
 export interface RecoverResult {
   /** Runs whose process died. */
   readonly interrupted: readonly RunRow[];
-  /** Payloads whose file was missing or had the wrong size: marked dead. */
+  /** Payloads that were marked dead because their file was missing or had the wrong size. */
   readonly damaged: readonly OutboxRow[];
-  /** Jobs whose last run may have blocked its process: they run last, one at a time. */
+  /** Jobs whose last run may have blocked its process. They run last, one at a time. */
   readonly suspects: Set<string>;
   /** Files that were not needed. */
   readonly swept: readonly string[];
@@ -19,7 +19,7 @@ export interface RecoverResult {
 
 /**
  * Crash recovery, the first step of every start: closes runs of dead processes, marks damaged payloads dead, and sweeps
- * unneeded files. Safe next to other processes. One damaged payload never stops the rest (R25).
+ * unneeded files. Safe to run next to other processes. A damaged payload never stops the others (R25).
  */
 export async function recover(store: Store): Promise<RecoverResult> {
   const suspects = await takeBlockedRuns(store);
@@ -36,7 +36,10 @@ export async function recover(store: Store): Promise<RecoverResult> {
   return { interrupted, damaged, suspects, swept };
 }
 
-/** Closes what dead processes left, in one transaction: usually, there is nothing to write. Returns their runs. */
+/**
+ * Closes the runs that dead processes left open, in one transaction, because there is usually nothing to write. Returns
+ * those runs.
+ */
 async function closeDead({ runs, retries, leases }: Repositories): Promise<RunRow[]> {
   const interrupted = await runs.interruptOrphans();
   await retries.giveUpOrphans();

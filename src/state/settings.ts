@@ -1,6 +1,6 @@
 import type { StoreContext } from './engine/context.ts';
 
-/** Small values by name that outlive the process and don't fit another table. */
+/** Small named values that outlive the process and don't fit into another table. */
 export class Settings {
   readonly #context: StoreContext;
 

@@ -81,18 +81,18 @@ export interface Store extends Repositories {
   /** Absolute path of the state folder. */
   readonly folder: string;
   readonly processes: Processes;
-  /** False: the state is lost when the process ends. */
+  /** If false, the state is lost when the process ends. */
   readonly durable: boolean;
   /** Runs `work` in a transaction. Use only the repositories that are passed in. */
   transaction<T>(work: (parts: Repositories) => Promise<T>): Promise<T>;
   /**
-   * Runs a transaction now or, if the disk refuses writes, as soon as it accepts them. `id` names what it settles.
-   * Rejects only with errors that the disk didn't cause; must be idempotent.
+   * Runs a transaction now or, if the disk refuses writes, as soon as the disk accepts them. `id` names what the
+   * transaction settles. Rejects only with errors that the disk didn't cause. The transaction must be idempotent.
    */
   settle(id: string, work: (parts: Repositories) => Promise<unknown>): Promise<void>;
-  /** Why the last write failed: the disk is full, failing or read-only; undefined while writes succeed. */
+  /** Why the last write failed (the disk is full, failing or read-only); undefined while writes succeed. */
   unwritable(): Problem | undefined;
-  /** Tests with a small write; for a process that hasn't written anything yet. */
+  /** Tries a small write, for a process that hasn't written anything yet. */
   probe(): Promise<Problem | undefined>;
   close(): Promise<void>;
 }
@@ -102,7 +102,7 @@ export interface StoreOptions {
   readonly clock: Clock;
   /** How many delivered payloads stay on disk; default: none. */
   readonly keep?: PayloadRetention;
-  /** False: the database is in memory and ends with this process; for a state that only this process needs. */
+  /** If false, the database is in memory and lost when this process ends. For a state that only this process needs. */
   readonly durable?: boolean;
   /** For tests: the identity of this process, and which processes are dead. */
   readonly processes?: Processes;
@@ -112,8 +112,8 @@ export interface StoreOptions {
 const heartbeatMs = 10_000;
 
 /**
- * Opens (creates and migrates) the state in `folder`. Several processes may open it at once. Only its owner can read
- * it.
+ * Opens the state in `folder`, and creates or migrates it if necessary. Several processes may open it at once. Only its
+ * owner can read it.
  */
 export async function openStore(folder: string, options: StoreOptions): Promise<Store> {
   const at = resolve(folder);
@@ -208,7 +208,7 @@ function prepareFile(folder: string): string {
   return file;
 }
 
-/** Removes the permissions of other users from a folder. */
+/** Removes other users' permissions from a folder. */
 function restrict(folder: string): void {
   const descriptor = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY);
   try {

@@ -3,7 +3,7 @@ import type { Column, ColumnType } from '../sdk/column.ts';
 import { storedCount } from './stored.ts';
 
 /**
- * Storage of one column: only the bytes of kept rows, without the filtered rows around them. The first batch decides
+ * Stores one column: only the bytes of the kept rows, without the filtered rows around them. The first batch decides
  * between bytes and values; later batches are converted.
  */
 class HeldColumn {
@@ -98,13 +98,13 @@ export class Held {
     return this.#rows;
   }
 
-  /** Copies the visible rows; the batch and its buffers can be reused. */
+  /** Copies the visible rows, so that the batch and its buffers can be reused. */
   add(batch: Batch): void {
     for (const [c, store] of this.#stores.entries()) store.add(batch.cells[c]!, batch, this.#rows);
     this.#rows += batch.length;
   }
 
-  /** Returns all kept rows and drops them; null if there are none. */
+  /** Returns and drops all kept rows; null if there are none. */
   release(): Batch | null {
     if (this.#rows === 0) return null;
     const batch = { columns: this.#columns, cells: this.#stores.map((store) => store.cells()), length: this.#rows };

@@ -1,6 +1,6 @@
 import { type Batch, type Cells, storedRow, type Value } from '../sdk/batch.ts';
 
-/** The number of stored rows up to the last visible one: the size for new cells of this batch. */
+/** The number of stored rows up to the last visible one, which is the size for this batch's new cells. */
 export function storedCount(batch: Batch): number {
   const { rows, length } = batch;
   if (rows === undefined) return length;
@@ -9,7 +9,7 @@ export function storedCount(batch: Batch): number {
   return last + 1;
 }
 
-/** An array of nulls for new cells of this batch, to be filled at the visible stored rows. */
+/** An array of nulls for this batch's new cells, to be filled at the visible stored rows. */
 export function newCells(batch: Batch): Value[] {
   return new Array<Value>(storedCount(batch)).fill(null);
 }

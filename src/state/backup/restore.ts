@@ -74,7 +74,10 @@ interface Readying {
   readonly clock: Clock;
 }
 
-/** Migrates the staged database (refuses a newer one), releases its leases, and records the time of the restore. */
+/**
+ * Migrates the staged database (refuses a newer one), releases its leases and, unless nothing has run since the backup,
+ * sets owed payloads aside.
+ */
 async function makeReady(stage: string, { moved, manifest, clock }: Readying): Promise<number> {
   const store = await openStore(stage, { clock });
   const { db, close } = useDatabase(join(stage, databaseName));

@@ -1,7 +1,10 @@
 import type { Kysely } from 'kysely';
 import { all } from './all.generated.ts';
 
-/** One numbered step of the schema: a file `NNN-name.ts`. A step that has been released is never changed; a new one is added. */
+/**
+ * One numbered step of the schema: a file `NNN-name.ts`. Once released, a step never changes; later changes are new
+ * steps.
+ */
 export interface Migration {
   readonly number: number;
   readonly name: string;

@@ -4,15 +4,15 @@ import type { OutboxRow, Tables } from '../tables.ts';
 
 type Column = ExpressionBuilder<Tables, 'outbox'>;
 
-/** Counts failed attempts, and the crashed ones since the last failure. */
+/** Counts failed attempts, and crashed attempts since the last failure. */
 export function triesOf({ attempts, crashes, code }: Pick<OutboxRow, 'attempts' | 'crashes' | 'code'>) {
   const open = code === null && attempts > 0;
   return { failures: open ? attempts - 1 : attempts, crashes: open ? crashes + 1 : 0 };
 }
 
 /**
- * The value recorded for an attempt abandoned at `now`. It's never equal to the start of an attempt, which would mean
- * "possibly still in flight" (see {@link unansweredIn}).
+ * The value recorded for an attempt abandoned at `now`. It never equals the start of the attempt, because that would
+ * mean "possibly still in flight" (see {@link unansweredIn}).
  */
 export const givenUpAt = (now: number): number => now + 1;
 
@@ -30,8 +30,8 @@ export function begun(column: Column, now: number) {
 }
 
 /**
- * Marks the instance's other open attempts as abandoned. An instance receives one upload at a time, so when one starts,
- * all earlier ones have ended.
+ * Marks the instance's other open attempts as abandoned. An instance receives one upload at a time, so when an upload
+ * starts, all earlier ones have ended.
  */
 export async function giveUpOthers({ db }: StoreContext, row: OutboxRow, now: number): Promise<void> {
   await db
@@ -46,7 +46,7 @@ export async function giveUpOthers({ db }: StoreContext, row: OutboxRow, now: nu
     .execute();
 }
 
-/** Crashed attempts in a row, including the last one if it has no end. */
+/** Consecutive crashed attempts, including the last attempt if it has no recorded end. */
 function cutsIn(column: Column) {
   return column
     .case()
@@ -64,8 +64,8 @@ function isOpen(column: Column) {
 }
 
 /**
- * An attempt without a recorded end is unanswered. When it was abandoned isn't known yet: while this value equals the
- * attempt's start, it may still be in flight.
+ * The time of the last unanswered attempt. If an attempt has no recorded end, this is the attempt's start, which means
+ * that it may still be in flight.
  */
 export function unansweredIn(column: Column) {
   return column.case().when(isOpen(column)).then(column.ref('last_attempt_at')).else(column.ref('unanswered_at')).end();
@@ -81,7 +81,7 @@ export function failuresIn(column: Column) {
     .end();
 }
 
-/** The attempt count without the last attempt, which doesn't count. */
+/** The attempt count without the last attempt, if that one must not count. */
 export function oneLess(column: Column) {
   return column
     .case()
@@ -92,8 +92,8 @@ export function oneLess(column: Column) {
 }
 
 /**
- * When an owed payload may be tried (epoch ms, 0 = now). If the clock was set back to before the last attempt, the
- * payload is due now, so the wait isn't extended.
+ * When to try an owed payload (epoch ms, 0 = now). If the clock was set back to before the last attempt, the payload is
+ * due now, so that the wait doesn't get longer.
  */
 export function dueAt(row: OutboxRow, now: number): number {
   if (row.next_attempt_at === null || (row.last_attempt_at ?? 0) > now) return 0;

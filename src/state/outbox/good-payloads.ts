@@ -13,7 +13,7 @@ import { pendingPayloads } from './pending-payloads.ts';
 /** A payload that its instance shows, has shown, or is about to show. */
 export type GoodPayload = OutboxRow;
 
-/** Payloads that passed the guards: new ones are compared with them, and a rollback restores them. */
+/** Payloads that passed the guards. New payloads are compared with them, and a rollback restores them. */
 export class GoodPayloads {
   readonly #context: StoreContext;
 
@@ -21,13 +21,13 @@ export class GoodPayloads {
     this.#context = context;
   }
 
-  /** The newest payload that the instance shows or is owed. */
+  /** The newest payload that the instance shows or that is owed to it. */
   async last(key: InstanceKey): Promise<GoodPayload | undefined> {
     return this.#of(key).where('state', 'in', ['owed', 'delivered']).orderBy('id', 'desc').limit(1).executeTakeFirst();
   }
 
   /**
-   * Payloads that a rollback can restore: older than the one shown, with their files still present. Newest data first.
+   * Payloads that a rollback can restore: older than the one shown, with a file that still exists. Newest data first.
    */
   async former(key: InstanceKey): Promise<GoodPayload[]> {
     const present = await this.last(key);
@@ -43,10 +43,10 @@ export class GoodPayloads {
   }
 
   /**
-   * Rolls back: enqueues a former payload in its own run and puts the job on hold, so that no later run undoes it.
-   * `job` is the job that writes the instance now; it may have been renamed since. Other pending payloads of the
-   * instance are superseded. The job continues from the checkpoint of that time: from its kept rows or, if it keeps
-   * none, from the beginning. Take the job's lease first.
+   * Rolls back: enqueues a former payload in a run of its own and puts the job on hold, so that no later run undoes the
+   * rollback. `job` is the job that writes the instance now, which may have been renamed since. The instance's other
+   * pending payloads are superseded. The job continues from the former payload's checkpoint: from its kept rows or, if
+   * it keeps none, from the beginning. Take the job's lease first.
    */
   putBack(former: GoodPayload, { job, by }: { job: string; by: DecidedBy }): Promise<Decided> {
     return inTransaction(this.#context, async (inside) => {

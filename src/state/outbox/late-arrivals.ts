@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { OutboxRow, Tables } from '../tables.ts';
 
-/** After this time, the service no longer processes an abandoned request. */
+/** After this long, the service no longer processes an abandoned request. */
 export const lateMs = 10 * 60_000;
 
 type Of = Pick<OutboxRow, 'url' | 'client_id' | 'instance'>;
@@ -16,8 +16,8 @@ export interface LateArrival {
 
 /**
  * Instances that may still receive old data, because other bytes were tried in the ten minutes before the current ones
- * were accepted; `of` selects one. This query runs constantly and usually finds nothing, so it first looks for
- * unanswered attempts, which are few.
+ * were accepted; `of` selects a single instance. This query runs constantly and usually finds nothing, so it first
+ * looks for unanswered attempts, which are few.
  */
 export async function lateArrivals(db: Kysely<Tables>, of?: Of): Promise<LateArrival[]> {
   if (!(await hasUnanswered(db, of))) return [];
@@ -35,7 +35,7 @@ export async function lateArrivals(db: Kysely<Tables>, of?: Of): Promise<LateArr
     .where('given.state', '=', 'delivered')
     .select(({ fn }) => [fn.max<number>('given.id').as('id'), fn.max<number>('rival.unanswered_at').as('since')])
     .where('rival.unanswered_at', 'is not', null)
-    // Unary plus disables the index on state: SQLite would otherwise scan all payloads in these states first.
+    // Unary plus disables the index on state. Otherwise, SQLite would scan all payloads in these states first.
     .where(sql<string>`+rival.state`, 'in', ['superseded', 'delivered'])
     .where('receipts.certain', '=', 1)
     .whereRef('rival.sha256', '<>', 'receipts.sha256')

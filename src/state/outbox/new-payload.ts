@@ -21,16 +21,16 @@ export interface NewPayload {
   readonly mediaType: string;
   /** Send even if the instance already has these bytes. */
   readonly always: boolean;
-  /** How far the source was read; committed together with the payload. */
+  /** How far the source was read. Committed together with the payload. */
   readonly watermark?: Pick<StoredWatermark, 'reading' | 'text'>;
-  /** The generation that the payload was made from, if the job keeps rows; committed together with the watermark. */
+  /** The generation that the payload was built from, if the job keeps rows. Committed together with the watermark. */
   readonly generation?: Generation;
 }
 
 /** A payload whose file isn't synced yet. */
 export type UnsealedPayload = Omit<NewPayload, 'payload'> & { readonly payload: Omit<Payload, 'path'> };
 
-/** What the instance is waiting for, and whether newer data was already enqueued or tried. */
+/** The payloads that wait for the instance, and whether newer data has already been enqueued or tried. */
 export async function pendingFor(inside: StoreContext, owing: UnsealedPayload) {
   const key = instanceKeyOf(owing);
   const receipt = await new Receipts(inside).find(key);
@@ -42,8 +42,8 @@ export async function pendingFor(inside: StoreContext, owing: UnsealedPayload) {
 }
 
 /**
- * Inserts the payload and settles its run as `state`. `waitingSince` (epoch ms) is when the superseded payload started
- * to wait. Returns the new row.
+ * Inserts the payload and settles its run as `state`. `waitingSince` (epoch ms) is when the payload that it supersedes
+ * started to wait. Returns the new row.
  */
 export async function recordPayload(
   context: StoreContext,

@@ -38,9 +38,9 @@ export class Outbox {
   }
 
   /**
-   * Enqueues a payload in one transaction with its run. It supersedes what was owed, quarantined or dead for the same
-   * instance. If newer data was already owed or tried, it's superseded itself; if the instance is known to have the
-   * same bytes, it isn't recorded. The file must exist.
+   * Enqueues a payload in one transaction with its run. It supersedes the instance's owed, quarantined and dead
+   * payloads. If newer data is already owed or was tried, the new payload is superseded itself; if the instance is
+   * known to have the same bytes, it isn't recorded. The file must exist.
    */
   enqueue(owing: NewPayload): Promise<EnqueueResult> {
     return inTransaction(this.#context, async (inside) => {
@@ -60,8 +60,8 @@ export class Outbox {
   }
 
   /**
-   * Like {@link enqueue}, but only for bytes that the instance already has, so the file isn't needed. Returns false,
-   * and changes nothing, if the instance isn't known to have them or if something else waits for it.
+   * Like {@link enqueue}, but only for bytes that the instance already has, so the file isn't needed. If the instance
+   * isn't known to have them or another payload waits for it, changes nothing and returns false.
    */
   settleIfShown(owing: UnsealedPayload): Promise<boolean> {
     return inTransaction(this.#context, async (inside) => {
@@ -84,9 +84,9 @@ export class Outbox {
   }
 
   /**
-   * Write-ahead: a request is about to start, so this counts the attempt and marks the receipt as doubtful; a crash in
-   * between sends again. An earlier attempt whose process died counts as a crash and not as a failure, because the
-   * payload isn't to blame for a power loss. Undefined if the payload is no longer owed.
+   * Write-ahead: call this just before a request. Counts the attempt and marks the receipt as doubtful, so that the
+   * payload is sent again after a crash. An earlier attempt whose process died counts as a crash and not as a failure,
+   * because the payload didn't cause the power loss. Returns undefined if the payload is no longer owed.
    */
   attempt(id: number): Promise<AttemptedPayload | undefined> {
     return inTransaction(this.#context, async (inside) => {
@@ -106,18 +106,18 @@ export class Outbox {
     });
   }
 
-  /** The service rejected the payload: the instance still has its previous contents. */
+  /** Records that the service rejected the payload, so the instance still has its previous contents. */
   async refused({ wasCertain, ...row }: AttemptedPayload): Promise<void> {
     if (wasCertain) await new Receipts(this.#context).trust(keyOf(row));
   }
 
   /**
-   * The service accepted the payload: updates receipt, payload and run in one transaction, even if the payload was
-   * superseded in flight.
+   * Records that the service accepted the payload. Updates receipt, payload and run in one transaction, even if the
+   * payload was superseded in flight.
    */
   async delivered(row: OutboxRow): Promise<void> {
     await inTransaction(this.#context, async (inside) => {
-      // This attempt got a response; earlier ones without a response stay unresolved.
+      // This attempt got a response, but earlier attempts may still be unanswered.
       const { unanswered_at } = row;
       await inside.db.updateTable('outbox').set({ unanswered_at }).where('id', '=', row.id).execute();
       await new Receipts(inside).confirm(keyOf(row), contentsOf(row));

@@ -14,9 +14,9 @@ import { Resends } from './resends.ts';
  * delete those.
  */
 const fewMore = 2;
-/** In these states the bytes may still be needed. */
+/** The states in which a payload's bytes may still be needed. */
 const kept: readonly OutboxState[] = ['owed', 'quarantined', 'dead'];
-/** Grace period: a file younger than this is never swept, because a run may not have recorded it yet. */
+/** Grace period: a newer file is never swept, because a run may not have recorded it yet. */
 const youngMs = 10 * 60_000;
 
 /** Kept payloads that were deleted to free space. */
@@ -57,8 +57,8 @@ export class PayloadFiles {
 
   /**
    * Deletes a payload's file unless it's still needed. The check and the deletion happen under the write lock, and
-   * `enqueue` checks for the file under the same lock, so the file of an owed payload never disappears. The newest
-   * delivered payloads of an instance are kept as configured.
+   * `enqueue` checks for the file under the same lock, so the file of an owed payload never disappears. Keeps as many
+   * of an instance's newest delivered payloads as configured.
    */
   async release(path: string): Promise<void> {
     await inTransaction(this.#context, async (inside) => {
@@ -68,7 +68,7 @@ export class PayloadFiles {
     });
   }
 
-  /** After a delivery, deletes its file and those of the instance that exceed the retention. */
+  /** After a delivery, deletes its file and the instance's older files, except those that the retention keeps. */
   async releaseFormer({ url, client_id, instance, path }: OutboxRow): Promise<void> {
     const former = await this.#context.db
       .selectFrom('outbox')

@@ -3,7 +3,7 @@ import { type BoundValue, prepared } from '../engine/prepared.ts';
 import type { OutboxRow } from '../tables.ts';
 import type { InstanceKey } from './instance-key.ts';
 
-/** Payloads that an instance waits for, including quarantined and dead ones. Oldest first. */
+/** Payloads that wait for an instance, including quarantined and dead ones. Oldest first. */
 export async function pendingPayloads(
   { db }: StoreContext,
   { url, clientId = '', instance }: InstanceKey,

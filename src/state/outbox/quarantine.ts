@@ -14,18 +14,18 @@ import { Receipts } from './receipts.ts';
 
 /** Why a payload is quarantined. */
 export interface GuardVerdict {
-  /** The findings of each guard, as JSON. */
+  /** Each guard's findings, as JSON. */
   readonly findings: string;
-  /** One sentence for history and log. */
+  /** One sentence for the history and the log. */
   readonly message: string;
-  /** The payload it was compared with. */
+  /** The payload that it was compared with. */
   readonly last?: GoodPayload;
 }
 
 /** A quarantined payload with its findings. */
 export type Quarantined = OutboxRow & Omit<QuarantineRow, 'id'>;
 
-/** Quarantined payloads: complete, on disk, and not sent until a person approves them. */
+/** Quarantined payloads: complete and on disk, but not sent until a user approves them. */
 export class Quarantine {
   readonly #context: StoreContext;
 
@@ -34,7 +34,7 @@ export class Quarantine {
   }
 
   /**
-   * Quarantines a payload in one transaction with its run. It replaces an earlier quarantined payload of the same
+   * Quarantines a payload in one transaction with its run. Replaces an earlier quarantined payload of the same
    * instance. Owed and dead payloads and the job's watermark don't change.
    */
   put(
@@ -69,14 +69,12 @@ export class Quarantine {
     });
   }
 
-  /**
-   * All payloads that were ever quarantined and are still in the history, oldest first. Their state shows the result.
-   */
+  /** All payloads in the history that were ever quarantined, oldest first. Their state shows what became of them. */
   async all(): Promise<Quarantined[]> {
     return joined(this.#context).orderBy('outbox.id').execute();
   }
 
-  /** Whether a person has approved these exact bytes for this instance. */
+  /** Whether a user has approved these exact bytes for this instance. */
   async hasApproved({ url, instance, clientId = '' }: InstanceKey, sha256: string): Promise<boolean> {
     const row = await this.#context.db
       .selectFrom('outbox')
@@ -93,8 +91,8 @@ export class Quarantine {
   }
 
   /**
-   * Approves the payload: it becomes owed, and the job's watermark advances to the end of its extract. Undefined if
-   * it's no longer quarantined, or if the instance already has or is owed newer data.
+   * Approves a payload: it becomes owed, and the job's watermark advances to the end of the payload's extract. Returns
+   * undefined if the payload is no longer quarantined, or if newer data is already owed or delivered.
    */
   approve(id: number, by: DecidedBy): Promise<Decided | undefined> {
     return inTransaction(this.#context, async (inside) => {
@@ -124,7 +122,7 @@ export class Quarantine {
     });
   }
 
-  /** Discards the payload for good; no checkpoint moves. Undefined if it's no longer quarantined. */
+  /** Discards a payload permanently, without changing a checkpoint. Returns undefined if it's no longer quarantined. */
   discard(id: number, by: DecidedBy): Promise<Decided | undefined> {
     return inTransaction(this.#context, async (inside) => {
       const row = await held(inside, id);

@@ -1,8 +1,8 @@
 import type { StoreContext } from '../engine/context.ts';
 
 /**
- * A query for the payloads delivered to instances: `rank` 1 is the newest of its instance. A payload that was rolled
- * back to counts once, because it's one file.
+ * A query for the payloads delivered to instances: `rank` 1 is an instance's newest payload. A payload that was rolled
+ * back to counts only once, because it's the same file.
  */
 export function rankedPayloads({ db }: Pick<StoreContext, 'db'>) {
   const given = db

@@ -12,7 +12,7 @@ export interface Contents {
   readonly asOf: number;
 }
 
-/** The last known contents of each instance. */
+/** Each instance's last known contents. */
 export class Receipts {
   readonly #context: StoreContext;
 
@@ -26,8 +26,9 @@ export class Receipts {
   }
 
   /**
-   * Whether the instance is known to have these bytes. An abandoned upload of other bytes may still be processed after these
-   * were accepted: when that is no longer possible, they are sent again (`Resends`, or the next run that produces them).
+   * Whether the instance is known to have these bytes. After the service accepted them, it may still process an
+   * abandoned upload of other bytes. Once that is no longer possible, they are sent again (by `Resends`, or by the next
+   * run that produces them).
    */
   async holds(key: InstanceKey, { sha256, format }: Pick<Contents, 'sha256' | 'format'>): Promise<boolean> {
     const known = await this.find(key);
@@ -37,7 +38,7 @@ export class Receipts {
     return doubt === undefined || this.#context.clock.now() < doubt.since + lateMs;
   }
 
-  /** Whether the last request to the instance is unanswered: its contents may differ from the last known ones. */
+  /** Whether the last request to the instance is unanswered, so its contents may differ from the last known ones. */
   async isDoubtful(key: InstanceKey): Promise<boolean> {
     const known = await this.find(key);
     return known !== undefined && known.certain !== 1;
@@ -48,8 +49,8 @@ export class Receipts {
   }
 
   /**
-   * Whether the service has accepted a payload for one of these destinations after `since`, epoch milliseconds. Times
-   * in the future were written while the clock was wrong, and are ignored.
+   * Whether the service has accepted a payload for one of these destinations after `since` (epoch milliseconds).
+   * Ignores times in the future, which were written while the clock was wrong.
    */
   async tookAfter(destinations: readonly string[], since: number): Promise<boolean> {
     const { db, clock } = this.#context;
@@ -73,8 +74,8 @@ export class Receipts {
   }
 
   /**
-   * The source reported no changes: the instance's data is as new as that check. Does nothing if a payload still waits
-   * for the instance, or if its contents are unknown.
+   * Records that the source reported no changes, so the instance's data is as new as that check. Does nothing if a
+   * payload still waits for the instance or if the instance's contents are unknown.
    */
   async recheck(key: InstanceKey, asOf: number): Promise<void> {
     const known = await this.find(key);
@@ -82,7 +83,10 @@ export class Receipts {
     if ((await pendingPayloads(this.#context, key)).length === 0) await this.renew(key, asOf);
   }
 
-  /** A request with these contents is about to start: the instance's contents become unknown. True if they were known. */
+  /**
+   * Call this just before a request with these contents: the instance's contents become unknown. Returns true if they
+   * were known.
+   */
   async doubt(key: InstanceKey, contents: Contents): Promise<boolean> {
     const known = await this.find(key);
     const tried = newest(this.#context.clock.now(), [contents.asOf, known?.tried_as_of]);
@@ -90,25 +94,27 @@ export class Receipts {
     return known?.certain === 1;
   }
 
-  /** The request was refused, so the previously known contents are valid again. */
+  /** Records that the request was refused, so the previously known contents are valid again. */
   async trust(key: InstanceKey): Promise<void> {
     const known = await this.find(key);
     if (known !== undefined) await this.#put(key, { ...known, certain: 1 });
   }
 
-  /** Whether the instance has the last payload is unknown: the next run that produces the same bytes sends them. */
+  /**
+   * Records that the instance may not have the last payload, so the next run that produces the same bytes sends them.
+   */
   async distrust(key: InstanceKey): Promise<void> {
     const known = await this.find(key);
     if (known !== undefined) await this.#put(key, { ...known, certain: 0 });
   }
 
-  /** The service accepted the last payload of the instance again. */
+  /** Records that the service accepted the instance's last payload again. */
   async repeated(key: InstanceKey): Promise<void> {
     const known = await this.find(key);
     if (known !== undefined) await this.#put(key, { ...known, at: Math.round(this.#context.clock.now()) });
   }
 
-  /** The service accepted these contents. */
+  /** Records that the service accepted these contents. */
   async confirm(key: InstanceKey, contents: Contents): Promise<void> {
     const now = Math.round(this.#context.clock.now());
     const known = await this.find(key);
@@ -116,7 +122,10 @@ export class Receipts {
     await this.#put(key, { ...asRow(contents, now), certain: 1, tried_as_of: tried });
   }
 
-  /** A newer extract produced the bytes that the instance already has, so its data is as new as that extract. */
+  /**
+   * Records that a newer extract produced the bytes that the instance already has, so its data is as new as that
+   * extract.
+   */
   async renew(key: InstanceKey, asOf: number): Promise<void> {
     const known = await this.find(key);
     if (known === undefined) return;
@@ -129,7 +138,7 @@ export class Receipts {
   }
 }
 
-/** Tolerance: differences below this are clock skew. */
+/** Tolerance for clock skew. */
 const futureMs = 1_000;
 
 /**

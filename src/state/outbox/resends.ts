@@ -7,18 +7,18 @@ import { lateArrivals, lateMs } from './late-arrivals.ts';
 import { pendingPayloads } from './pending-payloads.ts';
 import { Receipts } from './receipts.ts';
 
-/** A delivered payload that will be sent again. */
+/** A delivered payload to send again. */
 export interface Resend {
   readonly row: OutboxRow;
-  /** Earliest time: epoch milliseconds. */
+  /** When to send it at the earliest, in epoch milliseconds. */
   readonly dueAt: number;
 }
 
 /**
  * Delivered payloads to send again (late-arrival protection). The service may process an abandoned upload after it has
- * accepted a newer one: the instance then shows old data, and no error is reported. A payload that was delivered within
- * ten minutes of an unanswered attempt with other bytes is therefore sent again, once, after those ten minutes. Only
- * the last accepted payload is resent, and only if nothing else was attempted since (invariant 3).
+ * accepted a newer one. The instance then shows old data, and no error is reported. So if a payload was delivered
+ * within ten minutes of an unanswered attempt with other bytes, it's sent once more after those ten minutes. Only the
+ * last accepted payload is resent, and only if nothing else was attempted since (invariant 3).
  */
 export class Resends {
   readonly #context: StoreContext;
@@ -42,13 +42,13 @@ export class Resends {
     return repeats;
   }
 
-  /** A resend is about to start: recorded like any attempt. Undefined if it's no longer needed. */
+  /** Call this just before a resend, which is recorded like any attempt. Returns undefined if it's no longer needed. */
   begin({ row }: Resend): Promise<OutboxRow | undefined> {
     return inTransaction(this.#context, async (inside) => {
       const fresh = (await new Resends(inside).all()).find((one) => one.row.id === row.id);
       if (fresh === undefined) return undefined;
       const now = Math.round(inside.clock.now());
-      // If newer data is accepted while the outcome of this resend is unknown, that data must be resent in turn.
+      // If newer data is accepted while the result of this resend is unknown, that data must then be resent as well.
       await inside.db
         .updateTable('outbox')
         .set({ unanswered_at: now, last_attempt_at: now })

@@ -6,7 +6,7 @@ import { type BoundValue, prepared } from '../engine/prepared.ts';
  */
 const silenceMs = 30_000;
 
-/** Processes that hold something, each with its last heartbeat. */
+/** Processes that hold a lease or a slot, each with its last heartbeat. */
 export class ProcessHeartbeats {
   readonly #context: StoreContext;
 
@@ -15,8 +15,8 @@ export class ProcessHeartbeats {
   }
 
   /**
-   * Records that this process is alive. The first time, also deletes dead processes, so the table only has as many rows as there are
-   * live ones, and a short command needs no disk sync for it.
+   * Records that this process is alive. The first call also deletes dead processes, so the table has only as many rows
+   * as there are live processes, and a short command needs no disk sync for it.
    */
   async beat(): Promise<void> {
     const { clock, processes } = this.#context;
@@ -30,8 +30,8 @@ export class ProcessHeartbeats {
   }
 
   /**
-   * Whether the process is dead. On the same machine, the process table decides, immediately and without clocks.
-   * Otherwise the heartbeat does: on the monotonic clock within one boot, on the wall clock across boots.
+   * Whether the process is dead. On the same machine, checks the process table, which is immediate and needs no clock.
+   * Otherwise, checks the heartbeat: by the monotonic clock within one boot, by the wall clock across boots.
    */
   async isDead(owner: string): Promise<boolean> {
     const { db, processes } = this.#context;

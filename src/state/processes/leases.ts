@@ -3,17 +3,19 @@ import { inTransaction, type StoreContext } from '../engine/context.ts';
 import { type BoundValue, prepared } from '../engine/prepared.ts';
 import { ProcessHeartbeats } from './heartbeats.ts';
 
-/** An exclusive right that one process holds at a time: `job:<name>`, `instance:<key>`. End it with `release`. */
+/**
+ * An exclusive right that only one process can hold at a time: `job:<name>`, `instance:<key>`. End it with `release`.
+ */
 export interface Lease {
   readonly name: string;
-  /** Never rejects because of the disk: if it refuses writes, the release is retried until it succeeds. */
+  /** Never rejects because of the disk: if the disk refuses writes, the release is retried until it succeeds. */
   release(): Promise<void>;
 }
 
 /** Poll interval while another process holds the lease. */
 const lookMs = 100;
 
-/** A lease ends when it's released or its process dies, whichever comes first (R11, R29). */
+/** Leases. A lease ends when it's released or when its process dies, whichever comes first (R11, R29). */
 export class Leases {
   readonly #context: StoreContext;
 
@@ -21,7 +23,7 @@ export class Leases {
     this.#context = context;
   }
 
-  /** Takes the lease; undefined while a live process (including this one) holds it. */
+  /** Takes the lease. Returns undefined while a live process (including this one) holds it. */
   take(name: string): Promise<Lease | undefined> {
     return inTransaction(this.#context, async (inside) => {
       const owners = new ProcessHeartbeats(inside);
@@ -34,7 +36,7 @@ export class Leases {
     });
   }
 
-  /** Waits for the lease; undefined after `forMs`. Throws the signal's reason. */
+  /** Waits for the lease. Returns undefined after `forMs`. If aborted, throws the signal's reason. */
   async wait(name: string, { forMs, signal }: { forMs: number; signal?: AbortSignal }): Promise<Lease | undefined> {
     const { clock } = this.#context;
     const end = clock.monotonic() + forMs;
@@ -74,7 +76,7 @@ export class Leases {
     });
   }
 
-  /** True if its process is dead, or if it's our own and only its release is still pending. */
+  /** True if the lease's process is dead, or if the lease is our own and only its release is still pending. */
   async #isLeftOver({ owner, token }: { owner: string; token: string }, owners: ProcessHeartbeats): Promise<boolean> {
     return this.#context.pending.has(token) || owners.isDead(owner);
   }

@@ -1,17 +1,20 @@
 import { type Identity, ourselves, type ProcessState, processStateOf } from '../../lib/process-identity.ts';
 
-/** Identity of this process and liveness of others. Injected, so that tests can simulate dead processes. */
+/**
+ * The identity of this process, and which other processes are alive. Injected, so that tests can simulate dead
+ * processes.
+ */
 export interface Processes {
-  /** Unique among all processes that ever ran: host, boot, PID namespace, PID and start time. */
+  /** Unique among all processes that have ever run: host, boot, PID namespace, PID and start time. */
   readonly self: string;
   /** The boot ID. Monotonic clocks are comparable only within a boot. */
   readonly boot: string;
   stateOf(owner: string): ProcessState;
-  /** Whether the owner uses the same monotonic clock as we do. */
+  /** Whether the owner uses the same monotonic clock as this process. */
   sharesBoot(owner: string): boolean;
 }
 
-/** The processes on this machine, identified by PID and start time, because PIDs are reused. */
+/** The processes on this machine, identified by PID and start time, because PIDs get reused. */
 export function systemProcesses(me: Identity = ourselves): Processes {
   const self = asText(me);
   return {

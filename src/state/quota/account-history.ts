@@ -4,7 +4,7 @@ import { SendSlots } from './send-slots.ts';
 
 const settingName = 'delivery.accounts';
 
-/** The URL of a destination and the account its requests were charged to. */
+/** A destination's URL and the account that its requests were charged to. */
 interface LastAccount {
   readonly url: string;
   readonly account: string;
@@ -16,9 +16,9 @@ export interface DestinationAccount extends LastAccount {
 }
 
 /**
- * The account that each destination charged last. Accounts without a configured name are identified by their
- * credentials, but the service counts per company, regardless of the key. If a key is rotated, today's usage must move
- * to the new account, or the daily allowance would be spent twice.
+ * The account that each destination's requests were last charged to. Accounts without a configured name are identified
+ * by their credentials, but the service counts per company, regardless of the key. If a key is rotated, today's usage
+ * must move to the new account, or the daily allowance would be spent twice.
  */
 export class AccountHistory {
   readonly #context: StoreContext;
@@ -28,8 +28,8 @@ export class AccountHistory {
   }
 
   /**
-   * Records the current account of each destination; `daysInFlight` returns the days that a request in flight may count on. Only
-   * called if one has changed, because the calendar of a time zone takes 15 ms to load.
+   * Records each destination's current account. `daysInFlight` returns the days on which a request in flight may count.
+   * It's called only if an account has changed, because loading a time zone's calendar takes 15 ms.
    */
   async track(payers: readonly DestinationAccount[], daysInFlight: () => readonly string[]): Promise<void> {
     const known = await this.#known();

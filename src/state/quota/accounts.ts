@@ -7,10 +7,12 @@ import type { AccountRow } from '../tables.ts';
  * (additive increase).
  */
 const regainMs = 60_000;
-/** Refusals within this time count as one: requests already in flight at the first refusal are refused as well. */
+/**
+ * Refusals within this time count as one, because requests already in flight at the first refusal are refused as well.
+ */
 const togetherMs = 2_000;
 
-/** State of a whole account: the pause that the service requested, and its current request rate. */
+/** State of a whole account: the pause that the service requested, and the current request rate. */
 export class Accounts {
   readonly #context: StoreContext;
 
@@ -18,7 +20,7 @@ export class Accounts {
     this.#context = context;
   }
 
-  /** Pauses all requests of the account for this long. A longer pause that is already set stays. */
+  /** Pauses all requests of the account for this long, unless a longer pause is already set. */
   async hold(account: string, milliseconds: number): Promise<void> {
     const now = Math.round(this.#context.clock.now());
     const until = Math.max(now + Math.ceil(milliseconds), (await this.heldUntil(account)) ?? 0);
@@ -31,8 +33,9 @@ export class Accounts {
   }
 
   /**
-   * The service refuses requests although we send at most `most` per second: someone else uses the account too. Halves
-   * the rate, which then recovers slowly (AIMD). Returns the new rate; undefined if this refusal was already counted.
+   * Call this if the service refuses requests although we send at most `most` per second, because someone else uses the
+   * account too. Halves the rate, which then recovers slowly (AIMD). Returns the new rate; undefined if this refusal
+   * was already counted.
    */
   slow(account: string, most: number): Promise<number | undefined> {
     return inTransaction(this.#context, async (inside) => {

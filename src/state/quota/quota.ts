@@ -4,7 +4,7 @@ import { type BoundValue, prepared } from '../engine/prepared.ts';
 export interface DayUse {
   /** All known usage: our own requests and those of others. */
   readonly used: number;
-  /** The part of it that the service counted beyond our own requests. */
+  /** The part of the usage that the service counted beyond our own requests. */
   readonly others: number;
   /** The account's allowance for this day, as the service reported it; undefined if it hasn't. */
   readonly allowance: number | undefined;
@@ -13,8 +13,8 @@ export interface DayUse {
 }
 
 /**
- * Counts requests per account and day. The caller decides what a day is; near midnight, a request is charged to two
- * days. Nothing is refunded.
+ * Counts requests per account and day. The caller decides what a day is. Near midnight, a request is charged to two
+ * days. Requests are never refunded.
  */
 export class Quota {
   readonly #context: StoreContext;
@@ -24,8 +24,8 @@ export class Quota {
   }
 
   /**
-   * Takes one request from each of the days, or from none. Returns undefined on success, otherwise the first day
-   * without any left. The limit may depend on the day's known usage.
+   * Takes one request from each of the days, or from none of them. Returns undefined on success, otherwise the first
+   * day that has no requests left. The limit may depend on the day's known usage.
    */
   take(
     account: string,
@@ -44,12 +44,12 @@ export class Quota {
     });
   }
 
-  /** Counts one request on a day, ignoring the limit: the service may have counted it there. */
+  /** Counts one request on a day and ignores the limit, because the service may have counted it on that day. */
   async charge(account: string, day: string): Promise<void> {
     await count(this.#context.db, { account, day });
   }
 
-  /** The service reports that the account's daily allowance is used up until `until` (epoch ms). */
+  /** Records that, according to the service, the account's daily allowance is used up until `until` (epoch ms). */
   async close(account: string, day: string, until: number): Promise<void> {
     const spent = { spent_at: Math.round(this.#context.clock.now()), spent_until: Math.round(until) };
     await this.#context.db
@@ -67,8 +67,8 @@ export class Quota {
   }
 
   /**
-   * The service reports `reported` requests on a day, including ours. The higher of the two counts wins, and usage by
-   * others never decreases. Returns the day's updated usage.
+   * Records that the service reports `reported` requests on a day, including ours. The higher of the service's count
+   * and ours wins, and usage by others never decreases. Returns the day's updated usage.
    */
   reconcile(account: string, day: string, told: { reported: number; allowance: number | undefined }): Promise<DayUse> {
     const { reported, allowance } = told;
@@ -88,7 +88,7 @@ export class Quota {
     });
   }
 
-  /** If the wall clock was set back to before the response, the wait ends, so it isn't extended. */
+  /** If the wall clock was set back to before the response, the wait ends, so that it doesn't get longer. */
   #stillSpent({ spent_at, spent_until }: { spent_at: number | null; spent_until: number | null }): number | undefined {
     const now = this.#context.clock.now();
     if (spent_at === null || spent_until === null || now < spent_at || now >= spent_until) return undefined;

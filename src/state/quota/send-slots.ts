@@ -8,21 +8,23 @@ import { Quota } from './quota.ts';
 
 /**
  * How long a slot rests after the response to its request. A request arrives before its response is sent, so two
- * requests of a slot arrive at least this far apart. More than one second, because receivers count in whole
+ * requests of a slot arrive at least this long apart. Slightly more than a second, because receivers count in whole
  * milliseconds.
  */
 export const restMs = 1_012;
 
 /**
- * Maximum transit time of an unanswered request, in buffers or at a stalled service. Slower ones aren't guarded
- * against.
+ * Maximum transit time of an unanswered request, in buffers or at a stalled service. Slower requests may exceed the
+ * rate.
  */
 export const maxTravelMs = 30_000;
 
-/** From taking a slot to sending its request: connecting takes up to 10 s, and the event loop may be busy. */
+/**
+ * Maximum time from taking a slot to sending its request: connecting takes up to 10 s, and the event loop may be busy.
+ */
 const maxStartMs = 15_000;
 
-/** The right to send one request now (a permit). End it with `release`, or with `abandon` if there was no response. */
+/** A permit to send one request now. End it with `release` or, if there was no response, with `abandon`. */
 export interface SlotTicket {
   readonly account: string;
   readonly slot: number;
@@ -30,17 +32,18 @@ export interface SlotTicket {
 }
 
 /**
- * No free slot. Try again after this time; undefined: when a request in flight gets a response or can no longer arrive.
+ * Returned if no slot is free. Try again after this time or, if undefined, when a request in flight has got a response
+ * or can no longer arrive.
  */
 export interface NoFreeSlot {
   readonly freeInMs: number | undefined;
-  /** Set if all slots rest because their requests are unanswered; the time until the first is free. */
+  /** Set if all slots rest because their requests are unanswered: the time until the first slot is free. */
   readonly restsForMs?: number;
 }
 
 /**
- * Sliding-window rate limiter: as many slots per account as requests may arrive per second, shared by all processes of
- * the state folder, on the monotonic clock of the boot, so changes of the wall clock have no effect.
+ * Sliding-window rate limiter. An account has as many slots as requests may arrive per second, shared by all processes
+ * that use the state folder. Uses the monotonic clock, so changes of the wall clock have no effect.
  */
 export class SendSlots {
   readonly #context: StoreContext;
@@ -49,7 +52,7 @@ export class SendSlots {
     this.#context = context;
   }
 
-  /** `days`: the days that the caller is about to charge the request to. */
+  /** `days` are the days that the caller is about to charge the request to. */
   take(account: string, perSecond: number, days: readonly string[] = []): Promise<SlotTicket | NoFreeSlot> {
     return inTransaction(this.#context, async (inside) => {
       const sends = new SendSlots(inside);
@@ -71,7 +74,7 @@ export class SendSlots {
   }
 
   /**
-   * Releases the slot of a request that has arrived (perhaps just now) or can no longer arrive: the slot rests and is
+   * Releases the slot of a request that has arrived (perhaps just now) or can no longer arrive. The slot rests and is
    * then free. Charges the request to those of the current `days` that it wasn't charged to before. Retries while the
    * disk refuses writes, so don't call it in a transaction.
    */
@@ -80,8 +83,8 @@ export class SendSlots {
   }
 
   /**
-   * There was no response. The request may arrive within {@link maxTravelMs}, so the slot rests for that long, unless
-   * `release` is called earlier. The request is charged to all of `days`, the days on which it may arrive.
+   * Call this if there was no response. The request may arrive within {@link maxTravelMs}, so the slot rests for that
+   * long, unless `release` is called earlier. The request is charged to all of `days`, the days on which it may arrive.
    */
   abandon(ticket: SlotTicket, days: readonly string[]): Promise<void> {
     return this.#free(ticket, { days, travelMs: maxTravelMs });
@@ -93,8 +96,8 @@ export class SendSlots {
   }
 
   /**
-   * A snapshot of the slots. Requests of dead processes may still arrive: charges them to those of `days` that they
-   * weren't charged to before.
+   * A snapshot of the slots. Requests of dead processes may still arrive, so it charges them to those of `days` that
+   * they weren't charged to before.
    */
   async look(account: string, days: readonly string[]): Promise<SlotSnapshot> {
     const rows = await slotsOf(this.#context, account);
@@ -103,7 +106,10 @@ export class SendSlots {
     return new SlotSnapshot(await inTransaction(this.#context, (inside) => healed(inside, account, days)));
   }
 
-  /** Makes requests that may still arrive, or just did, count on another account too. Ending either slot ends both. */
+  /**
+   * Counts requests that may still arrive, or have just arrived, on another account as well. Ending either slot ends
+   * both.
+   */
   async carry(from: string, to: string): Promise<void> {
     const now = this.#context.clock.monotonic();
     const { boot } = this.#context.processes;
@@ -119,7 +125,7 @@ export class SendSlots {
     }
   }
 
-  /** Requests in flight now, of all processes. */
+  /** Number of requests that all processes have in flight now. */
   async underway(account: string): Promise<number> {
     return new SlotSnapshot(await slotsOf(this.#context, account)).underway();
   }
@@ -133,14 +139,17 @@ export class SlotSnapshot {
     this.rows = rows;
   }
 
-  /** Requests in flight; with `day`, only those not charged to it: they may still arrive on that day. */
+  /**
+   * Number of requests in flight. With `day`, counts only requests that weren't charged to that day but may still
+   * arrive on it.
+   */
   underway(day?: string): number {
     return this.rows.filter(({ free_at, days }) => free_at === null && (day === undefined || !days.includes(day)))
       .length;
   }
 }
 
-/** In flight, or from another boot, whose clock isn't comparable: check whether its process is alive. */
+/** True if the request is in flight or from another boot, whose clock isn't comparable. Its process may be dead. */
 function isStray({ boot, free_at }: Slot, present: string): boolean {
   return boot !== present || free_at === null;
 }
@@ -166,7 +175,7 @@ const ofAccount = prepared((db, value: BoundValue<{ account: string }>) =>
   db.selectFrom('send_slots').selectAll().where('account', '=', value('account')),
 );
 
-/** When a slot is free, and the latest time its request may arrive: null if it can no longer arrive. */
+/** When a slot becomes free, and the latest time at which its request may arrive; null if it can no longer arrive. */
 interface Rest {
   readonly free_at: number;
   readonly arrives_by: number | null;
@@ -186,7 +195,7 @@ const free = prepared((db, value: BoundValue<Rest & { ticket: string; owner: str
     .returning(['account', 'days', 'ticket']),
 );
 
-/** A slot that was released before isn't changed, unless it would now be free earlier. */
+/** If the slot was already released, changes it only if that frees it earlier. */
 async function freeSlot(
   context: StoreContext,
   ticket: string,
@@ -215,8 +224,8 @@ async function charge(
 }
 
 /**
- * The account's slots, recovered: one of a dead process or an earlier boot rests until its request can no longer
- * arrive.
+ * The account's slots, after recovery: a slot of a dead process or an earlier boot rests until its request can no
+ * longer arrive.
  */
 async function healed(context: StoreContext, account: string, days: readonly string[]): Promise<Slot[]> {
   const { db, clock, processes } = context;
@@ -243,7 +252,10 @@ async function healed(context: StoreContext, account: string, days: readonly str
   return slots;
 }
 
-/** Transit time left for a dead process's request: sent before its death, and soon after the slot was taken. */
+/**
+ * Transit time left for a dead process's request, which was sent before the process died and soon after it took the
+ * slot.
+ */
 function travelLeftMs({ boot, free_at, arrives_by }: Slot, present: { now: number; boot: string }): number {
   if (free_at !== null && arrives_by === null) return 0;
   if (boot !== present.boot || arrives_by === null) return maxTravelMs;
@@ -251,7 +263,8 @@ function travelLeftMs({ boot, free_at, arrives_by }: Slot, present: { now: numbe
 }
 
 /**
- * Takes the slot if it hasn't changed since it was read (compare-and-set in one statement): of two takers, one fails.
+ * Takes the slot if it hasn't changed since it was read (compare-and-set in one statement), so if two processes try,
+ * one fails.
  */
 async function occupy(
   context: StoreContext,
@@ -290,7 +303,10 @@ const take = prepared((db, value: BoundValue<Slot & { account: string; seen: str
     .returning('ticket');
 });
 
-/** A rest longer than the one after a response can end early if the peer closes the connection. */
+/**
+ * When the first busy slot is free. If it rests for longer than after a response, it may still become free earlier,
+ * when the peer closes the connection.
+ */
 function soonest(busy: readonly Slot[], now: number): NoFreeSlot {
   const leftMs = Math.min(...busy.map(({ free_at }) => (free_at ?? Number.POSITIVE_INFINITY) - now));
   if (leftMs <= restMs) return { freeInMs: Math.max(0, leftMs) };

@@ -4,10 +4,10 @@ import type { ThrottledJobRow } from '../tables.ts';
 /** A job that is throttled for a while. */
 export type ThrottledJob = Pick<ThrottledJobRow, 'job' | 'every' | 'says' | 'until'>;
 
-/** Maximum number of past throttles that are kept as a history. */
+/** Maximum number of past throttles to keep as a history. */
 const maxKept = 5_000;
 
-/** Throttled jobs, current and past. */
+/** Jobs that are or were throttled. */
 export class ThrottledJobs {
   readonly #context: StoreContext;
 
@@ -48,7 +48,7 @@ export class ThrottledJobs {
       .execute();
   }
 
-  /** When each job that isn't throttled now was last throttled (epoch ms); jobs that never were are absent. */
+  /** When each job that isn't throttled now was last throttled (epoch ms). Jobs that never were are absent. */
   async ends(): Promise<Map<string, number>> {
     const now = this.#context.clock.now();
     const rows = await this.#context.db

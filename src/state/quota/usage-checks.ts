@@ -2,10 +2,10 @@ import { redact } from '../../lib/redact.ts';
 import { inTransaction, type StoreContext } from '../engine/context.ts';
 import type { UsageRow } from '../tables.ts';
 
-/** Wait after a refusal: the permission may be granted in the meantime. */
+/** How long to wait after a refusal. The permission may be granted in the meantime. */
 const refusedForMs = 7 * 86_400_000;
 
-/** When the service was last asked for an account's usage, so that the processes together don't ask too often. */
+/** When the service was last asked for an account's usage, so that all processes together don't ask too often. */
 export class UsageChecks {
   readonly #context: StoreContext;
 
@@ -14,7 +14,7 @@ export class UsageChecks {
   }
 
   /**
-   * Claims the right to check now. False if any process has checked within `everyMs`, or if the service refused
+   * Claims the right to check now. Returns false if any process has checked within `everyMs` or if the service refused
    * recently. The interval starts now, regardless of the result. If the clock was set back to before the last check,
    * the interval starts over.
    */

@@ -14,12 +14,12 @@ interface AuditEntry {
   readonly action: AuditAction;
   readonly job: string;
   readonly run?: string;
-  /** The previous and the new value, if the decision changed one. */
+  /** The old and new value, if the decision changed one. */
   readonly former?: string | null;
   readonly latter?: string | null;
 }
 
-/** Audit log of decisions: who, when, why. Written in the transaction of the decision. */
+/** Audit log of decisions: who, when, why. Written in the decision's transaction. */
 export class Audit {
   readonly #context: StoreContext;
 
@@ -36,7 +36,7 @@ export class Audit {
       .execute();
   }
 
-  /** Newest first; of one job or all. */
+  /** The decisions about one job or all jobs, newest first. */
   async history({ job, limit }: { job?: string; limit: number }): Promise<AuditRow[]> {
     let query = this.#context.db.selectFrom('audit').selectAll().orderBy('sequence', 'desc').limit(limit);
     if (job !== undefined) query = query.where('job', '=', job);
@@ -44,7 +44,7 @@ export class Audit {
   }
 }
 
-/** The result of a person's decision; `superseded` are the payloads it replaced. */
+/** The result of a user's decision; `superseded` are the payloads that it replaced. */
 export interface Decided {
   readonly row: OutboxRow;
   readonly superseded: readonly OutboxRow[];

@@ -4,27 +4,29 @@ import { makeFolder } from '../../lib/make-folder.ts';
 import type { Repositories, Store } from '../store.ts';
 import { settingOf } from './suspects.ts';
 
-/** The holder recorded for a job that blocked the process twice. */
+/** Recorded as the holder if a job is put on hold because it blocked the process twice. */
 export const blockedHolder = 'sluice';
 
 /** Written by the event-loop watchdog before it ends a blocked process. */
 export interface BlockedRecord {
-  /** What the main thread waited for: a disk that doesn't respond isn't the fault of a source. */
+  /** What the main thread waited for. If the disk doesn't respond, the source isn't at fault. */
   readonly by: 'source' | 'disk';
   /** How long the event loop was blocked. */
   readonly seconds: number;
-  /** Runs that were reading their source. */
+  /** Runs that were reading their sources. */
   readonly runs: readonly { readonly job: string; readonly run: string; readonly source: string }[];
   /** Call stack of the main thread, innermost first: function and location. Empty if it was outside JavaScript. */
   readonly stack: readonly string[];
 }
 
-/** Where these records are stored for the next start. */
+/** Where these records are kept for the next start. */
 export function blockedFolder(state: string): string {
   return join(state, 'blocked');
 }
 
-/** Like {@link blockedFolder}, but creates it in advance: a process that is being ended shouldn't have to. */
+/**
+ * Like {@link blockedFolder}, but creates the folder in advance, so that a process that is being ended doesn't have to.
+ */
 export function makeBlockedFolder(state: string): string {
   const folder = blockedFolder(state);
   makeFolder(folder, 0o700);
@@ -32,9 +34,9 @@ export function makeBlockedFolder(state: string): string {
 }
 
 /**
- * Processes the records of blocked processes. A job whose run was reading when its process blocked becomes a suspect; a
- * suspect that is reading when it happens again is put on hold. Suspects run alone, so a job that only ran beside a bad
- * one isn't put on hold. Returns the suspects.
+ * Processes the records of blocked processes. If a job's run was reading when the process blocked, the job becomes a
+ * suspect. If a suspect is reading when a process blocks again, it's put on hold. Suspects run alone, so a job that
+ * only ran at the same time isn't put on hold. Returns the suspects.
  */
 export async function takeBlockedRuns(store: Store): Promise<Set<string>> {
   for (const name of recordsIn(blockedFolder(store.folder))) {

@@ -1,7 +1,7 @@
 import type { StoreContext } from '../engine/context.ts';
 import type { DeferredFiringRow } from '../tables.ts';
 
-/** Firings that wait for something outside the daemon. They're stored, so a restart doesn't lose them. */
+/** Firings that wait for something outside the daemon. They're stored, so that they survive a restart. */
 export class DeferredFirings {
   readonly #context: StoreContext;
 
@@ -15,20 +15,20 @@ export class DeferredFirings {
     await this.#context.db.insertInto('deferred_firings').values(firing).execute();
   }
 
-  /** Deletes a firing that now has its run, or that is dropped, and those it replaced. */
+  /** Deletes a firing that now has a run or is dropped, together with the firings that it replaced. */
   async drop({ job, at, logical_at }: DeferredFiringRow): Promise<void> {
     const ofJob = this.#context.db.deleteFrom('deferred_firings').where('job', '=', job);
     await (logical_at === null ? ofJob : ofJob.where('at', '=', at)).execute();
   }
 
-  /** Takes the earliest firing of each job; the caller must fire them. */
+  /** Takes each job's earliest firing. The caller must fire them. */
   async take(): Promise<Map<string, number>> {
     const taken = await this.earliest();
     await this.#context.db.deleteFrom('deferred_firings').execute();
     return taken;
   }
 
-  /** The earliest firing of each job. */
+  /** Each job's earliest firing. */
   async earliest(): Promise<Map<string, number>> {
     const rows = await this.#context.db
       .selectFrom('deferred_firings')

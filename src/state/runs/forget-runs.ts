@@ -1,13 +1,13 @@
 import { inTransaction, type StoreContext } from '../engine/context.ts';
 import { rankedPayloads } from '../outbox/ranked-payloads.ts';
 
-/** Number of newest runs that each job keeps, regardless of the number of other runs. */
+/** Number of newest runs that each job keeps, however many other runs there are. */
 const ofEachJob = 5;
 
 /**
- * Deletes all but the newest `keep` runs, with their settled payloads. Every job keeps its newest few runs, and those
- * whose payloads can be rolled back to or are compared with by guards, so a monthly job keeps its history next to jobs
- * that run every minute.
+ * Deletes all but the newest `keep` runs, with their settled payloads. Every job keeps its newest few runs, and runs
+ * whose payloads a rollback can restore or a guard compares with, so a monthly job keeps its history next to jobs that
+ * run every minute.
  */
 export async function forgetRuns(context: StoreContext, keep: number): Promise<void> {
   await inTransaction(context, async ({ db, keep: kept }) => {
@@ -47,7 +47,7 @@ export async function forgetRuns(context: StoreContext, keep: number): Promise<v
   });
 }
 
-/** `rank` 1 is the newest of its job. */
+/** `rank` 1 is a job's newest run. */
 const rankedRuns = (db: StoreContext['db']) =>
   db.selectFrom('runs').select(({ fn }) => [
     'id',

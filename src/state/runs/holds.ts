@@ -7,7 +7,8 @@ import { Retries } from './retries.ts';
 import { clearSuspect } from './suspects.ts';
 
 /**
- * Jobs on hold, because of a person or because they blocked the process. They don't run until a person resumes them.
+ * Jobs on hold, because a user decided so or because they blocked the process. They don't run until a user resumes
+ * them.
  */
 export class Holds {
   readonly #context: StoreContext;
@@ -27,7 +28,7 @@ export class Holds {
   async set(job: string, { who, why }: DecidedBy): Promise<void> {
     const hold = { since: Math.round(this.#context.clock.now()), who, why: redact(why) };
     await inTransaction(this.#context, async (inside) => {
-      // A pending attempt or firing would replace the payload of the rollback.
+      // A pending attempt or firing would replace the rollback's payload.
       await new Retries(inside).drop(job);
       await inside.db.deleteFrom('deferred_firings').where('job', '=', job).execute();
       await inside.db

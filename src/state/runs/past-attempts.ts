@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { RunRow } from '../tables.ts';
 
-/** A failed attempt of a run that was followed by another. Instants are epoch milliseconds. */
+/** A run's failed attempt that was followed by another. Times are in epoch milliseconds. */
 export interface PastAttempt {
   readonly started_at: number;
   readonly ended_at: number;
@@ -9,7 +9,7 @@ export interface PastAttempt {
   readonly message: string | null;
 }
 
-/** For a run that is retried for hours, only the first attempt and the newest ones are kept. */
+/** If a run is retried for hours, only the first attempt and the newest ones are kept. */
 const maxKept = 50;
 
 /** A run's attempts before its last one, oldest first. If there were too many, those in between are missing. */

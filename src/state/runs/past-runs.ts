@@ -3,18 +3,18 @@ import { SqliteDatabase } from '../../lib/sqlite.ts';
 import { databaseName } from '../backup/backup-files.ts';
 import { hasDatabase } from '../engine/has-database.ts';
 
-/** Medians over the last runs of a job. */
+/** Medians over a job's last runs. */
 export interface PastRuns {
   readonly runs: number;
   readonly bytes: number;
   readonly rows: number;
-  /** From the start of a run to its payload, without delivery. */
+  /** Time from the start of a run until its payload is ready, without delivery. */
   readonly milliseconds: number;
   /** The fraction of runs with new data, 0 to 1. */
   readonly changed: number;
 }
 
-/** The number of newest runs per job to look at. */
+/** The number of each job's newest runs to look at. */
 const lookedAt = 100;
 
 interface Row {
@@ -35,8 +35,8 @@ const newest = `
   where place <= ?`;
 
 /**
- * The past runs of each job of a state folder, by name; empty if there is no state. Read-only: nothing is written, migrated
- * or repaired. Throws SQLite's error if the file is not readable.
+ * Each job's past runs in a state folder, by job name; empty if there is no state. Read-only: nothing is written,
+ * migrated or repaired. Throws SQLite's error if the file is not readable.
  */
 export function readPastRuns(folder: string): Map<string, PastRuns> {
   if (!hasDatabase(folder)) return new Map();

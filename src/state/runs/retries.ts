@@ -7,8 +7,8 @@ import { withPastAttempt } from './past-attempts.ts';
 import { failureColumns, type RunFailure } from './run-failure.ts';
 
 /**
- * Runs that failed with a transient error and are retried. A row exists from the end of a run's first attempt to the
- * end of its last; `end-retries.ts` deletes it wherever a run ends.
+ * Runs that failed with a transient error and are retried. A run has a row from the end of its first attempt to the end
+ * of its last; wherever a run ends, `end-retries.ts` deletes the row.
  */
 export class Retries {
   readonly #context: StoreContext;
@@ -58,7 +58,7 @@ export class Retries {
   }
 
   /**
-   * Updates rows: a longer wait, an earlier due time, or no more attempt facts. Rows deleted in the meantime stay
+   * Updates rows, for a longer wait, an earlier due time, or cleared attempt facts. Rows that have been deleted stay
    * deleted.
    */
   async move(rows: readonly RetryRow[]): Promise<void> {
@@ -71,7 +71,7 @@ export class Retries {
   }
 
   /**
-   * Begins the next attempt of a run, as the newest of its job and with the current time as the age of its data.
+   * Begins a run's next attempt. The run becomes the job's newest, with the current time as the age of its data.
    *
    * @returns false if the run is no longer retried: a newer result, a rollback or a hold has ended it
    */
@@ -95,7 +95,8 @@ export class Retries {
   }
 
   /**
-   * An attempt was stopped and doesn't count: the run is due at the next start, with the attempt facts `facts`.
+   * Records that an attempt was stopped and doesn't count. The run is due at the next start, with the attempt facts in
+   * `facts`.
    *
    * @returns false for a run that has no row here
    */
@@ -119,7 +120,7 @@ export class Retries {
   }
 
   /**
-   * Ends a job's retries: its run failed with the last attempt. Returns the deleted row; undefined if there was
+   * Ends a job's retries: its run fails with the last attempt's error. Returns the deleted row; undefined if there was
    * none.
    */
   drop(job: string): Promise<RetryRow | undefined> {
@@ -145,13 +146,15 @@ export class Retries {
     });
   }
 
-  /** Ends a run that waits for its next attempt: it failed with its last one. */
+  /** Ends a run that waits for its next attempt: the run fails with its last attempt's error. */
   async giveUp(run: string): Promise<void> {
     await failWaiting(this.#context, run);
   }
 }
 
-/** Only one run of a job is retried. The run that was waiting fails: without a row it would wait forever. */
+/**
+ * Only one run of a job is retried. Another run that was waiting fails, because it would wait forever without a row.
+ */
 async function replaceRow(context: StoreContext, { job, ...rest }: RetryRow): Promise<void> {
   const { db } = context;
   const other = await db.selectFrom('retries').select('run').where('job', '=', job).executeTakeFirst();

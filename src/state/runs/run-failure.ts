@@ -9,8 +9,8 @@ export interface RunFailure {
 }
 
 /**
- * The columns of a run that record it: redacted, including the value seen, because the history is read when nothing
- * else is available.
+ * The run columns that record the failure: redacted, with the value seen, because the history is read when nothing else
+ * is available.
  */
 export function failureColumns(why: RunFailure | undefined): {
   code: string | null;

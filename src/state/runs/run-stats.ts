@@ -1,13 +1,13 @@
 import type { StoreContext } from '../engine/context.ts';
 import type { RunState } from '../tables.ts';
 
-/** Requests beyond this multiple of the median come from an outage, and aren't expected in the next runs. */
+/** Requests beyond this multiple of the median are attributed to an outage and aren't expected in the next runs. */
 const maxFactor = 2;
 
 /** Totals over a job's latest runs. */
 export interface JobRunStats {
   /**
-   * Runs that sent something, and their requests, including retries. A run counts with at most {@link maxFactor} times
+   * Runs that sent something, and their requests, including retries. Each run counts as at most {@link maxFactor} times
    * the median.
    */
   readonly sent: number;
@@ -20,12 +20,15 @@ export interface JobRunStats {
   readonly lastAt: number;
 }
 
-/** States of a run that has no data. If it sent no request either, the next firing of a throttled job replaces it. */
+/**
+ * States of a run without data. If a throttled job's run didn't send a request either, the job's next firing replaces
+ * it.
+ */
 const withoutData: ReadonlySet<RunState> = new Set(['failed', 'interrupted', 'retrying']);
 
 /**
- * Whether a run uses up the one firing that its throttled job may have. A source outage doesn't, so that no further
- * firings are skipped.
+ * Whether a run uses up the one firing that its throttled job may have. A run that fails because of a source outage
+ * doesn't, so that no further firings are skipped.
  */
 export function usesTurn({ state, requests }: { readonly state: RunState; readonly requests: number }): boolean {
   return requests > 0 || !withoutData.has(state);
@@ -39,7 +42,7 @@ export class RunStats {
     this.#context = context;
   }
 
-  /** By job, over its newest `runs` runs. For an unsettled run, only its start counts. */
+  /** Statistics by job, over its newest `runs` runs. Of an unsettled run, only the start time counts. */
   async all(runs: number): Promise<Map<string, JobRunStats>> {
     const rows = await this.#context.db
       .with('newest', (db) =>

@@ -14,7 +14,7 @@ export interface RunEnd {
   readonly state: Exclude<RunState, 'running' | 'retrying' | 'owed'>;
   readonly rows?: number;
   readonly bytes?: number;
-  /** Why it failed, with the value seen; redacted, because the history outlives everything else. */
+  /** Why it failed, with the value seen. Redacted, because the history outlives everything else. */
   readonly problem?: RunFailure;
 }
 
@@ -29,7 +29,7 @@ export interface Streak {
   readonly last: RunRow;
 }
 
-/** States that end a streak of failures and a job's retries: the source was read. */
+/** States that end a streak of failures and a job's retries, because the source was read. */
 const ends: readonly RunState[] = [
   'owed',
   'delivered',
@@ -40,9 +40,9 @@ const ends: readonly RunState[] = [
   'discarded',
 ];
 
-/** Codes of runs that were ended from outside, not by a person or a shutdown. */
+/** Codes of runs that were ended from outside, but not by a user or a shutdown. */
 const cutShort = ['RUN_INTERRUPTED', 'RUN_CANCELLED', 'RUN_BLOCKED', 'DISK_STALLED'];
-/** This many of them in a row count as a failure. A single one doesn't: the next run delivers what it didn't. */
+/** This many such runs in a row count as a failure. A single one doesn't, because the next run delivers its data. */
 const toleratedCodes = { RUN_CANCELLED: 3, RUN_INTERRUPTED: 2, DISK_STALLED: 2 } as const;
 
 /** The history: every firing of every job, with its result. */
@@ -54,7 +54,7 @@ export class Runs {
   }
 
   /**
-   * Records that a run has begun in this process, and returns its ID. `firedAt`: the time of its firing, epoch
+   * Records that a run has begun in this process, and returns its ID. `firedAt` is the time of its firing in epoch
    * milliseconds.
    */
   begin({ firedAt, ...run }: { job: string; origin: 'person' | 'schedule'; firedAt?: number }): Promise<string> {

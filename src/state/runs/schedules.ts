@@ -2,14 +2,14 @@ import type { StoreContext } from '../engine/context.ts';
 import { type BoundValue, prepared } from '../engine/prepared.ts';
 import type { ScheduleRow } from '../tables.ts';
 
-/** Moves the next firing of a job; epoch milliseconds. */
+/** Moves a job's next firing. Times are in epoch milliseconds. */
 export interface Move {
   readonly job: string;
   readonly from: number;
   readonly to: number;
 }
 
-/** When each job is due next, stored so that a restart knows what it missed. */
+/** When each job is due next. Stored so that the daemon knows after a restart what it missed. */
 export class Schedules {
   readonly #context: StoreContext;
 

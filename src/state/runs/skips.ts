@@ -1,10 +1,10 @@
 import { inTransaction, type StoreContext } from '../engine/context.ts';
 import type { SkipRow } from '../tables.ts';
 
-/** The oldest are deleted: a job that is skipped every minute must not fill the disk. */
+/** The oldest are deleted, because a job that is skipped every minute must not fill the disk. */
 const mostKept = 5000;
 
-/** Skipped firings of a job. Instants are the planned ones, epoch milliseconds. */
+/** Skipped firings of a job. Times are the planned times, in epoch milliseconds. */
 export interface Skipped {
   readonly job: string;
   /** One sentence for people. */
@@ -14,7 +14,7 @@ export interface Skipped {
   readonly firings: number;
 }
 
-/** Firings without a run: the history that `runs` doesn't have. */
+/** Firings without a run, which aren't in the history that `runs` keeps. */
 export class Skips {
   readonly #context: StoreContext;
 

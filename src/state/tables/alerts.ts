@@ -5,19 +5,19 @@ export interface AlertsTable {
   /** `job:orders`, `account:…`, `login:…`, `destination:…`, `scheduler`. */
   subject: string;
   occasion: string;
-  /** Alerts of one group are reported together. */
+  /** Alerts in the same group are reported together. */
   group_key: string;
   cause: string;
   level: number;
-  /** The highest level that was reported; 0: none. */
+  /** The highest level that was reported; 0 if none was. */
   told: number;
   /** When the condition began, as far as known. */
   since: number;
   /** When it was first noticed. */
   opened_at: number;
-  /** When it reached its present level. */
+  /** When it reached its current level. */
   changed_at: number;
-  /** When it was found to be resolved, until that is reported. */
+  /** When it was found to be resolved; set until that is reported. */
   cleared_at: number | null;
   /** When the subject was last checked by a process that can check it. */
   seen_at: number;

@@ -5,7 +5,7 @@ export interface QuotaTable {
   /** YYYY-MM-DD in America/New_York. */
   day: string;
   used: number;
-  /** Requests that others made with the same account, as far as known. */
+  /** Requests that others are known to have made with the same account. */
   others: Generated<number>;
   /** The account's allowance for this day, as the service reported it; null if it hasn't. */
   allowance: number | null;
@@ -19,10 +19,11 @@ export interface SendSlotsTable {
   slot: number;
   owner: string;
   boot: string;
-  /** Null while the request is in flight; then the monotonic instant from which the slot can be taken again. */
+  /** Null while the request is in flight, then the monotonic time from which the slot can be taken again. */
   free_at: number | null;
   /**
-   * Latest time the request may still arrive (monotonic ms of `boot`); null: it has arrived or can no longer arrive.
+   * Latest time at which the request may still arrive (monotonic ms of `boot`); null if it has arrived or can no longer
+   * arrive.
    */
   arrives_by: number | null;
   ticket: string;
@@ -34,7 +35,7 @@ export interface AccountsTable {
   account: string;
   paused_at: number;
   paused_until: number;
-  /** Request rate per second that the service accepted, and when that was seen; null: it was never slowed down. */
+  /** Request rate per second that the service accepted, and when that was seen; null if the rate was never reduced. */
   slowed_to: number | null;
   slowed_at: number | null;
 }
@@ -43,7 +44,7 @@ export interface AccountsTable {
 export interface UsageChecksTable {
   account: string;
   checked_at: number;
-  /** Why the service refuses to report it; null if it doesn't refuse. */
+  /** Why the service refuses to report the usage; null if it doesn't refuse. */
   refused: string | null;
 }
 
@@ -51,12 +52,12 @@ export interface UsageChecksTable {
 export interface ThrottledJobsTable {
   sequence: Generated<number>;
   job: string;
-  /** Every n-th firing runs; 0: none. */
+  /** Every n-th firing runs; 0 if none does. */
   every: number;
   /** One sentence for people. */
   says: string;
   since: number;
   until: number;
-  /** Null while it's in effect, until `until` at the latest. */
+  /** When the throttle ended; null while it's in effect, which is until `until` at the latest. */
   ended_at: number | null;
 }

@@ -12,15 +12,15 @@ export interface WatermarksTable {
 export interface GenerationsTable {
   run: string;
   job: string;
-  /** Query fingerprint: rows of another query can't be used. */
+  /** Query fingerprint. Rows of another query can't be used. */
   reading: string;
-  /** Output fingerprint: the transforms and the target. */
+  /** Output fingerprint, of the transforms and the target. */
   shape: string;
   /** JSON: columns and files. */
   manifest: string;
   /** How far the source was read; null if it has no watermark. */
   watermark: string | null;
-  /** The generation that was current then; null if there was none. */
+  /** The generation that was current at that time; null if there was none. */
   parent: string | null;
   made_at: number;
 }
@@ -29,9 +29,9 @@ export interface CurrentGenerationsTable {
   job: string;
   /** The run whose generation is current. */
   run: string;
-  /** The previous one, in case the payload of `run` is never delivered. */
+  /** The previous generation, in case the payload of `run` is never delivered. */
   previous_run: string | null;
-  /** 0: unknown whether the instance shows it. */
+  /** 0 if it's unknown whether the instance shows it. */
   shown: number;
   set_at: number;
 }
@@ -40,15 +40,15 @@ export interface BackfillsTable {
   job: string;
   reading: string;
   /**
-   * The range as the person wrote it: `lower` is inclusive, `upper` exclusive, in steps of `chunk` (empty: all at
-   * once).
+   * The range as the user wrote it: `lower` is inclusive, `upper` exclusive. Read in steps of `chunk`; if empty, all at
+   * once.
    */
   lower: string;
   upper: string;
   chunk: string;
   /** Everything below this value has been read. */
   reached: string;
-  /** JSON: its files; null before the first chunk. */
+  /** The backfill's files as JSON; null before the first chunk. */
   staged: string | null;
   begun_at: number;
 }

@@ -20,5 +20,5 @@ export interface AuditTable {
   latter: string | null;
 }
 
-/** Decisions that people make about payloads and jobs. */
+/** Decisions that users make about payloads and jobs. */
 export type AuditAction = 'approve' | 'discard' | 'rollback' | 'resume' | 'send' | 'clear' | 'set' | 'backfill';

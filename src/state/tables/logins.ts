@@ -1,9 +1,9 @@
-/** Refused logins of sources, by account and secret. */
+/** Refused source logins, by account and secret. */
 export interface LoginHoldsTable {
   connector: string;
   /** The server, in readable form. */
   place: string;
-  /** The user it logs in as; empty if the credentials name none. */
+  /** The user name of the login; empty if the credentials don't contain one. */
   account: string;
   /** The key that `secret` is hashed with. */
   key_id: string;
@@ -12,7 +12,7 @@ export interface LoginHoldsTable {
   since: number;
   /** Number of refusals; 0 if only one path was refused, which isn't a hold. */
   refusals: number;
-  /** When it's tried again; null: only after a person allows it. */
+  /** When the login is tried again; null if only after a user allows it. */
   retry_at: number | null;
   code: string;
   message: string;
@@ -22,16 +22,16 @@ export interface LoginHoldsTable {
 
 export interface LoginsTable {
   name: string;
-  /** Which vendor, app and user the tokens were issued for. They're useless for any other. */
+  /** The vendor, app and user for which the tokens were issued. They can't be used for any other. */
   identity: string;
   /** The tokens, encrypted. */
   encrypted: string;
   /** The key that decrypts `encrypted`. */
   key_id: string;
   state: LoginState;
-  /** The user of the login, if the vendor reports it. */
+  /** The login's user, if the vendor reports it. */
   who: string | null;
-  /** As granted, separated by spaces. */
+  /** The granted scopes, separated by spaces. */
   scopes: string;
   /** Expiry of the access token; null if it doesn't expire. */
   expires_at: number | null;

@@ -19,22 +19,27 @@ export interface OutboxTable {
   always: number;
   state: OutboxState;
   attempts: number;
-  /** Crashed attempts in a row (their process died); not counted in `attempts`. */
+  /** Consecutive attempts whose process died. Not counted in `attempts`. */
   crashes: Generated<number>;
-  /** The part of `attempts` that failed while the service accepted other payloads: the payload is to blame. */
+  /**
+   * How many of `attempts` failed while the service accepted other payloads, which means that the payload is at fault.
+   */
   faults: Generated<number>;
   last_attempt_at: number | null;
-  /** Earliest time of the next attempt, or of the resend of a delivered payload. */
+  /** Earliest time of the next attempt or, for a delivered payload, of the resend. */
   next_attempt_at: number | null;
   /**
-   * When an attempt last ended without a response, so it may still be processed. Not yet set while the last attempt has
-   * no recorded end.
+   * When an attempt last ended without a response, so the service may still process it. Not yet set while the last
+   * attempt has no recorded end.
    */
   unanswered_at: number | null;
   code: string | null;
   message: string | null;
   owed_at: number;
-  /** Since when the instance has waited for this or older data: a payload inherits the wait of those it supersedes. */
+  /**
+   * When the instance started to wait for this or older data. A payload inherits this time from those that it
+   * supersedes.
+   */
   waiting_since: number;
   settled_at: number | null;
 }
@@ -50,9 +55,9 @@ export interface ReceiptsTable {
   format: string;
   as_of: number;
   at: number;
-  /** 1: the last request to the instance succeeded. 0: one was started whose result is unknown. */
+  /** 1 if the last request to the instance succeeded, 0 if its result is unknown. */
   certain: number;
-  /** Age of the newest data that was ever tried, whether it arrived or not. */
+  /** Age of the newest data that was ever tried, whether or not it arrived. */
   tried_as_of: number;
 }
 
@@ -69,7 +74,7 @@ export interface TargetsTable {
 export interface QuarantineTable {
   /** ID of the payload in the outbox. */
   id: number;
-  /** JSON: the findings of each guard. */
+  /** Each guard's findings as JSON. */
   findings: string;
   /** The payload that it was compared with; null if there was none. */
   last_run: string | null;

@@ -15,9 +15,9 @@ export interface RunsTable {
   requests: number;
   code: string | null;
   message: string | null;
-  /** What a person can do about it: `next` of the problem that ended it. */
+  /** What a user can do about it: the `next` of the problem that ended the run. */
   next: string | null;
-  /** The planned time of its firing; null if a person started it. */
+  /** The planned time of its firing; null if a user started it. */
   fired_at: number | null;
   /** When its last attempt began, by {@link tickOf} in its owner's boot. */
   started_tick: number | null;
@@ -28,7 +28,7 @@ export interface RunsTable {
   took_ms: number | null;
   /** Read by {@link warningsOf}. */
   warnings: string | null;
-  /** Number of attempts begun, including the present one. */
+  /** Number of attempts that have begun, including the current one. */
   attempts: Generated<number>;
   /** Read by {@link pastAttempts}. */
   past_attempts: Generated<string | null>;
@@ -40,26 +40,29 @@ export interface RetriesTable {
   run: string;
   /** The planned time of its firing. */
   fired_at: number;
-  /** The instant that the run represents; null: the present. */
+  /** The instant that the run represents; null means the present. */
   logical_at: number | null;
   /** Failed attempts. */
   attempt: number;
-  /** Waits so far, including those in which another job of the source was tried: the exponent of the backoff. */
+  /**
+   * Number of waits so far, including those in which another job of the same source was tried. It's the exponent of the
+   * backoff.
+   */
   waits: number;
   /** When the first attempt began. */
   since: number;
   /** When the next one is due. */
   next_at: number;
-  /** No attempt begins at or after this time: the next firing, or the end of `within`. */
+  /** No attempt begins at or after this time, which is the next firing or the end of `within`. */
   until: number;
-  /** Attempt facts for the next attempt, encrypted by `daemon/retry/handed-on.ts`; null: none. */
+  /** Attempt facts for the next attempt, encrypted by `daemon/retry/handed-on.ts`; null if there are none. */
   facts: string | null;
 }
 
 /**
  * `running` until its payload is owed or it ends; `retrying`: a transient error ended its last attempt, and another
  * follows; `owed` until the payload is settled; all others are final. `interrupted`: its process died. `quarantined`: a
- * guard rejected its payload; `discarded`: a person discarded it.
+ * guard rejected its payload; `discarded`: a user discarded it.
  */
 export type RunState =
   | 'running'

@@ -19,7 +19,7 @@ interface Step {
 
 const typeSchema = { enum: columnTypes };
 
-/** Changes the type of columns; values are validated and converted to the type's canonical text. */
+/** Changes the type of columns. Validates the values and converts them to the type's canonical form. */
 export default defineTransform<Readonly<Record<string, Wanted>>>({
   id: 'cast',
   title: 'Cast',

@@ -12,7 +12,7 @@ interface Given {
 
 const defaultMaxRows = 100_000;
 
-/** Keeps the first row of each combination of values. */
+/** Keeps the first row with each combination of values. */
 export default defineTransform<Given | null>({
   id: 'distinct',
   title: 'Distinct',
@@ -52,7 +52,9 @@ export default defineTransform<Given | null>({
   },
 });
 
-/** Sixteen bytes, whatever the row's size, so a collision is practically impossible. Lengths keep cells apart. */
+/**
+ * Always sixteen bytes, so a collision is practically impossible. Includes the cells' lengths, which keep them apart.
+ */
 function fingerprint(cells: readonly (string | null)[]): string {
   const text = cells.map((cell) => (cell === null ? '-' : `${cell.length}:${cell}`)).join('');
   return createHash('sha256').update(text, 'utf16le').digest('latin1').slice(0, 16);

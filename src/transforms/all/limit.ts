@@ -1,6 +1,6 @@
 import { defineTransform } from '../transform.ts';
 
-/** Ends the result after this many rows; the source isn't read further. */
+/** Ends the result after this many rows, and stops reading the source. */
 export default defineTransform<number>({
   id: 'limit',
   title: 'Limit',

@@ -3,11 +3,11 @@ import type { Column } from '../../sdk/column.ts';
 
 /** The columns that an expression uses, from static analysis. */
 export interface ColumnUse {
-  /** Indexes of columns that it may read. */
+  /** Indexes of columns that the expression may read. */
   readonly columns: readonly number[];
-  /** The column, if the expression is only a column. */
+  /** The column, if the expression is just a column. */
   readonly alone: number | undefined;
-  /** True if it always reads all its columns, so a single null decides the result without evaluation. */
+  /** True if it always reads all its columns, so that a single null determines the result without evaluation. */
   readonly strict: boolean;
 }
 
@@ -39,7 +39,7 @@ export function columnUseOf(ast: ASTNode, columns: readonly Column[]): ColumnUse
   return { columns: [...found], alone: columnOf(ast, indexes), strict };
 }
 
-/** Every node, parents first. `row` with a literal key is that one column and is not visited. */
+/** Every node, parents first. `row` with a literal key counts as that one column, so its parts aren't visited. */
 export function walk(node: ASTNode, visit: (node: ASTNode) => void): void {
   visit(node);
   if (rowKey(node) !== undefined) return;

@@ -1,4 +1,4 @@
-/** A cell or argument for which an expression can't be evaluated; the message is for its author. */
+/** Thrown if an expression can't be evaluated for a cell or an argument. The message is for the expression's author. */
 export class CellFault extends Error {
   override name = 'CellFault';
 }

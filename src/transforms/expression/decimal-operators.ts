@@ -21,7 +21,8 @@ const comparisons: Readonly<Record<string, (order: number) => boolean>> = {
 
 /**
  * Registers exact decimals in the language. If a decimal is combined with an int or a float, the other operand becomes
- * a decimal: an int exactly, a float by its shortest text, so that `amount * 1.19` means what was written.
+ * a decimal: an int exactly, and a float as the shortest digits that identify it, so that `amount * 1.19` means what
+ * was written.
  */
 export function registerDecimal(environment: Environment): void {
   environment.registerType('Decimal', { ctor: Decimal, fields: {} });
@@ -49,7 +50,7 @@ export function registerDecimal(environment: Environment): void {
     );
 }
 
-/** Exact; a float by its shortest text. */
+/** Converts exactly, except that a float becomes the shortest digits that identify it. */
 export function decimalOf(value: Operand): Decimal {
   if (value instanceof Decimal) return value;
   if (typeof value === 'bigint') return Decimal.ofInteger(value);

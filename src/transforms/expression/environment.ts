@@ -11,17 +11,17 @@ import { celTypes, readerOf } from './read-cell.ts';
 
 const cel = late<typeof import('@marcbachmann/cel-js')>(import.meta.url, '@marcbachmann/cel-js');
 
-/** The cursor from which variables are read: updated per batch and row, never reallocated. */
+/** The cursor from which variables are read. Updated for each batch and row, never reallocated. */
 export class Cursor {
   cells: readonly Cells[] = [];
   stored = 0;
 }
 
-/** An environment for these columns, and the object that its variables are read from. */
+/** An environment for these columns, and the object from which its variables are read. */
 export interface BoundColumns {
   readonly environment: Environment;
   readonly context: object;
-  /** Columns that are shadowed by a reserved word and must be written `row["name"]`. */
+  /** Columns whose names are reserved words, so they must be written `row["name"]`. */
   readonly hidden: readonly string[];
 }
 
@@ -34,7 +34,7 @@ export function language(): Environment {
   return shared;
 }
 
-/** The language with columns of any name and type: enough to detect unknown functions. */
+/** The language with columns of any name and type, which is enough to detect unknown functions. */
 export function looseLanguage(): Environment {
   loose ??= withNow(equipped(new (cel().Environment)({ unlistedVariablesAreDyn: true })), new Date(0));
   return loose;

@@ -41,13 +41,16 @@ export class Expression {
     this.#cursor = cursor;
   }
 
-  /** Sets the batch for {@link at}, and the number of rows of the run before it. */
+  /** Sets the batch for {@link at}, and the number of rows that the run read before it. */
   enter(batch: Batch, before: number): void {
     this.#cursor.cells = batch.cells;
     this.#before = before;
   }
 
-  /** The value at a stored row; null if an unhandled null was read. Throws Problems of family `row`. */
+  /**
+   * The value at a stored row; null if the expression read a null that it doesn't handle. Throws Problems of family
+   * `row`.
+   */
   at(stored: number): unknown {
     const cursor = this.#cursor;
     cursor.stored = stored;
@@ -86,8 +89,8 @@ export class Expression {
 }
 
 /**
- * A sentence about an expression that doesn't parse or calls an unknown function; undefined if it's valid. Needs no
- * columns.
+ * An error message if the expression doesn't parse or calls an unknown function; undefined if it's valid. Doesn't need
+ * the columns.
  */
 export function faultOf(text: string): string | undefined {
   const environment = looseLanguage();
@@ -107,7 +110,7 @@ function hasAssignment(text: string): boolean {
   return /(?<![=!<>])=(?!=)/.test(text.replaceAll(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/g, '""'));
 }
 
-/** The library's messages show the expression with an arrow; the summary is only the sentence. */
+/** The first sentence of the library's message, which goes on to show the expression with an arrow. */
 function summaryOf(thrown: unknown): string {
   if (thrown instanceof Error) return 'summary' in thrown ? String(thrown.summary) : thrown.message;
   return String(thrown);

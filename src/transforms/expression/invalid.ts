@@ -11,7 +11,10 @@ interface ExpressionContext {
   readonly environment: Environment;
 }
 
-/** Converts the library's error about an expression to a Problem: what, at which character, and a suggestion. */
+/**
+ * Converts the library's error about an expression to a Problem that says what is wrong, at which character, and
+ * suggests a fix.
+ */
 export function invalidExpression(thrown: unknown, around: ExpressionContext): Problem {
   const { text, columns } = around;
   // A missing package isn't an error in the expression.

@@ -9,9 +9,9 @@ interface Source {
 const int64 = { least: -(2n ** 63n), most: 2n ** 63n - 1n };
 
 /**
- * Parses JSON to values of the language, with exact numbers: integers as int, with a decimal point as decimal, with an
- * exponent as float. Objects become Maps, so that no key of the data (`constructor`, `__proto__`) is ever a property of
- * an object.
+ * Parses JSON to values of the language, with exact numbers: integers become int, numbers with a decimal point decimal,
+ * and numbers with an exponent float. Objects become Maps, so that keys in the data (`constructor`, `__proto__`) never
+ * become object properties.
  */
 export function parseJson(text: string): unknown {
   try {
@@ -35,7 +35,7 @@ function numberOf(value: number, source: string): unknown {
   return whole >= int64.least && whole <= int64.most ? whole : Decimal.ofInteger(whole);
 }
 
-/** A list or map of the language as JSON text. */
+/** A list or map of the language as JSON. */
 export function jsonText(value: unknown): string {
   if (value === null) return 'null';
   if (typeof value === 'string' || typeof value === 'boolean') return JSON.stringify(value);

@@ -1,4 +1,4 @@
-/** Types of the library's macro arguments, which it leaves untyped. */
+/** Types for the arguments of macros, which the library leaves untyped. */
 export interface CelType {
   readonly name: string;
   unify(registry: unknown, other: CelType): CelType | null;

@@ -13,15 +13,15 @@ interface MatchesCall {
 }
 
 /**
- * Gives `text.matches(pattern)` RE2 syntax, as the language specifies, and its guarantee of linear time. The library
- * uses JavaScript's engine, which a pattern like `^(a+)+$` can block indefinitely, along with the whole process. A
- * library function can't be replaced, but a macro takes precedence over any function, whatever the receiver, so the
- * receiver type given here doesn't matter.
+ * Makes `text.matches(pattern)` use RE2, as the language specifies, for its syntax and its guarantee of linear time.
+ * The library uses JavaScript's engine, which a pattern like `^(a+)+$` can block indefinitely, along with the whole
+ * process. Library functions can't be replaced, but a macro takes precedence over any function, whatever the receiver,
+ * so the receiver type declared here doesn't matter.
  */
 export function registerMatches(environment: Environment): void {
   environment.registerFunction('bool.matches(ast): bool', ({ ast, receiver, args }: MatchesCall): Macro => {
     const [pattern] = args;
-    // `sluice check` rejects an invalid literal pattern before there are rows.
+    // Compile a literal pattern now, so that `sluice check` rejects an invalid one before there are rows.
     if (pattern.op === 'value' && typeof pattern.args === 'string') compiled(pattern.args, pattern);
     let last: { readonly pattern: string; readonly test: (text: string) => boolean } | undefined;
     return {

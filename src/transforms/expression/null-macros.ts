@@ -63,7 +63,7 @@ function isNull(args: readonly unknown[]): Macro {
   };
 }
 
-/** Null if both are equal, otherwise the first: converts an empty text to null. */
+/** Null if both are equal, otherwise the first. Can convert an empty string to null. */
 function nullIf(args: readonly unknown[]): Macro {
   return {
     args,

@@ -71,7 +71,9 @@ function readDecimal(cells: Cells, stored: number): Decimal | null {
   return value;
 }
 
-/** The number in a short byte cell; undefined unless it has at most fifteen digits and at most one point. */
+/**
+ * The number in a short cell of bytes; undefined unless it has at most fifteen digits and at most one decimal point.
+ */
 function shortNumber(cells: Cells, stored: number): Decimal | undefined {
   if (cells.kind !== 'bytes') return undefined;
   const { bytes, spans, stride, slot } = cells;

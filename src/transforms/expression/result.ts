@@ -47,7 +47,7 @@ export function columnTypeOfValue(value: unknown): ColumnType {
   }
 }
 
-/** Converts a CEL value to a cell. Integers beyond 64 bits and dates beyond the calendar are errors. */
+/** Converts a CEL value to a cell. Throws if an integer exceeds 64 bits or a date is out of range. */
 export function cellOf(value: unknown): Value {
   switch (typeof value) {
     case 'string':

@@ -11,7 +11,7 @@ interface CheckedType {
 /**
  * The library reads fields of instants, durations and values of unknown type directly from the JavaScript object,
  * including its prototype. Nothing there can be called, but it isn't data either, so such reads are rejected before the
- * first row, as is `has()` on a column. Throws on the first one.
+ * first row, as is `has()` on a column. Throws at the first such read.
  */
 export function refuseObjectAccess(ast: ASTNode): void {
   walk(ast, (node) => {

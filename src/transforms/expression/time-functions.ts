@@ -15,8 +15,8 @@ const parts: Readonly<Record<string, (at: DateTime) => number>> = {
 };
 
 /**
- * `year`, `month` (1 to 12), `day`, `hour`, `minute` of an instant, in UTC or a zone, or of a date or local time as
- * written; `date` and `local` convert an instant to a zone's date and local time.
+ * `year`, `month` (1 to 12), `day`, `hour` and `minute` return a part of an instant, in UTC or a time zone, or of a
+ * date or local time as written. `date` and `local` convert an instant to a zone's date or local time.
  */
 export function registerTimeFunctions(define: Define): void {
   for (const [name, part] of Object.entries(parts)) {
@@ -61,7 +61,7 @@ function formatOf(zone: string): Intl.DateTimeFormat {
       second: '2-digit',
       hourCycle: 'h23',
     });
-    // Zones are usually literals; if they came from data, this cache would grow without limit.
+    // Zones are usually literals. If they come from data, the limit keeps this cache small.
     if (formats.size < 100) formats.set(zone, format);
     return format;
   } catch {

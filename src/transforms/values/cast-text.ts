@@ -2,7 +2,7 @@ import Big from 'big.js';
 import type { ColumnType } from '../../sdk/column.ts';
 import { type DateTime, isTime, parseDateTime } from './instant.ts';
 
-/** Converts canonical text of one type to that of another; undefined if the value can't be represented. */
+/** Converts one type's canonical string to another's; undefined if the value can't be represented. */
 export type Convert = (text: string) => string | undefined;
 
 type From = Partial<Record<ColumnType, Convert>>;
@@ -59,7 +59,7 @@ export function conversion(from: ColumnType, to: ColumnType): Convert | undefine
   return from === to ? same : rules[to][from];
 }
 
-/** Whether a cast leaves texts unchanged, so cells can keep their bytes. */
+/** Whether a cast leaves strings unchanged, so that cells can keep their bytes. */
 export function keepsText(from: ColumnType, to: ColumnType): boolean {
   return conversion(from, to) === same;
 }
@@ -106,7 +106,7 @@ function truth(text: string): string | undefined {
   return untruths.has(word) ? 'false' : undefined;
 }
 
-/** The date as written; for an instant, the date in its own zone. */
+/** The date as written. For an instant, that is the date in its own zone. */
 function dateOf(text: string): string | undefined {
   const trimmed = text.trim();
   return parseDateTime(trimmed) === undefined ? undefined : trimmed.split(/[T ]/i)[0];
@@ -137,7 +137,7 @@ function instant(text: string): string | undefined {
   return isoText(text.trim(), found) + zoneText(found.offset);
 }
 
-/** Date and time with a T and seconds, with the original fraction. */
+/** Date and time with a T, seconds, and the original fraction. */
 function isoText(text: string, { seconds }: DateTime): string {
   const [date, ...rest] = text.split(/[T ]/i);
   const time = /^\d\d:\d\d(?::\d\d(?:\.\d+)?)?/.exec(rest.join(''))?.[0] ?? '00:00:00';

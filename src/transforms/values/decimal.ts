@@ -1,24 +1,24 @@
 import Big from 'big.js';
 
 /**
- * Up to this number of units, values are exact as JavaScript numbers, and quotients by a power of ten keep their order.
+ * Up to this number of units, values are exact as JavaScript numbers, and dividing by a power of ten keeps their order.
  */
 const safe = Number.MAX_SAFE_INTEGER;
 const powers = Array.from({ length: 16 }, (_, scale) => 10 ** scale);
-/** Minimum digits after the point of a quotient. */
+/** Minimum number of digits after a quotient's decimal point. */
 const divisionScale = 10;
 const shape = /^-?\d+(?:\.\d+)?$/;
 
 /**
- * An exact decimal with its scale: 1.50 stays 1.50. Small ones are an integer number of units and a scale, which needs
- * no allocation; larger ones, and divisions, use big.js.
+ * An exact decimal with its scale: 1.50 stays 1.50. Small ones are stored as an integer number of units and a scale,
+ * which needs no allocation; larger ones, and divisions, use big.js.
  *
- * Scales follow SQL: a sum has the larger scale of the operands, a product the sum of both; a quotient has ten digits
- * after the point (more if an operand has more), is rounded half away from zero, and loses trailing zeros down to the
- * scale of the dividend.
+ * Scales follow SQL: a sum has the larger of the operands' scales, and a product has the sum of their scales; a
+ * quotient has ten digits after the point (more if an operand has more), is rounded half away from zero, and loses
+ * trailing zeros down to the scale of the dividend.
  */
 export class Decimal {
-  /** Value times 10^scale; NaN if that isn't a safe integer, in which case `big` has the value. */
+  /** The value times 10^scale; NaN if that isn't a safe integer, in which case `big` contains the value. */
   readonly units: number;
   readonly scale: number;
   readonly #big: Big | undefined;
@@ -29,7 +29,7 @@ export class Decimal {
     this.#big = big;
   }
 
-  /** Parses canonical text (`-?digits[.digits]`); undefined for anything else, including NaN and Infinity. */
+  /** Parses a canonical string (`-?digits[.digits]`); undefined for anything else, including NaN and Infinity. */
   static parse(text: string): Decimal | undefined {
     if (!shape.test(text)) return undefined;
     const point = text.indexOf('.');
@@ -44,14 +44,17 @@ export class Decimal {
     return new Decimal(Number.NaN, 0, new Big(value.toString()));
   }
 
-  /** The decimal of a float's shortest text: 0.1 is one tenth. Undefined for NaN and infinities. */
+  /**
+   * The decimal with the shortest digits that identify a float, so 0.1 is exactly one tenth; undefined for NaN and
+   * infinities.
+   */
   static ofFloat(value: number): Decimal | undefined {
     if (!Number.isFinite(value)) return undefined;
     const text = String(value);
     return Decimal.parse(text) ?? Decimal.ofBig(new Big(text));
   }
 
-  /** With the given scale, or with as many digits as the value has. Rounds half away from zero. */
+  /** The decimal with the given scale, or with as many digits as the value has. Rounds half away from zero. */
   static ofBig(big: Big, scale: number = digitsAfterPoint(big)): Decimal {
     const rounded = big.round(scale, Big.roundHalfUp);
     return Decimal.parse(rounded.toFixed(scale)) ?? new Decimal(Number.NaN, scale, rounded);
@@ -97,7 +100,8 @@ export class Decimal {
   }
 
   /**
-   * Rounds to `scale` digits after the point (negative: before it), half away from zero; adds zeros if it has fewer.
+   * Rounds half away from zero to `scale` digits after the decimal point (before the point if negative). Adds zeros if
+   * there are fewer digits.
    */
   rounded(scale: number): Decimal {
     if (scale >= 0) return this.#shortened(scale) ?? Decimal.ofBig(this.big, scale);
@@ -114,7 +118,7 @@ export class Decimal {
     return this.#big === undefined ? this.units === 0 : this.#big.eq(0);
   }
 
-  /** Negative, zero or positive, by value: 1.5 and 1.50 are equal. */
+  /** Compares by value (1.5 and 1.50 are equal). Returns a negative number, zero, or a positive number. */
   compare(other: Decimal): number {
     const scale = Math.max(this.scale, other.scale);
     const difference = this.#unitsAt(scale) - other.#unitsAt(scale);
@@ -125,7 +129,7 @@ export class Decimal {
     return Number(this.toString());
   }
 
-  /** Canonical text, with the scale kept. */
+  /** The canonical string, which keeps the scale. */
   toString(): string {
     if (this.#big !== undefined) return this.#big.toFixed(this.scale);
     if (this.scale === 0) return String(this.units);
@@ -134,7 +138,7 @@ export class Decimal {
     return `${this.units < 0 ? '-' : ''}${digits.slice(0, point)}.${digits.slice(point)}`;
   }
 
-  /** The common case of rounding, with integers; undefined if it doesn't apply. */
+  /** Rounds with integers, which is the common case; undefined if that's impossible. */
   #shortened(scale: number): Decimal | undefined {
     const dropped = this.scale - scale;
     if (Number.isNaN(this.units) || dropped < 0 || dropped >= powers.length) return undefined;
@@ -144,7 +148,7 @@ export class Decimal {
     return new Decimal((this.units - rest) / power + up, scale);
   }
 
-  /** NaN if the units at that scale aren't a safe integer. */
+  /** The units at that scale; NaN if they aren't a safe integer. */
   #unitsAt(scale: number): number {
     const missing = scale - this.scale;
     if (missing === 0) return this.units;
@@ -157,7 +161,7 @@ function digitsAfterPoint(big: Big): number {
   return Math.max(0, big.c.length - 1 - big.e);
 }
 
-/** big.js takes the scale of a division from the dividend's constructor. */
+/** big.js takes a division's scale from the dividend's constructor. */
 function dividing(scale: number): Big.BigConstructor {
   const Strict = Big();
   Strict.DP = scale;

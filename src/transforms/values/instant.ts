@@ -1,9 +1,9 @@
-/** Date and time as numbers, from canonical text. Seconds are integers; the fraction is in nanoseconds. */
+/** Date and time as numbers, parsed from a canonical string. Seconds are integers; the fraction is in nanoseconds. */
 export interface DateTime {
   readonly year: number;
   readonly month: number;
   readonly day: number;
-  /** Seconds since midnight; a leap second counts as the first of the next minute. */
+  /** Seconds since midnight. A leap second counts as the first second of the next minute. */
   readonly seconds: number;
   readonly nanoseconds: number;
   /** Minutes east of UTC; undefined without a zone. */
@@ -26,7 +26,7 @@ export function parseDateTime(text: string): DateTime | undefined {
   return { year, month, day, ...time };
 }
 
-/** Whether the text is a time of day in canonical form. */
+/** Whether the string is a time of day in canonical form. */
 export function isTime(text: string): boolean {
   const match = timeOnly.exec(text);
   return match?.[3] !== undefined && timeOf(match.slice(1)) !== undefined;

@@ -5,7 +5,7 @@ import { epochSeconds, parseDateTime } from './instant.ts';
 /** A key that sorts like its cell; null sorts last in both directions. */
 export type SortKey = string | number | bigint | Decimal | null;
 
-/** Creates sort keys from canonical text. Text that isn't canonical for its type sorts after all that is. */
+/** Creates sort keys from canonical strings. A string that isn't canonical for its type sorts after all that are. */
 export function sortKeyOf(type: ColumnType): (text: string) => SortKey {
   switch (type) {
     case 'integer':
@@ -36,7 +36,7 @@ export function compareKeys(a: SortKey, b: SortKey): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** By code point, which is the order of UTF-8 bytes; JavaScript compares UTF-16 code units. */
+/** Compares by code point, which is the order of UTF-8 bytes. JavaScript compares UTF-16 code units. */
 export function compareText(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let i = 0; i < length; i++) {
@@ -52,7 +52,7 @@ function byCodePoint(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
 }
 
-/** NaN, Infinity and -Infinity of a decimal column are kept as numbers. */
+/** NaN, Infinity and -Infinity in a decimal column are kept as numbers. */
 function decimalKey(text: string): SortKey {
   return Decimal.parse(text) ?? Number(text);
 }

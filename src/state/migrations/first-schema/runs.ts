@@ -1,6 +1,6 @@
 import type { SchemaModule } from 'kysely';
 
-/** Runs, and jobs that wait for their next attempt. */
+/** Runs, and which of them wait for their next attempt. */
 export async function createRunTables(schema: SchemaModule): Promise<void> {
   await schema
     .createTable('runs')

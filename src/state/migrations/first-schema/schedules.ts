@@ -1,6 +1,6 @@
 import type { SchemaModule } from 'kysely';
 
-/** Each job's last handled firing, and the firings that wait or were skipped. */
+/** When each job is due next, and the firings that wait or were skipped. */
 export async function createScheduleTables(schema: SchemaModule): Promise<void> {
   await schema
     .createTable('schedules')
