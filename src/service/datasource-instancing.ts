@@ -63,7 +63,7 @@ interface Change {
 }
 
 /**
- * Changes a source's own properties and those of its instances, each with its own values. If the source then refers to
+ * Changes the properties of a source and its instances. Each instance gets its own values. If the source then refers to
  * different user properties, or to none, all its instances are recreated without data. Call it in a transaction.
  * Returns the blobs that are no longer shown, for the caller to remove afterwards.
  */
@@ -84,9 +84,9 @@ export function changeSource(db: Database, source: Datasource, { set = {}, drop,
 }
 
 /**
- * Removes instances of a source with their data: all of them, or only those whose data (or creation, if they have no
- * data) is older than a given time. Instances that the source still needs are recreated empty. Call it in a
- * transaction. Returns the blobs that are no longer shown, for the caller to remove afterwards.
+ * Removes instances of a source with their data: all of them, or only those that last got data (or, without data, were
+ * created) before a given time. Instances that the source still needs are recreated empty. Call it in a transaction.
+ * Returns the blobs that are no longer shown, for the caller to remove afterwards.
  */
 export function emptyInstances(db: Database, source: Datasource, { before = Infinity, now }: Emptying): string[] {
   const properties = sourceProperties(db, source);

@@ -32,7 +32,7 @@ const moreBytes = 16_000_000;
  * Grants space in a state folder, as far as its limit and its disk allow. Writers of large files request space first.
  * If there isn't enough, delivered payloads that are kept for rollbacks are deleted, oldest first; if that still isn't
  * enough, the request is refused. Nothing else is ever deleted. Several processes together can exceed the limit,
- * because each may write its grant: up to a quarter of the free space.
+ * because each may write as much as it was granted, up to a quarter of the free space.
  */
 export class Disk implements DiskSpace {
   readonly #given: DiskOptions;

@@ -14,8 +14,8 @@ export async function makeSocketFolder(): Promise<string> {
 }
 
 /**
- * Removes folders whose process was killed more than a day ago. Only touches folders of our own user, and never those
- * of a live process.
+ * Removes folders whose process was killed more than a day ago. Leaves alone the folders of other users and of live
+ * processes.
  */
 async function sweepSocketFolders(): Promise<void> {
   for (const name of await readdir(tmpdir())) {

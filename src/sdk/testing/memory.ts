@@ -18,8 +18,8 @@ export async function heldBytes(): Promise<number> {
 
 /**
  * Waits until the process stops allocating because the read-ahead has reached its limit or has read everything, and
- * returns the bytes in use. Polls without garbage collection, which costs as much as a whole test: without new objects,
- * the figures don't grow whether or not the engine collects in between.
+ * returns the bytes in use. Polls without forcing garbage collection, which would take as long as a whole test. Without
+ * new objects, the figures don't grow, whether or not the engine collects garbage.
  */
 export async function steadyBytes(): Promise<number> {
   let last = allocated();

@@ -50,7 +50,7 @@ export interface TestSource {
   readonly unreachable?: OptionChanges & { readonly family?: Family };
   /**
    * Reads a table of {@link hostileNames} (its columns) with one row per {@link hostileValues}, repeated in every
-   * column. If the source supports only some of them, `names` and `values` list those, in that order.
+   * column. If the source supports only some of them, `names` and `values` list the supported ones, in that order.
    */
   readonly hostile?: OptionChanges & { readonly names?: readonly string[]; readonly values?: readonly string[] };
   /** Reads at least 24 MB of cells. The source must not keep unsent data in this process's memory. */

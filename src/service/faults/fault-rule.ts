@@ -57,7 +57,7 @@ export type FaultRule = Static<TObject<typeof ruleFields>>;
 const which = ['nth', 'every', 'first', 'probability'] as const;
 const what = ['answer', 'reset', 'truncate', 'drip'] as const;
 
-/** Checks what the schemas of the fields can't express. Throws an ApiError (400). */
+/** Checks what the field schemas can't express. Throws an ApiError (400). */
 export function checkRule(rule: FaultRule): void {
   atMostOne(rule, which);
   atMostOne(rule, what);

@@ -13,7 +13,7 @@ export function successBody(status: number, { data = {}, meta = {} }: { data?: o
   return JSON.stringify({ meta: { success: true, status, ...meta }, data });
 }
 
-/** The body of every error response; it has no `data`. The same `id` is in the log line of the error. */
+/** The body of every error response; it has no `data`. The error's log line contains the same `id`. */
 export function errorBody(error: ApiError, id: string): string {
   return JSON.stringify({
     meta: {

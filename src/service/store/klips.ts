@@ -29,7 +29,7 @@ export function klipAsShared({ id, accountId, createdBy }: Klip): SharedAsset {
   return { kind: 'klip', id, accountId, createdBy };
 }
 
-/** The Klips visible to the caller; with a data source, only those whose schema names it. */
+/** The Klips visible to the caller. If a data source is given, only Klips whose schema names it. */
 export function visibleKlips(
   db: Database,
   { account, caller, datasourceId }: { account: Account; caller: Caller; datasourceId: string | undefined },

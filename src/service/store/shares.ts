@@ -111,8 +111,8 @@ export function administers(caller: Caller, kind: SharedKind): boolean {
 }
 
 /**
- * Whether the caller may see all assets of the kind, created this one, or belongs to those it's shared with, directly
- * or through a group.
+ * Whether the caller may see all assets of this kind, created this one, or has access through a share with them or one
+ * of their groups.
  */
 export function canSee(db: Database, asset: SharedAsset, caller: Caller): boolean {
   return owns(asset, caller) || holdsRight(db, asset, caller, 0);

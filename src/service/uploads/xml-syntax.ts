@@ -49,9 +49,8 @@ export class XmlSyntax {
   }
 
   /**
-   * Continues with bytes, in whole characters, that begin where it stopped. Returns how many of them are certainly
-   * well-formed: all of them, or those before a piece of markup that is incomplete or needs the strict parser, or those
-   * up to the end of the root.
+   * Continues where it stopped, with bytes that contain only whole characters. Returns how many of them are certainly
+   * well-formed: all of them, unless a piece of markup is incomplete or needs the strict parser, or the root ends.
    */
   scan(bytes: Buffer): number {
     this.#scanner.show(bytes);

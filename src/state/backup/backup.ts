@@ -50,8 +50,8 @@ export async function backUp(state: string, into: string, now: number): Promise<
 }
 
 /**
- * Links the payloads that still exist (owed, set aside, or kept for a rollback) and the kept rows of jobs into `stage`,
- * and copies the database, all as of one instant.
+ * Links the payloads that still exist (owed, set aside, or kept for a rollback) and the jobs' kept rows into `stage`,
+ * and copies the database, all as of the same instant.
  */
 async function snapshot(state: string, to: { stage: string; database: string }): Promise<string[]> {
   const options = { mustExist: true, busyTimeoutMs };

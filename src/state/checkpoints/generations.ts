@@ -140,7 +140,7 @@ export class Generations {
     await this.#context.db.updateTable('current_generations').set({ shown: 0 }).execute();
   }
 
-  /** Deletes generations, of one job or all, that can no longer become current, and the files that only they use. */
+  /** Deletes generations (of one job or all) that can no longer become current, and the files that only they use. */
   async prune(job?: string): Promise<void> {
     await inTransaction(this.#context, async (inside) => {
       const all = inside.db.selectFrom('generations').select(['run', 'manifest']);
@@ -247,7 +247,7 @@ export class Generations {
 }
 
 /**
- * Runs whose generations may still be continued from: the current ones, and those whose payloads can still be sent or
+ * Runs whose generations a job may still continue from: the current ones, and those whose payloads can still be sent or
  * rolled back to.
  */
 async function wantedRuns({ db }: StoreContext, job: string | undefined): Promise<Set<string>> {

@@ -53,8 +53,8 @@ export class Watermarks {
   }
 
   /**
-   * Undoes the watermark of a run whose payload won't be delivered, so the same data is read again, unless a later run
-   * has continued from it.
+   * Undoes a run's watermark because its payload won't be delivered, so that the same data is read again. Does nothing
+   * if a later run has continued from it.
    */
   async takeBack(run: string): Promise<void> {
     const { db } = this.#context;

@@ -12,7 +12,7 @@ export interface PastAttempt {
 /** If a run is retried for hours, only the first attempt and the newest ones are kept. */
 const maxKept = 50;
 
-/** A run's attempts before its last one, oldest first. If there were too many, those in between are missing. */
+/** A run's attempts before its last one, oldest first. If there were too many, some in the middle are missing. */
 export function pastAttempts({ past_attempts: text }: Pick<RunRow, 'past_attempts'>): readonly PastAttempt[] {
   return text === null ? [] : (JSON.parse(text) as PastAttempt[]);
 }

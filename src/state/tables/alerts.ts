@@ -1,6 +1,6 @@
 import type { Generated } from 'kysely';
 
-/** Open alerts, and those just resolved: one row per subject and occurrence. */
+/** Open and just resolved alerts, one row per subject and occurrence. */
 export interface AlertsTable {
   /** `job:orders`, `account:…`, `login:…`, `destination:…`, `scheduler`. */
   subject: string;

@@ -53,7 +53,8 @@ export default defineTransform<Given | null>({
 });
 
 /**
- * Always sixteen bytes, so a collision is practically impossible. Includes the cells' lengths, which keep them apart.
+ * A hash of sixteen bytes, so a collision is practically impossible. Includes the cells' lengths, which keep them
+ * apart.
  */
 function fingerprint(cells: readonly (string | null)[]): string {
   const text = cells.map((cell) => (cell === null ? '-' : `${cell.length}:${cell}`)).join('');

@@ -110,7 +110,7 @@ function hasAssignment(text: string): boolean {
   return /(?<![=!<>])=(?!=)/.test(text.replaceAll(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/g, '""'));
 }
 
-/** The first sentence of the library's message, which goes on to show the expression with an arrow. */
+/** The sentence in the library's error, without the expression and the arrow that the full message shows. */
 function summaryOf(thrown: unknown): string {
   if (thrown instanceof Error) return 'summary' in thrown ? String(thrown.summary) : thrown.message;
   return String(thrown);
