@@ -40,7 +40,7 @@ describe('the alert state machine', () => {
     expect(told.after(settleMs, ...all)).toHaveLength(5);
   });
 
-  it('reports an escalation once, and nothing if it then returns to a known level', () => {
+  it('reports an escalation once, and stays silent if it then returns to a known level', () => {
     const told = new Told();
     told.look(failing('a'));
     told.after(settleMs, failing('a'));
@@ -130,7 +130,7 @@ describe('the alert state machine', () => {
     expect(told.after(10 * minute)[0]).toMatchObject({ kind: 'recovered' });
   });
 
-  it('reminds after the configured time, of everything still open', () => {
+  it('sends a reminder of everything still open after the configured time', () => {
     const told = new Told();
     told.look(failing('a'), failing('b'));
     told.after(settleMs, failing('a'), failing('b'));
@@ -141,7 +141,7 @@ describe('the alert state machine', () => {
     expect(told.after(hour, failing('a'), failing('b'))).toEqual([]);
   });
 
-  it("doesn't remind immediately if a reported alert's recipients or interval change", () => {
+  it("sends no immediate reminder if a reported alert's recipients or interval change", () => {
     const told = new Told();
     told.look(failing('a'));
     told.after(settleMs, failing('a'));
@@ -174,7 +174,7 @@ describe('the alert state machine', () => {
     expect(told.rows).toEqual([]);
   });
 
-  it('keeps the first cause and time of an ongoing alert, and the text and code of the last check', () => {
+  it("keeps an ongoing alert's first cause and time, but the last check's text and code", () => {
     const told = new Told();
     told.look(failing('a', { since: 2000, what: 'refused', code: 'A' }));
     told.after(settleMs, failing('a', { since: 2000, what: 'refused', code: 'A' }));
@@ -184,7 +184,7 @@ describe('the alert state machine', () => {
     expect(told.groups).toHaveLength(1);
   });
 
-  it('treats an alert as an escalation only if everything new was reported before at a lower level', () => {
+  it('treats an alert as an escalation only if everything new was already reported at a lower level', () => {
     const told = new Told();
     told.look(failing('a'));
     told.after(settleMs, failing('a'));
@@ -208,7 +208,7 @@ describe('the alert state machine', () => {
     expect(pauses.slice(1, 6)).toEqual([10, 30, 90, 240, 240]);
   });
 
-  it('returns when the next message is due: the earliest of all groups, or nothing if none waits', () => {
+  it('returns when the next message is due: the earliest of all groups, or nothing if no group waits', () => {
     const told = new Told();
     expect(told.look()).toEqual([]);
     expect(told.dueAt).toBeUndefined();
@@ -222,7 +222,7 @@ describe('the alert state machine', () => {
     expect(told.dueAt).toBe(reminded);
   });
 
-  it("deletes a group once it's calm and empty, and not before", () => {
+  it("deletes a group only once it's calm and empty", () => {
     const told = new Told();
     told.look(failing('a', { remindMs: hour }));
     told.after(settleMs, failing('a', { remindMs: hour }));
@@ -271,7 +271,7 @@ describe('the alert state machine', () => {
     expect(told.after(settleMs + hour)).toMatchObject([{ kind: 'recovered' }]);
   });
 
-  it('forgets alerts last seen while the clock was ahead at the normal time', () => {
+  it('forgets alerts on time even if they were last seen while the clock was ahead', () => {
     const told = new Told();
     told.now += year;
     told.look(failing('a'));
@@ -282,7 +282,7 @@ describe('the alert state machine', () => {
     expect(told.rows).toEqual([]);
   });
 
-  it('neither alerts nor reminds of unknown subjects, and keeps the interval for checks that know them', () => {
+  it('sends no alerts or reminders about unknown subjects, but keeps their interval until they are known again', () => {
     const told = new Told();
     told.look(failing('a'), failing('b', { cause: 'another' }));
     told.after(settleMs, failing('a'), failing('b', { cause: 'another' }));
@@ -301,7 +301,7 @@ describe('the alert state machine', () => {
     ]);
   });
 
-  it('pauses ten minutes after a reminder, however long the pause before was', () => {
+  it('pauses ten minutes after a reminder, however long the previous pause was', () => {
     const told = new Told();
     const pace = { remindMs: 5 * hour };
     told.look(failing('a', pace));

@@ -58,7 +58,7 @@ const email = (server: string, more: Partial<Email> = {}): AlertChannel => ({
 });
 
 describe('a webhook', () => {
-  it('gets the event as stored, at its exact URL, signed over ID, time and body', async () => {
+  it('gets the stored event at its exact URL, with a signature over ID, time and body', async () => {
     const receiver = await openReceiver();
     const post = postOf();
     expect(await sendTo(webhook(receiver.url), post, await around())).toEqual({
@@ -77,7 +77,7 @@ describe('a webhook', () => {
     expect(isSigned({ ...got!, headers: { ...got!.headers, 'webhook-timestamp': '1' } })).toBe(false);
   });
 
-  it('reports the response if it was rejected, and when to retry', async () => {
+  it('reports the response if a request is rejected, and when to retry', async () => {
     const receiver = await openReceiver();
     receiver.answer(429, { 'retry-after': '120' });
     expect(await sendTo(webhook(receiver.url), postOf(), await around())).toEqual({
@@ -104,7 +104,7 @@ describe('a webhook', () => {
 });
 
 describe('the five lines in docs/alerts.md', () => {
-  it('distinguish our requests from others', async () => {
+  it('distinguish our requests from forged ones', async () => {
     const page = await readFile(new URL('../../docs/alerts.md', import.meta.url), 'utf8');
     const code = /```js\n([\s\S]*?)```/.exec(page)?.[1] ?? '';
     const { folder } = await around();
@@ -235,7 +235,7 @@ describe('a command', () => {
     expect(existsSync(join(surroundings.folder, 'pwned'))).toBe(false);
   });
 
-  it("reports how it ended and what it printed, and if it doesn't exist", async () => {
+  it("reports how it ended and what it printed, or that it doesn't exist", async () => {
     const failed = await sendTo(command('/bin/sh', '-c', 'echo no pager >&2; exit 3'), postOf(), await around());
     expect(failed).toEqual({ ok: false, message: 'the program ended with 3: no pager' });
     expect(await sendTo(command('./not-there'), postOf(), await around())).toMatchObject({

@@ -36,7 +36,7 @@ describe('an alert message', () => {
     }
   });
 
-  it('contains its time and its config, and each one has its own ID', () => {
+  it('contains its time, its config and its own ID', () => {
     const [a, b] = [compose({ fresh: [mention('a')], open: [mention('a')] }), composeTest({ now, file: '/f' })];
     expect(a).toMatchObject({ type: 'alert.opened', timestamp: '2026-11-21T08:04:12.000Z' });
     expect(a.data).toMatchObject({ config: '/etc/sluice.yaml', occasion: 'failed', open: 1 });
@@ -91,7 +91,7 @@ describe('an alert message', () => {
     expect(data.text).toMatch(/^over: old0, .*, old9 and 1 more$/m);
   });
 
-  it('has all the details of a single alert: what, since when, what is shown, what comes next and the fix', () => {
+  it('describes a single alert in full: what happened, when it started, what is shown, what comes next and the fix', () => {
     const detail: Detail = {
       shows_as_of: now - 2 * hour,
       in_doubt: true,

@@ -109,7 +109,7 @@ it.for([
 );
 
 describe('a disk that is really full', () => {
-  it("rejects what doesn't fit, reports it, and continues once there is space: nothing owed is lost", async () => {
+  it("fails the job that doesn't fit, and lets it continue once there is space: nothing owed is lost", async () => {
     const stage = await setStage(theatre, { top: { keep: { payloads: 0 } } });
     const { home, upstream, oracle } = stage;
     const isSmall = mountSmall(stage, '10m');
@@ -146,7 +146,7 @@ describe('a disk that is really full', () => {
     expect(await oracle.look()).toBe(2);
   }
 
-  it('between the upload and its receipt sends again once there is space, and never shows older data', async () => {
+  it('after an upload but before its receipt causes a resend once there is space, and never shows older data', async () => {
     const stage = await setStage(theatre, { top: { keep: { payloads: 0 } } });
     const { home, upstream, oracle, control, instance } = stage;
     const isSmall = mountSmall(stage, '10m');

@@ -74,7 +74,7 @@ it('rows that the service accepted without a response are never followed by olde
   await oracle.rest();
 });
 
-it('a service that accepts the connection and reads nothing causes a timeout, and nothing is lost', async () => {
+it('a service that accepts the connection but reads nothing causes a timeout, and nothing is lost', async () => {
   const hole = createServer((socket) => void socket.pause().on('error', () => undefined));
   hole.listen(0, '127.0.0.1');
   await once(hole, 'listening');

@@ -42,7 +42,7 @@ const others = ['control', 'node', 'sluice'];
 const isProse = ([word = '']: readonly string[]): boolean => !/^[a-z]+$/.test(word) || others.includes(word);
 
 describe('the commands in our advice', () => {
-  it('use existing commands and flags', () => {
+  it('exist, and so do their flags', () => {
     const all = [...advice()].filter(({ words }) => !isProse(words));
     expect(all.length).toBeGreaterThan(100);
     const faults = all.flatMap(({ file, words }) => {
@@ -58,7 +58,7 @@ describe('the commands in our advice', () => {
     expect(program.commands.map((one) => one.name()).filter((name) => !rows.includes(name))).toEqual([]);
   });
 
-  it('do something if only the name of a command group is given', async () => {
+  it("may consist of only a command group's name", async () => {
     const groups = program.commands.filter(({ commands }) => commands.length > 0).map((one) => one.name());
     expect(groups).toContain('connectors');
     for (const group of groups) expect(await parseFault([group])).toBeUndefined();

@@ -42,7 +42,7 @@ describe('sluice demo', () => {
     withoutEscapes(ended);
   });
 
-  it("exits with 130 if it's interrupted, with one line and nothing left", async () => {
+  it("exits with 130 if it's interrupted, prints one line and leaves nothing behind", async () => {
     const folder = await makeFolder();
     const demo = start(['demo'], { env: { TMPDIR: folder } });
     await until('the demo to start', () => demo.output().includes('2. '));
@@ -187,7 +187,7 @@ describe('sluice sync', () => {
     expect(json).toMatchObject({ exit_code: 0, jobs: [{ job: 'orders', rows: 2, bytes: 16, format: 'csv' }] });
   });
 
-  it('prints a document with --json whatever happens, with its exit code', async () => {
+  it('prints a JSON document that contains the exit code with --json, whatever happens', async () => {
     const world = await makeWorld();
     const { home, config } = await setUp(world, world.instances.csv);
     const documentOf = async (...args: string[]) => {
@@ -324,7 +324,7 @@ describe('sluice status', () => {
     expect(existsSync(join(home.folder, 'state'))).toBe(false);
   });
 
-  it('exits with 2 if a job has a config error, says which, and shows the others', async () => {
+  it('exits with 2 if a job has a config error, names that job, and shows the others', async () => {
     const { home, config } = await setUp(await makeWorld(), '0'.repeat(32));
     await home.config(config({ jobs: { ...config().jobs, wrong: { source: 'nowhere' } } }));
     const ended = await home.sluice(['status']);

@@ -62,7 +62,7 @@ describe('completion', () => {
     }
   });
 
-  it('works in bash, with the config that the line names', async () => {
+  it('works in bash, and uses the config named on the command line', async () => {
     const cwd = await folderWithConfig('other.yaml');
     await mkdir(join(cwd, 'bin'));
     await writeFile(join(cwd, 'bin/sluice'), `#!/bin/sh\nexec "${process.execPath}" "${door}" "$@"\n`, { mode: 0o755 });

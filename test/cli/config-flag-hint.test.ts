@@ -58,7 +58,7 @@ describe('advice for a command with --config', () => {
     },
   );
 
-  it('has the option in the place where each command takes it', async () => {
+  it('puts the option where each command accepts it', async () => {
     addConfigFlag('a.yaml', commands);
     const program = new Command('sluice');
     for (const name of commands) {

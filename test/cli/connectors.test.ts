@@ -44,7 +44,7 @@ describe('sluice connectors list', () => {
     expect(stdout).toMatch(/^simple_rest +Reads .* sluice$/m);
   });
 
-  it("adds those of the config's folder and packages, and names a broken one", async () => {
+  it("adds the connectors in the config's folder and packages, and names a broken one", async () => {
     const { code, stdout, stderr } = await sluice(await setUp(), 'list', '--json');
     const listed = JSON.parse(stdout) as { id: string; from: string; oauth: boolean; resumes: boolean }[];
     expect(listed.find(({ id }) => id === 'mine')).toMatchObject({ oauth: false, resumes: false, title: 'Mine' });

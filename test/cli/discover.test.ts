@@ -74,7 +74,7 @@ describe('sluice discover', () => {
     expect(stderr).toMatch(/^CLI_UNKNOWN_SOURCE: [\s\S]*did you mean "shop"\?/);
   });
 
-  it('reports connectors that cannot list, unreachable servers and invalid URLs, without the password', async () => {
+  it('reports an API without a path, an unreachable server and an invalid URL, without the password', async () => {
     const discover = await setUp();
     const [api, away, url, bad] = await Promise.all([
       discover('api'),

@@ -48,7 +48,7 @@ async function walk(cwd: string, args: string, { answers, env = {} }: { answers:
 }
 
 describe('sluice init --url', () => {
-  it('writes jobs for everything with --yes, which then load, even if names look like variables', async () => {
+  it('with --yes, writes jobs for everything, and they load even if names look like variables', async () => {
     const cwd = await folderWithShop();
     const { code, stdout } = await init(cwd, '--url', './shop.sqlite', '--yes');
     expect(code).toBe(0);
@@ -96,7 +96,7 @@ describe('sluice init --url', () => {
     expect(existsSync(join(cwd, 'sluice.yaml'))).toBe(false);
   });
 
-  it('keeps an existing config, before it connects, and replaces it with --force', async () => {
+  it('rejects an existing config before it connects, and replaces it with --force', async () => {
     const cwd = await folderWithShop();
     await writeFile(join(cwd, 'sluice.yaml'), 'mine');
     const kept = await init(cwd, '--url', './shop.sqlite', '--yes');
@@ -135,7 +135,7 @@ describe('sluice init on a terminal', () => {
     expect((await world.requests()).length).toBe(before);
   });
 
-  it('takes the end of the input, Ctrl-D, for an empty answer to every further question', async () => {
+  it('treats the end of the input (Ctrl-D) as an empty answer to all further questions', async () => {
     const cwd = await folderWithShop();
     const env = { SLUICE_API_KEY: adminKey };
     const { code, output } = await walk(cwd, '--url ./shop.sqlite --table orders', { answers: ['\u0004'], env });

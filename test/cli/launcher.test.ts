@@ -88,7 +88,7 @@ describe("an installed package's command", () => {
     expect(stderr).toContain(next);
   });
 
-  it('starts the Node on the PATH without a test run if the library exists', () => {
+  it('starts the Node on the PATH without testing it first if the library exists', () => {
     const folder = withLibrariesOf('usr/lib');
     mkdirSync(join(folder, 'machine'), { recursive: true });
     writeFileSync(join(folder, 'machine/libatomic.so.1'), '');

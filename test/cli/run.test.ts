@@ -54,7 +54,7 @@ describe('sluice run', () => {
     expect(await daemon.ended).toMatchObject({ code: 0, signal: null });
   });
 
-  it('applies a valid config on SIGHUP, keeps the old one if the new one is invalid, and reports where', async () => {
+  it("applies a valid config on SIGHUP, but keeps the old one if the new one is invalid, and reports the error's location", async () => {
     const world = await makeWorld();
     const { home, config, orders, run } = await setUp(world);
     const daemon = await run();
@@ -86,7 +86,7 @@ describe('sluice run', () => {
     expect((await daemon.ended).code).toBe(0);
   });
 
-  it('refuses to be the second daemon on a state folder, and allows sync next to it', async () => {
+  it('refuses to be the second daemon on a state folder, but allows a sync alongside', async () => {
     const world = await makeWorld();
     const { home, run } = await setUp(world);
     const daemon = await run();

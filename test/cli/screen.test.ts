@@ -85,7 +85,7 @@ describe('progress', () => {
     );
   });
 
-  it("shows the payload's rows once it's encoded, not those of the source", () => {
+  it("shows the payload's row count once it's encoded, instead of the source's", () => {
     let text = '';
     const events = new Events<SluiceEvents>();
     const screen = { isTTY: false, columns: 60, write: (piece: string) => (text += piece) };

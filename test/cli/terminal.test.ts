@@ -121,7 +121,7 @@ describe('a table on a narrow terminal', () => {
   const rows = [['orders', 'x'.repeat(50), 'y'.repeat(30)]];
   const columns = [{ title: 'job' }, { title: 'state' }, { title: 'last problem' }];
 
-  it('shrinks the widest columns, and no line is wider than the terminal', () => {
+  it('shrinks the widest columns, so that no line is wider than the terminal', () => {
     const text = renderTable(columns, rows, { paper: { isTTY: true, columns: 50 } });
     expect(text.split('\n').map(cellsOf)).toEqual([50, 50, 50]);
     expect(text).toContain('orders');
@@ -147,7 +147,7 @@ describe('the log on a terminal', () => {
     );
   });
 
-  it('puts multi-line values below, indented, and quotes values with spaces', () => {
+  it('indents multi-line values below the line, and quotes values with spaces', () => {
     const { log, text } = open('debug');
     log.error('config.error', { place: 'a b', message: 'one\ntwo' });
     expect(text()).toBe('03:04:05Z error config.error       place="a b"\n    one\n    two\n');

@@ -95,7 +95,7 @@ describe('two tables', () => {
     }
   });
 
-  it('without a unique column are compared as multisets of rows: a changed row is one removed and one added', async () => {
+  it('without a unique column are compared as multisets of rows: a changed row counts as one removed and one added', async () => {
     const row = ['x', 'y'];
     const difference = await compared(
       { columns: ['a', 'b'], rows: [row, row, row, ['x', 'z']] },
@@ -105,7 +105,7 @@ describe('two tables', () => {
     expect(difference.samples.removed.filter(({ b }) => b === 'y')).toHaveLength(2);
   });
 
-  it('use the unique column with the fewest changed cells, not a line number', async () => {
+  it('are compared by the unique column with the fewest changed cells, not by a line number', async () => {
     const numbered = (ids: readonly number[]): Table => ({
       columns: ['line', 'id', 'half'],
       rows: ids.map((id, i) => [String(i), `id ${id}`, `${id % 3}`]),
@@ -116,7 +116,7 @@ describe('two tables', () => {
     expect(difference.columns.map(({ changed }) => changed)).toEqual([30, 0, 0]);
   });
 
-  it('with different columns are compared by the common ones; the others are reported', async () => {
+  it('with different columns are compared by their common ones, and the others are reported', async () => {
     const difference = await compared(
       {
         columns: ['id', 'old'],
@@ -180,7 +180,7 @@ describe('two tables', () => {
     }
   });
 
-  it('distinguish text, empty text and null', async () => {
+  it('distinguish a string, an empty string and null', async () => {
     const rows = (name: string | null): Table => ({ columns: ['id', 'name'], rows: [['1', name]] });
     for (const [last, now, changed] of [
       ['a', 'b', 1],
@@ -204,7 +204,7 @@ describe("a column's statistics", () => {
     ]);
   });
 
-  it('say so if there were too many distinct values to count them exactly', async () => {
+  it('say if there are too many distinct values to count exactly', async () => {
     const { columns, rows } = sorted(0, 30_000);
     const table = { columns: [...columns, 'half'], rows: rows.map((row, i) => [...row, `half ${i >> 1}`]) };
     const [id, name, , half] = (await compared(table, table)).columns;
@@ -233,7 +233,7 @@ const cell = fc.option(fc.constantFrom('', 'a', 'b', 'ab', '1', '01', '1.0', ','
 const table = fc.array(fc.tuple(cell, cell), { maxLength: 30 });
 
 describe('any two tables', () => {
-  it('have the counts of a multiset, whether sorted in memory or on disk', async () => {
+  it('differ by the counts of multisets if they have no key, whether sorted in memory or on disk', async () => {
     await fc.assert(
       fc.asyncProperty(table, table, fc.constantFrom(1, 200, undefined), async (last, now, maxBytes) => {
         const columns = ['x', 'y'];
@@ -248,7 +248,7 @@ describe('any two tables', () => {
     );
   });
 
-  it('have the counts of a lookup by key', async () => {
+  it('differ by the counts of a lookup if they have a key', async () => {
     const keyed = fc.uniqueArray(fc.tuple(fc.integer({ min: -20, max: 20 }).map(String), cell), {
       selector: ([key]) => key,
     });

@@ -82,7 +82,7 @@ describe('alerts in the config', () => {
     expect(redact('wait=true, services, hooks.example.com')).toBe('wait=true, services, hooks.example.com');
   });
 
-  it('are absent without alerts in the config, and for a job that disables them', async () => {
+  it('are absent if the config has none, and for a job that disables them', async () => {
     expect((await load(undefined)).config?.alerts).toBeUndefined();
     const { config } = await load({ channels: { ops: webhook } }, { alerts: false });
     expect(config?.jobs.get('orders')?.alerts).toBe(false);
@@ -158,7 +158,7 @@ describe('docs/alerts.md', () => {
 });
 
 describe("an alert's channels", () => {
-  it("are all without rules, those of every matching rule, or the job's own", async () => {
+  it("are all channels if there are no rules, otherwise those of every matching rule, or the job's own", async () => {
     const channels = { ops: webhook, chat, alive: { type: 'heartbeat', url: 'https://hc.example.com/x' } };
     const route = async (alerts: object, job: object, occasion: 'stale' | 'quota') => {
       const { config, problems } = await load({ channels, ...alerts }, job);

@@ -62,7 +62,7 @@ describe('the catalog of connectors', () => {
     expect(await look()).toEqual({ title: 'Mine', problems: 0 });
   });
 
-  it("names a plugin that can't be used and why, and continues with the others", async () => {
+  it("names a plugin that can't be used, says why, and continues with the others", async () => {
     const folder = await folderWith({
       'crashes.mjs': 'throw new Error("boom")',
       'db.mjs': plugin('db'),
@@ -147,7 +147,7 @@ jobs: {orders: {source: files, query: a.csv, format: csv, target: ${id('a')}}}
     expect([...config!.jobs.keys()]).toEqual(['orders']);
   });
 
-  it('is used by a config: own connectors by a relative path, and a broken one is reported at its own file', async () => {
+  it('lets a config use its own connectors by a relative path, and reports a broken one at its own file', async () => {
     const text = configWith(
       `${goodJob.replace('source: shop', 'source: a').replace('    query: select 1\n', '')}  broken:\n    source: b\n    format: csv\n    target: ${id('b')}\n`,
       'connectors: .',

@@ -142,7 +142,7 @@ jobs:
     });
   });
 
-  it('suggests a valid value: a number with a unit, or a list instead of text', async () => {
+  it('suggests a valid value: a number with a unit, or a list instead of a string', async () => {
     const alerts = (line: string) =>
       `alerts:\n  channels: { ops: { type: slack, url: "https://x.example" } }\n  ${line}\n${configWith(goodJob)}`;
     expect(await only(alerts('settle: 30'))).toMatchObject({
@@ -217,7 +217,7 @@ jobs:
     });
   });
 
-  it("rejects plain text as query if a connector doesn't support it", async () => {
+  it("rejects a string as a query if the connector doesn't support it", async () => {
     const text = configWith(goodJob.replace('source: shop', 'source: now')).replace(
       'sources:\n',
       'sources:\n  now: {connector: clock}\n',
@@ -274,7 +274,7 @@ jobs:
     expect(large.warnings.map(({ code }) => code)).toEqual(['CONFIG_LIMITS']);
   });
 
-  it('warns what the dashboard will show for an incremental job', async () => {
+  it('warns about what the dashboard will show for an incremental job', async () => {
     const asks = (query: string) => configWith(goodJob.replace(/query: .*/, `query: ${query}`));
     const { problems, warnings } = await load(asks('{ sql: select 1, since: updated_at }'));
     expect(problems).toEqual([]);

@@ -28,7 +28,7 @@ const set = {
   bounds: group(bounds, { about }),
 };
 
-it('an option has the name and the unit that its declaration has in the code', () => {
+it('an option has the name and the unit of its declaration in the code', () => {
   const written = {
     base_url: 'a',
     stall_timeout_seconds: 2,
@@ -49,7 +49,7 @@ it('an option has the name and the unit that its declaration has in the code', (
   expect(readWritten(set, partOf(written), faults)).toStrictEqual(read);
 });
 
-it('defaults replace options that are missing or invalid, and options without one are omitted', () => {
+it('defaults replace options that are missing or invalid, and options without a default are omitted', () => {
   const defaults = { stallTimeoutMs: 60_000, remindMs: 3_600_000 };
   for (const written of [{}, null, 'text', { stall_timeout_seconds: 0, remind: 5, limit_megabytes: '3', stray: 1 }]) {
     expect(readOptions(set, partOf(written), faults)).toStrictEqual(defaults);
@@ -57,7 +57,7 @@ it('defaults replace options that are missing or invalid, and options without on
   }
 });
 
-it('a map with an invalid required option has no value; with another invalid option, it has the rest', () => {
+it('a map has no value if a required option is invalid, and keeps the rest if another option is', () => {
   const boundsOf = (written: unknown) => readWritten(set, partOf({ bounds: written }), faults);
   expect(boundsOf({ most_rows: 7 })).toStrictEqual({});
   expect(boundsOf({ column: 1 })).toStrictEqual({});

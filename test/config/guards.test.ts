@@ -19,7 +19,7 @@ describe("a job's guards", () => {
     });
   });
 
-  it('are removed by false, one or all of them, in a job or for all jobs', () => {
+  it('can be disabled with false, one or all of them, in a job or for all jobs', () => {
     expect(guardsOf({ row_change: false }, undefined)).toEqual({});
     expect(guardsOf({ rows: false }, { rows: { minimum: 1 } })).toEqual(preset);
     expect(guardsOf(false, { rows: { minimum: 1 } })).toEqual({});

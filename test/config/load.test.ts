@@ -39,7 +39,7 @@ describe('a valid config', () => {
     expect(config!.monitor).toEqual({ host: '127.0.0.1', port: 9464, names: ['sluice.example.com'] });
   });
 
-  it('uses the unit in the name or the text of every option', async () => {
+  it("uses the unit in every option's name or value", async () => {
     const text = `version: 1
 keep: { payloads: 7, days: 2 }
 disk: { limit_megabytes: 3, free_megabytes: 5 }
@@ -264,7 +264,7 @@ describe('an unusable config file', () => {
     expect(await refusal('utf16le')).toMatchObject([{ code: 'CONFIG_NOT_UTF8', seen: 'zero bytes, as in UTF-16' }]);
   });
 
-  it('is reported differently for a folder and for missing permissions', async () => {
+  it("is reported as a folder, with a fix, if it's a folder", async () => {
     const { loadConfig } = await import('../../src/config/load.ts');
     const { problems } = await loadConfig(await folderWith({}));
     expect(problems).toMatchObject([{ code: 'CONFIG_UNREADABLE', next: 'set a file in this folder with --config' }]);
@@ -283,7 +283,7 @@ describe('an unusable config file', () => {
     expect((await load(bomb.join('\n'))).problems.map(({ code }) => code)).toContain('CONFIG_ALIASES');
   });
 
-  it("keeps integers exact or reports that it can't", async () => {
+  it("is reported if it contains an integer that can't be kept exact", async () => {
     const { problems } = await load(configWith(goodJob.replace('select 1', '12345678901234567890')));
     expect(problems).toMatchObject([{ code: 'CONFIG_NUMBER', next: 'put it in quotes: "12345678901234567890"' }]);
   });

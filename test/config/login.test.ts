@@ -187,7 +187,7 @@ describe("a source's login", () => {
   });
 
   it.each(['token', 'authorize', 'refresh', 'revoke', 'device'])(
-    'sends nothing unencrypted to %s tokens',
+    'rejects an unencrypted URL for: %s',
     async (at) => {
       const login = { client_id: 'me' };
       const { problems } = await sourcesOf({ a: { connector: 'vendor', [at]: 'http://vendor.example/x', login } });
@@ -212,7 +212,7 @@ describe("a source's login", () => {
     expect(await messages({})).toEqual(names.split(', ').map(missing));
   });
 
-  it('is that of a user, or signed, if their options are set; a secret may sign too', async () => {
+  it('has the grant that its options imply, and may be signed with a secret if the connector supports it', async () => {
     const grantOf = async (login: object, more: object = {}) => {
       const { config, problems } = await sourcesOf({ a: { connector: 'vendor', ...more, login } });
       return config?.sources.get('a')?.login?.grant ?? problems.map(({ message }) => message);

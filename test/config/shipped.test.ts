@@ -133,7 +133,7 @@ jobs:
     }
   });
 
-  it('is still an error otherwise', async () => {
+  it('is still rejected otherwise', async () => {
     const folder = await folderWith({ 'sluice.yaml': config('null').replace('format: csv', 'format: null') });
     const { problems } = await loadConfig(join(folder, 'sluice.yaml'), { env });
     expect(problems.map(({ code }) => code)).toEqual(['CONFIG_WRONG_VALUE']);
@@ -141,7 +141,7 @@ jobs:
 });
 
 describe("a connector's example", () => {
-  it('runs as it is below the destination in a config, with format and target', async () => {
+  it("loads unchanged below a config's destination, with its format and target", async () => {
     const shown = declarations.connectors.flatMap((connector) => wholeExample(connector) ?? []);
     expect(shown.length).toBeGreaterThan(15);
     for (const text of shown) {
@@ -252,7 +252,7 @@ describe('init', () => {
     expect(await readFile(path, 'utf8')).toContain('version: 1');
   });
 
-  it("keeps an existing file with other rows and the sample's name", async () => {
+  it("keeps an existing file that has the sample's name but other rows", async () => {
     const folder = await folderWith({ 'sluice-sample.csv': 'mine\n' });
     const written = await initConfig({ path: join(folder, 'sluice.yaml') });
     expect(await readFile(join(folder, 'sluice-sample.csv'), 'utf8')).toBe('mine\n');

@@ -83,7 +83,7 @@ describe('a shown config', () => {
     expect(from).not.toHaveProperty('/jobs/orders/guards/row_change');
   });
 
-  it('names the line and the variable of configured values, and nothing for defaults', async () => {
+  it('names the line and the variable of configured values, but neither for defaults', async () => {
     const { from } = await shown(text, env);
     expect(from).toMatchObject({
       '/timezone': 'line 2',

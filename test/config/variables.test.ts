@@ -17,7 +17,7 @@ async function host(written: string, env: Record<string, string> = {}, files: Re
 }
 
 describe('a variable', () => {
-  it('is replaced by the environment, a file or a default, alone or within text', async () => {
+  it('is replaced by the environment, a file or a default, alone or within a string', async () => {
     expect((await host(`${$}{env:H}`, { H: 'a.example' })).host).toBe('a.example');
     expect((await host(`x-${$}{env:A}.${$}{env:B}:1`, { A: 'a', B: 'b' })).host).toBe('x-a.b:1');
     expect((await host(`${$}{env:H:-fallback}`)).host).toBe('fallback');
@@ -38,7 +38,7 @@ describe('a variable', () => {
     expect((await host(`${$}{env:H}`, { H: `${$}{env:SECRET}`, SECRET: 's' })).host).toBe(`${$}{env:SECRET}`);
   });
 
-  it("is not replaced if it's escaped, or in keys", async () => {
+  it("is not replaced if it's escaped or in a key", async () => {
     expect((await host(`$${$}{env:H}`)).host).toBe(`${$}{env:H}`);
     expect((await host(`a$${$}{b}${$}{env:H}`, { H: 'c' })).host).toBe(`a${$}{b}c`);
     expect((await host('cost 5$ {x}')).host).toBe('cost 5$ {x}');
@@ -46,7 +46,7 @@ describe('a variable', () => {
     expect(inKey.problems.map(({ code }) => code)).toEqual(['CONFIG_NAME']);
   });
 
-  it('that is undefined is an error at its own line and column, and hides no other error', async () => {
+  it('that is undefined is reported at its own line and column, and hides no other error', async () => {
     const text = configWith(goodJob)
       .replace('api_key: abcdefabcdef', `api_key: x${$}{env:NOT_SET}y`)
       .replace('query: select 1', `query: |\n      select 1\n      from ${$}{env:TABLE} where ${$}{env:TABLE2}`);
@@ -79,7 +79,7 @@ describe('a variable', () => {
     expect((await host(`${$}{file:.}`)).codes).toEqual(['CONFIG_VARIABLE_FILE']);
   });
 
-  it('that is a whole value becomes a number or boolean if the schema expects one, and text otherwise', async () => {
+  it('that is a whole value becomes a number or boolean if the schema expects one, and a string otherwise', async () => {
     const text = configWith(goodJob)
       .replace('api_key: abcdefabcdef', `api_key: ${$}{env:KEY}\n    requests_per_day: ${$}{env:DAY}`)
       .replace('host: db.example.com', `host: ${$}{env:KEY}\n    port: ${$}{env:PORT}\n    compress: ${$}{env:YES}`);
@@ -124,7 +124,7 @@ describe('a command', () => {
     expect((await host(`${$}{cmd:${line}}`, {}, {}, allow)).host).toBe(line.slice(5));
   });
 
-  it("that fails is an error without the command's output", async () => {
+  it('that fails is reported without its output', async () => {
     const failed = await host(`${$}{cmd:node -e 'console.error("topsecret"); process.exitCode = 3'}`, {}, {}, allow);
     expect(failed.problems[0]).toMatchObject({
       code: 'CONFIG_VARIABLE_COMMAND',
@@ -174,7 +174,7 @@ describe('secrets', () => {
     for (const plain of ['public-realm', 'application/json', 'db.example.com']) expect(redact(plain)).toBe(plain);
   });
 
-  it("in a URL, or in a variable whose name suggests one, are registered even if the option isn't secret", async () => {
+  it("in a URL, or in a variable whose name suggests a secret, are registered even if the option isn't secret", async () => {
     await host('postgres://reader:p%40ssword@db.example.com/shop');
     expect(redact('p%40ssword p@ssword')).toBe('[redacted] [redacted]');
     await host(`${$}{env:DB_PASSWORD}`, { DB_PASSWORD: 'by-its-name' });
@@ -183,7 +183,7 @@ describe('secrets', () => {
     expect(redact('plain-host')).toBe('plain-host');
   });
 
-  it("don't appear in the errors about them, not even short ones", async () => {
+  it("don't appear in the errors about them, even if they are short", async () => {
     const text = configWith(goodJob)
       .replace('host: db', `password: 123\n    headers: {authorization: 456}\n    host: db`)
       .replace('abcdefabcdef', 'a b');

@@ -52,7 +52,7 @@ describe('a config that is loaded without secrets', () => {
     expect((await readdir(folder)).sort()).toEqual(['q', 'sluice.yaml']);
   });
 
-  it('still has all errors that do not depend on a value', async () => {
+  it("still reports all errors that don't depend on a value", async () => {
     const misspelled = job('a', `query: select 1, target: "\${env:A}", priorty: high`);
     const { problems } = await load(misspelled + job('b', `query: select 1, target: "\${evn:B}"`));
     expect(problems.map(({ code }) => code)).toEqual(['CONFIG_UNKNOWN_OPTION', 'CONFIG_VARIABLE']);

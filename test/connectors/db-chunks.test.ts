@@ -128,7 +128,7 @@ function itReadsInChunks({ url, port, run, series }: Place): void {
     await expect(countRows(batches)).rejects.toThrow('stopped');
   });
 
-  it("rejects a column that isn't unique, whichever chunk shows it", async () => {
+  it("rejects a column that isn't unique, whichever chunk reveals it", async () => {
     // Not from a sequence table: if it's sorted by an expression, MariaDB 11.8 loses its first row.
     const ten = [1, 2, 3, 4, 4, 6, 7, 8, 9, 10].map((i) => `select ${i} as i`).join(' union all ');
     const sql = `select i from (${ten}) s`;

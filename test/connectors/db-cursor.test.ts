@@ -45,7 +45,7 @@ function itReadsOn({ source, run }: Place, types: { instant: string; decimal: st
     expect((await readOn(source(), query('steps'), third.watermark)).rows).toEqual([]);
   });
 
-  it('returns a row again that changed at the same value, and equal rows as often as they occur', async () => {
+  it("returns a row again if it changed but its cursor value didn't, and equal rows as often as they occur", async () => {
     await run(`create table twins (id integer, at integer)`);
     await run(`insert into twins values (1, 10), (1, 10), (2, 10)`);
     const first = await readOn(source(), query('twins'));
@@ -190,7 +190,7 @@ function itReadsOn({ source, run }: Place, types: { instant: string; decimal: st
     expect(await problemOf(unread)).toMatchObject({ code: 'DB_RANGE', next: expect.stringContaining('sluice sync') });
   });
 
-  it('continues from a watermark that a user wrote, with all rows at that value', async () => {
+  it('continues from a watermark that a user set, and includes all rows with that value', async () => {
     await run(`create table byhand (id integer, at date)`);
     await run(`insert into byhand values (1, '2026-01-01'), (2, '2026-01-02'), (3, '2026-01-03')`);
     const { watermark } = await readOn(source(), query('byhand'));
@@ -200,7 +200,7 @@ function itReadsOn({ source, run }: Place, types: { instant: string; decimal: st
     expect(rows.map(([id]) => id)).toEqual(['2', '3']);
   });
 
-  it('orders texts as the database does, including quotes', async () => {
+  it('orders strings as the database does, including quotes', async () => {
     await run(`create table names (id integer, at ${types.text})`);
     await run(`insert into names values (1, 'a'), (2, 'it''s'), (3, 'b\\\\')`);
     const first = await readOn(source(), query('names'));
@@ -214,7 +214,7 @@ function itReadsOn({ source, run }: Place, types: { instant: string; decimal: st
     expect(problem).toMatchObject({ code: 'DB_CURSOR_LAG', family: 'job' });
   });
 
-  it('reports a row without a value, and skips such rows if configured', async () => {
+  it('reports a row without a cursor value, and skips such rows if configured', async () => {
     await run(`create table holes (id integer, at integer)`);
     await run(`insert into holes values (1, 10)`);
     const first = await readOn(source(), query('holes'));
@@ -239,7 +239,7 @@ function itReadsOn({ source, run }: Place, types: { instant: string; decimal: st
     expect(lag).toMatchObject({ code: 'DB_CURSOR_LAG', allowed: 'a number such as 1000' });
   });
 
-  it('refuses to continue if the column has another type, or with an invalid watermark', async () => {
+  it('refuses to continue if the column has another type or the watermark is invalid', async () => {
     await run(`create table turned (id integer, at integer)`);
     await run(`insert into turned values (1, 5)`);
     const first = await readOn(source(), query('turned'));
@@ -291,7 +291,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'incremental reads in PostgreSQL',
     expect(problem.next).toMatch(next);
   });
 
-  it('find rows written in the hour that local clocks show twice, if the lag is longer than it', async () => {
+  it('find rows written in the hour that local clocks repeat, if the lag is longer than an hour', async () => {
     await run(`create table autumn (id integer, at timestamp)`);
     await run(`insert into autumn values (1, '2026-10-25 02:10:00.000001'), (2, '2026-10-25 02:59:59.999999')`);
     const local = { sql: 'select id, at from autumn', cursor: 'at', lag: '2h' };
@@ -301,7 +301,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'incremental reads in PostgreSQL',
     expect((await readOn(source(), local, first.watermark)).rows.map(([id]) => id)).toEqual(['3']);
   });
 
-  it('remember a limited number of rows, however many have the same value', async () => {
+  it('remember a limited number of rows, even if more have the same value', async () => {
     const query = { sql: 'select i, 1 as at from generate_series(1, 12000) i', cursor: 'at' };
     const first = await readOn(source(), query);
     expect(JSON.parse(first.watermark!).seen).toHaveLength(10_000);
@@ -313,7 +313,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'incremental reads in PostgreSQL',
     ['are within the lag', 'select i, i as at from generate_series(1, 12000) i', { lag: 11_000 }, true],
     ['are older than the lag', 'select i, i as at from generate_series(1, 12000) i', { lag: 9000 }, false],
     ['have an earlier value', 'select i, i / 11000 as at from generate_series(1, 12000) i', {}, false],
-  ])('report whether rows will be returned again if more than the limit %s', async (_, sql, more, isSo) => {
+  ])('report whether rows will be returned again if more rows than the limit %s', async (_, sql, more, isSo) => {
     const extraction = await extract(source(), { sql, cursor: 'at', ...more });
     expect(await countRows(extraction.batches)).toBe(12_000);
     expect(extraction.comesAgain!()).toEqual(isSo ? { why: 'too_many' } : undefined);

@@ -135,7 +135,7 @@ describe('the tables in SQLite', () => {
     return { folder, source: { driver: 'sqlite', file: 'shop.sqlite' } };
   }
 
-  it("are listed with columns, types and keys, without SQLite's own", async () => {
+  it("are listed with columns, types and keys, without SQLite's own tables", async () => {
     const { folder, source } = await shop();
     const found = await discover(source, { folder });
     expect(found.map(({ name, key }) => [name, key])).toEqual([

@@ -62,7 +62,7 @@ describe('PostgreSQL', () => {
     expect(problem.next).not.toContain('tls');
   });
 
-  it('reports that the server requires an unsupported kind of SASL, and not a password', () => {
+  it('reports that the server requires an unsupported kind of SASL, instead of a wrong password', () => {
     const thrown = new Error('SASL: Only mechanism(s) SCRAM-SHA-256 are supported');
     expect(postgresProblem(thrown, connecting).message).toContain('does not support');
   });

@@ -44,7 +44,7 @@ it.each(inNoCalendar)(
 );
 
 it.each(['2024-01-01', '2024-04-30', '2024-12-31', '2024-02-29', '2000-02-29', '2023-02-28', '0001-01-01'])(
-  'the date %s is returned unchanged, and times in their canonical text',
+  'the date %s is returned unchanged, and times are returned in their canonical form',
   (day) => {
     expect(cell(date, day, 'refuse')).toBe(day);
     expect(cell(datetime, `${day} 12:34:56.5`, 'refuse')).toBe(`${day}T12:34:56.5`);

@@ -41,7 +41,7 @@ describeWithServer({ servers: 'MariaDB' }, 'reading MariaDB', (server) => {
 
   afterEach(untilNobodyIsLeft);
 
-  it("reports the server's version in check", async () => {
+  it("returns the server's version from check()", async () => {
     expect(await check(source())).toMatch(
       /^MariaDB 1\d\.\d+\.\d+ as sluice on test; this account may write: ALL PRIVILEGES$/,
     );
@@ -312,7 +312,7 @@ describeWithServer({ servers: 'MariaDB' }, 'reading MariaDB', (server) => {
   });
 });
 
-it('a refused connection to MariaDB is a try_later problem', async () => {
+it('a refused connection to MariaDB causes a try_later problem', async () => {
   const problem = await problemOf(check({ url: 'mysql://a@127.0.0.1:1/b' }));
   expect(problem).toMatchObject({ code: 'DB_UNREACHABLE', family: 'try_later' });
 });

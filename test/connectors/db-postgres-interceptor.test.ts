@@ -137,7 +137,7 @@ it('forwards what followed the message that released it', () => {
   expect(stream.listeners('data')).toEqual([parser]);
 });
 
-it('reports a row with another number of columns than announced', () => {
+it("reports a row whose number of columns isn't the announced one", () => {
   const { send, faults } = tapped(2);
   send(dataRow(['a']));
   expect(faults).toMatchObject([{ code: 'DB_PROTOCOL', family: 'try_later' }]);

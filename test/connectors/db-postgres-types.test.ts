@@ -149,7 +149,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'values from PostgreSQL', (server)
     expect(problem.next).toContain(' as ');
   });
 
-  it("returns the same text, whatever the database's, the role's and the server's settings", async () => {
+  it('returns the same text, whatever the settings of the database, the role and the server', async () => {
     const client = new pg.Client(server().url);
     await client.connect();
     await client.query(`alter role sluice set timezone = 'Asia/Kolkata'; alter role sluice set datestyle = 'German';

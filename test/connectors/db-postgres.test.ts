@@ -31,7 +31,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'reading PostgreSQL', (server) => 
 
   afterEach(untilNobodyIsLeft);
 
-  it("reports the server's version in check", async () => {
+  it("returns the server's version from check()", async () => {
     expect(await check(source())).toMatch(/^PostgreSQL 1\d\.\d+ as sluice on postgres$/);
   });
 
@@ -203,7 +203,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'reading PostgreSQL', (server) => 
     expect(problem).toMatchObject({ code: 'DB_STATEMENT_CANCELLED', family: 'job' });
   });
 
-  it('retries later if an administrator ended its connection', async () => {
+  it('reports a problem to retry later if an administrator ended its connection', async () => {
     const iterator = await firstOf(await extract(source(), many));
     await admin.query("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'sluice'");
     const rest = (async () => {
@@ -317,7 +317,7 @@ describe("a PostgreSQL server that doesn't respond", () => {
   });
 });
 
-it('a refused connection to PostgreSQL is a try_later problem', async () => {
+it('a refused connection to PostgreSQL causes a try_later problem', async () => {
   const problem = await problemOf(check({ url: 'postgres://a@127.0.0.1:1/b' }));
   expect(problem).toMatchObject({ code: 'DB_UNREACHABLE', family: 'try_later' });
 });

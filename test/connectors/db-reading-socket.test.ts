@@ -25,7 +25,7 @@ async function connected() {
   return { socket, peer, kept, send };
 }
 
-it('returns copies, which stay unchanged, until it starts to lend', async () => {
+it('returns copies, which stay unchanged, until it starts to lend its memory', async () => {
   const { kept, send } = await connected();
   await send('first');
   await send('other');

@@ -45,7 +45,7 @@ describe('reading SQLite', () => {
     expect(stdout).toBe('closed');
   });
 
-  it('describes the file in check', async () => {
+  it('describes the file in check()', async () => {
     expect(await check(source, { folder })).toMatch(/^SQLite 3\.\d+\.\d+ on .*shop\.sqlite$/);
   });
 
@@ -144,7 +144,7 @@ describe('reading SQLite', () => {
     });
   });
 
-  it('is a try_later problem while another process locks the file', async () => {
+  it('reports a try_later problem while another process locks the file', async () => {
     const holder = new SqliteDatabase(join(folder, 'shop.sqlite'));
     holder.exec('begin exclusive');
     const problem = await problemOf(

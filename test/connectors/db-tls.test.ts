@@ -77,7 +77,7 @@ for (const [kind, isInstalled, start, many] of [
       expect(await countRows(batches)).toBe(100_000);
     });
 
-    it('closes early over TLS', async () => {
+    it('can be closed early over TLS', async () => {
       const { batches } = await extract({ url: server.url, tls: { mode: 'require' } }, many);
       for await (const batch of batches) {
         expect(batch.length).toBeGreaterThan(0);

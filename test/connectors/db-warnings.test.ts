@@ -16,7 +16,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'PostgreSQL warnings', (server) =>
   });
   const sql = 'select cut(i) as v from generate_series(1, 2500) i';
 
-  it("reports a function's warnings, but no notices", async () => {
+  it("reports a function's warnings, but not its notices", async () => {
     const { rows, warnings } = await readWarned(server().url, { sql });
     expect(rows).toHaveLength(2500);
     expect(warnings).toEqual([

@@ -108,7 +108,7 @@ it("examines the end of a large file, and reports if it can't", async () => {
   expect(packed!.notes).toContain("The end of the file wasn't examined; it may have a footer.");
 });
 
-it('treats only the very last rows as a footer: a row with the wrong width before data is an error', async () => {
+it('treats only the very last rows as a footer: a row with the wrong width before data causes an error', async () => {
   const folder = await folderWith({ 'a.csv': 'a,b\n1,2\n3\n5,6\n7,8\n', 'b.csv': 'a,b\nx,1\nTotal Oil,2\n' });
   const [ragged, named] = await discover(folder);
   expect(ragged).toMatchObject({ query: { path: 'a.csv' }, problem: { code: 'CSV_RAGGED' } });
@@ -177,7 +177,7 @@ it('reports a broken file with its error, and still lists the others', async () 
   ]);
 });
 
-it('ends with the reason of an abort instead of a broken file', async () => {
+it("ends with the abort's reason instead of reporting a broken file", async () => {
   const folder = await folderWith({ 'a.csv': 'x\n1\n' });
   const stop = new AbortController();
   const context = contextOf(file, { source: {}, query: { path: '' }, folder, signal: stop.signal });

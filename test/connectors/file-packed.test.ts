@@ -102,7 +102,7 @@ describe('a workbook', () => {
     });
   });
 
-  it('keeps numbers as written, and uses the shortest text for binary ones', async () => {
+  it('keeps numbers as written, and uses the shortest notation for binary ones', async () => {
     const written = ['12345678901234567890', '0.10000000000000001', '1.50', '1E+3', '1.1000000000000001', '-0.0', '.5'];
     await book({ rows: row(text('n')) + written.map((value) => row(number(value))).join('') });
     const { columns, rows } = await extract({ path: 'a.xlsx' });
@@ -110,7 +110,7 @@ describe('a workbook', () => {
     expect(rows.flat()).toEqual(['12345678901234567890', '0.1', '1.5', '1000', '1.1', '0', '0.5']);
   });
 
-  it('reads integers, whatever zeros the writing program puts after the decimal point', async () => {
+  it('reads integers, however many zeros the writing program puts after the decimal point', async () => {
     const written = ['1.0', '20', '-3.00', '1.0E7'];
     await book({ rows: row(text('n')) + written.map((value) => row(number(value))).join('') });
     expect(await extract({ path: 'a.xlsx' })).toEqual({
@@ -193,7 +193,7 @@ describe('a workbook', () => {
     ]);
   });
 
-  it('ends with its last name if header cells have a color and no text', async () => {
+  it('ends at its last column name even if further header cells are colored but empty', async () => {
     await book({ rows: row(text('a'), text('b'), '<c s="1"/>', '<c s="1"/>') + row(number('1'), number('2')) });
     expect((await extract({ path: 'a.xlsx' })).columns.map(({ name }) => name)).toEqual(['a', 'b']);
     expect((await extract({ path: 'a.xlsx', columns: [{ name: 'b' }, { name: 'a' }] })).rows).toEqual([['2', '1']]);
@@ -289,7 +289,7 @@ describe('a workbook', () => {
     });
   });
 
-  it("isn't unpacked, nor is another office document, if its extension doesn't identify it", async () => {
+  it("isn't unpacked if its extension doesn't identify it, and neither is another office document", async () => {
     await book({ rows: row(text('a')) + row(number('1')) });
     await rename(join(folder, 'a.xlsx'), join(folder, 'a.csv'));
     const workbook = { code: 'RECORDS_FORMAT', next: expect.stringContaining('format: xlsx') };

@@ -38,7 +38,7 @@ test('a file without a known extension needs a format, and gzip is recognized by
   expect((await extract({ path: 'export', format: 'csv' })).rows).toEqual([['1']]);
 });
 
-test('a glob reads all its files sorted by name, and path_column contains the name', async () => {
+test("a glob reads all matching files, sorted by name, and path_column contains each file's name", async () => {
   await mkdir(join(folder, 'sub', 'deep'), { recursive: true });
   await put('sub/b.csv', 'y,x\n4,3\n');
   await put('sub/a.csv', 'x,y\n1,2\n');
@@ -52,7 +52,7 @@ test('a glob reads all its files sorted by name, and path_column contains the na
   ]);
 });
 
-test('an absolute glob works, too, and files outside the folder have their full path as name', async () => {
+test('an absolute glob also works, and files outside the folder are named by their full path', async () => {
   await put('a.csv', 'x\n1\n');
   await put('b.csv', 'x\n2\n');
   await mkdir(join(folder, 'elsewhere'));
@@ -84,7 +84,7 @@ test('the most recently modified of the matching files is read if requested', as
   expect((await readOn({ path: '*.csv', files: 'newest' })).rows).toEqual([['2']]);
 });
 
-test('changed files are read from the watermark: new, modified and late ones, and none twice', async () => {
+test('files changed since the watermark are read, whether new, modified or late, and none twice', async () => {
   const query = { path: '**/*.csv', files: 'changed', path_column: 'file' };
   expect(await readOn(query)).toEqual({ rows: [], watermark: undefined, unchanged: false });
   await putAt('a.csv', 'x\n1\n', 1_770_000_000);
@@ -116,7 +116,7 @@ test('changed files are read from the watermark: new, modified and late ones, an
   await expect(readOn(query, 'yesterday')).rejects.toMatchObject({ code: 'FILES_WATERMARK', family: 'config' });
 });
 
-test('changed files are read whatever their modification time, even after one dated in the future', async () => {
+test('changed files are read whatever their modification time, even after a file dated in the future', async () => {
   const query = { path: '*.csv', files: 'changed' };
   await putAt('wrong-clock.csv', 'x\n1\n', 2_145_916_800);
   const first = await readOn(query);
@@ -141,7 +141,7 @@ test('changed files still count as read after their folder was temporarily empty
   expect(await readOn(query, empty.watermark)).toMatchObject({ rows: [], unchanged: true });
 });
 
-test("a folder that is missing, or can't be listed, is an error and not an empty folder", async () => {
+test("a folder that is missing or can't be listed causes an error instead of counting as empty", async () => {
   const query = { path: 'in/**/*.csv', files: 'changed' };
   await mkdir(join(folder, 'in/sub'), { recursive: true });
   await putAt('in/a.csv', 'x\n1\n', 1_770_000_000);
@@ -156,7 +156,7 @@ test("a folder that is missing, or can't be listed, is an error and not an empty
   await expect(readOn(query, watermark)).rejects.toMatchObject({ code: 'FILE_UNREADABLE', family: 'job' });
 });
 
-test('csv files with different columns are rejected by name; json files have the union of their keys', async () => {
+test('csv files with different columns are rejected and named; json files get the union of their keys', async () => {
   await put('a.csv', 'x,y\n1,2\n');
   await put('b.csv', 'x,z\n1,2\n');
   await expect(extract({ path: '*.csv' })).rejects.toMatchObject({
@@ -177,7 +177,7 @@ test('csv files with different columns are rejected by name; json files have the
   });
 });
 
-test('no match is a problem, never an empty table', async () => {
+test('a path that matches no file causes an error, never an empty table', async () => {
   await expect(extract({ path: 'none.csv' })).rejects.toMatchObject({ code: 'FILE_NOT_FOUND', family: 'job' });
   await expect(extract({ path: '*.csv' })).rejects.toMatchObject({ code: 'FILE_NOT_FOUND' });
   await expect(extract({ path: '.' })).rejects.toMatchObject({ code: 'FILE_NOT_A_FILE' });

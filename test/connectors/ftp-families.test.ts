@@ -95,7 +95,7 @@ describe('an FTP server with peculiarities', () => {
   );
 
   it.each(['450 No files found', '550 No such file found'])(
-    'reports an empty folder as an error: %s',
+    'may report an empty folder as an error: %s',
     async (answer) => {
       const first = await read({}, { files: 'changed' });
       const server = await serve({ reply: (verb) => (verb === 'LIST' ? answer : undefined) });
@@ -105,7 +105,7 @@ describe('an FTP server with peculiarities', () => {
     },
   );
 
-  it('reports a permanent error for a denied folder', async () => {
+  it('may deny access to a folder, which is reported as a permanent error', async () => {
     const problem = await problemOf(read(says('LIST', '550 No such file or directory')));
     expect(problem).toMatchObject({ code: 'FTP_DENIED', family: 'job' });
   });
@@ -223,12 +223,12 @@ describe('an SSH server', () => {
     expect(await check(both, { ...here, known: [rsa.public] })).toEqual(expect.any(String));
   });
 
-  it('is trusted even if the file also contains a key of an unsupported type for it', async () => {
+  it('is trusted even if the file also contains a key of an unsupported type for that server', async () => {
     const strange = 'sk-ssh-ed25519@openssh.com AAAAGnNrLXNzaC1lZDI1NTE5QG9wZW5zc2guY29tAAAAIA==';
     expect(await check(both, { ...here, known: [strange, ed25519.public] })).toEqual(expect.any(String));
   });
 
-  it('with only old algorithms is a config error, and can be reached with an option', async () => {
+  it('with only old algorithms causes a config error, but can be reached with an option', async () => {
     for (const algorithms of [
       { kex: ['diffie-hellman-group14-sha1'] },
       { kex: ['diffie-hellman-group1-sha1'] },

@@ -115,7 +115,7 @@ for (const server of ['ProFTPD', 'sshd'] as const) {
       });
     });
 
-    it('ends immediately if the run is stopped, with the reason', async () => {
+    it('ends immediately with the reason if the run is stopped', async () => {
       await putFile(running(), 'a.csv', csv);
       const stop = new AbortController();
       const done = () => stop.abort(new Error('enough'));
@@ -278,7 +278,7 @@ describeWithFileServer({ server: 'ProFTPD' }, 'plain FTP', (server) => {
     await expect(noTls).rejects.toMatchObject({ code: 'FTP_TLS_REFUSED', family: 'config' });
   });
 
-  it("names the file that the server doesn't allow reading", async () => {
+  it("names the file that the server doesn't let it read", async () => {
     const path = await putFile(server(), 'secret.csv', 'x\n1\n');
     execFileSync('chmod', ['000', path]);
     const source = await plainLogin(server(), folder());
@@ -290,7 +290,7 @@ describeWithFileServer({ server: 'ProFTPD' }, 'plain FTP', (server) => {
 describeWithFileServer({ server: 'ProFTPD', settings: tls }, 'FTPS in active mode', (running) => {
   const folder = ownFolder();
 
-  it('reads in active mode, many files with one login', async () => {
+  it('reads many files in active mode with one login', async () => {
     await clearFiles(running());
     for (let i = 10; i < 30; i++) await putFile(running(), `${i}.csv`, `x\n${i}\n`);
     await putFile(running(), 'big.csv', csv);

@@ -119,7 +119,7 @@ describe('a broken transfer', () => {
     expect(table.rows.length).toBe(40_000);
   });
 
-  it('never joins two versions of a file that differ only in their time, however late their contents become equal', async () => {
+  it('never joins two versions of a file that differ only in their time, even if their contents become equal later', async () => {
     let modified = '20260102030405';
     const script = replaced((files) => {
       files.set('/in/a.csv', `id,v\n1,y   \n${rows('x').slice(12)}`);
@@ -165,7 +165,7 @@ describe('a broken transfer', () => {
     expect(server!.commands.filter((line) => /^(RETR|REST)/.test(line))).toEqual(['RETR /in/a.csv']);
   });
 
-  it("is an error if more bytes arrive than the file's size", async () => {
+  it("causes an error if more bytes arrive than the file's size", async () => {
     const retrieve: FtpScript['retrieve'] = (_path, _rest, { bytes, end }) => ({
       bytes: Buffer.concat([bytes, Buffer.from('1,y\n')]),
       end,
@@ -177,7 +177,7 @@ describe('a broken transfer', () => {
     });
   });
 
-  it('is an error if the file is gone, or has another size, after it was read', async () => {
+  it('causes an error if the file is gone, or has another size, after it was read', async () => {
     for (const [change, seen] of [
       [(files: Map<string, string>) => files.delete('/in/a.csv'), 'it no longer exists'],
       [(files: Map<string, string>) => files.set('/in/a.csv', 'id,v\n'), '5 bytes, 360005 before'],
@@ -194,7 +194,7 @@ describe('a broken transfer', () => {
     }
   });
 
-  it('is an error if the server can neither resume nor restart', async () => {
+  it('causes an error if the server can neither resume nor restart', async () => {
     let downloads = 0;
     const reply = (verb: string) => {
       if (verb === 'REST') return '502 not known';
@@ -220,7 +220,7 @@ describe('a broken transfer', () => {
 });
 
 describe('a listing', () => {
-  it.each(['?!', '-rw-r--r-- 1 o g', 'b.csv'])('with the line %s is an error that shows it', async (line) => {
+  it.each(['?!', '-rw-r--r-- 1 o g', 'b.csv'])('with the line %s causes an error that shows it', async (line) => {
     const list = (_: string, names: readonly string[]) =>
       names.map((name) => (name === 'b.csv' ? line : listLine(name, 4))).join('\r\n');
     for (const files of ['all', 'newest', 'changed']) {
@@ -279,7 +279,7 @@ describe('a listed file', () => {
   it.each([
     ['LIST', {}],
     ['MLSD', { mlsd }],
-  ])('of %s that SIZE rejects is an error that names it', async (_, listing) => {
+  ])('of %s that SIZE rejects causes an error that names it', async (_, listing) => {
     for (const files of ['all', 'newest', 'changed']) {
       await expect(read({ ...listing, reply: refused }, { files })).rejects.toMatchObject({
         code: 'FTP_DENIED',
@@ -299,7 +299,7 @@ describe('a listed file', () => {
     expect(rowsOf(await read({ files, list }))).toEqual(['a', 'c']);
   });
 
-  it('that is a dangling or circular link is skipped; a denied one is an error', async () => {
+  it('that is a dangling or circular link is skipped; a denied one causes an error', async () => {
     const link = (name: string, target: string) => listLine(`${name} -> ${target}`, 5, { rights: 'lrwxrwxrwx' });
     const links = [
       link('lost.csv', 'none.csv'),
@@ -318,7 +318,7 @@ describe('a listed file', () => {
     await expect(reading).rejects.toMatchObject({ code: 'FTP_DENIED', message: expect.stringContaining('/in/l.csv') });
   });
 
-  it("that is a link on a server without SIZE is an error, as its target can't be checked", async () => {
+  it("that is a link on a server without SIZE causes an error, as its target can't be checked", async () => {
     const list = (_: string, names: readonly string[]) =>
       names
         .map((name) => (name === 'b.csv' ? listLine('b.csv -> a.csv', 5, { rights: 'lrwxrwxrwx' }) : listLine(name, 4)))
@@ -360,7 +360,7 @@ describe('a listed file', () => {
     expect(rowsOf(await read({}, { path: 'in/linked/*.csv' }))).toEqual(['d']);
   });
 
-  it('has its size from the listing if SIZE returns no number', async () => {
+  it('takes its size from the listing if SIZE returns no number', async () => {
     expect(rowsOf(await read({ reply: (verb) => (verb === 'SIZE' ? '213 File status' : undefined) }))).toEqual([
       'a',
       'b',
@@ -368,7 +368,7 @@ describe('a listed file', () => {
     ]);
   });
 
-  it('with a line break in its name is an error that says so', async () => {
+  it('with a line break in its name causes an error that says so', async () => {
     const files = new Map([...three(), ['/in/d\r.csv', 'x\nd\n']]);
     await expect(read({ files })).rejects.toMatchObject({ code: 'FTP_NAME', family: 'job' });
   });
@@ -377,7 +377,7 @@ describe('a listed file', () => {
 describe('changed files', () => {
   const changed = { files: 'changed' };
 
-  it('are an error, and not unchanged, if their folder is missing or denied', async () => {
+  it('cause an error instead of counting as unchanged if their folder is missing or denied', async () => {
     const { watermark } = await read({ reply: mdtm }, changed);
     await server!.close();
     server = undefined;
@@ -387,7 +387,7 @@ describe('changed files', () => {
     await expect(gone).rejects.toMatchObject({ code: 'FTP_NOT_FOUND', family: 'job' });
   });
 
-  it('are read whatever their time, even after one dated in the future', async () => {
+  it('are read whatever their time, even after a file dated in the future', async () => {
     const files = new Map([['/in/wrong.csv', 'x\nwrong\n']]);
     const reply = (verb: string, path: string) =>
       verb === 'MDTM' && path.endsWith('wrong.csv') ? '213 20380101000000' : mdtm(verb, path);

@@ -37,7 +37,7 @@ function reading(server: () => FileServer, login: Login): void {
   const read = async (query: Record<string, unknown>, watermark?: string) =>
     await readFtp({ source: await login(server(), folder()), query, watermark });
 
-  it('reports in check what it finds', async () => {
+  it('reports what it finds in check()', async () => {
     await put('a.csv', 'x\n1\n');
     const source = await login(server(), folder());
     const said = await ftp.check(ftpContext({ source, query: {} }, folder()));
@@ -150,7 +150,7 @@ function reading(server: () => FileServer, login: Login): void {
     expect((await read({ path: 'c.csv', marker: '{stem}.ok' })).rows).toEqual([['1']]);
   });
 
-  it('names a missing path, and one that is a folder', async () => {
+  it('names a missing path, and a path that is a folder', async () => {
     await put('sub/a.csv', 'x\n1\n');
     await expect(read({ path: 'b.csv' })).rejects.toMatchObject({
       code: 'FTP_NOT_FOUND',

@@ -127,7 +127,7 @@ it('continues from the last change, and returns a file changed at that time only
   expect(second.asked).toEqual([asked("trashed = false and modifiedTime >= '2026-01-03T10:00:00Z'")]);
 });
 
-it('searches a shared drive, from a date on', async () => {
+it('searches a shared drive for files modified since a date', async () => {
   const query = { drive: 'd1', start_date: '2026-01-02', trashed: true };
   const { asked: lines } = await runService({ ...listing, query });
   expect(lines[0]).toContain("?q=modifiedTime >= '2026-01-02T00:00:00Z'&");
@@ -171,7 +171,7 @@ const reading = (routes: Routes, query: Readonly<Record<string, unknown>>): Serv
   query: { stream: 'content', ...query },
 });
 
-it('reads files by ID, in the format that their name or type says', async () => {
+it('reads files by ID, in the format that their name or type indicates', async () => {
   const routes = holding({
     a: { name: 'a.csv', mimeType: 'text/plain', bytes: { text: 'id,paid\n1,12.50\n' } },
     b: { name: 'b', mimeType: 'text/csv', bytes: { text: 'id,paid\n2,7\n' } },

@@ -84,14 +84,14 @@ it('renews a token that expires between two parts', async () => {
   expect(outcome.login.refusals).toEqual(['token-1']);
 });
 
-it('treats two parts with the same cells as two parts', async () => {
+it('keeps the rows of two parts even if their cells are the same', async () => {
   const same: Cells = [['n'], [1], [1], [1], [1]];
   const routes = spreadsheet(id, { Same: { cells: same } });
   const outcome = await runService({ ...read, routes, query: { rows_per_request: 2 } });
   expect(outcome.rows).toEqual([['1'], ['1'], ['1'], ['1']]);
 });
 
-it("reads the first sheet that isn't hidden, and the requested range of it", async () => {
+it('reads the first visible sheet by default, and only the requested range of another', async () => {
   expect((await runService({ ...read, query: { stream: 'rows' } })).rows).toEqual([['3']]);
   const inside = { stream: 'rows', sheet: "Ann's orders", range: 'a3:b5', header: false };
   const outcome = await runService({ ...read, query: inside });
@@ -109,7 +109,7 @@ it('keeps the text that the sheet shows for a failed formula', async () => {
   expect(outcome).toMatchObject({ columns: ['sum text'], rows: [['1.5'], ['#DIV/0!'], ['true']] });
 });
 
-it('returns a table with only a header as no rows', async () => {
+it('returns no rows for a table with only a header', async () => {
   const routes = spreadsheet(id, { Empty: { cells: [['a', 'b']], rows: 1000 } });
   expect((await runService({ ...read, routes, query: {} })).rows).toEqual([]);
   const bare = spreadsheet(id, { Bare: { cells: [['a', 'b']] } });

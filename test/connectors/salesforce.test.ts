@@ -236,7 +236,7 @@ it('reads the result of any query, including joins and sums', async () => {
   expect(outcome.asked).toEqual([`${query}?q=${soql}`]);
 });
 
-it('lists the objects, and reports the remaining allowance in check', async () => {
+it('lists the objects, and reports the remaining allowance in check()', async () => {
   const sobjects = [{ name: 'Account', label: 'Account', custom: false, queryable: true }];
   const list = { [`GET ${api}/sobjects`]: { json: { sobjects } } };
   const outcome = await runService({ ...opportunities, query: { stream: 'objects' }, routes: list });

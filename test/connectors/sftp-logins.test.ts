@@ -146,7 +146,7 @@ it('the password is sent for one prompt that requests it, and for no other', asy
   });
 });
 
-it("a refused key or password is a refused login; a server that accepts neither method isn't", async () => {
+it('a refused key or password is reported as a refused login, unlike a server that accepts neither method', async () => {
   const results = [
     await login({ wanted: [['password']], password: 'wrong' }),
     await login({ wanted: [['password']], withKey: true }),

@@ -106,7 +106,7 @@ it.each(points)(
   },
 );
 
-it('a check of a server whose SFTP is silent times out', async () => {
+it("a check times out if the server's SFTP doesn't respond", async () => {
   const { source, open } = await openSilent('REALPATH');
   const checking = ftp.check(ftpContext({ source: { ...source, ...opening }, query: {} }, folder()));
   await expect(checking).rejects.toMatchObject({ code: 'FTP_CONNECT_TIMEOUT', family: 'try_later' });

@@ -262,7 +262,7 @@ it("names the shop, with the token of a shop's own app", async () => {
   expect(await failService(wrong)).toMatchObject({ code: 'SERVICE_LOGIN', family: 'login' });
 });
 
-it('requests tokens that expire, whose refresh tokens are valid once', () => {
+it('requests expiring tokens, whose refresh tokens are valid only once', () => {
   const { refresh, token_parameters: sent, token_url: address, scope_separator: between } = shopify.oauth?.({}) ?? {};
   expect([refresh, sent, between]).toEqual(['rotating', { expiring: '1' }, ',']);
   expect(address).toBe('https://{shop}.myshopify.com/admin/oauth/access_token');

@@ -110,7 +110,7 @@ it('requests changes, in UTC, and stops if there are none', async () => {
   expect(again).toMatchObject({ rows: [], unchanged: true });
 });
 
-it('reports a token that is refused in the middle of a run, which requires a new login here', async () => {
+it('reports a token that is refused in the middle of a run, because this vendor requires a new login', async () => {
   const guard = expiringAfter(1);
   const { login } = await runService({ ...given, guard });
   expect(login.refusals).toEqual(['token-1']);

@@ -75,7 +75,7 @@ it('requests its version in the header, and renews a token between two pages', a
   expect(vendor.asked[0]!.headers.accept).toBe('application/vnd.integrate.v1.10.0+json');
 });
 
-it('treats 429 without a time as busy, not as failed', async () => {
+it('treats 429 without a retry time as busy, not as failed', async () => {
   const faults = [{ at: 1, reply: { status: 429 } }];
   expect(await failService({ ...given, faults, source: { retries: 0 } })).toMatchObject({
     code: 'SERVICE_BUSY',

@@ -73,7 +73,7 @@ describe('the page with all jobs', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('links to each job, with its status, what waits, and its runs', async () => {
+  it("links to each job's page, which shows its status, the next commands and its runs", async () => {
     const { page, complaints } = await open('/');
     await page.click('tbody a:text-is("guarded")');
     expect(new URL(page.url()).pathname).toBe('/jobs/guarded');

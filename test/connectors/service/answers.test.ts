@@ -123,7 +123,7 @@ describe("a service's responses", () => {
     expect(again).toMatchObject({ rows: [], asked: ['GET /v1/things?since=2026-01-02 03:04:05'] });
   });
 
-  it("of any size are parsed by the service's code, XML by the elements that it needs", async () => {
+  it("of any size are parsed by the service's code, which names the XML elements that it needs", async () => {
     async function* read(input: RecordInput): AsyncGenerator<Fields> {
       for await (const { name, value } of xmlParts(input.open(), ['row', 'end'])) yield { name, value };
     }
@@ -217,7 +217,7 @@ describe("a service's responses", () => {
     expect(asked[1]).toBe("GET /v1/things?q=SELECT id,x FROM t WHERE d = 'a'");
   });
 
-  it('contain the requested columns after those that are always included; unknown ones are reported', async () => {
+  it('contain the requested columns after those that are always included, and unknown columns are reported', async () => {
     const stream: Partial<StreamData> = {
       options: { pick: option.list<string>({ type: 'string' }, { about: 'Which fields.', example: ['x'] }) },
       columns: {
@@ -249,7 +249,7 @@ describe("a service's responses", () => {
     });
   });
 
-  it('leave no file open if a stream fails whose columns are found in its records', async () => {
+  it('leave no file open if a stream that finds its columns in the records fails', async () => {
     const page = { json: { data: ids(0, 2), next: 'p2' } };
     await fail(
       { columns: 'discovered', paging: { by: 'token', at: 'next' } },

@@ -19,7 +19,7 @@ function capped(all: readonly { id: number; changed: string }[]): { routes: Rout
 }
 
 describe('a stream that continues where the last run ended', () => {
-  it("continues from the latest change, without known records at that time, and restarts at the vendor's record limit", async () => {
+  it("continues from the latest change, skips known records at that time, and restarts at the vendor's record limit", async () => {
     const all = [1, 2, 2, 3, 4, 4, 5].map((day, i) => ({ id: i, changed: `2026-01-0${day}T00:00:00Z` }));
     const { routes, stream } = capped(all);
     const query = { incremental: true };
@@ -64,7 +64,7 @@ describe('a stream that continues where the last run ended', () => {
     });
   });
 
-  it('reads a record again that was at the watermark and has changed since', async () => {
+  it('reads a record at the watermark again if it has changed since', async () => {
     const all = [1, 2, 2].map((day, i) => ({ id: i, changed: `2026-01-0${day}T00:00:00Z` }));
     const { routes, stream } = capped(all);
     const query = { incremental: true };

@@ -4,7 +4,7 @@ import { ids, numbers, run } from '../doubles/acme.ts';
 import type { Routes } from '../doubles/vendor.ts';
 
 describe('the login to a service', () => {
-  it('logs in with a call, again if the session ends, and logs out', async () => {
+  it('uses a login call, which it repeats if the session ends, and a logout call', async () => {
     let sessions = 0;
     const outcome = await run(
       { paging: { by: 'page' }, request: { path: '/things', query: { p: '{{ page.number }}' } } },

@@ -93,7 +93,7 @@ describe("the end of a service's pages", () => {
     expect(await fail(byToken({ remaining: 'left' }), { routes: left })).toMatchObject({ code: 'SERVICE_PAGES_SHORT' });
   });
 
-  it("is an error after an identical page without records, which isn't requested again", async () => {
+  it("causes an error after an identical page without records, which isn't requested again", async () => {
     let asked = 0;
     const routes: Routes = { 'GET /v1/things': () => ({ json: { data: [], more: ++asked > 0 } }) };
     expect(await fail(numbered({ more: 'more' }), { routes })).toMatchObject({ code: 'SERVICE_PAGES_REPEAT' });
@@ -116,7 +116,7 @@ describe('a total that changes while the pages are read', () => {
   const total = (data: unknown, count: number) => ({ data, total: count });
   const stream = numbered({ total: 'total' });
 
-  it('causes a second read of all pages, and no warning if that one is complete', async () => {
+  it('causes a second read of all pages, and no warning if that read is complete', async () => {
     const routes = readsAre([
       [total(ids(0, 2), 4), total(ids(1, 3), 5), total(ids(3, 5), 5)],
       [total(ids(9, 11), 5), total(ids(11, 13), 5), total(ids(13, 14), 5)],
@@ -148,7 +148,7 @@ describe('a total that changes while the pages are read', () => {
     expect(outcome.asked).toHaveLength(2);
   });
 
-  it('keeps digits, texts and page boundaries of all buffered pages', async () => {
+  it('keeps the digits, strings and page boundaries of all buffered pages', async () => {
     const rows = (n: number) => [{ id: n, big: '@', text: `\u2028"${n}\n` }];
     const raw = (n: number, count: number) =>
       JSON.stringify({ data: rows(n), total: count }).replace('"@"', `1234567890123456789.${n}0`);
@@ -247,21 +247,21 @@ describe("a response that doesn't match the stream's description", () => {
   it.each([
     ['in a list', 'data', { data: [{ id: 1 }, { error: 'quota' }] }],
     ['by itself', { one: '' }, { error: { message: 'quota' } }],
-  ])('is an error if it has an error object in place of a record: %s', async (_, records, json) => {
+  ])('causes an error if it has an error object in place of a record: %s', async (_, records, json) => {
     expect(await fail({ records }, { routes: answer(json) })).toMatchObject({
       code: 'SERVICE_NO_RECORD',
       seen: expect.stringContaining('quota'),
     });
   });
 
-  it('is an error if a record in its list is null', async () => {
+  it('causes an error if a record in its list is null', async () => {
     for (const data of [[null], [{ id: 1 }, null]]) {
       expect(await fail({}, { routes: answer({ data }) })).toMatchObject({ code: 'SERVICE_NO_LIST' });
     }
   });
 
   it.each(['{"id":1}\n{"id":', '<html>log in</html>'])(
-    "is an error if one of its lines can't be parsed: %j",
+    "causes an error if one of its lines can't be parsed: %j",
     async (text) => {
       const stream = { decode: 'jsonl', records: '' } as const;
       const routes: Routes = { 'GET /v1/things': { text } };
@@ -296,7 +296,7 @@ describe("a response that doesn't match the stream's description", () => {
 });
 
 describe('a skipped partition', () => {
-  it('is an error if it has already returned a page', async () => {
+  it('causes an error if it has already returned a page', async () => {
     const stream: Partial<StreamData> = {
       ...numbered({ more: 'more' }),
       errors: [{ status: 404, verdict: 'ignore' }],
@@ -321,7 +321,7 @@ describe("a report that a vendor doesn't create", () => {
   };
   const stream: Partial<StreamData> = { job, request: { path: '/reports/{{ job.id }}/rows' } };
 
-  it('is empty if its URL is null, and an error if it has no URL', async () => {
+  it('is empty if its URL is null, and causes an error if it has no URL', async () => {
     const needing: Partial<StreamData> = {
       job: { ...job, result: { url: 'file.url' }, needs: 'url' },
       request: { path: '{{ job.url }}' },

@@ -52,7 +52,7 @@ describe("a service's refusals and rate limits", () => {
     expect(problem).toMatchObject({ code: 'SERVICE_REFUSED', family: 'config', seen: 'status 200: No such cube' });
   });
 
-  it('show no part of a secret at which a long message was truncated', async () => {
+  it('show no part of a secret even if a long message is truncated within it', async () => {
     registerSecret('0123456789abcdefghijABCDEFGHIJ');
     onTestFinished(forgetSecrets);
     for (const inside of [5, 15, 29]) {
@@ -62,7 +62,7 @@ describe("a service's refusals and rate limits", () => {
     }
   });
 
-  it('keep requests within a rate, and pause them if little is left', async () => {
+  it('keep requests within a rate, and pause them if few are left', async () => {
     const paging = { by: 'page', pages: 'pages' } as const;
     const request = { path: '/things', query: { p: '{{ page.number }}' } };
     const begun: number[] = [];
@@ -100,7 +100,7 @@ describe("a service's refusals and rate limits", () => {
     expect(begun[1]! - begun[0]!).toBeGreaterThan(280);
   });
 
-  it('use all values in a header to determine whether little is left and how long to wait', async () => {
+  it('use all values in a header to determine whether few requests are left and how long to wait', async () => {
     const usage = (percent: number, minutes: number) => ({
       headers: {
         'x-usage': JSON.stringify({ a: [{ calls: 1, wait: 0 }], b: [{ calls: percent, wait: minutes, ms: 300 }] }),

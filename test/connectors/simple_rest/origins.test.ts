@@ -37,7 +37,7 @@ test("an endpoint_url with a template in its query may have the URL's origin", a
   expect((await extract(query, { auth: { kind: 'bearer', token: 'tok-12345' } })).rows).toEqual(numbers(1, 2));
 });
 
-test('a source with a key in its headers has the origin of endpoint_url checked before a run', () => {
+test("the origin of endpoint_url is checked before a run if the source's headers contain a key", () => {
   const query = { endpoint_url: 'https://elsewhere.example.com/x' };
   const url = 'https://api.example.com/';
   expect(faults(query, { url, headers: { 'x-api-key': 'key-12345' } })).toEqual(['endpoint_url']);
@@ -48,7 +48,7 @@ test.each([
   ['without TLS', 'http://api.example.com/x'],
   ['with another port', 'https://api.example.com:8443/x'],
   ['with a subdomain', 'https://eu.api.example.com/x'],
-])('an endpoint_url %s is rejected for its different origin, before and during a run', async (_, endpoint_url) => {
+])('an endpoint_url %s is rejected because of its different origin, before and during a run', async (_, endpoint_url) => {
   const source = { url: 'https://api.example.com/', auth: { kind: 'bearer', token: 'tok-12345' } };
   expect(faults({ endpoint_url }, source)).toEqual(['endpoint_url']);
   const refused = { code: 'REST_ORIGIN', seen: endpoint_url, allowed: 'https://api.example.com' };

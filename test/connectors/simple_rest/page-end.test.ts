@@ -22,7 +22,7 @@ describe('the next-page value', () => {
     ["is a cursor that the server doesn't send", { kind: 'cursor', cursor: 'bookmark' }, '`bookmark`'],
     ['is a path into the records', { kind: 'cursor', cursor: 'rows.9.id' }, '`rows.9.id`'],
     ['is the Link header of a server that sends none', { kind: 'link_header' }, 'the Link header'],
-  ])('is an error with a fix if it %s', async (_, paging, place) => {
+  ])('causes an error with a fix if it %s', async (_, paging, place) => {
     pagesAre([
       { rows: ids(0, 10), next: next(2) },
       { rows: ids(10, 20), next: null },
@@ -47,7 +47,7 @@ describe('the next-page value', () => {
     expect((await extract({ records: 'rows', paging: link })).rows).toEqual(numbers(0, 6));
   });
 
-  it("is an error if it's missing on a full page, unless the server is declared to omit it", async () => {
+  it("causes an error if it's missing on a full page, unless the server is declared to omit it", async () => {
     pagesAre([{ rows: ids(0, 3), next: next(2) }, { rows: ids(3, 6) }]);
     expect(await failure({ records: 'rows', paging: link })).toMatchObject({ code: 'REST_NO_WAY_ON' });
     const paging = { ...link, missing: 'end' };
@@ -94,7 +94,7 @@ describe('the next-page value', () => {
     ['a URL of another scheme', 'mailto:a@example.com'],
     ['a number', 3],
     ['true', true],
-  ])("is an error if it's %s", async (_, value) => {
+  ])("causes an error if it's %s", async (_, value) => {
     pagesAre([
       { rows: ids(0, 3), next: next(2) },
       { rows: ids(3, 6), next: value },
@@ -111,7 +111,7 @@ describe('the next-page value', () => {
     ['cut', '</?page=1>; rel="first", </?pa'],
     ['truncated in a relation', '</?page=3>; rel="ne'],
     ['no URL', '<http://[bad>; rel="next"'],
-  ])('is an error if the Link header is %s', async (_, header) => {
+  ])('causes an error if the Link header is %s', async (_, header) => {
     server.answer = ({ searchParams }, response) => {
       const isFirst = searchParams.get('page') === null;
       sendJson(response, ids(0, 3), { link: isFirst ? '</?page=2>; rel="next"' : header });
@@ -127,7 +127,7 @@ describe('the next-page value', () => {
     expect((await extract({ paging: { kind: 'link_header' } })).rows).toEqual(numbers(0, 3));
   });
 
-  it("is an error if it's an object where a cursor is expected", async () => {
+  it("causes an error if it's an object where a cursor is expected", async () => {
     pagesAre([{ rows: ids(0, 3), next: { token: 'x' } }]);
     expect(await failure({ records: 'rows', paging: { kind: 'cursor', cursor: 'next' } })).toMatchObject({
       code: 'REST_NO_WAY_ON',
@@ -140,7 +140,7 @@ describe('a flag for more pages', () => {
   it.each([
     ['more', [{ rows: ids(0, 3), more: true }, { rows: ids(3, 4) }]],
     ['last', [{ rows: ids(0, 3), last: false }, { rows: ids(3, 4) }]],
-  ])('%s is an error if a response lacks it', async (name, pages) => {
+  ])('%s causes an error if a response lacks it', async (name, pages) => {
     pagesAre(pages);
     const paging = { kind: 'page', [name]: name };
     expect(await failure({ records: 'rows', paging })).toMatchObject({
@@ -187,7 +187,7 @@ describe('a total', () => {
   it.each([
     ['page numbers', { kind: 'page', total: 'count' }, { rows: [] }],
     ['next links', { ...link, total: 'count' }, { rows: [], next: null }],
-  ])("that isn't reached when the pages end is an error with %s", async (_, paging, third) => {
+  ])("that isn't reached when the pages end causes an error with %s", async (_, paging, third) => {
     pagesAre([
       answer(ids(0, 10), 47, { next: next(2) }),
       answer(ids(10, 20), 47, { next: next(3) }),
@@ -196,7 +196,7 @@ describe('a total', () => {
     expect(await failure({ records: 'rows', paging })).toMatchObject({ code: 'REST_PAGES_SHORT', seen: '20 of 47' });
   });
 
-  it("of pages that isn't reached is an error too", async () => {
+  it("of pages that isn't reached causes an error too", async () => {
     pagesAre([
       { rows: ids(0, 2), pages: 3 },
       { rows: [], pages: 3 },
@@ -205,14 +205,14 @@ describe('a total', () => {
     expect(await failure({ records: 'rows', paging })).toMatchObject({ code: 'REST_PAGES_SHORT', seen: '2 of 3' });
   });
 
-  it.each([-1, 2.5, '3 pages', true, {}, []])('that is %j is an error', async (count) => {
+  it.each([-1, 2.5, '3 pages', true, {}, []])('that is %j causes an error', async (count) => {
     pagesAre([{ rows: ids(0, 2), count }]);
     expect(await failure({ records: 'rows', paging: { kind: 'page', total: 'count' } })).toMatchObject({
       code: 'REST_TOTAL',
     });
   });
 
-  it("that no response contains, or that isn't a number, is an error", async () => {
+  it("that no response contains, or that isn't a number, causes an error", async () => {
     pagesAre([{ rows: ids(0, 2), count: 'many' }]);
     const failed = (total: string) => failure({ records: 'rows', paging: { kind: 'page', total } });
     expect(await failed('cnt')).toMatchObject({ code: 'REST_TOTAL', message: expect.stringContaining('`cnt`') });
@@ -258,7 +258,7 @@ describe('the list of records', () => {
     ['null', null],
     ['an object', { error: 'x' }],
     ['a text', 'try later'],
-  ])("is an error on a later page if it's %s", async (_, list) => {
+  ])("causes an error on a later page if it's %s", async (_, list) => {
     pagesAre([{ rows: ids(0, 3) }, { rows: list }]);
     expect(await failure({ records: 'rows', paging: { kind: 'page' } })).toMatchObject({ code: 'REST_NO_LIST' });
   });
@@ -271,7 +271,7 @@ describe('the list of records', () => {
     expect(await failure({ records: 'rows' })).toMatchObject({ code: 'REST_NO_LIST' });
   });
 
-  it('means an error page if the document itself is no longer a list', async () => {
+  it('indicates an error page if the document itself is no longer a list', async () => {
     pagesAre([ids(0, 3), { error: 'x' }, []]);
     expect(await failure({ paging: { kind: 'page' } })).toMatchObject({ code: 'REST_NO_LIST' });
   });
@@ -315,12 +315,12 @@ describe('a page of xml without records', () => {
     ['an error in place of the list', '<r><rows><error/></rows></r>'],
     ['an error next to the list', '<r><error>quota</error><rows/></r>'],
     ['a document without the list', '<r/>'],
-  ])("is an error if it's %s", async (_, last) => {
+  ])("causes an error if it's %s", async (_, last) => {
     xmlIs([page(0, 3), page(3, 6), last]);
     expect(await failure({ records: 'row', paging: { kind: 'page' } })).toMatchObject({ code: 'RECORDS_NOT_FOUND' });
   });
 
-  it("is an error if it has another root, even if `records` isn't set", async () => {
+  it("causes an error if it has another root, even if `records` isn't set", async () => {
     xmlIs(['<l><id>1</id></l>', '<l><id>2</id></l>', '<l/>']);
     expect((await extract({ paging: { kind: 'page' } })).rows).toHaveLength(2);
     xmlIs(['<l><id>1</id></l>', '<l><id>2</id></l>', '<error/>']);
@@ -378,7 +378,7 @@ describe('an HTTP status', () => {
   };
   const once = { retries: 0 };
 
-  it('206 without paging is an error unless its range is complete', async () => {
+  it('206 without paging causes an error unless its range is complete', async () => {
     for (const range of ['0-19/47', 'items 0-19/*', 'items 20-46/47', 'bytes 0-9/20']) {
       answerWith(206, { 'content-range': range }, ids(0, 3));
       expect(await failure({})).toMatchObject({ code: 'REST_PARTIAL', seen: `status 206, Content-Range: ${range}` });
@@ -416,7 +416,7 @@ describe('an HTTP status', () => {
     expect((await extract({})).rows).toEqual(numbers(0, 2));
   });
 
-  it('304 that was not requested is an error, on the first and on a later page', async () => {
+  it('304 that was not requested causes an error, on the first and on a later page', async () => {
     answerWith(304, {}, undefined);
     expect(await failure({}, once)).toMatchObject({ code: 'REST_NOT_MODIFIED', family: 'try_later' });
     expect(await failure({ conditional: true }, once)).toMatchObject({ code: 'REST_NOT_MODIFIED' });
@@ -432,7 +432,7 @@ describe('a response that reports an error', () => {
   const graph = { method: 'POST', body: { query: '{ items { id } }' }, records: 'data.items' };
   const errors = [{ message: 'timeout' }, { message: 'again' }];
 
-  it('is an error in GraphQL, whatever its data', async () => {
+  it('causes an error in GraphQL, whatever its data', async () => {
     for (const data of [{ items: ids(0, 2) }, { items: null }, null]) {
       pagesAre([{ data, errors }]);
       expect(await failure(graph)).toMatchObject({ code: 'REST_ANSWER_ERROR', seen: 'timeout; again' });
@@ -443,14 +443,14 @@ describe('a response that reports an error', () => {
     expect((await extract({ ...graph, fail_when: [] })).rows).toEqual(numbers(0, 2));
   });
 
-  it('is also an error if the GraphQL request is written as text', async () => {
+  it('also causes an error if the GraphQL request is written as a string', async () => {
     pagesAre([{ data: { items: ids(0, 2) }, errors }]);
     const body = '{ "query": "{ items { id } }" }';
     expect(await failure({ ...graph, body })).toMatchObject({ code: 'REST_ANSWER_ERROR', seen: 'timeout; again' });
     expect((await extract({ ...graph, body: '{"filter": "x"}' })).rows).toEqual(numbers(0, 2));
   });
 
-  it('is an error elsewhere if fail_when says so', async () => {
+  it('causes an error elsewhere if fail_when matches', async () => {
     pagesAre([{ rows: ids(0, 2), errors, status: 'error' }]);
     const query = { records: 'rows' };
     expect((await extract(query)).rows).toEqual(numbers(0, 2));

@@ -169,7 +169,7 @@ test.each([
   expect(server.requests.length).toBeLessThan(5);
 });
 
-test("more pages than allowed are an error, exactly as many aren't", async () => {
+test("more pages than allowed cause an error; exactly as many don't", async () => {
   server.answer = ({ searchParams }, response) =>
     sendJson(response, ids(Number(searchParams.get('page')), searchParams.get('page') === '4' ? 0 : 99));
   const paging = { kind: 'page' };

@@ -12,7 +12,7 @@ import { ids, numbers, restBench } from './rig.ts';
 
 const { server, folder, extract, failure, asked } = restBench();
 
-test('the path follows the base URL, parameters go into the query, those of type header into headers', async () => {
+test('the path follows the base URL, parameters go into the query, and parameters of type header into the headers', async () => {
   server.answer = (_, response) => sendJson(response, [{ id: 1 }]);
   const parameters = [
     { name: 'since', value: '2026-01-01 & more', type: 'query' },
@@ -54,7 +54,7 @@ test.each([
   }
 });
 
-test("a body that isn't a string is sent as JSON, a string unchanged, with the configured method", async () => {
+test('a body is sent with the configured method, a string unchanged and anything else as JSON', async () => {
   server.answer = (_, response) => sendJson(response, [{ id: 1 }]);
   await extract({ method: 'post', body: { q: 'ü' } });
   await extract({

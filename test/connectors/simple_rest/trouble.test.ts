@@ -228,7 +228,7 @@ test('a response that stalls times out, and so does one that trickles endlessly'
   });
 });
 
-test('an unreachable server is a try_later problem', async () => {
+test('an unreachable server causes a try_later problem', async () => {
   const gone = await new TestServer().start();
   const { url } = gone;
   await gone.stop();
@@ -247,7 +247,7 @@ test.each([
   [422, 'REST_REFUSED', 'job'],
   [501, 'REST_REFUSED', 'job'],
   [505, 'REST_REFUSED', 'job'],
-])("status %d is %s and isn't retried", async (status, code, family) => {
+])("status %d causes %s and isn't retried", async (status, code, family) => {
   server.answer = (_, response) => void response.writeHead(status).end('{"error": "no\n such thing"}');
   expect(await failure({ path: 'x' })).toMatchObject({
     code,
