@@ -136,13 +136,13 @@ const faintest = `(() => {
   }));
 })()`;
 
-describe("the pages' URLs", () => {
+describe('the pages', () => {
   const status = async (path: string, headers: Record<string, string> = {}) => {
     const { statusCode, body } = await request(url + path, { headers });
     return { status: statusCode, text: await body.text() };
   };
 
-  it('exist only for known jobs and pages', async () => {
+  it('exist only for known jobs', async () => {
     expect((await status('/jobs/unknown')).status).toBe(404);
     expect((await status('/jobs/%zz')).status).toBe(404);
     expect(await status('/elsewhere')).toMatchObject({ status: 404, text: expect.stringContaining('/metrics') });
@@ -157,7 +157,7 @@ describe("the pages' URLs", () => {
     ]);
   });
 
-  it('load, run and embed nothing', async () => {
+  it('may not load, run or embed anything', async () => {
     const { headers } = await request(url);
     expect(headers['content-security-policy']).toMatch(/^default-src 'none'; style-src 'sha256-/);
     expect(headers['cache-control']).toBe('no-store');

@@ -223,7 +223,7 @@ describe('a new config', () => {
     expect(await runtime.store.schedules.find('last')).toBeUndefined();
   });
 
-  it("keeps payloads owed whose destination it doesn't contain, and reports them", async () => {
+  it('leaves payloads owed if it no longer contains their destination, and reports them', async () => {
     const { folder, config, service, source, instance } = await setUp();
     const gone = { ...destinationOf('http://127.0.0.1:1/api/1.0'), name: 'old' };
     const stuck = jobOf({ name: 'stuck', destination: gone, instance, source });
@@ -258,7 +258,7 @@ describe('a new config', () => {
     expect(await service.data(instance)).toBe('value\nhello\n');
   });
 
-  it('has no effect if the daemon is stopping, and the daemon still stops', async () => {
+  it("has no effect on a daemon that is stopping, and doesn't prevent the stop", async () => {
     const silence = await openSilence();
     const { folder, config, source, instance } = await setUp();
     const job = jobOf({ name: 'orders', destination: destinationOf(silence.url), instance, source });
@@ -271,7 +271,7 @@ describe('a new config', () => {
     expect(count('config.reloaded')).toBe(0);
   });
 
-  it('that follows others is applied after them, in order, and is active in the end', async () => {
+  it('that follows others is applied after them, in order, and becomes the active one', async () => {
     const { folder, config, destination, service, source } = await setUp();
     const { daemon, runtime, heard } = await startDaemon(config);
     const next = jobOf({ name: 'stock', destination, instance: await service.instance(), source });

@@ -83,7 +83,7 @@ describe('attempts', () => {
     expect(stage.seen).toEqual([]);
   });
 
-  it('of several payloads are all waited for, each with its own delay', async () => {
+  it('for several payloads each have their own delay, and a delivery waits for all of them', async () => {
     const { destination, gateway } = open();
     for (const name of ['a', 'b', 'c']) await owe(gateway, destination, name);
     const failures = new Map([
@@ -150,7 +150,7 @@ describe('refused credentials', () => {
 });
 
 describe('the daily allowance', () => {
-  it('stops scheduled jobs at the reserve and users at its end, and says until when', async () => {
+  it('stops scheduled jobs at the reserve and users at its end, and reports when it resets', async () => {
     const { destination, gateway } = open({ requestsPerDay: 3, reserveRequests: 1 });
     for (const name of ['a', 'b', 'c', 'd']) await owe(gateway, destination, name);
     const scheduled = await deliver(gateway);

@@ -32,7 +32,7 @@ describe('a connection', () => {
 });
 
 describe('a payload whose destination has a new URL', () => {
-  it('is sent there, and the receipt covers only the new URL', async () => {
+  it('is sent to that URL, and the receipt covers only that URL', async () => {
     const { destination, gateway } = open();
     await owe(gateway, destination, 'i1', 'a\n1\n');
     const moved = await openStage();

@@ -36,7 +36,7 @@ async function setUp(more = {}, clock = systemClock as typeof systemClock) {
 }
 
 describe('the deliverer', () => {
-  it('sends payloads that are owed already, that are added, and that were refused temporarily', async () => {
+  it('sends payloads that are already owed, added later or temporarily refused', async () => {
     const { stage, deliverer, owe, delivered, until } = await setUp();
     await owe('before');
     deliverer.start();

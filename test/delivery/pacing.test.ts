@@ -41,7 +41,7 @@ describe('send slots', () => {
     expect(await store.sendSlots.take('x', 1)).toHaveProperty('ticket');
   });
 
-  it('of a request that was given up rest until it can no longer arrive', async () => {
+  it('of a request that was given up stay taken until it can no longer arrive', async () => {
     const clock = new SteppingClock();
     const store = await newStore({ clock });
     const ticket = await take(store);
@@ -54,7 +54,7 @@ describe('send slots', () => {
     expect(await store.sendSlots.underway('x'), 'the next request keeps the slot').toBe(1);
   });
 
-  it('of a request that was given up rest for a second once the other side has closed its connection', async () => {
+  it('of a request that was given up stay taken for a second once the other side has closed its connection', async () => {
     const clock = new SteppingClock();
     const store = await newStore({ clock });
     const ticket = await take(store);
@@ -67,7 +67,7 @@ describe('send slots', () => {
     expect(await store.sendSlots.take('x', 1)).toHaveProperty('ticket');
   });
 
-  it('of a dead process rest until its request can no longer arrive, and are then released', async () => {
+  it('of a dead process stay taken until its request can no longer arrive, and are then released', async () => {
     const folder = newFolder();
     const clock = new SteppingClock();
     const people = new Population();
@@ -85,7 +85,7 @@ describe('send slots', () => {
     expect(await b.sendSlots.underway('x'), 'a release by the dead process frees nothing').toBe(1);
   });
 
-  it('of a process that died long ago rest no longer than after a response', async () => {
+  it('of a process that died long ago stay taken no longer than after a response', async () => {
     const folder = newFolder();
     const clock = new SteppingClock();
     const people = new Population();
@@ -97,7 +97,7 @@ describe('send slots', () => {
     expect(await b.sendSlots.take('x', 1)).toEqual({ freeInMs: 1_012 });
   });
 
-  it('from before a reboot rest as long as their requests may be in transit, whatever the new monotonic clock says', async () => {
+  it('from before a reboot stay taken as long as their requests may be in transit, whatever the new monotonic clock says', async () => {
     const folder = newFolder();
     const clock = new SteppingClock();
     const people = new Population();

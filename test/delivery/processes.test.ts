@@ -37,7 +37,7 @@ const arrivals = (stage: Stage) => stage.seen.map(({ at }) => at);
 const today = () => dayOf(Date.now());
 
 describe('several processes with one state folder', () => {
-  it('stay under five requests per sliding second and under the daily limit together, whatever their wall clocks say', async () => {
+  it('together stay under five requests per sliding second and under the daily limit, whatever their wall clocks say', async () => {
     const folder = newFolder();
     const stage = await openStage();
     const common = { folder, url: stage.url, requestsPerDay: 30, text: 'v1' };

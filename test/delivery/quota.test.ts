@@ -34,7 +34,7 @@ describe("the service's day", () => {
     expect(daysOf(resumeAfter('2026-06-30'))).toEqual(['2026-07-01']);
   });
 
-  it('includes the next one for a request that may arrive after midnight', () => {
+  it('includes the next day for a request that may arrive after midnight', () => {
     const before = at('2026-07-01T03:59:24Z');
     expect(daysOf(before, 30_000)).toEqual(['2026-06-30']);
     expect(daysOf(before + 1000, 30_000)).toEqual(['2026-06-30', '2026-07-01']);
@@ -55,7 +55,7 @@ describe("the service's day", () => {
     }
   });
 
-  it('has the lower of two limits, and keeps a reserve of it for manual requests', () => {
+  it('has the lower of two limits, and keeps part of it in reserve for manual requests', () => {
     const limits = (allowance: number | undefined, reserveRequests = 10) => {
       const given = { requestsPerDay: 100, reserveRequests };
       return (['schedule', 'person'] as const).map((priority) => limitOf(given, priority, { allowance }));
@@ -145,7 +145,7 @@ describe('the daily count', () => {
     );
   });
 
-  it('includes a request whose process died on the day on which it may still arrive', async () => {
+  it('includes a request of a dead process on the next day if it may arrive then', async () => {
     const clock = new SteppingClock(at('2026-07-01T03:59:20Z'));
     const folder = newFolder();
     const people = new Population();
@@ -161,7 +161,7 @@ describe('the daily count', () => {
     expect(await store.quota.use('account', '2026-06-30'), 'it was charged to this day').toMatchObject({ used: 0 });
   });
 
-  it('never exceeds the allowance if requests arrive late that were given up or whose process died', async () => {
+  it('never exceeds the allowance even if requests arrive after they were given up or their process died', async () => {
     const step = fc.record({
       wait: fc.nat(12_000),
       travel: fc.nat(29_999),

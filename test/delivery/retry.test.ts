@@ -104,7 +104,7 @@ describe('a failed request', () => {
     expect(decide({ error: Object.assign(new Error('gone'), { code }) })).toMatchObject({ action, ambiguous });
   });
 
-  it('is over the daily limit if the service says so, or asks to wait for more than 15 minutes', () => {
+  it('counts as over the daily limit if the service says so, or asks to wait for more than 15 minutes', () => {
     const day = { action: 'wait_for_day', ambiguous: false, code: 'QUOTA_SPENT', limit: 'day' };
     expect(answered(429, { code: 'daily_limit_reached', after: '1' })).toMatchObject({ ...day, retryAfterMs: 1000 });
     expect(answered(429, { after: '901' })).toMatchObject({ ...day, retryAfterMs: 901_000 });

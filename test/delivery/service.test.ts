@@ -351,7 +351,7 @@ describe('with the embedded service', () => {
     expect(await store.outbox.inState('owed')).toMatchObject([{ attempts: 0 }, { attempts: 0 }]);
   });
 
-  it("an invalid document is dead with the service's message, and the old data stays", async () => {
+  it("an invalid document ends as a dead payload with the service's message, and the old data stays", async () => {
     const { store, destination, gateway, client } = await world();
     const config = declaring(destination, { name: 'A', format: 'json' });
     await carryOutPlan(await planApply(config, store, clientsOf(gateway)), { store, clientOf: clientsOf(gateway) });

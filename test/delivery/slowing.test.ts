@@ -18,7 +18,7 @@ afterEach(async () => {
 
 const minute = 60_000;
 
-describe('the request rate of an account after refusals', () => {
+describe("an account's request rate after refusals", () => {
   it('is halved for all processes, recovers by one per minute, and stops at the limit', async () => {
     const folder = newFolder();
     const clock = new SteppingClock();

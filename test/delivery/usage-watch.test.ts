@@ -60,7 +60,7 @@ async function setUp(more: Partial<Destination> = {}) {
 }
 
 describe("the service's count for an account", () => {
-  it("shows others' requests, which aren't used again", async () => {
+  it("includes other programs' requests, which reduce what we may send", async () => {
     const { clock, stage, heard, look, use, owe, deliver } = await setUp({ requestsPerDay: 10 });
     stage.script.push(report('8', '10'));
     await look();

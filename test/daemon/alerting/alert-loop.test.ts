@@ -153,7 +153,7 @@ describe("the daemon's alert loop", () => {
     expect(receiver.titles()).toEqual(['1000 jobs failed', '1000 jobs recovered']);
   });
 
-  it('reports the first failure, that it continues, and that it has ended', async () => {
+  it('reports the first failure, further failures and the recovery', async () => {
     const { store, receiver, told } = await setUp({ alerts: { staleAfterMs: false } });
     await fail(store, 'orders');
     await told(1);
@@ -217,7 +217,7 @@ describe("the daemon's alert loop", () => {
     expect(receiver.got[0]?.text).toContain('the service returned 401; 3 jobs have owed payloads');
   });
 
-  it("reports once that a destination doesn't respond, however many jobs wait, and that it's back", async () => {
+  it("reports once that a destination doesn't respond, however many jobs wait, and once that it's back", async () => {
     const names = ['a', 'b', 'c'];
     const { store, receiver, told, clock, passUntil } = await setUp({ names, alerts: { staleAfterMs: false } });
     const ids: number[] = [];
@@ -237,7 +237,7 @@ describe("the daemon's alert loop", () => {
     expect(receiver.titles()[1]).toBe('main accepts payloads again');
   });
 
-  it('reports once that a login requires a user, not each job that fails because of it, and a week before it expires', async () => {
+  it('reports once that a login requires a user, instead of each failed job, and warns a week before it expires', async () => {
     const { store, receiver, told, config, clock } = await setUp({
       names: ['a', 'b'],
       alerts: { staleAfterMs: false },
@@ -402,7 +402,7 @@ describe("the daemon's alert loop", () => {
 });
 
 describe('a running daemon', () => {
-  it('reports failures to people, even if the channel was added by a config reload', async () => {
+  it('reports failures even to a channel that a config reload has added', async () => {
     const [service, receiver, folder] = await Promise.all([openService(), openReceiver(), newFolder()]);
     const source = new Source();
     source.says = () => Promise.reject(new Error('the shelves are empty'));

@@ -104,7 +104,7 @@ describe('source checks', () => {
     expect((await readChecks(store)).get('often')?.trouble).toBeUndefined();
   });
 
-  it('skip a refused login except for due attempts, and lift its hold once one succeeds', async () => {
+  it('skip a refused login except for due attempts, and lift its hold once an attempt succeeds', async () => {
     const town = new Town();
     const refused = { code: 'TOWN_REFUSED', family: 'login', message: 'wrong password', isLoginRefused: true } as const;
     town.says = () => Promise.reject(new Problem(refused));
@@ -130,7 +130,7 @@ describe('source checks', () => {
     expect(town.asked.get('daily')).toHaveLength(2);
   });
 
-  it("wait while a run of one of the source's jobs is active, and are canceled if one starts", async () => {
+  it("wait while a run of one of the source's jobs is active, and are canceled if such a run starts", async () => {
     const town = new Town();
     const { pass, store, events } = await look(town, { daily: { checkEveryMs: 1 * hour } });
     await pass(10 * minute);

@@ -66,7 +66,7 @@ describe('a condition', () => {
     expect(text).toContain('retries is not a number');
   });
 
-  it('says that the daemon keeps its config if only the file, as read here, is invalid', async () => {
+  it('says that the daemon keeps its active config if only the file is invalid', async () => {
     const { config, store, clock, look } = await setUp();
     const edited = { ...config, leftOut: new Map([['returns', [fault]]]) };
     expect((await look(edited)).status.conditions).toMatchObject([
@@ -83,7 +83,7 @@ describe('a condition', () => {
     ]);
   });
 
-  it('reports a job that the daemon left out, even once the file is fixed and not yet reloaded', async () => {
+  it('reports a job that the daemon left out until the corrected file is reloaded', async () => {
     const { store, clock, look } = await setUp();
     const told = { code: fault.code, place: 'sluice.yaml:7', message: fault.message };
     await saveRecord({ ...note, faults: [told], leftOut: [{ job: 'stock', faults: [told] }] }, { store, clock });
@@ -92,7 +92,7 @@ describe('a condition', () => {
     expect(home).toContain('1 of 2 jobs needs attention');
   });
 
-  it('reports a rejected reload, with the advice to fix the file, not to send the signal again', async () => {
+  it('reports a rejected reload, and advises fixing the file instead of sending the signal again', async () => {
     const { store, clock, look } = await setUp();
     await saveRejection(note, { store, clock }, [fault]);
     const { status, home } = await look();
@@ -109,7 +109,7 @@ describe('a condition', () => {
     expect(home).not.toContain('SIGHUP');
   });
 
-  it("reports a service that accepts nothing: a warning while it's retried, an error if that lasts", async () => {
+  it("reports a service that accepts nothing, as a warning while it's retried, then as an error", async () => {
     const { clock, store, look } = await setUp();
     const { owed } = await oweText(store, { instance: 'orders', text: 'id\n1\n', asOf: noon, job: 'orders' });
     if (owed.state !== 'owed') throw new Error('not owed');

@@ -95,7 +95,7 @@ describe('payloads that a destination does not accept', () => {
   const found = (waiting: object[], more: object = {}) => findRejected(snapshotOf({ waiting, ...more }));
   const stuck = { code: 'DELIVERY_FAILED', message: 'The service failed' };
 
-  it('are an error after 15 minutes in which the destination accepted nothing', () => {
+  it('are reported as an error after 15 minutes in which the destination accepted nothing', () => {
     const rows = [payload({ ...stuck, job: 'stock' }), payload({ ...stuck, waiting_since: now - minute })];
     const lastTakenAt = (since: number) => ({ lastTakenAt: (at: string) => (at === url ? now - since : undefined) });
     expect(found(rows)).toMatchObject([
@@ -106,7 +106,7 @@ describe('payloads that a destination does not accept', () => {
     expect(found(rows, lastTakenAt(2 * hour))).toMatchObject([{ level: 'error', since: now - hour }]);
   });
 
-  it('are reported once per destination and cause, and not if they only wait for requests or for their turn', () => {
+  it('are reported once per destination and cause, and not if they only wait for the allowance or for their turn', () => {
     const refused = { code: 'LOGIN_NEEDED', message: 'The service refuses the credentials' };
     const rows = [
       payload({ ...refused, last_attempt_at: now - 5 }),
@@ -127,7 +127,7 @@ describe('payloads that a destination does not accept', () => {
     });
   });
 
-  it('need a decision if they are quarantined, or dead and as new as what is shown', () => {
+  it('need a decision if they are quarantined, or if they are dead and as new as the published data', () => {
     const of = (state: string, as_of: number) => {
       const rows = [payload({ state, as_of, message: 'why', settled_at: now - 3 })];
       const waitingOf = (name: string) => (name === 'orders' ? rows : []);
@@ -144,7 +144,7 @@ describe('a source that did not respond to its check', () => {
   const trouble = { since: now - minute, code: 'DB_UNREACHABLE', message: 'connection refused', at: now };
   const silence = () => trouble;
 
-  it('is a warning that names the first run that will fail', () => {
+  it('causes a warning that names the first run that will fail', () => {
     const nextRun = ({ name }: Job) => now + (name === 'stock' ? minute : hour);
     expect(findSilentSources(snapshotOf({ silence, nextRun }))).toMatchObject([
       {
@@ -157,7 +157,7 @@ describe('a source that did not respond to its check', () => {
     expect(findSilentSources(snapshotOf())).toEqual([]);
   });
 
-  it('is reported as its login if that is what was refused', () => {
+  it('is reported as a refused login if that is the cause', () => {
     const refused = { since: now - hour, code: 'DB_LOGIN', retry_at: null, place: 'db:1', account: 'etl' };
     const on = (code: string) => ({ silence: () => ({ ...trouble, code }), loginHolds: new Map([['made', refused]]) });
     for (const code of ['DB_LOGIN', 'LOGIN_ON_HOLD']) expect(findSilentSources(snapshotOf(on(code)))).toEqual([]);
@@ -174,7 +174,7 @@ describe('a source that did not respond to its check', () => {
   });
 });
 
-it('a login that needs a person is an error, or a warning while its token is still valid', () => {
+it('a login that needs a person causes an error, or a warning while its token is still valid', () => {
   const jobs = [job('orders', { source: 'shop', login: 'crm' }), job('stock')];
   const of = (more: object) => loginConditions(snapshotOf({}, { jobs, needy: [{ login: 'crm', ...more }] as never }));
   const sources = ['shop', 'depot', 'shop'];
@@ -190,7 +190,7 @@ it('a login that needs a person is an error, or a warning while its token is sti
   ]);
 });
 
-it('an alert channel of the config that fails is an error, with the number of messages that wait', async () => {
+it('a configured alert channel that fails causes an error with the number of waiting messages', async () => {
   const channels = [
     { channel: 'ops', problem: 'HTTP 500', waiting: 2 },
     { channel: 'alive', problem: 'timeout', waiting: 0 },
@@ -208,7 +208,7 @@ it('an alert channel of the config that fails is an error, with the number of me
   ]);
 });
 
-it('a clock that was set is a warning for an hour, whichever way it was set', async () => {
+it('a clock change causes a warning for an hour, whether it was set forward or back', async () => {
   const found = (at: number | undefined) => {
     const text = at === undefined ? undefined : JSON.stringify({ at, by: -600_000 });
     return findClockSet(snapshotOf({}, { store: { settings: { find: async () => text } } as never }));
@@ -219,12 +219,12 @@ it('a clock that was set is a warning for an hour, whichever way it was set', as
   for (const at of [undefined, now - hour, now + hour]) expect(await found(at)).toEqual([]);
 });
 
-describe('schedules that do not fire', () => {
+describe("schedules that don't fire", () => {
   const live = { ticking: true } as Liveness;
   const nextFiring = ({ name }: Job) => (name === 'orders' ? now - minute : now + 1);
   const owing = { waitingOf: (name: string) => (name === 'stock' ? [payload({ job: name })] : []) };
 
-  it('are those of a daemon that has stopped, as seen there or stored', () => {
+  it("are reported if the daemon's scheduler has stopped, in this process or another", () => {
     const stopped = { kind: 'scheduler', level: 'error', what: 'no schedule was checked', jobs: ['orders'] };
     const dead = { ticking: false, message: 'no schedule was checked' } as Liveness;
     expect(findStopped(snapshotOf({ nextFiring }), dead)).toMatchObject([stopped]);
@@ -233,7 +233,7 @@ describe('schedules that do not fire', () => {
     expect(findStopped(snapshotOf({ nextFiring, daemon }), live)).toEqual([]);
   });
 
-  it('have no daemon although something is due or owed', () => {
+  it('are reported as a missing daemon if something is due or owed', () => {
     expect(findStopped(snapshotOf(), undefined)).toEqual([]);
     expect(findStopped(snapshotOf({ nextFiring, ...owing }), live)).toEqual([]);
     expect(findStopped(snapshotOf({ nextFiring, ...owing }), undefined)).toMatchObject([
@@ -250,7 +250,7 @@ describe('schedules that do not fire', () => {
   });
 });
 
-describe('the daily allowance of an account', () => {
+describe("an account's daily allowance", () => {
   const account = { destinations: ['main'], day: '2026-06-15', limit: 1000, others: 0, turns_at: now + 16 * hour };
   /** What is said about an account; nothing is planned for the rest of the day. */
   async function found(more: object, { reserve = 0, waiting = [] as object[] } = {}) {
@@ -261,7 +261,7 @@ describe('the daily allowance of an account', () => {
   }
   const levels = async (...given: Parameters<typeof found>) => (await found(...given)).map(({ level }) => level);
 
-  it('is an error if nothing is left for schedules, no matter which program used it', async () => {
+  it('causes an error if nothing is left for schedules, no matter which program used it', async () => {
     expect(await levels({ used: 1000 })).toEqual(['error']);
     expect(await levels({ used: 900 }, { reserve: 100 })).toEqual(['error']);
     const told = await found({ used: 3, spent_until: now + hour });
@@ -271,7 +271,7 @@ describe('the daily allowance of an account', () => {
     expect((await found({ used: 900 }, { reserve: 100 }))[0]!.what).toContain('100 of them reserved for manual runs');
   });
 
-  it('is a warning if less than a tenth is left, or if a payload waits for it', async () => {
+  it('causes a warning if less than a tenth is left, or if a payload waits for it', async () => {
     expect(await levels({ used: 901 })).toEqual(['warning']);
     expect(await levels({ used: 900 })).toEqual([]);
     expect(await levels({ used: 811 }, { reserve: 100 })).toEqual(['warning']);

@@ -68,7 +68,7 @@ describe('a due firing', () => {
     expect(fix).toBe('sluice run, or sluice sync orders once');
   });
 
-  it("doesn't make it late if another process has run the job since", async () => {
+  it("doesn't make the job late if another process has run it since", async () => {
     const { run, explain } = await setUp();
     await run();
     expect((await explain()).verdict).toBe('up to date, nothing new at the source');

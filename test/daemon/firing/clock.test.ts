@@ -23,7 +23,7 @@ describe('a clock change', () => {
     await expect.poll(() => source.asked, { timeout: 120_000, interval: 200 }).toBeGreaterThan(0);
   });
 
-  it("back updates the jobs' next firings, for other processes, too", async () => {
+  it("back updates the jobs' next firings, for other processes too", async () => {
     const { clock, runtime, hear, stop } = await minutely();
     onTestFinished(stop);
     clock.forward(-30 * minute);
@@ -33,7 +33,7 @@ describe('a clock change', () => {
     expect(await nextAt()).toHaveLength(1);
   });
 
-  it('raises an alert from five minutes on, which ends after an hour', async () => {
+  it('of at least five minutes raises an alert, which ends after an hour', async () => {
     const { clock, runtime, hear, stop } = await minutely();
     onTestFinished(stop);
     clock.forward(-4 * minute);

@@ -30,7 +30,7 @@ function halfPast() {
 }
 
 describe('a firing during a run of the same job', () => {
-  it('waits for the end of that run with buffer_one, and another one is skipped', async () => {
+  it("waits for that run's end with buffer_one, and a further firing is skipped", async () => {
     const { config, job, source } = await setUpWith({ ...hourly, overlap: 'buffer_one' });
     const slow = gate();
     source.says = slow.says;

@@ -89,7 +89,7 @@ describe('the scheduler', () => {
     ]);
   });
 
-  it('fires a job once at the next start if several firings were missed, for the time of the first one', async () => {
+  it("fires a job once at the next start if several firings were missed, with the first one's time", async () => {
     const clock = new SteppingClock();
     const first = await live(clock);
     await first.scheduler.adopt([job('hourly')]);
@@ -227,7 +227,7 @@ describe('the scheduler', () => {
     expect(await store.schedules.all()).toEqual([]);
   });
 
-  it('records the current plan for a firing that was queued for a long time, not the old one', async () => {
+  it('records the current plan, not the old one, for a firing that was queued for a long time', async () => {
     const { clock, scheduler, store, fired, begin } = await withThreeDue();
     const [first, ...skipped] = fired();
     for (const firing of skipped) scheduler.done(firing);
@@ -235,7 +235,7 @@ describe('the scheduler', () => {
     expect((await store.schedules.find('orders'))?.next_at).toBe(clock.now() + hour);
   });
 
-  it("keeps a firing that hasn't started if another one of its job is settled or starts", async () => {
+  it("keeps a firing that hasn't started if another firing of its job is settled or starts", async () => {
     const { clock, scheduler, store, fired, begin } = await withThreeDue();
     const [first, second, third] = fired();
     const nextAt = async () => (await store.schedules.find('orders'))?.next_at;

@@ -87,7 +87,7 @@ describe('a refused login', () => {
     await store.close();
   });
 
-  it('is reported with the server, the user, its message and what to do', async () => {
+  it("is reported with the server, the user, the server's message and what to do", async () => {
     const { store, bank, gate } = await setUp();
     await open(gate, bank.source('wrong'));
     expect(await open(gate, bank.source('wrong'))).toMatchObject({
@@ -128,7 +128,7 @@ describe('a refused login', () => {
     await store.close();
   });
 
-  it('is tried by one of all runs that wait; one that ends before it logs in leaves the attempt to the next', async () => {
+  it('is tried by one of the waiting runs; a run that ends before it logs in leaves the attempt to the next one', async () => {
     const { clock, store, bank, gate, hours } = await setUp();
     const source = bank.source('wrong');
     const ends = async () => {

@@ -139,7 +139,7 @@ it('a slow first response delays others with the same credentials for at most 30
   await store.close();
 });
 
-it('an accepted password says nothing about another one of the same account', async () => {
+it('an accepted password says nothing about another password of the same account', async () => {
   const clock = new SetClock();
   const store = await openStore(await newFolder(), { clock });
   const serializer = new LoginSerializer({ store, clock });

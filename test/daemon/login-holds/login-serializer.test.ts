@@ -65,7 +65,7 @@ it("a second process that starts at the same time doesn't send a refused passwor
   expect(await one.leases.held()).toEqual([]);
 });
 
-it('a second process logs in as soon as the first one has, and its lease is not kept', async () => {
+it('a second process logs in as soon as the first one has, and no lease is left behind', async () => {
   const clock = watched(new SetClock());
   const [one, two] = await twoStores(clock);
   const { seen, answer, source } = slowServer({ password: 'right' });

@@ -47,7 +47,7 @@ function namesIn(facts: string | undefined): string[] {
 }
 
 describe('the page of log lines', () => {
-  it('has every line that a source file logs, with its level and fields, and no other', () => {
+  it('has every line that a source file logs, with its level and fields, and no others', () => {
     const found = [...written()];
     expect(found.length).toBeGreaterThan(25);
     const listed = new Map(otherLines.map((one) => [one.line, one]));

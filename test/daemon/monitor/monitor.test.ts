@@ -172,7 +172,7 @@ describe('the monitor', () => {
     expect((await get(`${url}/readyz`)).status).toBe(200);
   });
 
-  it('is alive to the end, but no longer ready once the daemon stops', async () => {
+  it('stays alive to the end, but is no longer ready once the daemon stops', async () => {
     const { config } = await setUpGated();
     const started = await startDaemon(config);
     const url = await watch(started);

@@ -30,7 +30,7 @@ describe('the installed package, checked at run time', () => {
     expect(installation.signal.reason).toBe(told[0]);
   });
 
-  it("has changed if it's missing or incomplete: npm is replacing it", () => {
+  it("counts as changed if it's missing or incomplete, because npm is replacing it", () => {
     expect(installationOf(() => undefined).installation.look()).toBe(true);
     expect(installationOf(() => '{"vers').installation.look()).toBe(true);
   });
@@ -44,7 +44,7 @@ describe('the installed package, checked at run time', () => {
 });
 
 describe('a daemon whose package is replaced', () => {
-  it('leaves a run that fails because of that to the next start, and starts no other', async () => {
+  it('leaves a run that fails because of the replacement to the next start, and starts no other run', async () => {
     const { config, job, source } = await setUp();
     let stamp = started;
     const { installation } = installationOf(() => stamp);

@@ -43,7 +43,7 @@ describe('the status of a job with an owed payload', () => {
     expect(await read()).toMatchObject({ state: 'owed', owed: [{ rows: 1 }] });
   });
 
-  it('names the time of the next attempt until then', async () => {
+  it('names the time of the next attempt while that is in the future', async () => {
     const { clock, read } = await statusAfter({ code: 'UNREACHABLE', waitMs: 90_000 });
     expect(await read()).toMatchObject({
       state: 'owed, next attempt 2026-06-15 16:01:30Z',

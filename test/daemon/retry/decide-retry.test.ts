@@ -61,7 +61,7 @@ describe('a run whose source is unavailable', () => {
     expect(decide({ ...limited, attempt: 3 })).toEqual({ why: 'not retried after 3 attempts' });
   });
 
-  it('is retried only before its next firing and within its time, with a reason after the first attempt', () => {
+  it('is retried only before its next firing and its deadline, and otherwise reports its failed attempts', () => {
     const at = Math.round(since + waitOf(30 * second));
     expect(decide({ nextFiring: at + 1 })).toEqual({ at, until: at + 1 });
     expect(decide({ nextFiring: at })).toEqual({});
@@ -74,7 +74,7 @@ describe('a run whose source is unavailable', () => {
     });
   });
 
-  it("isn't retried if the source asks for a longer wait than its time, which is reported at once", () => {
+  it("isn't retried if the source asks for a wait beyond its deadline, which is reported at once", () => {
     expect(decide({ problem: away({ retryAfterMs: 7 * hour }) })).toEqual({
       why: 'the source asks to wait until 2026-11-23 19:00:00Z; attempts end at 2026-11-23 18:00:00Z, 6h after the first',
     });
@@ -85,7 +85,7 @@ describe('a run whose source has used up its daily limit', () => {
   const problem = away({ isDailyLimit: true });
   const until = since + 6 * hour;
 
-  it('is retried once, as late as possible, whatever it has waited before', () => {
+  it('is retried once, as late as possible, however often it has waited before', () => {
     const late = { at: Math.round(until - waitOf(30 * second)), until };
     expect(decide({ problem })).toEqual(late);
     expect(decide({ problem, waits: 5, now: until - 30 * second - 1 })).toEqual(late);
@@ -100,7 +100,7 @@ describe('a run whose source has used up its daily limit', () => {
     });
   });
 
-  it('is retried when the source says, if it does', () => {
+  it('is retried at the time that the source names, if any', () => {
     expect(decide({ problem: away({ isDailyLimit: true, retryAfterMs: hour }) })).toMatchObject({ at: since + hour });
   });
 });
@@ -117,7 +117,7 @@ describe('an attempt', () => {
     expect(attemptOf({ ...given, job: { name: 'orders' } as Job })).toBeUndefined();
   });
 
-  it('is the first one, or continues the run, its start and its waits', () => {
+  it('is the first one, or continues the run with its start and its waits', () => {
     expect(attemptOf(given)).toMatchObject({ number: 1, run: undefined, isKept: true, handedOn: { sealed: null } });
     expect(attemptOf({ ...given, row: former })).toMatchObject({
       number: 4,
@@ -138,7 +138,7 @@ describe('an attempt', () => {
     expect(next!.next_at).toBeGreaterThanOrEqual(since + minute);
   });
 
-  it('is followed by none at or after the deadline, or the next firing since the first attempt', () => {
+  it("isn't followed by another one at or after the deadline or the next firing since the first attempt", () => {
     const { next_at } = attemptOf(given)!.after('r1', away()).row!;
     expect(attemptOf({ ...given, deadline: next_at })!.after('r1', away())).toEqual({});
     expect(attemptOf({ ...given, deadline: next_at + 1 })!.after('r1', away()).row).toMatchObject({

@@ -35,8 +35,8 @@ async function ordered(): Promise<{ sealed: string; since: number }> {
   return { sealed: (await seal())!, since };
 }
 
-describe('what an attempt hands on to the next one of its run', () => {
-  it('keeps its texts and the instant of the first one, and is encrypted', async () => {
+describe('what an attempt passes to the next one of its run', () => {
+  it('keeps its strings and the time of the first one, and is encrypted', async () => {
     const { sealed, since } = await ordered();
     expect(sealed).not.toMatch(/report|4711|order/);
     const { handedOn, seal } = await opened(sealed, 'r1');
@@ -58,7 +58,7 @@ describe('what an attempt hands on to the next one of its run', () => {
     expect(handedOn.since).toBe(clock.now());
   });
 
-  it('is nothing without texts, and stays as it is if the attempt sent no request', async () => {
+  it('is null without strings, and stays unchanged if the attempt sent no request', async () => {
     const { seal } = await opened(null, 'r1');
     expect(await seal()).toBeNull();
     const given = { runtime: runtimeOf(), job: jobWith(), attempt: { handedOn: new HandedOn('sealed before') } };

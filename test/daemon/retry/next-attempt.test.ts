@@ -10,7 +10,7 @@ it.each([
   [{ now: at }, /^tries again .*\bturn\b.* \(attempt 2\)$/],
   [{ hasDaemon: false }, /^tries again .*\bdaemon\b.* \(attempt 2\)$/],
   [{ isRunning: true, hasDaemon: false }, /^attempt 2 is running$/],
-])('what a run waits for is said: %j', (more, words) => {
+])('the next attempt has a message that says what its run waits for: %j', (more, words) => {
   expect(nextAttempt(row, { now: at - 1, isRunning: false, hasDaemon: true, ...more })).toEqual({
     ...{ run: 'r1', since: at - 9, attempt: 2, at, until: at + 9, message: expect.stringMatching(words) },
   });

@@ -22,7 +22,7 @@ function waiting(...given: (Partial<RetryRow> & { readonly job: string; readonly
 }
 
 describe('runs that wait for one source', () => {
-  it('send one probe at a time: the first one due, and of those due the one with the fewest attempts', () => {
+  it('send one probe at a time: the first one due or, if several are, the one with the fewest attempts', () => {
     const { pending, due } = waiting(
       { job: 'late', next_at: 300 },
       { job: 'tired', next_at: 100, attempt: 3 },
@@ -46,7 +46,7 @@ describe('runs that wait for one source', () => {
     expect(pending.freeSince(jobOf('other', 'api'))).toBe(Number.NEGATIVE_INFINITY);
   });
 
-  it('back off together: the probe continues with the largest number of waits of its source', () => {
+  it("back off together: the probe continues with its source's highest number of waits", () => {
     const { pending } = waiting({ job: 'a', waits: 2 }, { job: 'b', waits: 5 }, { job: 'c', waits: 9, source: 'api' });
     expect(pending.take('a')?.row).toMatchObject({ waits: 5, attempt: 1 });
     expect([pending.has('a'), pending.has('b')]).toEqual([false, true]);
@@ -104,7 +104,7 @@ describe('runs that wait for one source', () => {
     expect(pending.all().map(({ row }) => row.next_at)).toEqual([600, 600]);
   });
 
-  it('are replaced by a newer one of the same job, and can be removed', () => {
+  it('are replaced by a newer run of the same job, and can be removed', () => {
     const { pending } = waiting({ job: 'a' });
     pending.add({ job: jobOf('a'), row: rowOf('a', { next_at: 5 }) });
     expect(pending.all()).toHaveLength(1);

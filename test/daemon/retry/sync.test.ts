@@ -51,7 +51,7 @@ it("a sync ends with the source's error when its time is over", async () => {
   expect(await runtime.store.runs.history({ limit: 9 })).toMatchObject([{ state: 'failed', code: 'DB_UNREACHABLE' }]);
 });
 
-it("a sync that used up its attempts reports everything in the source's problem", async () => {
+it("a sync that used up its attempts reports the source's whole problem", async () => {
   const problem = { allowed: '10 connections', next: 'run fewer jobs at once', retryAfterMs: 1000, isRateLimit: true };
   const { outcomes } = await sync({ patienceMs: 5 * minute, outage: minute, attempts: 1, problem });
   expect(outcomes).toMatchObject([{ state: 'failed', problem }]);

@@ -43,7 +43,7 @@ describe('the report about a run that is retried', () => {
     });
   });
 
-  it('is a failure after 15 minutes, and ends with the first successful result', async () => {
+  it('becomes a failure after 15 minutes, and ends with the first successful result', async () => {
     const { pass, conditions, named } = await away(30 * minute);
     await pass(minute + 14 * minute);
     expect(await conditions()).toMatchObject([{ kind: 'retrying' }]);

@@ -99,7 +99,7 @@ describe('a day with too few requests', () => {
     );
   });
 
-  it('gives a more important job at least as many firings as it would have had with less importance', () => {
+  it('gives a more important job at least as many firings as it would have had with lower importance', () => {
     const up = { low: 'normal', normal: 'high', high: 'high' } as const;
     fc.assert(
       fc.property(drawn, rooms, fc.nat(29), (jobs, room, which) => {
