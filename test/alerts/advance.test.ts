@@ -84,7 +84,7 @@ describe('the alert state machine', () => {
     expect(told.log).toHaveLength(1);
   });
 
-  it('sends a handful of messages for a job that fails and recovers all day, and reacts quickly again after a calm period', () => {
+  it('sends only a few messages for a job that fails and recovers all day, and reacts quickly again after a calm period', () => {
     const told = new Told();
     for (let n = 0; n < 24 * 60; n++) told.after(minute, ...(n % 10 < 5 ? [failing('a')] : []));
     expect(told.log.length).toBeLessThan(11);
@@ -116,7 +116,7 @@ describe('the alert state machine', () => {
     expect(once.after(settleMs)[0]).toMatchObject({ kind: 'recovered', open: [] });
   });
 
-  it('makes a recurring cause wait for the pause, and its second recovery for a longer one', () => {
+  it('delays a recurring cause until the pause is over, and its second recovery by a longer pause', () => {
     const told = new Told();
     told.look(failing('a'));
     told.after(settleMs, failing('a'));
@@ -243,7 +243,7 @@ describe('the alert state machine', () => {
     expect(told.rows).toEqual([]);
   });
 
-  it("isn't delayed by a clock that was ahead and was set back", () => {
+  it("isn't delayed if the clock was ahead and is set back", () => {
     const told = new Told();
     told.now += 365 * 24 * hour;
     told.look(failing('a'));

@@ -52,7 +52,7 @@ describe('a payload with a flipped bit on disk', () => {
     },
   );
 
-  it("isn't sent either if the process that wrote it is waiting for its next attempt", async () => {
+  it("isn't sent even if the process that wrote it is waiting for its next attempt", async () => {
     const stage = await setStage(theatre);
     const { upstream, home, oracle, control, instance } = stage;
     upstream.advance();

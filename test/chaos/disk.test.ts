@@ -78,7 +78,7 @@ describe('a disk that, while a job writes its kept rows,', () => {
 });
 
 it.for(['.part', '.spool', '.rows'])(
-  'if a disk writes only half of each write, the other half is written, too (%s)',
+  'if a disk completes only half of each write, the other half is also written (%s)',
   async (on) => {
     const stage = await secondVersion(on === '.rows' ? { write: { disposition: 'merge', key: 'id' } } : {});
     const ended = await stage.home.sync(brokenDisk(stage, { what: 'write', on, fails: 'short', times: 200 }));
@@ -109,7 +109,7 @@ it.for([
 );
 
 describe('a disk that is really full', () => {
-  it("fails the job that doesn't fit, and lets it continue once there is space: nothing owed is lost", async () => {
+  it("fails a job whose rows don't fit, and delivers them once there is space: nothing owed is lost", async () => {
     const stage = await setStage(theatre, { top: { keep: { payloads: 0 } } });
     const { home, upstream, oracle } = stage;
     const isSmall = mountSmall(stage, '10m');
@@ -146,7 +146,7 @@ describe('a disk that is really full', () => {
     expect(await oracle.look()).toBe(2);
   }
 
-  it('after an upload but before its receipt causes a resend once there is space, and never shows older data', async () => {
+  it('between an upload and its receipt causes a resend once there is space, never older data', async () => {
     const stage = await setStage(theatre, { top: { keep: { payloads: 0 } } });
     const { home, upstream, oracle, control, instance } = stage;
     const isSmall = mountSmall(stage, '10m');

@@ -41,7 +41,7 @@ beforeAll(async () => {
   steps = firing.filter((step) => /^(commit|say) /.test(step) && !/heartbeat|owners|settings/.test(step));
 }, 120_000);
 
-it('a retried firing is a list of commits and events', () => {
+it('a retried firing consists of commits and events', () => {
   for (const step of [
     'say extract.failed #1',
     'commit insert into retries #1',

@@ -24,7 +24,7 @@ function isOfInterest(step: string): boolean {
   return !/^(write|read) /.test(step) || /#(1|2|4)$/.test(step);
 }
 
-it('a sync is a list of durable steps: extract, payload, outbox, upload, receipt, quota', () => {
+it('a sync consists of durable steps: extract, payload, outbox, upload, receipt, quota', () => {
   for (const step of [
     'commit insert into runs',
     'create half-written',

@@ -32,7 +32,7 @@ const withoutEscapes = ({ stdout, stderr }: { stdout: string; stderr: string }) 
   expect(stdout + stderr).not.toContain('\u001b');
 
 describe('sluice demo', () => {
-  it('shows rows arriving and then unchanged, exits with 0 and leaves nothing behind', async () => {
+  it('shows that rows arrive and are then unchanged, exits with 0 and leaves nothing behind', async () => {
     const folder = await makeFolder();
     const ended = await sluice(['demo'], { env: { TMPDIR: folder } });
     expect(ended.code).toBe(0);
@@ -187,7 +187,7 @@ describe('sluice sync', () => {
     expect(json).toMatchObject({ exit_code: 0, jobs: [{ job: 'orders', rows: 2, bytes: 16, format: 'csv' }] });
   });
 
-  it('prints a JSON document that contains the exit code with --json, whatever happens', async () => {
+  it('prints, with --json, a document that contains the exit code, whatever happens', async () => {
     const world = await makeWorld();
     const { home, config } = await setUp(world, world.instances.csv);
     const documentOf = async (...args: string[]) => {

@@ -96,7 +96,7 @@ describe('sluice init --url', () => {
     expect(existsSync(join(cwd, 'sluice.yaml'))).toBe(false);
   });
 
-  it('rejects an existing config before it connects, and replaces it with --force', async () => {
+  it('refuses to replace an existing config before it connects, unless --force is set', async () => {
     const cwd = await folderWithShop();
     await writeFile(join(cwd, 'sluice.yaml'), 'mine');
     const kept = await init(cwd, '--url', './shop.sqlite', '--yes');

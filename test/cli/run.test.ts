@@ -86,7 +86,7 @@ describe('sluice run', () => {
     expect((await daemon.ended).code).toBe(0);
   });
 
-  it('refuses to be the second daemon on a state folder, but allows a sync alongside', async () => {
+  it('refuses to be the second daemon on a state folder, but allows a sync at the same time', async () => {
     const world = await makeWorld();
     const { home, run } = await setUp(world);
     const daemon = await run();

@@ -7,7 +7,7 @@ import type { SluiceEvents } from '../../src/daemon/events.ts';
 import { Events } from '../../src/lib/events.ts';
 
 describe('a table', () => {
-  it('aligns its columns even with wide names, and aligns numbers to the right', () => {
+  it('aligns its columns even with wide names, and right-aligns numbers', () => {
     const text = renderTable(
       [{ title: 'job' }, { title: 'rows', align: 'right' }],
       [
@@ -43,7 +43,7 @@ describe('numbers', () => {
     [999_499, '999 kB'],
     [999_500, '1.00 MB'],
     [10_485_760, '10.5 MB'],
-  ])('format %d bytes as %s', (bytes, text) => expect(bytesText(bytes)).toBe(text));
+  ])('show %d bytes as %s', (bytes, text) => expect(bytesText(bytes)).toBe(text));
 
   it('have thousands separators, and durations have units', () => {
     expect(countText(1_000_000)).toBe('1,000,000');

@@ -37,7 +37,7 @@ describe('two tables', () => {
     },
   );
 
-  it('differ in the cells of a row with the same key, and each column reports the number of changes', async () => {
+  it('differ by the changed cells of rows with the same key, counted for each column', async () => {
     const now = sorted(1, 101);
     const rows = now.rows.map(
       ([id, name, amount]): Cells => [id!, id === '7' ? null : name!, Number(id) > 90 ? '9' : amount!],
@@ -233,7 +233,7 @@ const cell = fc.option(fc.constantFrom('', 'a', 'b', 'ab', '1', '01', '1.0', ','
 const table = fc.array(fc.tuple(cell, cell), { maxLength: 30 });
 
 describe('any two tables', () => {
-  it('differ by the counts of multisets if they have no key, whether sorted in memory or on disk', async () => {
+  it('without a key differ as multisets do, whether sorted in memory or on disk', async () => {
     await fc.assert(
       fc.asyncProperty(table, table, fc.constantFrom(1, 200, undefined), async (last, now, maxBytes) => {
         const columns = ['x', 'y'];
@@ -248,7 +248,7 @@ describe('any two tables', () => {
     );
   });
 
-  it('differ by the counts of a lookup if they have a key', async () => {
+  it('with a key differ as a lookup by that key shows', async () => {
     const keyed = fc.uniqueArray(fc.tuple(fc.integer({ min: -20, max: 20 }).map(String), cell), {
       selector: ([key]) => key,
     });

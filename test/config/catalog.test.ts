@@ -24,7 +24,7 @@ async function putPackage(
   for (const [file, text] of Object.entries(files)) await writeFile(join(at, file), text);
 }
 
-describe('the catalog of connectors', () => {
+describe('the connector catalog', () => {
   it('contains the connectors in the folder, each under its file name', async () => {
     const { connectors, problems } = await loadCatalog();
     expect(problems).toEqual([]);

@@ -28,7 +28,7 @@ const set = {
   bounds: group(bounds, { about }),
 };
 
-it('an option has the name and the unit of its declaration in the code', () => {
+it('options get the names and units that the code declares', () => {
   const written = {
     base_url: 'a',
     stall_timeout_seconds: 2,

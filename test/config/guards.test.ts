@@ -8,7 +8,7 @@ describe("a job's guards", () => {
     expect(guardsOf(undefined, undefined)).toEqual(preset);
   });
 
-  it('override those at the top level one by one, each as a whole', () => {
+  it('override the top-level guards one by one, each as a whole', () => {
     const top = { rows: { minimum: 10 }, row_change: { down: '20%', up: '100%' } };
     expect(guardsOf({ row_change: { up: '12.5%' } }, top)).toEqual({
       rows: { minimum: 10 },

@@ -188,7 +188,7 @@ jobs:
     expect(account('d')).toBe('agency');
   });
 
-  it('has separate accounts for one key at two services, and one for a user whatever the password', async () => {
+  it('has separate accounts for a key used at two services, and one account per user, whatever the password', async () => {
     const [url, elsewhere] = ['https://x.example/api/1.0', 'https://y.example/api/1.0'];
     const destinations = {
       ada: { url, basic: { user: 'ada', password: 'p4ss' } },
@@ -264,7 +264,7 @@ describe('an unusable config file', () => {
     expect(await refusal('utf16le')).toMatchObject([{ code: 'CONFIG_NOT_UTF8', seen: 'zero bytes, as in UTF-16' }]);
   });
 
-  it("is reported as a folder, with a fix, if it's a folder", async () => {
+  it("is reported with a fix if it's a folder", async () => {
     const { loadConfig } = await import('../../src/config/load.ts');
     const { problems } = await loadConfig(await folderWith({}));
     expect(problems).toMatchObject([{ code: 'CONFIG_UNREADABLE', next: 'set a file in this folder with --config' }]);

@@ -112,7 +112,7 @@ describe("a source's login", () => {
     expect(redact('s3cr3t-of-app')).toBe('[redacted]');
   });
 
-  it("requires the user's values for a login with consent, and not for an app's own login", async () => {
+  it("requires the user's values for a login with consent, but not for an app's own login", async () => {
     const login = { client_id: 'me', client_secret: 's', grant: 'client_credentials' };
     const { config } = await sourcesOf({ a: { connector: 'shop', login } });
     expect(config?.sources.get('a')?.login?.scopes).toEqual(['orders', 'customers']);

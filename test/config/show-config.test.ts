@@ -63,7 +63,7 @@ describe('a shown config', () => {
     });
   });
 
-  it('shows inherited values of a job, and where they come from', async () => {
+  it("shows a job's inherited values, and where they come from", async () => {
     const { values, from } = await shown(text, env);
     expect(values.jobs).toMatchObject({
       orders: {
@@ -83,7 +83,7 @@ describe('a shown config', () => {
     expect(from).not.toHaveProperty('/jobs/orders/guards/row_change');
   });
 
-  it('names the line and the variable of configured values, but neither for defaults', async () => {
+  it('names the line and the variable of a configured value, but neither for a default', async () => {
     const { from } = await shown(text, env);
     expect(from).toMatchObject({
       '/timezone': 'line 2',

@@ -66,7 +66,7 @@ function itReadsInChunks({ url, port, run, series }: Place): void {
     }
   });
 
-  it('warns that rows may be missing if the first row of a chunk is gone', async () => {
+  it("warns about possibly missing rows if a chunk's first row is gone", async () => {
     const { rows, warnings } = await changed('delete from shrinking where i = 2');
     expect(rows).toBe(5);
     expect(warnings).toMatchObject([{ code: 'DB_ROW_GONE', seen: 'i: 2', incomplete: true }]);

@@ -61,7 +61,7 @@ function itReadsOn({ source, run }: Place, types: { instant: string; decimal: st
   describe.each([{}, { lag: 50 }])('if the table is altered between two runs, %o', (more) => {
     const all = (table: string) => ({ sql: `select * from ${table}`, cursor: 'at', ...more });
 
-    it('compares rows by the earlier columns if one is added, first or last', async () => {
+    it('compares rows by the original columns if a column is added, first or last', async () => {
       const table = `added_${Object.keys(more).length}`;
       await run(`create table ${table} (id integer, at integer)`);
       await run(`insert into ${table} values (1, 160), (2, 200), (2, 200)`);
@@ -138,7 +138,7 @@ function itReadsOn({ source, run }: Place, types: { instant: string; decimal: st
     expect((await readOn(source(), query('large', { lag: 1 }), byAt.watermark)).rows).toEqual([['1', '-0.69']]);
   });
 
-  it('keeps fractions of timestamps, and accepts a duration as lag', async () => {
+  it('keeps the fractional seconds of timestamps, and accepts a duration as lag', async () => {
     await run(`create table moments (id integer, at ${types.instant})`);
     const at = (clock: string) => `'2026-01-31 ${clock}'`;
     await run(`insert into moments values (1, ${at('10:00:00.000001')}), (2, ${at('10:00:00.000002')})`);

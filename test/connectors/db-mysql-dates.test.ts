@@ -28,7 +28,7 @@ const inNoCalendar = [
 ];
 
 it.each(inNoCalendar)(
-  'the date %s is rejected, or null if the source is configured so, with and without a time',
+  'the date %s, with or without a time, is rejected or, if configured, converted to null',
   (day) => {
     for (const [type, text] of [
       [date, day],

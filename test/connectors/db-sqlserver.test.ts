@@ -242,7 +242,7 @@ describe('reading SQL Server, according to its published protocol', () => {
     expect(server!.heard.at(-1)).toContain('has_perms_by_name(concat(quotename(s.name)');
   });
 
-  it('reports the server in check', async () => {
+  it('describes the server in check()', async () => {
     const string = (name: string) => ({ name, type: `e7 40 1f ${collation}` });
     const source = await serve(() => [
       columns(['a', 'b', 'c'].map(string)),

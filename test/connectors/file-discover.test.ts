@@ -24,7 +24,7 @@ function discover(folder: string, pattern?: string) {
   return file.discover!({ ...context, ...(pattern === undefined ? {} : { pattern }) });
 }
 
-it("suggests a csv file's types and delimiter, and its rows can be read with them", async () => {
+it("suggests types and a delimiter with which a csv file's rows can be read", async () => {
   const rows = '1;1.50;2026-01-31;2026-01-31 08:00;true;01234;a\n-2;7;2026-02-01;2026-02-01 09:00;FALSE;99999;1\n';
   const folder = await folderWith({ 'a.csv': `id;net;day;at;paid;zip;note\n${rows}` });
   const [found, ...others] = await discover(folder);

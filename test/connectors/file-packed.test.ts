@@ -19,7 +19,7 @@ const put = (name: string, content: string | Buffer) => writeFile(join(folder, n
 const extract = (query: Record<string, unknown>) => extractTable(file, { source: {}, query, folder });
 
 describe('a zip archive', () => {
-  it('is read as its files, sorted by name, with their path in a column', async () => {
+  it('is read as the files that it contains, sorted by name, with their paths in a column', async () => {
     const members = { 'b.csv': 'x\n2\n', 'sub/a.csv.gz': gzipSync('x\n3\n'), 'a.csv': 'x\n1\n' };
     await put('all.zip', await zipOf({ ...members, '__MACOSX/._a.csv': 'no', '.DS_Store': 'no' }));
     expect((await extract({ path: 'all.zip', path_column: 'file' })).rows).toEqual([
@@ -277,7 +277,7 @@ describe('a workbook', () => {
     await expect(extract({ path: 'a.xlsx' })).rejects.toMatchObject({ code: 'CSV_RAGGED' });
   });
 
-  it("that isn't a workbook is reported as such", async () => {
+  it("is reported if the file isn't one", async () => {
     await put('a.xlsx', await zipOf({ 'a.csv': 'x\n1\n' }));
     await expect(extract({ path: 'a.xlsx' })).rejects.toMatchObject({ code: 'RECORDS_XLSX' });
     await put('b.xlsx', 'x\n1\n');

@@ -216,7 +216,7 @@ const change = {
   },
 };
 
-test.each(Object.entries(change))('a file that is %s during the read is a try_later problem', async (_, act) => {
+test.each(Object.entries(change))('a file that is %s during the read causes a try_later problem', async (_, act) => {
   const path = join(folder, 'a.csv');
   await writeFile(path, `x,y\n${'1,2\n'.repeat(300_000)}`);
   await utimes(path, oldTime, oldTime);
@@ -265,7 +265,7 @@ test('a run that is stopped while its file is being opened throws the reason, an
   expect(stray).toEqual([]);
 });
 
-test('closing early closes the file', async () => {
+test('a reader that stops early closes the file', async () => {
   await put('a.csv', `x,y\n${'1,2\n'.repeat(300_000)}`);
   const { batches } = await file.extract(contextOf(file, { source: {}, query: { path: 'a.csv' }, folder }));
   for await (const _ of batches) break;

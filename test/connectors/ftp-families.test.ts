@@ -56,7 +56,7 @@ describe('an FTP server that refuses something', () => {
     ['is temporarily busy', says('RETR', '450 File is in use'), 'FTP_BUSY', 'try_later'],
     ["doesn't implement a command", says('RETR', '504 No'), 'FTP_REFUSED', 'job'],
     ['denies permission', says('RETR', '550 Permission denied'), 'FTP_DENIED', 'job'],
-  ])('because it %s', async (_, script, code, family) => {
+  ])('because it %s is reported with the cause', async (_, script, code, family) => {
     const problem = await problemOf(read(script));
     expect(problem).toMatchObject({ code, family, isLoginRefused: code === 'FTP_LOGIN_REFUSED' });
     expect(problem.next).toBeDefined();
@@ -115,7 +115,7 @@ describe('data connections without TLS', () => {
   it.each<[string, Partial<FtpScript>]>([
     ['the server rejects TLS for data', says('PROT', '536 Not for data')],
     ['the server accepts it and sends plain data', says('PROT', '200 ok')],
-  ])('are a config error if %s', async (_, script) => {
+  ])('cause a config error if %s', async (_, script) => {
     const list = (_folder: string, names: readonly string[]) => names.map((name) => listLine(name, 4)).join('\r\n');
     const tls = await makeCertificates(['IP:127.0.0.1']);
     const source = { tls: { mode: 'require' }, idle_timeout_seconds: 5 };
@@ -158,7 +158,7 @@ describe('a server with another protocol', () => {
     });
   });
 
-  it.each(['ftp', 'sftp'])('that sends nothing is reported as not responding %s', async (protocol) => {
+  it.each(['ftp', 'sftp'])('that sends nothing is reported as not responding (%s)', async (protocol) => {
     const problem = await asked(protocol, '');
     expect(problem).toMatchObject({ code: 'FTP_CONNECT_TIMEOUT', family: 'try_later' });
   });
@@ -257,7 +257,7 @@ describe('an SSH server', () => {
   it.each<[string, (accept: () => ssh2.ServerChannel, reject: () => void) => void]>([
     ['prints text instead', (accept) => void accept().write('This account is for tunnels only.\r\n')],
     ["doesn't have the subsystem", (_accept, reject) => reject()],
-  ])('without SFTP, which %s, is a config error', async (_, answer) => {
+  ])('without SFTP, which %s, causes a config error', async (_, answer) => {
     const serve: Serve = (connection) => {
       connection.on('authentication', (context) => context.accept());
       connection.on('session', (begin) => {

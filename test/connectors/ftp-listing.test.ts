@@ -34,7 +34,7 @@ it.each([
     '01-02-26  03:04PM       <SYMLINK>      l.csv [\\??\\C:\\a.csv]',
     { name: 'l.csv', kind: 'unknown', target: '\\??\\C:\\a.csv' },
   ],
-])('parses the line of LIST %s', (line, entry) => expect(parse(line)).toEqual(entry));
+])('parses the LIST line %s', (line, entry) => expect(parse(line)).toEqual(entry));
 
 const modified = Date.UTC(2026, 0, 2, 3, 4, 5);
 
@@ -55,7 +55,7 @@ it.each([
   [' only a name; x=1.csv', { name: 'only a name; x=1.csv', kind: 'unknown' }],
   ['type=file; a=1; b.csv', { name: 'a=1; b.csv', kind: 'file' }],
   ['type=file;size=57 a.csv', { name: 'a.csv', kind: 'file', size: 57 }],
-])('parses the line of MLSD %s', (line, entry) => expect(parse(line, 'MLSD')).toEqual(entry));
+])('parses the MLSD line %s', (line, entry) => expect(parse(line, 'MLSD')).toEqual(entry));
 
 it.each([
   ['LIST', 'ls: a.csv: Permission denied'],
@@ -65,7 +65,7 @@ it.each([
   ['LIST', '-rw-r--r--   1 owner group   57 Jan 02 03:04 sub/a.csv'],
   ['MLSD', 'a.csv'],
   ['MLSD', '-rw-r--r--   1 owner group   57 Jan 02 03:04 a.csv'],
-] as const)('rejects a listing with an unknown line of %s, and shows it: %s', (form, line) => {
+] as const)('rejects a listing with an unknown %s line, and shows that line: %s', (form, line) => {
   const good = form === 'LIST' ? '-rw-r--r-- 1 owner group 57 Jan 02 03:04 b.csv' : 'type=file;size=1; b.csv';
   for (const text of [`${line}\r\n${good}\r\n`, `${good}\r\n${line}\r\n`]) {
     const refusal = { code: 'FTP_LISTING', family: 'job', seen: line, message: expect.stringContaining('/in') };

@@ -67,7 +67,7 @@ function reading(server: () => FileServer, login: Login): void {
     expect((await read({ path: 'page.csv', encoding: 'cp437' })).rows).toEqual([['ä']]);
   });
 
-  it('follows a glob over folders sorted by name, and adds path and time to each row', async () => {
+  it("reads a glob's files across folders, sorted by name, and adds path and time to each row", async () => {
     await put('2026/02/b.csv', 'x\n2\n', 1_770_000_000);
     await put('2026/01/a.csv', 'x\n1\n', 1_760_000_000);
     await put('2025/c.csv', 'x\n0\n');

@@ -146,7 +146,7 @@ it('renews a token that expires between two pages', async () => {
   expect(outcome.login.refusals).toEqual(['token-1']);
 });
 
-it('reads all accounts below a manager account, through it, and skips a closed one', async () => {
+it('reads all accounts below a manager account through that account, and skips a closed one', async () => {
   const routes: Routes = {
     'POST /v26/customers/{id}/googleAds:search': (given: Asked) => {
       const { id } = given.part;

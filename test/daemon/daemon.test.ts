@@ -36,7 +36,7 @@ async function openSilence() {
 }
 
 describe('the daemon', () => {
-  it('fires a job through the real timer when its time comes, and delivers', async () => {
+  it('fires a job through the real timer when its time comes, and delivers its rows', async () => {
     const { config, source, service, instance } = await setUp();
     const clock = new SetClock();
     const { hear } = await startDaemon(config, { clock });

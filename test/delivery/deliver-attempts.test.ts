@@ -186,7 +186,7 @@ describe('the daily allowance', () => {
     expect(stage.seen).toHaveLength(1);
   });
 
-  it('is not spent on a storm of 429: no request is sent for as long as the service asks', async () => {
+  it("isn't spent on a storm of 429 responses: no request is sent for as long as the service asks", async () => {
     const { destination, gateway } = open();
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) await owe(gateway, destination, name);
     stage.otherwise = say(429, { code: 'rate_limited', headers: { 'retry-after': '600' } });

@@ -213,7 +213,7 @@ describe('a payload that was not accepted', () => {
 });
 
 describe('one instance', () => {
-  it('never gets two uploads at once, and only the newer of two waiting payloads', async () => {
+  it('never gets two uploads at once, and gets only the newer of two waiting payloads', async () => {
     const { destination, gateway } = open();
     let inside = 0;
     let most = 0;

@@ -74,7 +74,7 @@ function left() {
   return { texts: texts.sort(), events: heard.events.splice(0).map(({ name }) => name.replace('payload.', '')) };
 }
 
-it('a result leaves only the files that are still needed, and each change is an event', async () => {
+it('a result leaves only the files that are still needed, and emits an event for each change', async () => {
   const way = open();
   const few: Partial<Job> = { guards: { rows: { minimum: 2 } } };
   await settled(way, { text: 'a' });
@@ -100,7 +100,7 @@ it('a result leaves only the files that are still needed, and each change is an 
   expect(left()).toEqual({ texts: [], events: ['owed', 'unchanged', 'superseded'] });
 });
 
-it('a result is sent as its format, and moves the watermark once it is owed', async () => {
+it("a result is sent with its format's media type, and moves the watermark once it is owed", async () => {
   const way = open();
   const extract = { format: { mediaType: 'text/csv; charset=utf-8' } } as Job['extract'];
   await settled(way, { text: '', rows: 0 });

@@ -66,7 +66,7 @@ describe('a disk that rejects writes', () => {
     await close();
   });
 
-  it('makes a patient delivery wait, which continues once the disk works', async () => {
+  it('makes a patient delivery wait until the disk works again', async () => {
     const { stage, deliver, freeze, close } = await owing();
     stage.script.push(async (request, response, seen) => {
       await readBody(request, seen);

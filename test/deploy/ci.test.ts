@@ -245,7 +245,7 @@ describe('the GitHub action', () => {
     expect(api.own()).toMatchObject([{ body: expect.stringContaining('CONFIG&#95;UNKNOWN&#95;OPTION') }]);
   });
 
-  it('fails if the requests no longer fit, unless told to warn', async () => {
+  it('fails if the requests no longer fit, unless configured to warn', async () => {
     const { cwd, commits } = await makeRepository(
       { 'sluice.yaml': configWith(job('every 1h')) },
       { 'sluice.yaml': configWith(job('every 1m')) },

@@ -5,7 +5,7 @@ import { fail, ids, numbers, run } from '../doubles/acme.ts';
 import type { Routes } from '../doubles/vendor.ts';
 
 describe("a service's responses", () => {
-  it('may have a list as root, wildcards, tables with a header, or names next to values', async () => {
+  it('may contain records in a root list, at a wildcard path, below a header row, or as names next to values', async () => {
     const read = async (records: StreamData['records'], json: unknown) =>
       await run({ records, columns: 'discovered' }, { routes: { 'GET /v1/things': { json } } });
     expect((await read('', [{ id: 1 }, { id: 2 }])).rows).toEqual([['1'], ['2']]);
@@ -34,7 +34,7 @@ describe("a service's responses", () => {
     ['is missing', 'data', { error: 'no' }],
     ['is null', 'data', { data: null, error: 'no' }],
     ['is a single record', 'data', { data: { error: 'no' } }],
-    ['is a text', 'data', { data: 'no' }],
+    ['is a string', 'data', { data: 'no' }],
     ['is the document', '', { error: 'no' }],
     ['is missing in an item of a list', '*.results', [{ results: [] }, { error: 'no' }]],
     ['should be a table', { at: 'values', table: 'header_row' }, { error: 'no' }],

@@ -236,7 +236,7 @@ describe("a response that doesn't match the stream's description", () => {
     'GET /v1/things': { json, headers },
   });
 
-  it('causes a warning if it shows a next page, and the stream has none', async () => {
+  it('causes a warning if it shows a next page although the stream has no paging', async () => {
     const shown = async (json: unknown, headers = {}) => (await run({}, { routes: answer(json, headers) })).warnings;
     const warning = [{ code: 'SERVICE_MORE_PAGES', incomplete: true }];
     expect(await shown({ data: ids(0, 2), next: '/x' })).toMatchObject(warning);

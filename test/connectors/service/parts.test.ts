@@ -39,7 +39,7 @@ describe('requests for each part', () => {
     ]);
   });
 
-  it('continue per part from the last run, or use the parts that an option names', async () => {
+  it('continue each part from the last run, or use the parts that an option names', async () => {
     const stream: Partial<StreamData> = {
       options: { shop: option.text({ about: 'Shops.' }) },
       partitions: {

@@ -47,7 +47,7 @@ test('a response without content is a table without rows', async () => {
   });
 });
 
-test('a response beyond the limit is rejected, a compressed one by its decompressed size', async () => {
+test('a response is rejected if its decompressed size exceeds the limit', async () => {
   server.answer = (_, response) => {
     response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
     response.end(gzipSync(JSON.stringify(ids(0, 50_000))));

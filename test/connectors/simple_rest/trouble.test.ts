@@ -37,7 +37,7 @@ test("retries are limited, and the server's requested delay is passed on", async
 test.each<[string, Record<string, string>]>([
   ['says when to retry', { 'retry-after': '0' }],
   ['says that no requests are left', { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '0' }],
-])('status 403 is a rate limit if it %s', async (_, headers) => {
+])('status 403 counts as a rate limit if it %s', async (_, headers) => {
   server.answer = (_url, response, number) => {
     if (number > 1) return sendJson(response, ids(0, 1));
     response.writeHead(403, headers).end('secondary rate limit');
@@ -88,7 +88,7 @@ test.each<[string, string, string]>([
   ['Sender in SOAP 1.2', reason12('Sender'), 'job'],
   ['Server in SOAP 1.1', reason('<faultcode>s:Server.Busy</faultcode>'), 'try_later'],
   ['Receiver in SOAP 1.2', reason12('Receiver'), 'try_later'],
-])("a SOAP fault with status 200 is an error with the server's message: %s", async (_, fault, family) => {
+])("a SOAP fault with status 200 causes an error with the server's message: %s", async (_, fault, family) => {
   let asked = 0;
   server.answer = (_url, response) => {
     asked++;

@@ -269,7 +269,7 @@ describe("the daemon's alert loop", () => {
     expect(receiver.got[2]?.text).toContain('and is not renewed automatically');
   });
 
-  it('reports that the daily requests run short, and again when they are used up', async () => {
+  it('reports that the daily requests are running short, and later that they are used up', async () => {
     const { store, receiver, told, clock } = await setUp({ requestsPerDay: 1000, alerts: { staleAfterMs: false } });
     const day = dayOf(clock.now());
     for (let n = 0; n < 950; n++) await store.quota.charge('account', day);
@@ -293,7 +293,7 @@ describe("the daemon's alert loop", () => {
     expect(receiver.got[0]?.text).toContain('the scheduler has not run for 200 s');
   });
 
-  it("retries a channel that doesn't accept a message, shows that, and doesn't delay other channels", async () => {
+  it("retries a channel that doesn't accept a message, shows the failure, and doesn't delay other channels", async () => {
     const other = await openReceiver();
     const { store, receiver, told, passUntil, heard, count } = await setUp({
       alerts: { staleAfterMs: false },

@@ -175,7 +175,7 @@ describe('source checks', () => {
     expect((await readChecks(store)).get('mute')?.trouble).toMatchObject({ code: 'CHECK_SILENT' });
   });
 
-  it('are shown by status and explain before a run has failed, until one has read the source', async () => {
+  it('are shown by status and explain before a run fails, until a run reads the source', async () => {
     const town = new Town();
     town.says = refuses;
     const { pass, clock, store, config } = await look(town, { yearly: { checkEveryMs: hour } });

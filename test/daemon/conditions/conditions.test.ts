@@ -123,7 +123,7 @@ describe('a condition', () => {
     expect(later.home).toContain('1 of 2 jobs needs attention');
   });
 
-  it("reports data that is too old, which explain doesn't call up to date", async () => {
+  it("reports data that is too old, and explain doesn't call it up to date", async () => {
     const { clock, store, config, look } = await setUp();
     const run = await store.runs.begin({ job: 'orders', origin: 'schedule' });
     const { owed } = await oweText(store, { instance: 'orders', text: 'id\n1\n', asOf: noon, job: 'orders' });

@@ -66,7 +66,7 @@ describe('the headline', () => {
 describe('an owed payload', () => {
   const found = (...waiting: object[]) => findStranded(snapshotOf({ waiting }));
 
-  it('is stranded if its destination is gone, and delivered anyway if only its job is', () => {
+  it('is stranded if its destination is gone, but delivered if only its job is gone', () => {
     expect(found(payload({}))).toEqual([]);
     expect(found(payload({ job: 'gone' }), payload({ job: 'gone', owed_at: now - 9 }))).toMatchObject([
       {

@@ -173,7 +173,7 @@ describe('missed firings', () => {
     expect(again.stoodFor.slice(0, 3)).toEqual(missed);
   });
 
-  it('are skipped with skip, and that is recorded', async () => {
+  it('are skipped with the policy skip, which is recorded', async () => {
     const { job, config, source } = await setUpWith({ ...hourly, from: 30 * minute, misfire: { policy: 'skip' } });
     const { clock, begun } = halfPast();
     const first = begun - 10 * hour - 30 * minute;
@@ -255,7 +255,7 @@ describe('a run whose process died', () => {
 });
 
 describe('several firings that are due at once', () => {
-  it('run up to the configured concurrency, in the order of their planned times, and more after a reload', async () => {
+  it('run with the configured concurrency, in the order of their planned times, and with more after a reload', async () => {
     const { folder, service, destination } = await setUpWith(hourly);
     const order: string[] = [];
     const gates = new Map<string, ReturnType<typeof gate>>();

@@ -148,7 +148,7 @@ describe('the scheduler', () => {
     expect((await store.schedules.find('hourly'))?.next_at).toBe(clock.now());
   });
 
-  it('fires returned firings at the next start, even long after', async () => {
+  it('fires returned firings at the next start, even much later', async () => {
     const clock = new SteppingClock();
     const first = await live(clock);
     await first.scheduler.adopt([job('daily', '0 17 * * *')]);

@@ -115,7 +115,7 @@ it('jobs with a valid password send one request each, concurrently once one has 
   expect(codes).toEqual(Array.from({ length: many }, () => 'owed'));
 });
 
-it('a first response that says nothing about the credentials lets the others run concurrently', async () => {
+it('a first response that says nothing about the credentials lets the other requests run concurrently', async () => {
   const rest = Promise.withResolvers<void>();
   const { asked, url } = await startApi(async (_, response) => {
     if (asked.length === many) rest.resolve();
@@ -126,7 +126,7 @@ it('a first response that says nothing about the credentials lets the others run
   expect(codes).toEqual(Array.from({ length: many }, () => 'REST_NOT_FOUND'));
 });
 
-it('a slow first response delays others with the same credentials for at most 30 seconds', async () => {
+it('a slow first response delays other requests with the same credentials for at most 30 seconds', async () => {
   const clock = new SkippingClock();
   const store = await openStore(await newFolder(), { clock });
   const serializer = new LoginSerializer({ store, clock });

@@ -98,7 +98,7 @@ describe("a day's planned requests", () => {
     expect(day!.worst.short).toEqual([{ job: 'late', firings: 1, first_at: now + 12 * 60 * minute }]);
   });
 
-  it('exclude runs that recently found nothing new from the expected value', () => {
+  it('have an expected value without the share of runs that recently found nothing new', () => {
     const [day] = planRequests({
       jobs: [jobOf('quiet', '0 * * * *', { expected: 100 })],
       accounts: [accountWith(10)],

@@ -61,7 +61,7 @@ async function play({ ms, restarts }: typeof outage extends fc.Arbitrary<infer T
   return { told, triedMs: away.asked.at(-1)! - away.asked[0]! };
 }
 
-it('an outage raises one alert if it lasts longer than 15 minutes, and one recovery afterwards', async () => {
+it('an outage of more than 15 minutes causes one alert, and one recovery message afterwards', async () => {
   const property = fc.asyncProperty(outage, async (given) => {
     const { told, triedMs } = await play(given);
     const both = ['alert.opened', 'alert.recovered'];

@@ -43,7 +43,7 @@ it('a run with several attempts starts with the first, and its duration includes
   expect(lines.find((line) => line.startsWith('began '))).toContain('2026-11-23 12:00:0');
 });
 
-it('a run whose attempts are given up ends at that time', async () => {
+it('a run ends when its attempts are given up', async () => {
   const { pass, named, last } = await openAway();
   await pass(7 * hour);
   const run = await last();

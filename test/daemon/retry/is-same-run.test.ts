@@ -19,11 +19,11 @@ it.each<[string, Job]>([
   ['format option', reading({ formatOptions: { delimiter: ',' } })],
   ['stall timeout', reading({ stallTimeoutMs: 2000 })],
   ['target only, as a refresh', { ...job, extract: undefined } as unknown as Job],
-])('a run with another %s may succeed', (_, changed) => {
+])("a run with another %s isn't the same run", (_, changed) => {
   expect(isSameRun(job, changed)).toBe(false);
 });
 
-it('a run of the same rows stays the same, whatever else of its job changed', () => {
+it('a run of the same rows stays the same run, whatever else changes in its job', () => {
   expect(isSameRun(job, { ...reading({ source: structuredClone(source) }), always: true, priority: 'high' })).toBe(
     true,
   );

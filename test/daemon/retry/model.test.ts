@@ -270,7 +270,7 @@ const shortDay: History = {
   requestsPerDay: 12,
 };
 
-it('every rule for attempts is true for random outages, firings, restarts, reloads and holds', async () => {
+it('every rule for attempts is obeyed in random outages, firings, restarts, reloads and holds', async () => {
   await fc.assert(
     fc.asyncProperty(history, async (given) => hold(await play(given))),
     {

@@ -49,7 +49,7 @@ describe("a run's attempts end", () => {
     expect(away.asked.filter((at) => at >= noon + hour)).toHaveLength(second!.attempts);
   });
 
-  it('after the time in `within`, counted from the first one', async () => {
+  it('after the time in `within`, counted from the first attempt', async () => {
     const { away, job, configWith, live, pass } = await openWorld(noon - minute);
     away.between(noon, noon + 9 * hour);
     const { runtime } = await live(configWith(job({ cron: '0 12 * * *' })));

@@ -53,7 +53,7 @@ describe('runs that wait for one source', () => {
     expect(pending.take('a')).toBeUndefined();
   });
 
-  it('all run once the source was read, each only once without waiting', () => {
+  it('all run without waiting once the source has been read, but wait after another failure', () => {
     const { pending, due } = waiting({ job: 'a' }, { job: 'b', next_at: 500 }, { job: 'c', source: 'api' });
     pending.release('db');
     expect(due(50)).toEqual(['a 50', 'b 50', 'c 100']);

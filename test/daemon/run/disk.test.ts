@@ -96,7 +96,7 @@ describe('a result without enough disk space', () => {
     expect(await run(plain)).toMatchObject({ state: 'owed' });
   });
 
-  it('fails a run that merges rows into kept ones, too', async () => {
+  it('also fails a run that merges rows into kept ones', async () => {
     const given = { rows: 0 };
     const { runtime, run } = await setUp(30 * megabyte, {
       source: { name: 'made', connector: endless(given), options: {} },

@@ -143,7 +143,7 @@ describe('a day with more scheduled firings than requests', () => {
     expect((await live(world)).get('each')).toHaveLength(23);
   });
 
-  it("includes others' usage, and the reserve for users", async () => {
+  it("includes other programs' usage, and the reserve for users", async () => {
     const destination = destinationOf('http://127.0.0.1:9', {
       requestsPerDay: 100,
       reserveRequests: 60,
