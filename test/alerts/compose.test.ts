@@ -91,7 +91,7 @@ describe('an alert message', () => {
     expect(data.text).toMatch(/^over: old0, .*, old9 and 1 more$/m);
   });
 
-  it('describes a single alert in full: what happened, when it started, what is shown, what comes next and the fix', () => {
+  it('describes a single alert in full: the problem, its start, what is shown, what comes next and the fix', () => {
     const detail: Detail = {
       shows_as_of: now - 2 * hour,
       in_doubt: true,

@@ -81,7 +81,7 @@ describe.skipIf(missing !== undefined)('a full disk', () => {
     await clear(stage);
   });
 
-  it('during an upload by the daemon is reported everywhere while it lasts, and the rows arrive within a minute of its end', async () => {
+  it("during a daemon's upload is reported everywhere, and the rows arrive within a minute once it has space", async () => {
     const receiver = await openReceiver();
     const alerts = { channels: { ops: { type: 'webhook', url: receiver.url, secret } } };
     const stage = await smallStage('6m', { alerts });
@@ -158,7 +158,7 @@ describe('a disk with write errors in SQLite and the file system', () => {
   const allow = ({ child }: Running, bytes: number | 'unlimited') =>
     execFileSync('prlimit', ['--pid', String(child.pid), `--fsize=${bytes}:unlimited`]);
 
-  it('during an upload by the daemon keeps the payload owed, with a message, and the rows arrive within a minute of their end', async () => {
+  it("during a daemon's upload keeps the payload owed, and it arrives within a minute of the last error", async () => {
     const stage = await setStage(theatre, { top: { keep: { payloads: 0 } }, job: { schedule: '0 0 1 1 *' } });
     const { home, upstream, oracle, control, instance } = stage;
     upstream.advance();

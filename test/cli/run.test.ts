@@ -54,7 +54,7 @@ describe('sluice run', () => {
     expect(await daemon.ended).toMatchObject({ code: 0, signal: null });
   });
 
-  it("applies a valid config on SIGHUP, but keeps the old one if the new one is invalid, and reports the error's location", async () => {
+  it('on SIGHUP, applies a valid config, or reports where an invalid one is wrong and keeps the old one', async () => {
     const world = await makeWorld();
     const { home, config, orders, run } = await setUp(world);
     const daemon = await run();

@@ -15,7 +15,7 @@ console.log('ready');
 
 it.for([
   ['any process', [], 'SIGKILL'],
-  ['the first process of a container', firstProcess, 'SIGTRAP'],
+  ["a container's first process", firstProcess, 'SIGTRAP'],
 ] as const)("a second signal ends %s that doesn't exit by itself", async ([, under, how], { skip }) => {
   const reason = under.length > 0 ? noFirstProcess() : undefined;
   if (reason !== undefined) return skip(reason);

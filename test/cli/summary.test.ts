@@ -40,9 +40,9 @@ describe("a sync's exit code", () => {
       [outcome('failed', problem('login', { destination: 'main' }))],
       exit.refused,
     ],
-    ['4 if the daily allowance of the destination is used up', [delivered, spent], exit.waiting],
+    ["4 if the destination's daily allowance is used up", [delivered, spent], exit.waiting],
     [
-      '4 if the daily allowance of a source is used up',
+      "4 if a source's daily allowance is used up",
       [outcome('failed', problem('quota', { source: 'shop' }))],
       exit.waiting,
     ],

@@ -188,7 +188,7 @@ jobs:
     expect(account('d')).toBe('agency');
   });
 
-  it('has separate accounts for a key used at two services, and one account per user, whatever the password', async () => {
+  it('has separate accounts for a key used at two services, but one per user, whatever the password', async () => {
     const [url, elsewhere] = ['https://x.example/api/1.0', 'https://y.example/api/1.0'];
     const destinations = {
       ada: { url, basic: { user: 'ada', password: 'p4ss' } },

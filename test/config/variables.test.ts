@@ -79,7 +79,7 @@ describe('a variable', () => {
     expect((await host(`${$}{file:.}`)).codes).toEqual(['CONFIG_VARIABLE_FILE']);
   });
 
-  it('that is a whole value becomes a number or boolean if the schema expects one, and a string otherwise', async () => {
+  it('that is a whole value becomes a number or boolean if the schema expects one, or else a string', async () => {
     const text = configWith(goodJob)
       .replace('api_key: abcdefabcdef', `api_key: ${$}{env:KEY}\n    requests_per_day: ${$}{env:DAY}`)
       .replace('host: db.example.com', `host: ${$}{env:KEY}\n    port: ${$}{env:PORT}\n    compress: ${$}{env:YES}`);
@@ -174,7 +174,7 @@ describe('secrets', () => {
     for (const plain of ['public-realm', 'application/json', 'db.example.com']) expect(redact(plain)).toBe(plain);
   });
 
-  it("in a URL, or in a variable whose name suggests a secret, are registered even if the option isn't secret", async () => {
+  it("in a URL, or in a variable whose name looks secret, are registered even if the option isn't secret", async () => {
     await host('postgres://reader:p%40ssword@db.example.com/shop');
     expect(redact('p%40ssword p@ssword')).toBe('[redacted] [redacted]');
     await host(`${$}{env:DB_PASSWORD}`, { DB_PASSWORD: 'by-its-name' });

@@ -45,7 +45,7 @@ function itReadsOn({ source, run }: Place, types: { instant: string; decimal: st
     expect((await readOn(source(), query('steps'), third.watermark)).rows).toEqual([]);
   });
 
-  it("returns a row again if it changed but its cursor value didn't, and equal rows as often as they occur", async () => {
+  it('returns a changed row again even at the same cursor value, and equal rows as often as they occur', async () => {
     await run(`create table twins (id integer, at integer)`);
     await run(`insert into twins values (1, 10), (1, 10), (2, 10)`);
     const first = await readOn(source(), query('twins'));

@@ -162,7 +162,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'reading PostgreSQL', (server) => 
     expect(problem).toMatchObject({ code: 'DB_QUERY_FAILED', family: 'job' });
   });
 
-  it('reports a login error if the password is wrong or missing or the user is unknown, and shows no password', async () => {
+  it('reports a login error for a wrong or missing password or an unknown user, and shows no password', async () => {
     const { host, port } = server();
     const address = { driver: 'postgres', host, port, database: 'postgres' };
     for (const who of [

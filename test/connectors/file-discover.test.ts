@@ -124,7 +124,7 @@ it.each<[string, string | Buffer, object]>([
     Buffer.from('a,b\n1,x\n', 'utf16le'),
     { encoding: 'utf-16le', types: { a: 'integer' } },
   ],
-  ['a code page of DOS', Buffer.from('a,b\n1,M\x81ller\n', 'latin1'), { encoding: 'cp850', types: { a: 'integer' } }],
+  ['a DOS code page', Buffer.from('a,b\n1,M\x81ller\n', 'latin1'), { encoding: 'cp850', types: { a: 'integer' } }],
   [
     'quoted delimiters and line breaks',
     'a;b\n"x;\ny";1,5\n"z,z";2,5\n',

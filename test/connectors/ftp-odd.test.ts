@@ -119,7 +119,7 @@ describe('a broken transfer', () => {
     expect(table.rows.length).toBe(40_000);
   });
 
-  it('never joins two versions of a file that differ only in their time, even if their contents become equal later', async () => {
+  it('never joins two versions of a file whose times differ, even if only their first rows differ', async () => {
     let modified = '20260102030405';
     const script = replaced((files) => {
       files.set('/in/a.csv', `id,v\n1,y   \n${rows('x').slice(12)}`);

@@ -146,7 +146,7 @@ it('the password is sent for one prompt that requests it, and for no other', asy
   });
 });
 
-it('a refused key or password is reported as a refused login, unlike a server that accepts neither method', async () => {
+it('a refused key or password counts as a refused login, but not a server that accepts neither method', async () => {
   const results = [
     await login({ wanted: [['password']], password: 'wrong' }),
     await login({ wanted: [['password']], withKey: true }),

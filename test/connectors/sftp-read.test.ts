@@ -25,9 +25,9 @@ async function readAll(sends: Sends, from = 0, size = content.length) {
 
 it.each<[string, Sends]>([
   ['everything requested', (wanted) => wanted],
-  ['half of it', (wanted) => Math.ceil(wanted / 2)],
+  ['half of what was requested', (wanted) => Math.ceil(wanted / 2)],
   ['never more than 1,000 bytes', (wanted) => Math.min(wanted, 1000)],
-  ['fewer at times', (wanted, at) => Math.min(wanted, 1 + (at % 5000))],
+  ['sometimes fewer bytes', (wanted, at) => Math.min(wanted, 1 + (at % 5000))],
 ])('a file arrives complete from a server that sends %s', async (_, sends) => {
   for (const from of [0, 1, 32_768, 99_999]) {
     const { bytes, whole } = await readAll(sends, from);

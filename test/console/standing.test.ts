@@ -14,7 +14,7 @@ const about = (level: Condition['level'], ...jobs: string[]) => ({ level, jobs }
 
 it.each<[string, Condition[], Partial<JobStatus>, string]>([
   ['is good after a run', [], {}, 'good'],
-  ['has nothing to show before the first one', [], { last_run: undefined as never }, 'idle'],
+  ['has nothing to show before its first run', [], { last_run: undefined as never }, 'idle'],
   ['is idle if it is disabled, whatever its last run was', [], { enabled: false }, 'idle'],
   ['waits while something is owed', [], { owed: [payload] }, 'wait'],
   ['waits while something is owed, even if it is disabled', [], { owed: [payload], enabled: false }, 'wait'],

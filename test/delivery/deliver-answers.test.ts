@@ -90,7 +90,7 @@ describe('a response', () => {
     expect(stage.seen).toHaveLength(1);
   });
 
-  it.each([400, 401, 413])("of %i before the body's end is read instead of being lost to a broken pipe", async (status) => {
+  it.each([400, 401, 413])("of %i before the body's end is read, not lost to a broken pipe", async (status) => {
     const { destination, gateway } = open({ uploadLimitBytes: 100_000_000 });
     await owe(gateway, destination, 'i', 'x'.repeat(50_000_000));
     stage.script.push((request, response, seen) => {

@@ -54,7 +54,7 @@ describe('send slots', () => {
     expect(await store.sendSlots.underway('x'), 'the next request keeps the slot').toBe(1);
   });
 
-  it('of a request that was given up stay taken for a second once the other side has closed its connection', async () => {
+  it('of a request that was given up stay taken for a second after the other side has closed its connection', async () => {
     const clock = new SteppingClock();
     const store = await newStore({ clock });
     const ticket = await take(store);
@@ -97,7 +97,7 @@ describe('send slots', () => {
     expect(await b.sendSlots.take('x', 1)).toEqual({ freeInMs: 1_012 });
   });
 
-  it('from before a reboot stay taken as long as their requests may be in transit, whatever the new monotonic clock says', async () => {
+  it('from before a reboot stay taken while their requests may be in transit, whatever the new monotonic clock says', async () => {
     const folder = newFolder();
     const clock = new SteppingClock();
     const people = new Population();

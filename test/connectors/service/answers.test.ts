@@ -5,7 +5,7 @@ import { fail, ids, numbers, run } from '../doubles/acme.ts';
 import type { Routes } from '../doubles/vendor.ts';
 
 describe("a service's responses", () => {
-  it('may contain records in a root list, at a wildcard path, below a header row, or as names next to values', async () => {
+  it('may be a list, or contain records at a wildcard path, below a header row or as names next to values', async () => {
     const read = async (records: StreamData['records'], json: unknown) =>
       await run({ records, columns: 'discovered' }, { routes: { 'GET /v1/things': { json } } });
     expect((await read('', [{ id: 1 }, { id: 2 }])).rows).toEqual([['1'], ['2']]);
@@ -217,7 +217,7 @@ describe("a service's responses", () => {
     expect(asked[1]).toBe("GET /v1/things?q=SELECT id,x FROM t WHERE d = 'a'");
   });
 
-  it('contain the requested columns after those that are always included, and unknown columns are reported', async () => {
+  it('contain the requested columns after the permanent ones, and unknown requested ones are rejected', async () => {
     const stream: Partial<StreamData> = {
       options: { pick: option.list<string>({ type: 'string' }, { about: 'Which fields.', example: ['x'] }) },
       columns: {

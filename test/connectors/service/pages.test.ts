@@ -142,7 +142,7 @@ describe("a service's pages", () => {
     ).toMatchObject({ code: 'SERVICE_MAX_PAGES' });
   });
 
-  it('are rejected if the records repeat, even on a different page, or if more are announced without a link', async () => {
+  it('are rejected if the records repeat in a different response, or if a next page has no link', async () => {
     let asked = 0;
     const stuck = (records: object[]): Routes => ({
       'GET /v1/things': () => ({ json: { request: ++asked, data: records, next: 'c1' } }),

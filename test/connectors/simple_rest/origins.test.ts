@@ -48,7 +48,7 @@ test.each([
   ['without TLS', 'http://api.example.com/x'],
   ['with another port', 'https://api.example.com:8443/x'],
   ['with a subdomain', 'https://eu.api.example.com/x'],
-])('an endpoint_url %s is rejected because of its different origin, before and during a run', async (_, endpoint_url) => {
+])('an endpoint_url %s is rejected for its origin, before and during a run', async (_, endpoint_url) => {
   const source = { url: 'https://api.example.com/', auth: { kind: 'bearer', token: 'tok-12345' } };
   expect(faults({ endpoint_url }, source)).toEqual(['endpoint_url']);
   const refused = { code: 'REST_ORIGIN', seen: endpoint_url, allowed: 'https://api.example.com' };

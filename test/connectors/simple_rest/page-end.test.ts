@@ -257,7 +257,7 @@ describe('the list of records', () => {
   it.each([
     ['null', null],
     ['an object', { error: 'x' }],
-    ['a text', 'try later'],
+    ['a string', 'try later'],
   ])("causes an error on a later page if it's %s", async (_, list) => {
     pagesAre([{ rows: ids(0, 3) }, { rows: list }]);
     expect(await failure({ records: 'rows', paging: { kind: 'page' } })).toMatchObject({ code: 'REST_NO_LIST' });

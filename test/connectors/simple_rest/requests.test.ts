@@ -12,7 +12,7 @@ import { ids, numbers, restBench } from './rig.ts';
 
 const { server, folder, extract, failure, asked } = restBench();
 
-test('the path follows the base URL, parameters go into the query, and parameters of type header into the headers', async () => {
+test('the path follows the base URL, and parameters go into the query or, with type header, the headers', async () => {
   server.answer = (_, response) => sendJson(response, [{ id: 1 }]);
   const parameters = [
     { name: 'since', value: '2026-01-01 & more', type: 'query' },

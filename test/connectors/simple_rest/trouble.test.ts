@@ -64,7 +64,7 @@ test.each<[string, number, string, number]>([
   ['SOAP 1.2 Receiver', 400, soapFault('<s:Code><s:Value>s:Receiver</s:Value></s:Code>'), 2],
   ['a query that GraphQL rejects', 500, graphErrors('GRAPHQL_VALIDATION_FAILED'), 1],
   ['a GraphQL rate limit', 400, graphErrors('THROTTLED'), 2],
-  ['an error in JSON that is neither', 500, '{"errors": ["busy"]}', 2],
+  ['a JSON error that is neither SOAP nor GraphQL', 500, '{"errors": ["busy"]}', 2],
   ['an unknown GraphQL code, with a transient status', 500, graphErrors('SOMETHING_ELSE'), 2],
   ['a status that is more specific than a SOAP fault', 503, soapFault('<faultcode>s:Client</faultcode>'), 2],
   ['a status that is more specific than a GraphQL error', 429, graphErrors('FORBIDDEN'), 2],

@@ -237,7 +237,7 @@ describe("the daemon's alert loop", () => {
     expect(receiver.titles()[1]).toBe('main accepts payloads again');
   });
 
-  it('reports once that a login requires a user, instead of each failed job, and warns a week before it expires', async () => {
+  it('reports once that a login requires a user, not each failed job, and warns a week before it expires', async () => {
     const { store, receiver, told, config, clock } = await setUp({
       names: ['a', 'b'],
       alerts: { staleAfterMs: false },
@@ -293,7 +293,7 @@ describe("the daemon's alert loop", () => {
     expect(receiver.got[0]?.text).toContain('the scheduler has not run for 200 s');
   });
 
-  it("retries a channel that doesn't accept a message, shows the failure, and doesn't delay other channels", async () => {
+  it("retries a channel that rejects a message, shows the failure, and doesn't delay other channels", async () => {
     const other = await openReceiver();
     const { store, receiver, told, passUntil, heard, count } = await setUp({
       alerts: { staleAfterMs: false },

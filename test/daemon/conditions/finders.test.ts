@@ -106,7 +106,7 @@ describe('payloads that a destination does not accept', () => {
     expect(found(rows, lastTakenAt(2 * hour))).toMatchObject([{ level: 'error', since: now - hour }]);
   });
 
-  it('are reported once per destination and cause, and not if they only wait for the allowance or for their turn', () => {
+  it('are reported once per destination and cause, but not if they only wait for their turn or the allowance', () => {
     const refused = { code: 'LOGIN_NEEDED', message: 'The service refuses the credentials' };
     const rows = [
       payload({ ...refused, last_attempt_at: now - 5 }),

@@ -255,7 +255,7 @@ describe('a run whose process died', () => {
 });
 
 describe('several firings that are due at once', () => {
-  it('run with the configured concurrency, in the order of their planned times, and with more after a reload', async () => {
+  it('run with the configured concurrency in the order of their planned times, and adapt to a reload', async () => {
     const { folder, service, destination } = await setUpWith(hourly);
     const order: string[] = [];
     const gates = new Map<string, ReturnType<typeof gate>>();

@@ -128,7 +128,7 @@ describe('a refused login', () => {
     await store.close();
   });
 
-  it('is tried by one of the waiting runs; a run that ends before it logs in leaves the attempt to the next one', async () => {
+  it('is tried by one of the waiting runs; if that run ends before it logs in, the next one makes the attempt', async () => {
     const { clock, store, bank, gate, hours } = await setUp();
     const source = bank.source('wrong');
     const ends = async () => {

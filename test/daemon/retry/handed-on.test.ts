@@ -36,7 +36,7 @@ async function ordered(): Promise<{ sealed: string; since: number }> {
 }
 
 describe('what an attempt passes to the next one of its run', () => {
-  it('keeps its strings and the time of the first one, and is encrypted', async () => {
+  it("keeps its strings and the first attempt's time, and is encrypted", async () => {
     const { sealed, since } = await ordered();
     expect(sealed).not.toMatch(/report|4711|order/);
     const { handedOn, seal } = await opened(sealed, 'r1');
@@ -48,9 +48,9 @@ describe('what an attempt passes to the next one of its run', () => {
   it.each([
     ['run', {}, 'r2'],
     ['connector', { job: jobWith({ connector: { id: 'other' } }) }, 'r1'],
-    ['option of the source', { job: jobWith({ options: { key: 'b' } }) }, 'r1'],
+    ['source option', { job: jobWith({ options: { key: 'b' } }) }, 'r1'],
     ['login', { job: jobWith({ login: { ...login, clientId: 'other' } }) }, 'r1'],
-    ['grant by a person', { runtime: runtimeOf({ madeAt: 2 }) }, 'r1'],
+    ["user's grant", { runtime: runtimeOf({ madeAt: 2 }) }, 'r1'],
     ['key', { runtime: runtimeOf({ own: new EncryptionKeys({ current: 'x'.repeat(32), former: [] }, '/') }) }, 'r1'],
   ])('is not used with another %s: that attempt starts from scratch', async (_, more, run) => {
     const { handedOn } = await opened((await ordered()).sealed, run, more);

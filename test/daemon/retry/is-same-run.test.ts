@@ -12,13 +12,13 @@ const reading = (more: object) => ({ ...job, extract: { ...extract, ...more } })
 
 it.each<[string, Job]>([
   ['connector', reading({ source: { ...source, connector: { id: 'file' } } })],
-  ['option of its source', reading({ source: { ...source, options: { host: 'b' } } })],
+  ['source option', reading({ source: { ...source, options: { host: 'b' } } })],
   ['login', reading({ source: { ...source, login: { name: 'other' } } })],
   ['query', reading({ query: { sql: 'select 2' } })],
   ['transform', reading({ transforms: [{ given: ['name'], transform: {} }] })],
   ['format option', reading({ formatOptions: { delimiter: ',' } })],
   ['stall timeout', reading({ stallTimeoutMs: 2000 })],
-  ['target only, as a refresh', { ...job, extract: undefined } as unknown as Job],
+  ['target, as a refresh', { ...job, extract: undefined } as unknown as Job],
 ])("a run with another %s isn't the same run", (_, changed) => {
   expect(isSameRun(job, changed)).toBe(false);
 });

@@ -85,7 +85,7 @@ describe('a waiting attempt is given up', () => {
   it.each([
     ["doesn't contain the job", (config: Config) => ({ ...config, jobs: new Map() })],
     [
-      'says retry: off',
+      'sets retry: off',
       (config: Config) => {
         const { retry: _, ...once } = config.jobs.get('orders')!;
         return { ...config, jobs: new Map([['orders', once]]) };

@@ -39,7 +39,7 @@ it('a daemon with frequent and daily jobs sends a wrong password once, then afte
     expect(await runtime.store.runs.last(name)).toMatchObject({ state: 'delivered' });
 }, 120_000);
 
-it('an outage that ends with a wrong password leaves no attempt behind, and all jobs catch up once the password is right', async () => {
+it('an outage that ends with a wrong password leaves no attempt behind, and the right one lets all jobs catch up', async () => {
   const { bank, job, configWith, live, pass } = await openBank();
   bank.isAway = true;
   const { named, runtime } = await live(

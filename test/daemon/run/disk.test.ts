@@ -81,7 +81,7 @@ const left = ({ store }: Runtime, folder: 'payloads' | 'sets') => {
 };
 
 describe('a result without enough disk space', () => {
-  it("fails its run while it's written, with a message, and leaves nothing behind; smaller results continue", async () => {
+  it("fails its run with a message while it's written, and leaves nothing behind; smaller ones continue", async () => {
     const given = { rows: 0 };
     const { runtime, run, plain, config } = await setUp(8 * megabyte, {
       source: { name: 'made', connector: endless(given), options: {} },

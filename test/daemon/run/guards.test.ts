@@ -23,7 +23,7 @@ async function theOnlyOneHeldBack({ runtime }: Started) {
   return row!;
 }
 
-it('a scheduled run that a guard quarantines is reported and sends nothing, and its job keeps its schedule', async () => {
+it("a scheduled run that a guard quarantines is reported, sends nothing and doesn't stop its schedule", async () => {
   const { guarded, source, service, instance } = await setUpBoth();
   const clock = new SetClock();
   const started = await startDaemon(guarded, { clock });

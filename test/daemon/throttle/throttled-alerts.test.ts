@@ -51,7 +51,7 @@ it('a throttled job is late after three of its remaining firings', async () => {
   expect(await throttled.isStaleAt(midnight + 12 * hour)).toBe(true);
 });
 
-it('a resting job is late only after it had time to run on the next day, and so is a job that is no longer throttled', async () => {
+it('a resting job, or one that is no longer throttled, is late only after it had time to run the next day', async () => {
   const resting = await setUp();
   await resting.throttle(0);
   expect(await resting.isStaleAt(turn - 1)).toBe(false);
@@ -65,7 +65,7 @@ it('a resting job is late only after it had time to run on the next day, and so 
   expect(await relaxed.isStaleAt(midnight + 11 * hour)).toBe(true);
 });
 
-it('an allowance that lasts thanks to throttling is reported as such, otherwise with the time at which it runs out', async () => {
+it('an allowance that lasts thanks to throttling is reported as such; otherwise, the alert says when it runs out', async () => {
   const reaches = await setUp(10);
   expect(await new QuotaShortages().find(await reaches.ground())).toMatchObject([
     {
