@@ -95,7 +95,7 @@ describe('two tables', () => {
     }
   });
 
-  it('without a unique column are compared as multisets: a changed row counts as one removed and one added', async () => {
+  it('without a unique column are multisets, in which a changed row is one removed row and one added row', async () => {
     const row = ['x', 'y'];
     const difference = await compared(
       { columns: ['a', 'b'], rows: [row, row, row, ['x', 'z']] },

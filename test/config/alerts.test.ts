@@ -127,7 +127,7 @@ describe('alerts in the config', () => {
     expect(await codes({ channels }, {}, { allow_commands: true })).toEqual([]);
   });
 
-  it('are rejected if their only channel is a heartbeat, and in a job if there is no channel', async () => {
+  it('are rejected if their only channel is a heartbeat or, in a job, if there is no channel', async () => {
     const channels = { alive: { type: 'heartbeat', url: 'https://hc.example.com/x' } };
     expect(await codes({ channels, rules: [{ to: ['alive'] }] })).toEqual([
       'CONFIG_UNKNOWN_CHANNEL: "alive" is a heartbeat channel and does not accept alerts',

@@ -138,7 +138,7 @@ function itReadsInChunks({ url, port, run, series }: Place): void {
     }
   });
 
-  it('rejects a column with nulls, an unknown one and one without an order', async () => {
+  it('rejects an unknown column, a column with nulls and a column without an order', async () => {
     const nulls = `select case when i = 5 then null else i end as i from (${series(10)}) s`;
     const problem = await problemOf(read({ url: url() }, { sql: nulls, chunks: chunks(100) }));
     expect(problem).toMatchObject({ code: 'DB_NULL_IN_ORDER', family: 'job' });

@@ -22,7 +22,7 @@ function itReadsOn({ source, run }: Place, types: { instant: string; decimal: st
     ...more,
   });
 
-  it('returns all rows first, then new ones, and reports if there are none', async () => {
+  it('returns all rows the first time, then only new ones, and reports if there are no new rows', async () => {
     await run(`create table steps (id integer, at integer)`);
     await run(`insert into steps values (1, 10), (2, 20), (3, 20)`);
     const first = await readOn(source(), query('steps'));

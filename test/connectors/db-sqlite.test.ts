@@ -114,7 +114,7 @@ describe('reading SQLite', () => {
     expect(await problemOf(all(sql))).toMatchObject({ code, family: 'job' });
   });
 
-  it("reports a config error for a missing file or one that isn't a database, and creates none", async () => {
+  it("reports a config error for a missing file or one that isn't a database, and creates no file", async () => {
     for (const file of ['missing.sqlite', 'no/such/folder.sqlite', 'other.txt']) {
       expect(await problemOf(check({ driver: 'sqlite', file }, { folder }))).toMatchObject({
         code: 'DB_NO_FILE',

@@ -136,7 +136,7 @@ it('reads everything again if the vendor no longer knows the cursor', async () =
   });
 });
 
-it('reads the rows of files, whose paths may contain any characters', async () => {
+it('reads the rows of files, whatever characters their paths contain', async () => {
   const routes = {
     'POST /2/files/download': ({ headers, body }: Asked) => ({
       text: `file,body\n"${JSON.parse(String(headers['dropbox-api-arg'])).path.replaceAll('"', '')}",${typeof body}\n`,

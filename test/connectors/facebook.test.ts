@@ -136,7 +136,7 @@ it('accepts a token that another run has renewed if its own expires between two 
   expect([rows, login.refusals]).toEqual([[row(1), row(2), row(3)], ['token-1']]);
 });
 
-it('reads several accounts as one table, and names the one that it may not read', async () => {
+it('reads several accounts as one table, and names an account that it may not read', async () => {
   const query = { ...ads.query, account: '11, act_22' };
   const outcome = await runService({ ...ads, query });
   expect(outcome.rows).toEqual([row(1), row(2), row(3), ...[1, 2, 3].map((day) => row(day, '22'))]);
@@ -240,7 +240,7 @@ describeStream(
   ],
 );
 
-it('reads campaigns with budgets as written', async () => {
+it('reads campaigns, and keeps their budgets as written', async () => {
   const campaign = { id: '23', account_id: '11', name: 'Spring', objective: 'OUTCOME_SALES', status: 'ACTIVE' };
   const times = { created_time: '2026-01-05T10:00:00+0100', start_time: '2026-01-06T00:00:00-0800' };
   const data = [{ ...campaign, ...times, effective_status: 'ACTIVE', daily_budget: '5000' }];
@@ -303,7 +303,7 @@ it('lists the pages, and reports who is logged in', async () => {
   expect(await checkServiceCase(ads)).toBe('logged in as Ann');
 });
 
-it('has no refresh token, and exchanges the first token for a long-lived one', () => {
+it('exchanges the first token for a long-lived one, as there is no refresh token', () => {
   const { refresh, exchange, token_method: method } = facebook.oauth?.({}) ?? {};
   expect([refresh, exchange?.token_parameter, method]).toEqual(['none', 'fb_exchange_token', 'GET']);
   expect(facebook.oauth?.({ token: 'system' })).toBeUndefined();

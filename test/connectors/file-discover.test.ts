@@ -186,7 +186,7 @@ it("ends with the abort's reason instead of reporting a broken file", async () =
   await expect(found).rejects.toThrow('enough');
 });
 
-it('lists exactly the files that match a pattern, and none in an empty folder', async () => {
+it('lists exactly the files that match a pattern, and no file in an empty folder', async () => {
   const folder = await folderWith({ 'a.csv': 'x\n1\n', 'b.csv': 'x\n1\n' });
   expect((await discover(folder, 'b*')).map(({ name }) => name)).toEqual(['b.csv']);
   await expect(discover(folder, 'c*')).rejects.toMatchObject({ code: 'FILE_NOT_FOUND' });

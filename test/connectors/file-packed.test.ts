@@ -165,7 +165,7 @@ describe('a workbook', () => {
     await expect(extract({ path: 'a.xlsx' })).rejects.toMatchObject({ code: 'RECORDS_XLSX_FORMULA' });
   });
 
-  it("returns null for an Excel error, keeps its column's type, and gives a warning", async () => {
+  it("returns null for an Excel error, keeps its column's type, and causes a warning", async () => {
     const error = (name: string) => `<c t="e"><f>1/0</f><v>${name}</v></c>`;
     const rows = [row(number('5'), text('a')), row(error('#N/A'), text('b')), row(error('#DIV/0!'), error('#REF!'))];
     await book({ rows: row(text('v'), text('t')) + rows.join('') });

@@ -78,7 +78,7 @@ async function readOn(query: Record<string, unknown>, watermark?: string) {
   return { rows, watermark: extraction.watermark?.(), unchanged: extraction.unchanged?.() };
 }
 
-test('the most recently modified of the matching files is read if requested', async () => {
+test('only the most recently modified matching file is read if requested', async () => {
   await putAt('b.csv', 'x\n1\n', 1_770_000_000);
   await putAt('a.csv', 'x\n2\n', 1_770_000_500);
   expect((await readOn({ path: '*.csv', files: 'newest' })).rows).toEqual([['2']]);

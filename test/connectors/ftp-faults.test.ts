@@ -188,7 +188,7 @@ describeWithFileServer({ server: 'sshd' }, 'files that change', (server) => {
   const read = async (query: Record<string, unknown>) =>
     await readFtp({ source: await keyLogin(server(), folder()), query });
 
-  it('are not complete while they grow', async () => {
+  it("don't count as complete while they grow", async () => {
     const path = await putFile(server(), 'a.csv', 'x\n1\n');
     await putFile(server(), 'b.csv', 'x\n2\n');
     // Immediately: on a busy machine, everything due during the pause happens just before the second check.
@@ -223,7 +223,7 @@ describeWithFileServer(
   (server) => {
     const folder = ownFolder();
 
-    it('reads, and distinguishes a wrong password from other errors', async () => {
+    it('reads files, and distinguishes a wrong password from other errors', async () => {
       await putFile(server(), 'a.csv', 'x\n1\n');
       const { host, port, user, password } = server();
       const source = { protocol: 'sftp', host, port, user, password };

@@ -39,7 +39,7 @@ describeWithFileServer({ server: 'sshd' }, 'the host key of an SFTP server', (se
     await expect(check(await knownHosts(revoked))).rejects.toMatchObject(changed);
   });
 
-  it('is trusted by fingerprint, by pattern, in a list and hashed', async () => {
+  it('is trusted if its fingerprint is pinned, or if a pattern, a list or a hash in the file matches its host', async () => {
     const found = expect.stringContaining('connected to');
     expect(await check({ host_key: fingerprintOf(server().hostKey) })).toEqual(found);
     expect(await check(await knownHosts(`# mine\nother,[127.0.*]:* ${server().hostKey} comment\n`))).toEqual(found);
@@ -50,7 +50,7 @@ describeWithFileServer({ server: 'sshd' }, 'the host key of an SFTP server', (se
     await expect(check(await knownHosts(negated))).rejects.toMatchObject({ code: 'FTP_HOST_KEY_UNKNOWN' });
   });
 
-  it('is requested in the known type', async () => {
+  it('is requested with the known key type', async () => {
     const rsa = 'ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABAQ==';
     const both = `${name()} ${rsa}\n${name()} ${server().hostKey}\n`;
     expect(await check(await knownHosts(both))).toContain('connected to');

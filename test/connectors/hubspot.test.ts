@@ -189,7 +189,7 @@ it('lists the owners over several pages, and the stages of all pipelines', async
   ]);
 });
 
-it('accepts the token of a private app instead of a login', async () => {
+it("accepts a private app's token instead of a login", async () => {
   const guard = ({ headers }: { headers: Record<string, unknown> }) =>
     headers.authorization === 'Bearer pat-na1-x' ? undefined : { status: 401, json: {} };
   const source = { token: 'pat-na1-x' };

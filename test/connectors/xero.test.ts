@@ -144,7 +144,7 @@ it('requests changes with a header in UTC, to the second, and skips known record
   expect({ again, unchanged }).toEqual({ again: [], unchanged: true });
 });
 
-it('names the available organizations if another one is requested, or if there is none', async () => {
+it('names the available organizations if another one is requested, and reports if there are none', async () => {
   expect(await failService({ ...given, source: { organisations: ['Shop'] } })).toMatchObject({
     code: 'XERO_NO_ORGANISATION',
     family: 'config',
@@ -159,7 +159,7 @@ it('reports which organizations it can access', async () => {
   expect(await checkServiceCase(given)).toBe('logged in, with the organisations Shop Ltd, Works Ltd');
 });
 
-it('returns rows of a report for each month', async () => {
+it("returns a report's rows for each month", async () => {
   const cell = (Value: string, account?: string) => ({
     Value,
     ...(account === undefined ? {} : { Attributes: [{ Id: 'account', Value: account }] }),

@@ -93,7 +93,7 @@ describe('the page with all jobs', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('finds jobs by part of their name, and reports if there are none', async () => {
+  it('finds jobs by part of their name, and reports if no job matches', async () => {
     const { page } = await open('/');
     await page.fill('input[name=q]', 'ORD');
     await page.press('input[name=q]', 'Enter');

@@ -73,7 +73,7 @@ describe('the deliverer', () => {
     await until(() => delivered() === 1);
   });
 
-  it('continues shortly after midnight in New York, and not before', async () => {
+  it('continues shortly after midnight in New York, but not before', async () => {
     const clock = new HandClock();
     const { store, stage, deliverer, owe, delivered, heard, until } = await setUp({ requestsPerDay: 1 }, clock);
     await owe('today');

@@ -80,7 +80,7 @@ it('the last accepted payload is sent again once if an older upload may have arr
   expect(stage.seen.map(({ body }) => body)).toEqual(['old', 'new', 'new']);
 });
 
-it('a sync without a daemon sends the payload again once the resend is due, and not before', async () => {
+it('a sync without a daemon sends the payload again once the resend is due, but not before', async () => {
   const { clock, stage, service, again } = await setUp();
   await again();
   expect(stage.seen).toHaveLength(2);

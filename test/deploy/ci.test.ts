@@ -272,7 +272,7 @@ describe('the GitHub action', () => {
     expect(ended.summary).toContain('every 1h → every 2h');
   });
 
-  it('checks several configs in subfolders, one of them new, and a push without a request', async () => {
+  it('checks several configs in subfolders, including a new one, and a push without a pull request', async () => {
     const { cwd, commits } = await makeRepository(
       { 'teams/a/sluice.yaml': configWith(job('every 1h')) },
       { 'teams/b/sluice.yaml': configWith(job('every 2h')) },

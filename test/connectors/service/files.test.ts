@@ -90,7 +90,7 @@ it('validates file options before a run, and ignores other streams', () => {
   expect(faults({ stream: 'names', format: 'csv' })).toEqual(['format']);
 });
 
-it('downloads files again only if one of them has changed, and then all of them', async () => {
+it('downloads all files again if one of them has changed, and otherwise none', async () => {
   const files = { 'a.csv': { text: 'id\n1\n' }, 'b.csv': { text: 'id\n2\n' } };
   const first = await runService(given(folder(files), { incremental: true }));
   expect(first).toMatchObject({ rows: [['1'], ['2']], unchanged: false, watermark: expect.stringContaining('files') });

@@ -31,7 +31,7 @@ test("dates in templates are in the job's time zone", async () => {
   expect(askedInFull()).toEqual([`POST ${path} ${JSON.stringify(body)}`]);
 });
 
-test('dates in templates are based on the logical time of a run', async () => {
+test("dates in templates are based on a run's logical time", async () => {
   server.answer = (_, response) => sendJson(response, []);
   const logicalAt = Date.parse('2026-03-01T23:30Z');
   const query = { path: '/d?on={{ today }}&at={{ now }}&from={{ window.from }}', window: { start: '{{ yesterday }}' } };

@@ -10,7 +10,7 @@ import { ids, restBench } from './rig.ts';
 
 const { server, folder, extract } = restBench();
 
-test('a hundred thousand records over many pages arrive complete, from disk', async () => {
+test('a hundred thousand records on many pages arrive complete from a buffer on disk', async () => {
   server.answer = ({ searchParams }, response) => {
     const from = Number(searchParams.get('offset'));
     sendJson(response, { items: ids(from, Math.min(from + 10_000, 100_000)) });
@@ -40,7 +40,7 @@ function* millionRecords(): Generator<string> {
   yield ']';
 }
 
-test('a hundred thousand records over a thousand pages are read with a heap of 32 MB', async () => {
+test('a hundred thousand records on a thousand pages are read with a heap of 32 MB', async () => {
   server.answer = ({ searchParams }, response) => {
     const page = Number(searchParams.get('page'));
     sendJson(response, ids((page - 1) * 100, page > 1000 ? 0 : page * 100));

@@ -17,7 +17,7 @@ test('page numbers continue until a page is empty, even if the server returns fe
   expect(asked().at(-1)).toBe('/?n=100&p=4');
 });
 
-test('with stop_at short, the first page below the page size is the last', async () => {
+test('with stop_at short, the first page with fewer records than the page size is the last', async () => {
   server.answer = ({ searchParams }, response) => {
     const page = Number(searchParams.get('page'));
     if (page > 2) response.writeHead(404).end();

@@ -178,7 +178,7 @@ describe("the daemon's alert loop", () => {
     expect(receiver.titles()[1]).toBe('orders shows current data again');
   });
 
-  it('reports a job that has never published anything after three of its firings and an hour', async () => {
+  it('reports, after three firings and an hour, a job that has never published anything', async () => {
     const { receiver, told, clock } = await setUp();
     const began = clock.now();
     await told(1, 60_000);

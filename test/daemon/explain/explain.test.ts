@@ -74,7 +74,7 @@ describe('a due firing', () => {
     expect((await explain()).verdict).toBe('up to date, nothing new at the source');
   });
 
-  it('is explained by stopped schedules if the daemon is running, in status too', async () => {
+  it('is explained by stopped schedules if the daemon is running, also in status', async () => {
     const { store, clock, explain, status } = await setUp();
     await store.leases.take('daemon');
     const ticking = { silence: 20_000, overdue: 0, scheduled: 1 };
@@ -123,7 +123,7 @@ it('explain suggests checking the connections if there is no better advice', asy
   expect((await explain()).fix).toBe('sluice check --connect; then sluice sync orders');
 });
 
-it('explain reports a job whose runs are always canceled by newer firings, and the fix', async () => {
+it('explain reports a job whose runs are always canceled by newer firings, and suggests a fix', async () => {
   const next = 'choose another overlap';
   const problem = { code: 'RUN_CANCELLED', message: 'A newer firing took the place of this run', next };
   const { store, run, explain } = await setUp({ ended: { state: 'interrupted', problem } });

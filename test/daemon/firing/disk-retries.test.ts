@@ -28,7 +28,7 @@ it('a firing that fails because of the disk runs once the state is writable, lon
   expect(source.asked).toBe(1);
 });
 
-it('a firing whose run finds the disk full is left to the next start', async () => {
+it('a firing whose run finds the disk full is deferred to the next start', async () => {
   const { config, job, source } = await setUp({ cron: '0 0 1 1 *' });
   const says = source.says;
   source.says = () =>

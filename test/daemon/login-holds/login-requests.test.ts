@@ -152,7 +152,7 @@ it('an accepted password says nothing about another password of the same account
   await store.close();
 });
 
-it('opening a source whose rows are still to come proves nothing about its credentials', async () => {
+it('opening a source before its first rows proves nothing about its credentials', async () => {
   const clock = new SetClock();
   const store = await openStore(await newFolder(), { clock });
   const gate = gateOf({ store, clock });

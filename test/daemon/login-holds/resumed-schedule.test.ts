@@ -16,7 +16,7 @@ it("a job whose login isn't tried again has no next run", () => {
   expect(resumed(null)).toEqual([undefined, undefined]);
 });
 
-it('a firing during a hold runs when the login is tried again; otherwise, the next one does', () => {
+it('a firing during a hold runs when the login is tried again; if there was none, the next firing runs', () => {
   const [early, late] = [noon + hour / 2, noon + 3.5 * hour];
   expect(resumed(early)).toEqual([{ at: early, runs: 0 }, noon + hour]);
   expect(resumed(late)).toEqual([{ at: late, runs: 1 }, late]);

@@ -103,7 +103,7 @@ describe("a run's attempts end", () => {
 });
 
 describe('a source that asks for a pause', () => {
-  it('is tried again when the pause is over, and not before', async () => {
+  it('is tried again when the pause is over, but not before', async () => {
     const { away, job, configWith, live, pass } = await openWorld(noon - minute);
     away.fault = (now) => (now < noon + 10 * second ? { code: 'REST_BUSY', retryAfterMs: 20 * minute } : undefined);
     const { runtime } = await live(configWith(job({ cron: '0 12 * * *' })));

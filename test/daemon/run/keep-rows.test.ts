@@ -84,7 +84,7 @@ it('a checkpoint is invalid once another job has written to the instance', async
   }
 });
 
-it('an accepted payload counts as shown even if an older one may still arrive, which causes a resend', async () => {
+it('an accepted payload counts as shown even if an older one may still arrive, because a resend follows', async () => {
   const clock = new SteppingClock();
   const store = await newStore({ clock });
   for (const one of [job('one'), keptRows(job('one'))]) {
