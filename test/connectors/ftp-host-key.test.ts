@@ -39,7 +39,7 @@ describeWithFileServer({ server: 'sshd' }, 'the host key of an SFTP server', (se
     await expect(check(await knownHosts(revoked))).rejects.toMatchObject(changed);
   });
 
-  it('is trusted if its fingerprint is pinned, or if a pattern, a list or a hash in the file matches its host', async () => {
+  it('is trusted if its fingerprint is pinned, or if a pattern, list or hash in the file matches the host', async () => {
     const found = expect.stringContaining('connected to');
     expect(await check({ host_key: fingerprintOf(server().hostKey) })).toEqual(found);
     expect(await check(await knownHosts(`# mine\nother,[127.0.*]:* ${server().hostKey} comment\n`))).toEqual(found);

@@ -201,7 +201,7 @@ test("a truncated first page without a length is requested again; a complete pag
 test.each([
   ['THROTTLED', 'try_later', 3],
   ['BAD_USER_INPUT', 'job', 1],
-])('GraphQL errors with the code %s and status 200 cause a problem of the family %s', async (code, family, requests) => {
+])('GraphQL errors with the code %s and status 200 are in the family %s', async (code, family, requests) => {
   server.answer = (_, response) => sendJson(response, graphErrors(code));
   const query = { method: 'POST', body: { query: '{ a { id } }' }, records: 'data.a' };
   expect(await failure(query, { retries: 2 })).toMatchObject({ code: 'REST_ANSWER_ERROR', family });
