@@ -40,7 +40,7 @@ describe('a disk that, during an extract,', () => {
     { does: 'fails to sync the folder', fault: { what: 'sync', on: 'payloads', fails: 'EIO' }, code: 'SPOOL_FAILED' },
     { does: 'allows no new files', fault: { what: 'create', fails: 'EROFS' }, code: 'SPOOL_REFUSED' },
   ])(
-    '$does fails the run with a message, leaves nothing partial, and the old rows stay shown',
+    '$does fails the run with a message, leaves nothing partial, and keeps the old rows shown',
     async ({ fault, code }) => {
       const stage = await secondVersion();
       const { home, oracle } = stage;
@@ -60,7 +60,7 @@ describe('a disk that, while a job writes its kept rows,', () => {
     { does: 'fails to sync', fault: { what: 'sync', on: '.rows', fails: 'EIO' }, code: 'SPOOL_FAILED' },
     { does: 'fails to sync the folder', fault: { what: 'sync', on: 'sets', fails: 'EIO' }, code: 'SPOOL_FAILED' },
   ])(
-    '$does fails the run with a message, leaves nothing partial, and the old rows stay shown and kept',
+    '$does fails the run with a message, leaves nothing partial, and changes neither shown nor kept rows',
     async ({ fault, code }) => {
       const stage = await secondVersion({ write: { disposition: 'merge', key: 'id' } });
       const { home, oracle } = stage;
@@ -92,7 +92,7 @@ it.for([
   { does: "can't be read", fails: 'EIO' },
   { does: 'is out of file descriptors', fails: 'EMFILE' },
 ])(
-  'a payload on a disk that $does during the upload stays owed or is reported as damaged, and the old rows stay',
+  'a payload on a disk that $does during the upload stays owed or is reported as damaged; old rows stay shown',
   async ({ fails }) => {
     const stage = await secondVersion();
     const { home, oracle, upstream } = stage;

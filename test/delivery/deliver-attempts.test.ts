@@ -200,7 +200,7 @@ describe('the daily allowance', () => {
     expect(stage.seen).toHaveLength(seen);
   });
 
-  it("isn't closed by rate limiting: sending pauses as long as the service asks, or increasingly long", async () => {
+  it("isn't closed by rate limiting: sending pauses as long as the service asks, or longer each time", async () => {
     const { destination, gateway } = open();
     const pauses = async (headers: Record<string, string>) => {
       const decision = decide({ answer: readAnswer({ status: 429, headers, text: '', complete: true }, 0) });

@@ -165,7 +165,7 @@ describe('the scheduler', () => {
     expect(second.names()).toEqual([['daily', '17:00']]);
   });
 
-  it('fires all returned firings at the next start, earliest first, whatever the order in which they were returned', async () => {
+  it('fires all returned firings at the next start, earliest first, in whatever order they were returned', async () => {
     const clock = new SteppingClock();
     const first = await live(clock);
     const misfire = { policy: 'run_all' as const, withinMs: 24 * hour, atMost: 24 };

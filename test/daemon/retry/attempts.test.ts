@@ -57,7 +57,7 @@ it('a run ends when its attempts are given up', async () => {
   expect(others.length).toBeLessThan(50);
 }, 60_000);
 
-it('the first and the newest of a large number of attempts are kept', () => {
+it('the first and the newest of many attempts are kept', () => {
   let text: string | null = null;
   for (let at = 0; at < 200; at++) {
     text = withPastAttempt({ past_attempts: text }, { started_at: at, ended_at: at + 1, code: 'AWAY', message: 'no' });
