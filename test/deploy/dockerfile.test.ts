@@ -42,7 +42,7 @@ describe('the Dockerfile', () => {
     expect(lineOf('VOLUME')).toBe('["/data"]');
   });
 
-  it("builds an image with the same user, variables and command as the one that's built without an engine", () => {
+  it('builds an image with the same user, variables and command as the image that is built without a container engine', () => {
     const { Env: env, Labels: _, ...config } = imageConfig('0.1.0');
     const own = env.filter((one) => !one.startsWith('PATH='));
     const variables = find(last, 'ENV').flatMap((step) => (step instanceof Env ? step.getProperties() : []));
@@ -63,7 +63,7 @@ describe('the Dockerfile', () => {
     expect(lineOf('ENV')).not.toMatch(/KEY|TOKEN|PASS|SECRET/i);
   });
 
-  it('builds, step by step, an image that works: read-only, as its own user, healthy, stopped by a signal', async () => {
+  it('builds an image that runs read-only as its own user, reports itself healthy, and stops on a signal', async () => {
     const into = await mkdtemp(join(tmpdir(), 'sluice-image-'));
     onTestFinished(() => rm(into, { recursive: true, force: true }));
     await chmod(into, 0o755);

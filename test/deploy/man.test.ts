@@ -64,7 +64,7 @@ describe('the manual pages', () => {
 });
 
 describe('roff', () => {
-  it('shows text as it is, whatever it contains', async () => {
+  it('shows text literally, whatever it contains', async () => {
     const odd = ".TH x\n'br\n\\fBno\\fR --flag ~/a^b `c` \"d\" 'e' – ü";
     const folder = await makeFolder();
     await writeFile(join(folder, 'a.1'), `.TH A 1 2026-11-26\n.SH NAME\na \\- ${roff('b')}\n${example(odd)}\n`);
@@ -72,7 +72,7 @@ describe('roff', () => {
     for (const line of odd.split('\n')) expect(stdout).toContain(line);
   });
 
-  it("keeps Markdown text in the page's order", () => {
+  it('keeps the order of a Markdown page', () => {
     expect(roffOf('One `a-b`.\n\n- two\n- three\n\n| Name | |\n|---|---|\n| `x` | four |\n')).toBe(
       '.PP\nOne \\fBa\\-b\\fR.\n.IP \\(bu 3\ntwo\n.IP \\(bu 3\nthree\n.TP\n\\fBx\\fR\nfour',
     );

@@ -74,7 +74,7 @@ describe('a command in a sentence', () => {
     expect(faults).toEqual([]);
   });
 
-  it('works, unless a code block runs the same, or it needs a vendor or a decision', async () => {
+  it('works, unless a code block runs the same command, or it needs a vendor or a decision', async () => {
     const isTyped = async ({ text }: CommandBlock): Promise<boolean> => {
       const words = sluiceWords(text);
       if (words === undefined) return true;
@@ -111,7 +111,7 @@ describe('an invalid line', () => {
     expect((await faultsOf(await walkOf(line))).join('\n')).toContain(fault);
   });
 
-  it("has a reason wherever a program isn't run", () => {
+  it('is only left undetected where a reason is given for not running the program', () => {
     for (const { why } of Object.values(shapes)) expect(why).not.toBe('');
     for (const { why } of [...otherEnds, ...onlyParsed, ...notTyped]) expect(why).not.toBe('');
   });

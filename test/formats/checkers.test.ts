@@ -302,7 +302,7 @@ test.each(['<!--', '<![CDATA[', '<', '<a b="', '&', '<?a '])(
   },
 );
 
-test('the xml checker accepts texts of any length', () => {
+test('the xml checker accepts text of any length', () => {
   const checker = checkerOf('xml');
   checker.write(Buffer.from('<r><a>'));
   for (let k = 0; k < 20; k++) checker.write(Buffer.alloc(1024 * 1024, 'a'));

@@ -37,7 +37,7 @@ it('copying stops at exactly the bytes in the set, at any position', () => {
   }
 });
 
-it('an escape set rejects bytes up to the edge value at either end', () => {
+it('an escape set rejects cells that start or end with a byte up to the edge value', () => {
   const kind = escapeSet(0x10, [0x22, 0x2c], 0x20);
   for (const text of [' abc', 'abc ', '    ', '\u001fabcd', 'abcde\u0010', ' abcdefg '])
     expect(copied(Buffer.from(text), kind).end).toBe(-1);
@@ -45,7 +45,7 @@ it('an escape set rejects bytes up to the edge value at either end', () => {
     expect(copied(Buffer.from(text), kind)).toEqual({ end: 1 + text.length, text: Buffer.from(text) });
 });
 
-it('only clean cells are copied, unchanged, whatever their bytes', () => {
+it('only cells that need no escaping are copied, byte for byte', () => {
   const cells = fc.uint8Array({ maxLength: 40 }).map((bytes) => Buffer.from(bytes));
   fc.assert(
     fc.property(cells, fc.constantFrom(...kinds), fc.nat(4), (cell, [below, others], before) => {

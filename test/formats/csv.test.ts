@@ -27,7 +27,7 @@ const texts: readonly Column[] = [
 const csvOf = (rows: (string | null)[][], options: Record<string, unknown> = {}): string =>
   encode('csv', [batchOf(texts, rows)], options).toString();
 
-test('texts that a spreadsheet would calculate are kept, or get a leading apostrophe; numbers never do', () => {
+test('strings that a spreadsheet would evaluate are kept or get a leading apostrophe; numbers never get one', () => {
   const formulas = [
     "=cmd|' /C calc'!A0",
     '+1+2',
@@ -69,7 +69,7 @@ test('texts that a spreadsheet would calculate are kept, or get a leading apostr
 });
 
 describe('a CSV document', () => {
-  test('is read by csv-parse with the original values, null and empty distinct', () => {
+  test('is read by csv-parse with the original values, and null stays distinct from empty', () => {
     fc.assert(
       fc.property(
         batches,
@@ -110,7 +110,7 @@ describe('a CSV document', () => {
     expect(csvOf(rows)).toBe('a,b\nplain,two words\n"a,b","a""b"\n"a\nb","a\rb"\n" a","a "\n"",\na;b,007\n');
   });
 
-  test('quotes a text that equals the null text', () => {
+  test('quotes a string that equals null_text', () => {
     expect(
       csvOf(
         [
@@ -122,7 +122,7 @@ describe('a CSV document', () => {
     ).toBe('a,b\n"NULL",NULL\n"",NULLS\n');
   });
 
-  test('also quotes numbers if the null text could be one', () => {
+  test('also quotes numbers if null_text could be a number', () => {
     const columns: readonly Column[] = [{ name: 'n', type: 'integer' }];
     const batch = batchOf(columns, [[0n], [null], [10n]]);
     for (const one of [batch, wired(batch)]) {
@@ -138,7 +138,7 @@ describe('a CSV document', () => {
     );
   });
 
-  test('quotes other delimiters in the line from which readers guess the delimiter', () => {
+  test('quotes other delimiters in the line that readers use to detect the delimiter', () => {
     expect(
       csvOf(
         [
@@ -155,7 +155,7 @@ describe('a CSV document', () => {
     expect(encode('csv', [batchOf(columns, [])]).toString()).toBe('"x;y;z",b\n');
   });
 
-  test('rejects two columns with the same name if it has a header, and not otherwise', () => {
+  test('rejects two columns with the same name only if it has a header', () => {
     const twice: readonly Column[] = [
       { name: 'a', type: 'text' },
       { name: 'a', type: 'text' },

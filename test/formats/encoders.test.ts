@@ -61,7 +61,7 @@ describe.each(formatIds)('the %s encoder', (id) => {
     );
   });
 
-  test('follows the row map of a batch for values and for bytes', () => {
+  test("follows a batch's row map for values and for bytes", () => {
     const rows = [
       [1, 'one'],
       [2, null],
@@ -108,7 +108,7 @@ describe.each(formatIds)('the %s encoder', (id) => {
     expect(pieces.every((piece) => isUtf8(piece))).toBe(true);
   });
 
-  test('writes a large cell in the same way as the same text in small ones', () => {
+  test('writes a large cell in the same way as the same text in small cells', () => {
     const bare: readonly Column[] = [{ name: 'v', type: 'text' }];
     const unit = 'a"b,é\n<&>\\\u0001\uffff😀';
     const inside = (document: string): string => document.slice(document.indexOf('a'), document.lastIndexOf('😀') + 2);

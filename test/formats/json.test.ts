@@ -62,7 +62,7 @@ describe('a JSON document', () => {
     );
   });
 
-  test('is an array with one object per line, and empty without rows', () => {
+  test('is an array with one object per line, or an empty array if there are no rows', () => {
     const columns: readonly Column[] = [
       { name: 'a', type: 'integer' },
       { name: '__proto__', type: 'text' },
@@ -90,7 +90,7 @@ describe('a JSON document', () => {
     expect(jsonOf('float', [1e21, Number.NaN, -0])).toEqual(['1e+21', '"NaN"', '-0']);
   });
 
-  test("writes what a float can't represent as strings if configured", () => {
+  test("writes numbers beyond a float's precision as strings if configured", () => {
     const exact = { exact_numbers: 'string' };
     const edge = ['9007199254740991', '9007199254740992', '-9007199254740991', '-9007199254740993', '12'];
     expect(jsonOf('integer', edge, exact)).toEqual([
@@ -130,7 +130,7 @@ describe('a JSON document', () => {
     );
   });
 
-  test('numbers a rejected row within the whole run', () => {
+  test('reports a rejected row by its number within the whole run', () => {
     const columns: readonly Column[] = [{ name: 'v', type: 'integer' }];
     const good = batchOf(columns, [[1], [2]]);
     expect(() => encode('json', [good, { ...batchOf(columns, [['x']]), columns }])).toThrow(

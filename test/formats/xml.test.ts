@@ -57,7 +57,7 @@ const xmlOf = (texts: (string | null)[], options: Record<string, unknown> = {}):
   ).toString();
 
 describe('an XML document', () => {
-  test('is read by saxes with the original values, null omitted and empty kept', () => {
+  test('is read by saxes with the original values; null cells are omitted, and empty ones are kept', () => {
     fc.assert(
       fc.property(batches, (batch) => {
         expect(readBySaxes(encode('xml', [batch]).toString())).toEqual(expected(batch));

@@ -23,7 +23,7 @@ function found(guards: Guards, given: Partial<Result>, last?: LastGood) {
 }
 
 describe('the numbers of rows and bytes', () => {
-  it('may equal their limits, and not exceed them', () => {
+  it('may equal their limits, but not go beyond them', () => {
     const rows = { minimum: 10, maximum: 20 };
     expect([10, 20].flatMap((n) => found({ rows }, { rows: n }))).toEqual([]);
     expect([9, 21].flatMap((n) => found({ rows }, { rows: n }))).toEqual([
@@ -59,7 +59,7 @@ describe('a change in the number of rows', () => {
     expect(found({ rowChange: { up: 1, from: 0 } }, { rows: 500 }, { rows: 0, run: 'r1' })).toEqual([]);
   });
 
-  it('is checked from a minimum number of rows on, with or without other guards', () => {
+  it('is checked only if configured, and from a minimum number of rows on', () => {
     expect(found({ rowChange }, { rows: 1 }, { rows: 100, run: 'r1' })).toHaveLength(1);
     expect(found({}, { rows: 1 }, last)).toEqual([]);
   });
@@ -73,7 +73,7 @@ describe('a change in the number of rows', () => {
     ]);
   });
 
-  it('also counts for an unexpected empty result, and for one with rows if an empty one is allowed', () => {
+  it('is also reported if a result is unexpectedly empty, or has rows although it could be empty', () => {
     const guards: Guards = { rowChange, newest: { column: 'day', withinMs: day } };
     const names = (given: Partial<Result>) => checkGuards(guards, result(given), last).map(({ guard }) => guard);
     expect(names({ rows: 0, mayBeEmpty: false })).toEqual(['row_change', 'newest']);
@@ -105,7 +105,7 @@ describe('a change in the number of rows', () => {
 });
 
 describe('columns', () => {
-  it('named by any guard must exist; missing ones are all reported, each once', () => {
+  it('that a guard names must exist, and each missing one is reported once', () => {
     const guards: Guards = {
       columns: ['id', 'gone'],
       nulls: new Map([['gone', 0.5]]),
@@ -121,7 +121,7 @@ describe('columns', () => {
     });
   });
 
-  it('are reported as missing if there are none at all', () => {
+  it('are reported as missing if the result has no columns', () => {
     const [finding, ...more] = checkGuards({ columns: ['id'] }, result({ columns: [] }), undefined);
     expect(more).toEqual([]);
     expect(finding).toMatchObject({ message: 'A column is missing: id', seen: 'no columns' });
@@ -186,7 +186,7 @@ const rowsOf = (column: Column, values: readonly Value[]) =>
 describe('missing cells', () => {
   const guards: Guards = { nulls: new Map([['a', 0.25]]) };
 
-  it('are null or empty, as values and as bytes, and only count in visible rows', () => {
+  it('are null or empty, as values and as bytes, and count only in visible rows', () => {
     const values = rowsOf(text, [null, '', 'x', 0, false]);
     const bytes = Buffer.from('xyz');
     const spans = Int32Array.from([0, 1, -1, -1, 1, 1, 2, 3]);
@@ -200,7 +200,7 @@ describe('missing cells', () => {
     expect(counted(guards, [{ ...spanned, length: 1, rows: Int32Array.of(3) }]).missing).toEqual(new Map([['a', 0]]));
   });
 
-  it('may be as many as allowed over all batches, and no more', () => {
+  it('can make up at most the allowed share of all batches', () => {
     const columns = ['a'];
     const of = (missing: number) => ({ rows: 8, columns, counted: { missing: new Map([['a', missing]]) } });
     expect(found(guards, of(2))).toEqual([]);
@@ -263,7 +263,7 @@ describe('the newest date or time', () => {
     expect(newest(['2026-01-14'], 'America/New_York')).toBe('2026-01-15T04:59:59.000Z');
   });
 
-  it('may be as old as allowed, and a column without any date fails', () => {
+  it('may be as old as allowed, but a column without dates fails', () => {
     const at = (newest?: number) =>
       found(guards, { columns: ['a'], counted: { missing: new Map(), ...(newest === undefined ? {} : { newest }) } });
     expect(at(noon - 2 * day)).toEqual([]);

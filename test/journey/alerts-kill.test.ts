@@ -21,7 +21,7 @@ async function failingHome(world: World) {
 const idOf = ({ text }: Received): string => (JSON.parse(text) as { data: { id: string } }).data.id;
 
 describe('a process that is killed between a failure and its alert', () => {
-  it.for(seeds)('sends the alert once, or the next process does (seed %i)', { timeout: 300_000 }, async (seed) => {
+  it.for(seeds)('sends the alert once, or leaves that to the next process (seed %i)', { timeout: 300_000 }, async (seed) => {
     const world = await makeWorld({ serve: ['--no-limits'] });
     const { home } = await failingHome(world);
     const file = join(home.folder, 'steps');

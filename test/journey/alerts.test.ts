@@ -40,7 +40,7 @@ describe('alerts from one-shot syncs', () => {
     expect((await home.sluice(['alerts', 'test'])).stdout).toBe('ok   ops (webhook): HTTP 200: thanks\n');
   });
 
-  it('report everything that one cause broke in one message, and show a channel that fails', async () => {
+  it('report everything that one cause broke in one message, and name a channel that fails', async () => {
     const { world, home, receiver } = await setUp();
     receiver.answer(500);
     const job = { source: 'files', format: 'csv' };
@@ -77,7 +77,7 @@ describe('alerts from one-shot syncs', () => {
     expect(JSON.parse((await home.sluice(['alerts', '--json'])).stdout)).toMatchObject({ channels: [{ waiting: 0 }] });
   });
 
-  it('send a heartbeat after each successful result of a listed job, and after no other', async () => {
+  it('send a heartbeat only when a listed job succeeds', async () => {
     const beats = await openReceiver();
     const { home, repair } = await setUp({
       channels: { alive: { type: 'heartbeat', url: beats.url, jobs: ['orders'] } },

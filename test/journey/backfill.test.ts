@@ -98,7 +98,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a past range that is read again',
     await shop.same();
   });
 
-  it('is complete after a kill before any durable step', async () => {
+  it('is complete even after a kill right before any durable step', async () => {
     const shop = await open();
     await fourMonths(shop);
     const steps = [

@@ -63,7 +63,7 @@ async function setUp(job: object = {}) {
 
 const said = ({ stdout, stderr }: Ended): string => stdout + stderr;
 
-it('the watchdog ends a sync that a source blocks; the next sync reads that source last, and after the second time its job is on hold', async () => {
+it('the watchdog ends a sync that a source blocks; the next sync reads that source last, and a second block puts the job on hold', async () => {
   const { world, home, spin, spun, fine, runs } = await setUp();
   const first = await home.sync(watched);
   expect(first).toMatchObject({ signal: 'SIGKILL' });
@@ -92,7 +92,7 @@ it('the watchdog ends a sync that a source blocks; the next sync reads that sour
   expect(await world.data(spun)).toBe('n\n1\n');
 });
 
-it('the watchdog ends a daemon that a source blocks and logs that, and the next daemon runs the other jobs', async () => {
+it('the watchdog logs and ends a daemon that a source blocks, and the next daemon runs the other jobs', async () => {
   const { world, home, fine, runs } = await setUp({ schedule: { every: '1m' } });
   for (const _ of [1, 2]) {
     const { ended } = home.start(['run'], watched);
@@ -132,7 +132,7 @@ it.for([
   },
 );
 
-it('the watchdog blames the disk, and never the source, if a commit blocks, however often', async () => {
+it('the watchdog blames the disk, never the source, however often a commit blocks', async () => {
   const { world, home, spin, spun, fine, runs } = await setUp();
   // The bad job reads its source, without blocking, until this file is gone.
   await rm(spin);
@@ -161,7 +161,7 @@ it('the watchdog blames the disk, and never the source, if a commit blocks, howe
   expect(runs().join()).not.toContain('RUN_BLOCKED');
 });
 
-it("the watchdog doesn't treat a suspended process as one that a source blocks", async () => {
+it("the watchdog doesn't treat a suspended process as blocked by a source", async () => {
   const { home, runs } = await setUp({ schedule: { every: '1d' } });
   await rm(join(home.folder, 'spin'));
   const daemon = home.start(['run'], { ...watched, serves: true });

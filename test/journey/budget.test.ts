@@ -7,7 +7,7 @@ interface Account {
   readonly others: number;
 }
 
-it('the daemon learns how many requests others sent on the account, and status and plan show it', async () => {
+it('the daemon learns how many requests others sent on the account, and status and plan show the number', async () => {
   const world = await makeWorld({ serve: ['--no-limits'] });
   const home = await world.home();
   const write = (limits: object) =>

@@ -16,7 +16,7 @@ interface Shown {
   readonly from: Record<string, string>;
 }
 
-it('config show prints the active config, even if the file is edited, a reload is rejected, or a reload succeeds', async () => {
+it('config show prints the active config after an edit of the file, a rejected reload and a successful one', async () => {
   const world = await makeWorld();
   const home = await world.home();
   const key = `\${env:KEY}`;
@@ -64,7 +64,7 @@ it('config show prints the active config, even if the file is edited, a reload i
   expect(told.stdout + JSON.stringify(after)).not.toContain(adminKey);
 });
 
-it('config show prints the active config if the file can no longer be read, and the errors that the daemon ignored at startup', async () => {
+it('config show prints the active config even if the file is unreadable, and the errors that the daemon ignored at startup', async () => {
   const world = await makeWorld();
   const home = await world.home();
   await home.config({

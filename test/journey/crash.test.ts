@@ -155,7 +155,7 @@ const matrix: { readonly [S in Step]: Case } = {
 
 describe('a sync that is killed', () => {
   for (const [event, given] of Object.entries(matrix)) {
-    it(`at ${event} leaves nothing that the next sync doesn't complete`, async () => {
+    it(`at ${event} leaves nothing behind that the next sync doesn't complete`, async () => {
       const one = await stage(newer);
       const { home, instance } = one;
       await given.before?.(one);
@@ -256,7 +256,7 @@ describe('a sync after a kill', () => {
     expect(home.payloads()).toEqual([]);
   });
 
-  it('that was repeated, at a later step each time, still leaves the newest rows in the instance', async () => {
+  it('that was repeated at later and later steps still leaves the newest rows in the instance', async () => {
     const one = await stage(older);
     const { home, instance } = one;
     for (const event of ['payload.spooled', 'payload.owed', 'upload.started', 'request.answered']) {
@@ -270,7 +270,7 @@ describe('a sync after a kill', () => {
     await expectPaced();
   });
 
-  it('in the middle of an upload completes the new rows, and until then the service shows all the old ones', async () => {
+  it('in the middle of an upload delivers all new rows; until then, the service shows all the old ones', async () => {
     const many = `id,name\n${Array.from({ length: 200_000 }, (_, i) => `${i},row number ${i}\n`).join('')}`;
     const one = await stage(older);
     const { home, instance } = one;

@@ -41,12 +41,12 @@ async function setUp(given: { job?: object; destination?: object; serve?: readon
 }
 
 describe('sluice explain', () => {
-  it('says what would start a job that never ran', async () => {
+  it('shows the command that starts a job that has never run', async () => {
     const { explain } = await setUp();
     expect(await explain()).toMatchObject({ verdict: 'never ran', fix: 'sluice sync orders' });
   });
 
-  it("reports what an instance shows, by the job's name or by the instance ID", async () => {
+  it("reports what an instance shows, given the job's name or the instance ID", async () => {
     const { world, home, explain } = await setUp();
     await home.sync();
     const delivered = await explain();

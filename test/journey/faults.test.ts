@@ -161,7 +161,7 @@ describe('an upload that meets', () => {
 });
 
 describe('an upload that cannot succeed', () => {
-  it("stays owed after the configured number of attempts if the service fails, with the service's message", async () => {
+  it("stays owed, with the service's message, if the configured number of attempts fails", async () => {
     const one = await stage({
       destination: { attempts: 1 },
       always: { answer: 503, words: 'The service is under maintenance' },
@@ -182,7 +182,7 @@ describe('an upload that cannot succeed', () => {
     expect(await world.data(one.instance)).toBe(small);
   });
 
-  it('stays owed if the key is refused, with its own exit code, and is sent once the key is valid', async () => {
+  it('stays owed if the key is refused, which has its own exit code, and is sent once the key is valid', async () => {
     const one = await stage({ faults: [{ answer: 401, words: 'Unknown key' }], ownAccount: true });
     const { code, rows, sent } = await syncBoth(one);
     expect({ code, sent }).toEqual({ code: 3, sent: 1 });
@@ -193,7 +193,7 @@ describe('an upload that cannot succeed', () => {
     expect(await world.data(one.instance)).toBe(small);
   });
 
-  it('is dead at once if the target is unknown, with the fix', async () => {
+  it('is dead at once if the target is unknown, and the error shows the fix', async () => {
     const one = await stage({ target: 'f'.repeat(32) });
     const { code, rows, sent } = await syncBoth(one);
     expect({ code, sent }).toEqual({ code: 1, sent: 1 });
@@ -201,7 +201,7 @@ describe('an upload that cannot succeed', () => {
     expect(rows.problem!.next).toMatch(/target's id/);
   });
 
-  it("is dead at once if the service rejects the rows, with the service's message", async () => {
+  it("is dead at once if the service rejects the rows, and the error repeats the service's message", async () => {
     const one = await stage({ faults: [{ answer: 422, words: 'Row 7 has a date that is none' }] });
     const { code, rows, sent } = await syncBoth(one);
     expect({ code, sent, state: rows.state }).toEqual({ code: 1, sent: 1, state: 'dead' });
@@ -211,7 +211,7 @@ describe('an upload that cannot succeed', () => {
 });
 
 describe('a payload that must not be sent', () => {
-  it("is rejected before a request is sent if it's too large, with its size and the limit", async () => {
+  it("is rejected before a request is sent if it's too large, and the error names its size and the limit", async () => {
     const one = await stage({ text: newer, destination: { upload_limit_bytes: 100_000 } });
     const { code, rows, sent } = await syncBoth(one);
     expect({ code, sent }).toEqual({ code: 1, sent: 0 });

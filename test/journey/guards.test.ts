@@ -193,7 +193,7 @@ describe('a result that lacks half the rows', () => {
     expect(await json<unknown[]>(one, 'quarantine', 'list', '--all')).toMatchObject([{ state: 'superseded' }]);
   });
 
-  it('is never approved if its file was changed on disk: the approval fails and changes nothing', async () => {
+  it("can't be approved if its file was changed on disk, and the attempt changes nothing", async () => {
     const one = await quarantined();
     const { path } = one.home.state().outbox.find(({ state }) => state === 'quarantined')!;
     await writeFile(path, (await readFile(path, 'utf8')).replace('half', 'HALF'));
@@ -230,7 +230,7 @@ describe('guards', () => {
     expect(held.problem!.seen).toBe('5 of 40 (12.5%); 2020-02-29 23:59:59Z');
   });
 
-  it('allow exactly the bytes that a user approved before', async () => {
+  it('allow exactly the bytes that a user has approved', async () => {
     const one = await stage([], { guards: { rows: { minimum: 100 } } });
     expect(await read(one, half)).toMatchObject({ state: 'quarantined' });
     expect(await json(one, 'quarantine', 'approve', 'rows')).toMatchObject({ state: 'delivered' });

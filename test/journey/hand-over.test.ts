@@ -315,7 +315,7 @@ describe('if one of the two processes dies', () => {
     expect(daemon.child.exitCode).toBeNull();
   });
 
-  it('a daemon that is terminated reports what became of the runs', async () => {
+  it('a terminated daemon reports how its runs ended', async () => {
     const { server, url } = await serveSilence();
     const { home, daemon } = await openTown(silentJob(url));
     const asked = once(server, 'request');
@@ -369,14 +369,14 @@ async function reasonOf(home: Home, how?: Start, ...args: string[]): Promise<str
   return (JSON.parse(lines[0]!) as { reason: string }).reason;
 }
 
-describe('the check whether a sync can be handed over', () => {
-  it("passes if nothing differs; only the log is the caller's", async () => {
+describe('the check before a sync is handed over', () => {
+  it('passes if nothing differs, unless the caller writes a log', async () => {
     const { home, served } = await openTown();
     expect(await reasonOf(home)).toBe('--log writes the log of this process');
     expect(served()).toBe(0);
   });
 
-  it('fails if the config was edited, and the caller runs the new one', async () => {
+  it('fails if the config was edited, and the caller applies the new config itself', async () => {
     const { home, config, instance } = await openTown();
     await home.write('new.csv', 'id\n7\n');
     await config({ jobs: { orders: { source: 'files', query: 'new.csv', format: 'csv', target: instance } } });
@@ -464,7 +464,7 @@ describe('the hand-over socket', () => {
     expect(served()).toBe(0);
   });
 
-  it("is not needed: a daemon that can't create one runs without it", async () => {
+  it("isn't required: a daemon that can't create one runs without it", async () => {
     const { home, daemon, socket } = await openTown();
     daemon.child.kill('SIGTERM');
     await daemon.ended;
@@ -478,7 +478,7 @@ describe('the hand-over socket', () => {
     expect((await next.ended).code).toBe(0);
   });
 
-  it("is reachable even if the folder's path is too long for a socket", async () => {
+  it("is reachable even if its folder's path is too long for a socket", async () => {
     const long = `state-${'x'.repeat(180)}`;
     const { home } = await openTown();
     await home.write('rows.csv', 'id\n5\n');

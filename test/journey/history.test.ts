@@ -35,7 +35,7 @@ it("a run's history and its log line contain the hash of the data that the insta
   expect(stdout).toMatch(/made {5}1 row, .*, 1 request\n/);
 });
 
-it('a state without data sources warns that its volume may be missing, and apply warns about the ones it finds', async () => {
+it('sync and apply warn that a volume may not be mounted if the state lacks an existing data source', async () => {
   const world = await makeWorld();
   const home = await world.home();
   await home.write('rows.csv', 'id\n1\n');

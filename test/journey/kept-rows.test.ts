@@ -48,10 +48,10 @@ const dieAt = ({ home }: Shop, step: string) => ({
   env: { STEPS_FILE: join(home.folder, 'steps'), STEPS_UNDER: join(home.folder, 'state'), DIE_AT: step },
 });
 
-describeWithServer({ servers: 'PostgreSQL' }, 'the dashboard of a job that reads only changes', (server) => {
+describeWithServer({ servers: 'PostgreSQL' }, 'a job that reads only changes', (server) => {
   const open = (more: Parameters<typeof openShop>[1] = {}) => openShop({ server: server(), world }, more);
 
-  it('shows the whole table: existing, new and changed rows, and no deleted ones', async () => {
+  it('delivers the whole table: existing, new and changed rows, and no deleted ones', async () => {
     const shop = await open();
     await shop.put([2, 'two'], [10, 'ten'], [-3, 'minus']);
     expect((await shop.sync()).jobs).toMatchObject([{ state: 'delivered', rows: 3 }]);
@@ -68,7 +68,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'the dashboard of a job that reads
     await shop.same();
   });
 
-  it('gets rows that were committed late, within the lag, without reading everything again', async () => {
+  it('reads rows that were committed late, within the lag, without reading everything again', async () => {
     const shop = await open();
     await shop.put([1, 'one'], [2, 'two'], [3, 'three']);
     await shop.sync();
@@ -79,7 +79,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'the dashboard of a job that reads
     await shop.same();
   });
 
-  it('shows only the rows of the window, and is sent again if a row becomes too old, even if nothing changed', async () => {
+  it('delivers only the rows in the window, and delivers again if a row becomes too old, even if nothing changed', async () => {
     const shop = await open({
       job: {
         write: { disposition: 'merge', key: 'id', deleted: 'gone', retain: { column: 'updated_at', within: '2h' } },
@@ -100,7 +100,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'the dashboard of a job that reads
     expect((await shop.sync()).jobs).toMatchObject([{ state: 'unchanged', requests: 0 }]);
   });
 
-  it('matches what a dry run predicted, which changes nothing', async () => {
+  it('delivers what a dry run predicted, and the dry run changes nothing', async () => {
     const shop = await open();
     await shop.put([1, 'one'], [2, 'two']);
     const foretold = async () => {
@@ -119,7 +119,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'the dashboard of a job that reads
   });
 
   it.for(seeds)(
-    'is complete after a kill before any durable step of a sync (seed %i)',
+    'delivers everything even after a kill right before any durable step of a sync (seed %i)',
     { timeout: 280_000 },
     async (seed) => {
       const shop = await open();
@@ -145,7 +145,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'the dashboard of a job that reads
     },
   );
 
-  it('forgets nothing if a result is quarantined: the next run includes it, whether the result is discarded or approved', async () => {
+  it('loses nothing if a result is quarantined: the next run includes its rows, whether it is discarded or approved', async () => {
     const shop = await open({ job: { guards: { rows: { maximum: 3 } } } });
     await shop.put([1, 'one'], [2, 'two']);
     await shop.sync();
@@ -191,7 +191,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'the dashboard of a job that reads
     expect((await shop.sync()).jobs).toMatchObject([{ state: 'unchanged' }]);
   });
 
-  it("shows an earlier payload until the job is resumed, and continues from that payload's rows", async () => {
+  it("returns to an earlier payload on a rollback, and continues from that payload's rows once it's resumed", async () => {
     const shop = await open();
     await shop.put([1, 'one']);
     await shop.sync();
@@ -209,7 +209,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'the dashboard of a job that reads
     await shop.same();
   });
 
-  it('survives a backup and restore, including all kept rows', async () => {
+  it('continues after a backup and restore with all its kept rows', async () => {
     const shop = await open();
     await shop.put([1, 'one'], [2, 'two']);
     await shop.sync();
@@ -242,7 +242,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'the dashboard of a job that reads
     await shop.same();
   });
 
-  it('builds other columns, formats and targets from the kept rows, and reads everything again only for another query', async () => {
+  it('uses its kept rows for other columns, formats and targets, and reads everything again only for another query', async () => {
     const shop = await open();
     await shop.put([1, 'one'], [2, 'two']);
     await shop.sync();
@@ -264,7 +264,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'the dashboard of a job that reads
     expect(await shop.shown()).toBe('id,name,amount\n2,two,2.50\n1,again,1.50\n2,too,2.50\n');
   });
 
-  it("refuses to change a job's checkpoint while another process's run holds the job's lease", async () => {
+  it("rejects a change of its checkpoint while another process's run holds its lease", async () => {
     const shop = await open();
     await shop.put([1, 'one']);
     await shop.sync();

@@ -84,7 +84,7 @@ describe('several processes on one state folder and one account', () => {
     }
   });
 
-  it("don't delay each other: a daemon with a long queue, and a user's command", async () => {
+  it("don't delay each other, even if a daemon has a long queue and a user runs a command", async () => {
     const home = await world.home();
     const proxy = await openFaultProxy(world.url);
     const { url } = proxy;
@@ -116,7 +116,7 @@ describe('several processes on one state folder and one account', () => {
     expect(theirs[0]).toBeLessThan(ours.at(-1)!);
   });
 
-  it('run the same job once, and the other process reports which one runs it', async () => {
+  it('run a job only once, and the other process reports which one runs it', async () => {
     const home = await world.home();
     const [name] = await jobsFor(home, { only: instances.slice(0, 1) });
     await home.write('0.csv', `id,name\n${Array.from({ length: 400_000 }, (_, i) => `${i},x\n`).join('')}`);

@@ -110,7 +110,7 @@ describe('sluice login', () => {
     expect(stdout + stderr).not.toContain(new URL(back).searchParams.get('code'));
   });
 
-  it('shows a code to enter on another machine, and waits until it was entered', async () => {
+  it('shows a code to enter on another machine, and waits until it has been entered', async () => {
     const { home } = await makePlace();
     const login = home.start(['login', 'acme', '--code']);
     const address = await addressOf(login);
@@ -141,7 +141,7 @@ describe('sluice login', () => {
     expect(stderr).toContain('sluice login acme --paste');
   });
 
-  it('logs in at any REST API to which a user gives an app access', async () => {
+  it('logs in to any REST API where a user can grant an app access', async () => {
     const { vendor, home } = await makePlace();
     const { url } = vendor;
     const auth = {
@@ -166,7 +166,7 @@ describe('sluice login', () => {
     expect((await home.sync()).jobs).toMatchObject([{ state: 'delivered', rows: 2 }]);
   });
 
-  it('reports that the user did not agree', async () => {
+  it('reports that the user refused', async () => {
     const { home } = await makePlace();
     const login = home.start(['login', 'acme', '--no-browser']);
     const url = new URL(await addressOf(login));
@@ -196,7 +196,7 @@ describe('sluice login', () => {
 });
 
 describe('sluice logins', () => {
-  it('lists logins for people and as JSON, and revokes a login at the vendor', async () => {
+  it('lists logins as text and as JSON, and revokes a login with the vendor', async () => {
     const { home } = await makePlace();
     expect((await home.sluice(['logins'])).stdout).toContain('needs a person');
     await logIn(home);
@@ -265,7 +265,7 @@ describe('tokens in use', () => {
     expect(vendor.asked.map(({ status }) => status)).toEqual([200, 200]);
   });
 
-  it('are lost if the process is killed before it stores them: that is reported, and a new login fixes it', async () => {
+  it('are lost if the process is killed before it stores them; the next sync reports that, and a new login fixes it', async () => {
     const { home } = await makePlace({ accessTtl: 60 });
     await logIn(home);
     const shift = { CLOCK_SHIFT_MS: '70000' };
@@ -282,7 +282,7 @@ describe('tokens in use', () => {
     expect((await home.sync()).jobs).toMatchObject([{ state: 'delivered' }]);
   });
 
-  it('are not lost without the key: the error asks for it, and with the key everything works again', async () => {
+  it('are not lost if the key is missing: the error asks for it, and with the key everything works again', async () => {
     const { home } = await makePlace();
     const key = { SLUICE_KEY: 'k'.repeat(40) };
     const login = home.start(['login', 'acme', '--no-browser'], { env: key });

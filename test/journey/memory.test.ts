@@ -56,7 +56,7 @@ async function peakOfService(world: World): Promise<number> {
 }
 
 describeWithServer({ servers: 'PostgreSQL' }, 'memory', (server) => {
-  it('of the command and the service is the same for four million rows as for one million, with a heap of 96 MB', async () => {
+  it('use of the command and the service is about the same for four million rows as for one, with a heap of 96 MB', async () => {
     const data = await makeFolder();
     const world = await makeWorld({ data, serve: ['--upload-limit', String(sizeLimit)] });
     const one = await carry(million, { server: server(), world });
@@ -74,7 +74,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'memory', (server) => {
   ];
 
   it.for(kinds)(
-    'does not grow with the number of rows, with a heap of 96 MB: $what',
+    "use doesn't grow with the number of rows, with a heap of 96 MB: $what",
     { timeout: 200_000 },
     async (kind) => {
       const world = await makeWorld({ serve: ['--upload-limit', String(sizeLimit)] });

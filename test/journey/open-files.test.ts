@@ -40,7 +40,7 @@ async function setUp() {
   return { world, home };
 }
 
-it('a command is rejected if the limit of open files is too low, with the fix', async () => {
+it('a command fails if the limit on open files is too low, and the error shows the fix', async () => {
   const { home } = await setUp();
   for (const command of ['sync', 'status', 'run', 'doctor', 'demo']) {
     const { code, stderr } = await home.sluice([command], limitedTo(24));
@@ -53,7 +53,7 @@ it('a command is rejected if the limit of open files is too low, with the fix', 
   }
 });
 
-it('a sync delivers with 64 open files, and the error of a run that reaches a limit names it', async () => {
+it('a sync delivers with 64 open files, and a run that reaches a limit reports which one', async () => {
   const { world, home } = await setUp();
   const { code, jobs, stderr } = await home.sync(limitedTo(64));
   expect(code, stderr).toBe(1);

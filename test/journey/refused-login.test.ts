@@ -150,7 +150,7 @@ it('two syncs that start at the same time send a wrong password once', async () 
   expect(logins()).toBe(1);
 });
 
-it('a process that is killed around the steps of a refused login sends the password at most once again', async () => {
+it('a process that is killed around the steps of a refused login sends the password at most once more', async () => {
   const listed = await setUp();
   await listed.home.sync(dieAt(listed, ''));
   const steps = (await stepsOf(listed)).filter((step) =>
@@ -168,7 +168,7 @@ it('a process that is killed around the steps of a refused login sends the passw
   }
 }, 120_000);
 
-it('a process that is killed around a due attempt has made it, or the next process does', async () => {
+it('a process that is killed around a due attempt has made it, or the next process makes it', async () => {
   const listed = await setUp();
   await listed.home.sync();
   makeDue(listed.home);

@@ -32,8 +32,8 @@ async function setUp(world: World, { count, limits = {} }: { count: number; limi
 
 const statesOf = (jobs: readonly { state: string }[]) => jobs.map(({ state }) => state).sort();
 
-describe('a key that is replaced', () => {
-  it("doesn't reset the company's daily usage, in either direction", async () => {
+describe('replacing a key', () => {
+  it("doesn't reset the company's daily usage, even if the old key returns", async () => {
     const world = await makeWorld({ company });
     const { home, write } = await setUp(world, { count: 3, limits: { requests_per_day: 5 } });
     await write('first');

@@ -153,7 +153,7 @@ it("with fail, a daemon doesn't start without a token for each login, nor with a
 it.each([
   ['in the log, one line each', [], ['config.error', 'config.error'], /^CONFIG_UNUSABLE/],
   ['on standard error without a log', ['--log', 'silent'], [], /CONFIG_[\s\S]*CONFIG_[\s\S]*CONFIG_UNUSABLE/],
-])("a daemon reports why a file can't be used at all %s", async (_, flags, lines, stderr) => {
+])('a daemon reports why a config file is unusable, %s', async (_, flags, lines, stderr) => {
   const { home } = await setUp(await makeWorld(), { version: 7, timezone: 'Mars/Base' });
   const started = await home.sluice(['run', ...flags]);
   expect(started.code).toBe(2);

@@ -45,7 +45,7 @@ function encode(format: (typeof formats)[number], batch: Batch): string {
   return Buffer.concat(out.take(true)).toString('latin1');
 }
 
-it('a value of any type is unchanged after it was kept: every format writes the same bytes', async () => {
+it('a kept value of any type stays unchanged: every format writes the same bytes', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 20 }), async (rows) => {
       const rig = new Rig({ disposition: 'append', key: [] });
@@ -62,7 +62,7 @@ it('a value of any type is unchanged after it was kept: every format writes the 
   );
 });
 
-it('keys are sorted like their values: numbers of any size, and text by code point', async () => {
+it('keys are sorted like their values: numbers of any size by value, and text by code point', async () => {
   const sorted = async (type: ColumnType, values: readonly string[]) => {
     const rig = new Rig({ disposition: 'merge', key: ['k'] });
     const rows = await rig.run(

@@ -32,7 +32,7 @@ it('a merge replaces rows with the same key, and returns all rows sorted by key'
   ]);
 });
 
-it('a merge keeps the last of several rows with one key, and the newest if the source says which one is newer', async () => {
+it('a merge keeps the last of several rows with the same key, or the newest if the source says which one is newer', async () => {
   const rows: Row[] = [
     [1, 'b', t(5)],
     [1, 'a', t(3)],
@@ -119,7 +119,7 @@ it('a merge rejects a column with another type, but accepts integers becoming de
   });
 });
 
-it('a merge ignores all types of a run without rows, including that of its key or cursor', async () => {
+it('a merge ignores all column types of a run without rows, even those of its key and cursor', async () => {
   const rig = new Rig(merge);
   const rows = await rig.run([[1, 'a', t(1)]], { cursor: 'at' });
   const typed = (id: Column['type'], at: Column['type']): readonly Column[] => [
@@ -137,7 +137,7 @@ it('a merge ignores all types of a run without rows, including that of its key o
   }
 });
 
-it("a merge rejects a row whose key is null, with its number, and a key that isn't a column or has no exact text", async () => {
+it("a merge reports the number of a row whose key is null, and rejects a key that isn't a column or has no exact text", async () => {
   const rig = new Rig(merge);
   await expect(
     rig.run([
@@ -161,7 +161,7 @@ type Change = readonly [number, string | null];
 const change = fc.tuple(fc.integer({ min: -40, max: 40 }), fc.option(fc.string({ maxLength: 5, unit: 'binary' })));
 const runs = fc.array(fc.array(change, { maxLength: 60 }), { maxLength: 25 });
 
-it('a merge equals a map after any changes in any number of runs, whatever fits in memory', async () => {
+it('a merge has the same result as a map, after any changes in any number of runs, however little fits in memory', async () => {
   await fc.assert(
     fc.asyncProperty(runs, fc.constantFrom(1, 200, 1_000_000), async (all, arenaBytes) => {
       const rig = new Rig({ disposition: 'merge', key: ['id'], deleted: 'gone' }, { arenaBytes });

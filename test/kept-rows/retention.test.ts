@@ -44,7 +44,7 @@ describe("a row's age", () => {
     expect([oneDay.isOld('2026-03-28T11:00:00Z'), oneDay.isOld('2026-03-28T10:59:59Z')]).toEqual([false, true]);
   });
 
-  it("can't be determined from a number, or from a text that isn't a time", () => {
+  it("can't be determined from a number, or from a string that isn't a time", () => {
     expect(() => age('integer', { count: 1, unit: 'days' })).toThrow(expect.objectContaining({ code: 'SET_AGE_TYPE' }));
     expect(() => age('text', { count: 1, unit: 'days' }).isOld('yesterday')).toThrow(
       expect.objectContaining({ code: 'SET_AGE', family: 'row' }),
@@ -58,7 +58,7 @@ const dated: Column[] = [
 ];
 
 describe('kept rows', () => {
-  it("are deleted if they're too old, and a row without a date stays", async () => {
+  it("are deleted if they're too old, but stay if they have no date", async () => {
     const rig = new Rig({
       disposition: 'merge',
       key: ['id'],
@@ -90,7 +90,7 @@ describe('kept rows', () => {
     expect(await rig.run([], { ...told, asOf: noon + 86_400_000 })).toEqual([['3', null]]);
   });
 
-  it('are the newest by a column, up to a maximum, and of equal ones those with the higher key', async () => {
+  it('are the newest ones by a column, up to a maximum; among equal ones, those with the higher key', async () => {
     const rig = new Rig({ disposition: 'merge', key: ['id'], retain: { column: 'day', rows: 3 } }, { arenaBytes: 64 });
     const told = { columns: dated };
     expect(

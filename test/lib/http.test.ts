@@ -29,7 +29,7 @@ it('a response longer than the limit ends before a secret that the limit would s
   }
 });
 
-it('a response that is read completely is unchanged, for parsing', async () => {
+it('a response that is read completely stays unchanged so that it can be parsed', async () => {
   registerSecret(secret);
   const body = `{"key":"${secret}"}`;
   expect(await textOf(body, body.length)).toMatchObject({ text: body, complete: true });

@@ -26,7 +26,7 @@ it("each line in an error message has the journal's error priority", async () =>
   for (const line of lines) expect(line).toMatch(/^<3>/);
 });
 
-it('a stream that has been redirected since then has no priorities', async () => {
+it('a stream that no longer leads to the journal has no priorities', async () => {
   expect(await errorsOf(['status', '-c', '/nowhere/sluice.yaml'], { isJournal: false })).toMatch(/^CONFIG_/);
 });
 

@@ -26,12 +26,12 @@ describe("a process's state", () => {
     expect(processStateOf({ ...ourselves, host: 'elsewhere', boot: 'another' })).toBe('unknown');
   });
 
-  it('is certain after the machine has restarted', () => {
+  it('is known to be dead after the machine has restarted', () => {
     expect(processStateOf({ ...ourselves, boot: 'earlier', start: `${ourselves.start}1` })).toBe('dead');
     expect(processStateOf({ ...ourselves, boot: 'earlier', space: 'pid:[1]' })).toBe('dead');
   });
 
-  it("isn't dead if one boot has two IDs, as with systemd-nspawn", () => {
+  it('is unknown, not dead, if one boot has two IDs, as with systemd-nspawn', () => {
     expect(processStateOf({ ...ourselves, boot: 'made up' })).toBe('unknown');
   });
 

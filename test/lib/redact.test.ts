@@ -74,7 +74,7 @@ describe('a secret', () => {
     expect(redact('must begin with -----BEGIN KEY-----')).toContain('-----BEGIN KEY-----');
   });
 
-  it("isn't shown in the excerpt from a long text, wherever the text is truncated", () => {
+  it("isn't shown in an excerpt from a long string, wherever that is truncated", () => {
     registerSecret('a-rather-long-secret-0123456789');
     for (let before = 0; before < 60; before++) {
       const shown = excerpt(`${'x'.repeat(before)}a-rather-long-secret-0123456789 ${'y'.repeat(50)}`, 40);
@@ -82,7 +82,7 @@ describe('a secret', () => {
     }
   });
 
-  it("isn't even partly visible in an excerpt from the middle of a text, even if the text is itself an excerpt", () => {
+  it("isn't even partly visible in an excerpt from the middle of a string, even if the string is itself an excerpt", () => {
     const secret = '0123456789abcdefghijABCDEFGHIJ'.repeat(2);
     registerSecret(secret);
     const text = `---- ${secret} ----`;
@@ -97,7 +97,7 @@ describe('a secret', () => {
     expect(cutText('a text', 6)).toBe('a text');
   });
 
-  it('is recognized in a text with collapsed white space', () => {
+  it('is recognized even if white space is collapsed', () => {
     registerSecret('two  blanks\tand a tab');
     expect(excerpt('no: two  blanks\tand a tab', 100)).toBe('no: [redacted]');
     expect(redact('no: two blanks and a tab')).toBe('no: [redacted]');
@@ -137,14 +137,14 @@ describe('a secret', () => {
     expect(redact('first-secret second-secret')).toBe('first-secret [redacted]');
   });
 
-  it('from a URL is recognized as written and decoded, and even if it is badly encoded', () => {
+  it("from a URL is recognized both as written and decoded, even if it's badly encoded", () => {
     registerEncodedSecret('p%40ss-word');
     expect(redact('p%40ss-word p@ss-word')).toBe('[redacted] [redacted]');
     registerEncodedSecret('100%-secret');
     expect(redact('100%-secret')).toBe('[redacted]');
   });
 
-  it("is removed from the beginning of a text that splits it, and from part of the text's bytes", () => {
+  it("is removed from the beginning of a string that ends inside it, and from excerpts of the string's bytes", () => {
     registerSecret('a-rather-long-secret');
     expect(beginningOf('key a-rather-long-secret', 12)).toBe('key [redacted]');
     expect(beginningOf('key a-rather-long-secret', 100)).toBe('key a-rather-long-secret');

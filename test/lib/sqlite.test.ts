@@ -163,7 +163,7 @@ describe('a transaction', () => {
 });
 
 describe('a backup', () => {
-  it('contains what was committed, while another connection writes', async () => {
+  it('contains what was committed, even while another connection writes', async () => {
     db.pragma('journal_mode = WAL');
     db.exec('create table t (a); insert into t values (1)');
     const other = new SqliteDatabase(join(folder, 'a.db'));

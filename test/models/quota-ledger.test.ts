@@ -336,7 +336,7 @@ const givenOf = (skew: fc.Arbitrary<number>, allowance: fc.Arbitrary<number>) =>
   });
 
 describe('the daily ledger', () => {
-  it('never allows more of our requests on a day of the service than its allowance, and always allows all of them', async () => {
+  it('never allows more of our requests on a service day than the allowance, and always allows that many', async () => {
     const given = givenOf(fc.integer({ min: -4_900, max: 4_900 }), fc.constant(1_000));
     await fc.assert(
       fc.asyncProperty(given, fc.commands(plain, { maxCommands: 40, size: 'max' }), async (one, commands) => {
@@ -348,7 +348,7 @@ describe('the daily ledger', () => {
     );
   });
 
-  it('agrees with the model under clock jumps, others on the account, and a service that reports a limit', async () => {
+  it('agrees with the model despite clock jumps, other programs on the account, and limits that the service reports', async () => {
     const given = givenOf(fc.integer({ min: -9 * hour, max: 9 * hour }), fc.integer({ min: 1, max: 8 }));
     const wild = [
       ...plain,

@@ -312,7 +312,7 @@ describe('a login whose refresh tokens are valid once', () => {
     },
   );
 
-  it('is never lost by Sluice, even if the clock is set', async () => {
+  it('is never lost by Sluice, even if the clock is changed', async () => {
     const wild = [
       ...calm,
       fc.integer({ min: -30 * 60 * minute, max: 30 * 60 * minute }).map((jump) => new Pass(0, jump)),

@@ -21,8 +21,8 @@ async function attempt(more: Partial<OAuthDescription> = {}) {
   return { consent, asked, answer, heard, state: asked.get('state')!, back: login.redirectUri };
 }
 
-describe('the response of the browser', () => {
-  it('is redeemed only with the state of this attempt', async () => {
+describe("the browser's response", () => {
+  it("is redeemed only with this attempt's state", async () => {
     const { answer, heard, state } = await attempt();
     const others: Record<string, string>[] = [
       {},
@@ -41,7 +41,7 @@ describe('the response of the browser', () => {
     expect(redact('code-of-this-attempt code-of-a-stranger')).toBe('[redacted] [redacted]');
   });
 
-  it('is redeemed with the verifier of its challenge, which is a secret', async () => {
+  it('is redeemed with the secret verifier of its challenge', async () => {
     const { answer, heard, state, asked } = await attempt({ pkce: true });
     await answer({ code: 'the-code', state });
     const sent = new URLSearchParams(heard[0]!.body);
@@ -66,8 +66,8 @@ describe('the response of the browser', () => {
   });
 });
 
-describe('pasted text', () => {
-  it('is the URL of the browser, with a code or an error', async () => {
+describe('pasted input', () => {
+  it("must be the browser's URL, with a code or an error", async () => {
     const { consent, back } = await attempt();
     for (const query of ['code=abc&state=x', 'error=access_denied']) {
       expect(consent.read(` ${back}?${query}\n`).href).toBe(`${back}?${query}`);
@@ -77,7 +77,7 @@ describe('pasted text', () => {
     }
   });
 
-  it('is a bare code if the challenge ties it to this attempt', async () => {
+  it('can be a bare code if the challenge ties it to this attempt', async () => {
     const { consent, back, state } = await attempt({ pkce: true });
     expect(consent.read('a-bare/code+1=').href).toBe(`${back}?code=a-bare%2Fcode%2B1%3D&state=${state}`);
     for (const other of ['abc', 'two words', back]) expect(() => consent.read(other), other).toThrow('not the URL');
@@ -85,7 +85,7 @@ describe('pasted text', () => {
 });
 
 describe('the listener for the browser', () => {
-  it('accepts one response at its path, and passes over those of other attempts', async () => {
+  it('accepts one response at its path, and ignores responses for other attempts', async () => {
     const listener = await Listener.open('http://127.0.0.1:0/back');
     onTestFinished(() => listener.close());
     const redeemed: string[] = [];
@@ -105,7 +105,7 @@ describe('the listener for the browser', () => {
     expect(await waiting).toBe('redeemed');
   });
 
-  it('passes on why a response could not be redeemed, and stops with its signal', async () => {
+  it('passes on why a response could not be redeemed, and stops when its signal is aborted', async () => {
     const refused = await Listener.open('http://127.0.0.1:0/back');
     const ended = refused.wait(() => Promise.reject(new Error('refused')), new AbortController().signal);
     const outcome = expect(ended).rejects.toThrow('refused');

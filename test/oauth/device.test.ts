@@ -51,7 +51,7 @@ async function logInAt(answers: Answer[], device: Partial<DeviceCodes> = {}, onS
   return { consent, slept, forms, granted: (signal = never) => consent.wait(signal) };
 }
 
-it('a device login returns tokens once a user has entered the code on another machine; they are renewed like any others', async () => {
+it('a device login returns tokens once a user has entered the code on another machine; they are renewed like others', async () => {
   const vendor = await vendorForTest();
   const login = personLogin(vendor);
   const { entry, store } = await openDesk({ login });
@@ -79,7 +79,7 @@ it('a device login reports that the user canceled on the page for the code', asy
   await expect(consent.wait(never)).rejects.toMatchObject({ code: 'LOGIN_DENIED', family: 'login' });
 });
 
-it("a device login polls at the vendor's interval, and more slowly if the vendor asks for that", async () => {
+it("a device login polls at the vendor's interval, and slows down if the vendor asks it to", async () => {
   const answers = [codes, no('authorization_pending'), no('slow_down'), no('authorization_pending'), good];
   const { granted, slept, forms } = await logInAt(answers);
   expect(await granted()).toMatchObject({ accessToken: 'the-token', refreshToken: 'r1' });
@@ -113,7 +113,7 @@ it('a device login can be canceled', async () => {
   await expect(granted(stop.signal)).rejects.toMatchObject({ name: 'AbortError' });
 });
 
-it('a device login supports the field names of a vendor whose device codes predate the standard', async () => {
+it('a device login supports the field names of vendors whose device codes predate the standard', async () => {
   const { body } = codes;
   const { verification_uri, expires_in: _, ...rest } = body as Record<string, unknown>;
   const old = { body: { ...rest, verification_url: verification_uri, interval: '7' } };

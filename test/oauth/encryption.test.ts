@@ -35,7 +35,7 @@ describe("a login's stored tokens", () => {
     expect(() => decrypt(kept, 'acme', forgotten)).toThrow(expect.objectContaining({ code: 'LOGIN_KEY_UNKNOWN' }));
   });
 
-  it('use a key file that is created when first needed, readable only by its owner', async () => {
+  it('use a key file that is created when first needed and is readable only by its owner', async () => {
     const folder = await folderForTest();
     const keys = new EncryptionKeys({ former: [] }, folder);
     expect(keys.find('00000000')).toBeUndefined();

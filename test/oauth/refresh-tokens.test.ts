@@ -49,7 +49,7 @@ describe('a refresh token', () => {
     expect(asked()).toEqual(['refresh-0', 'refresh-0', 'refresh-0', 'refresh-3']);
   });
 
-  it('that is refused is replaced by the previous one, which some vendors still accept, before a user is asked', async () => {
+  it('that is refused is replaced by the previous one, which some vendors still accept, before a user must log in', async () => {
     const first = given(1, { refresh_token: 'refresh-1' });
     const { renew, asked, store } = await deskAt('rotating', first, over, given(2, { refresh_token: 'refresh-2' }));
     expect(await renew()).toBe('access-1');

@@ -25,7 +25,7 @@ async function askFor(login: Login, folder?: string) {
 }
 
 describe('a token request', () => {
-  it('is a form with the app in the body, unless the vendor requires something else', async () => {
+  it("is a form with the app's credentials in the body, unless the vendor requires something else", async () => {
     const { url, heard } = await tokenAddress(good);
     await askFor(loginOf(url, { token_parameters: { audience: 'all' } }));
     expect(heard[0]).toMatchObject({ method: 'POST', type: expect.stringContaining('x-www-form-urlencoded') });
@@ -38,7 +38,7 @@ describe('a token request', () => {
     });
   });
 
-  it('has the app in the header, encoded according to RFC 6749', async () => {
+  it("can have the app's credentials in the header, encoded according to RFC 6749", async () => {
     const { url, heard } = await tokenAddress(good);
     await askFor(loginOf(url, { client_authentication: 'basic', scope_separator: ',' }));
     const pair = Buffer.from(heard[0]!.authorization!.replace('Basic ', ''), 'base64').toString();
@@ -49,7 +49,7 @@ describe('a token request', () => {
     });
   });
 
-  it("is JSON, or entirely in a GET request's query", async () => {
+  it("can be JSON, or entirely in a GET request's query", async () => {
     const json = await tokenAddress(good);
     await askFor(loginOf(json.url, { token_request: 'json' }));
     expect(json.heard[0]!.type).toBe('application/json');
@@ -59,7 +59,7 @@ describe('a token request', () => {
     expect(query.heard[0]).toMatchObject({ method: 'GET', body: '', query: { client_secret: 'the+secret/' } });
   });
 
-  it.each([408, 429, 500, 503])("isn't refused with status %i, whatever the response says", async (status) => {
+  it.each([408, 429, 500, 503])("doesn't count as refused with status %i, whatever the response says", async (status) => {
     const headers = { 'content-type': 'application/json', 'retry-after': '90' };
     const { url } = await tokenAddress({ status, headers, body: { error: 'invalid_grant' } });
     await expect(askFor(loginOf(url, {}))).rejects.toMatchObject({
@@ -70,7 +70,7 @@ describe('a token request', () => {
     });
   });
 
-  it('uses user name and password, also after the refresh token has expired', async () => {
+  it('uses the user name and password even after the refresh token has expired', async () => {
     const first = { body: { access_token: 'one', expires_in: 3600, refresh_token: 'r1' } };
     const ended = { status: 400, body: { error: 'invalid_grant' } };
     const { url, heard } = await tokenAddress(first, ended, { body: { access_token: 'two' } });
@@ -233,7 +233,7 @@ describe("a user's login", () => {
     await expect(desk.entry.tokenManager.token()).rejects.toMatchObject({ code: 'LOGIN_ENDED', family: 'login' });
   });
 
-  it('tries the previous refresh token once, which some vendors still accept', async () => {
+  it('tries the previous refresh token once, because some vendors still accept it', async () => {
     const answer = (n: number) => ({ body: { access_token: `a${n}`, refresh_token: `r${n}`, expires_in: 3600 } });
     const ended = { status: 400, body: { error: 'invalid_grant' } };
     const { url, heard } = await tokenAddress(answer(1), answer(2), ended, answer(3));
@@ -247,7 +247,7 @@ describe("a user's login", () => {
     expect(await desk.store.logins.find('acme')).toMatchObject({ state: 'good', asked_at: null });
   });
 
-  it('uses PKCE only if the vendor supports it, with state and the exact URL, and never the same values twice', async () => {
+  it('uses PKCE only if the vendor supports it, sends state and the exact URL, and never reuses a value', async () => {
     const login = loginOf('https://acme.example/token', {
       ...person,
       pkce: true,

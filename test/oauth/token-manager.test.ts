@@ -88,7 +88,7 @@ describe("a user's login", () => {
     expect((await desk.entry.tokenStore.load())?.granted.accessToken).toBe(token);
   });
 
-  it('redacts its newest tokens from every text, and stops searching for expired ones', async () => {
+  it('redacts its newest tokens from all output, and stops searching for expired ones', async () => {
     const vendor = await vendorForTest();
     const desk = await openDesk({ login: personLogin(vendor) });
     await agreeAt(desk);
@@ -103,7 +103,7 @@ describe("a user's login", () => {
     expect(redact(tokens[5]!)).toBe('[redacted]');
   });
 
-  it('survives an unavailable vendor, and uses the token that it has', async () => {
+  it('keeps using its current token while the vendor is unavailable', async () => {
     const vendor = await vendorForTest({ accessTtl: 20 });
     const desk = await openDesk({ login: personLogin(vendor) });
     await agreeAt(desk);
@@ -213,7 +213,7 @@ describe("a user's login", () => {
     expect(await opens(vendor, await tokenOf(desk))).toBe(true);
   });
 
-  it('stays valid if the app is refused: fixing the secret fixes it', async () => {
+  it('stays valid if the app is refused, and works again once the secret is fixed', async () => {
     const vendor = await vendorForTest();
     const desk = await openDesk({ login: personLogin(vendor) });
     await agreeAt(desk);

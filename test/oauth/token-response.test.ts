@@ -29,12 +29,12 @@ describe('a token response', () => {
     expect(scopes).toEqual(['a b', 'a b', 'a b', undefined, undefined]);
   });
 
-  it('has a refresh token only if that is a text', () => {
+  it('has a refresh token only if that is a string', () => {
     const tokens = ['r1', '', null, 5].map((refresh_token) => read({ refresh_token }).refreshToken);
     expect(tokens).toEqual(['r1', undefined, undefined, undefined]);
   });
 
-  it('says whose it is by a field, or by the ID token: the e-mail, the name or the subject', () => {
+  it('names its owner in a field, or in the ID token: the e-mail, the name or the subject', () => {
     const whoIn = (claims: unknown) =>
       read({ id_token: `x.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.y`, user: 12 }).who;
     expect(whoIn({ email: 'e', preferred_username: 'n', sub: 's' })).toBe('e');
@@ -44,7 +44,7 @@ describe('a token response', () => {
     expect(read({ user: 12, id_token: 'x' }, { who_field: 'user' }).who).toBe('12');
   });
 
-  it('keeps the fields that the connector asks for, and no other', () => {
+  it('keeps the fields that the connector requests, and no others', () => {
     const { kept } = read({ a: 'x', b: 2, c: null, d: 'y' }, { keep: ['a', 'b', 'c', 'e'] });
     expect(kept).toEqual({ a: 'x', b: '2' });
     expect(readTokenResponse({ access_token: '' }, description, 7)).toBeUndefined();
@@ -63,7 +63,7 @@ describe('the identity that stored tokens belong to', () => {
     ['user', { username: 'bob' }],
     ['account file', { accountFile: 'bob.json' }],
     ['subject', { subject: 'bob' }],
-  ])('is another one for another %s', (_what, more) => {
+  ])('differs for another %s', (_what, more) => {
     expect(identityOf({ ...login, ...more })).not.toBe(identityOf(login));
     expect(identityOf({ ...unnamed, ...more } as Login)).not.toBe(identityOf(unnamed as Login));
   });

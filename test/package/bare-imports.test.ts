@@ -4,7 +4,7 @@ import { missingPackages } from '../../deploy/build/bare-imports.ts';
 const chunk = (code: string) => missingPackages([{ fileName: 'chunks/a.js', code }], ['pino', '@marc/cel']);
 
 describe('packages that built files import by name', () => {
-  it('are missing if they are neither bundled nor installed, however they are imported', () => {
+  it('count as missing if they are neither bundled nor installed, however they are imported', () => {
     expect(chunk('import a from "yauzl"; a();')).toEqual(['yauzl (loaded by chunks/a.js)']);
     expect(chunk('export { a } from "yauzl/fd"; export * from "b";')).toEqual([
       'b (loaded by chunks/a.js)',
@@ -15,7 +15,7 @@ describe('packages that built files import by name', () => {
     expect(chunk('const a = late$1(import.meta.url, "yauzl");')).toEqual(['yauzl (loaded by chunks/a.js)']);
   });
 
-  it("aren't missing if they are installed, built in, next to the file, or optional for the importing code", () => {
+  it("don't count as missing if they are installed, built in, next to the file, or optional for the importing code", () => {
     const code = `
       import { readFile } from "node:fs"; import os from "os"; import "./b.js"; import door from "#sdk";
       const a = late(import.meta.url, "pino"), b = late(import.meta.url, "@marc/cel/evaluator");

@@ -38,7 +38,7 @@ describe.skipIf(missing !== undefined)(
       packages = join(machine.folder, 'packages');
     });
 
-    it('has the same bytes when the same commit is packaged again', async () => {
+    it('has the same bytes if the same commit is packaged again', async () => {
       const again = join(machine.folder, 'again');
       await makePackages(again);
       for (const name of await readdir(packages)) {
@@ -72,13 +72,13 @@ describe.skipIf(missing !== undefined)(
       await machine.shows('id\n1\n');
     });
 
-    it('runs the daemon as the user sluice, who owns the state', async () => {
+    it('runs the daemon as the sluice user, who owns the state', async () => {
       expect((await machine.done(`stat --format=%U /proc/${await machine.show('MainPID')}`)).trim()).toBe('sluice');
       expect((await machine.done('stat --format=%U:%a /var/lib/sluice')).trim()).toBe('sluice:700');
       expect((await machine.done('stat --format=%U:%a /etc/sluice/credentials')).trim()).toBe('root:700');
     });
 
-    it('has every package that it loads on demand, in at most 12 MB besides Node', async () => {
+    it('contains every package that it loads on demand, and takes at most 12 MB besides Node', async () => {
       const imports = (await packagesNeeded()).map((name) => `import(${JSON.stringify(name)})`);
       await machine.done(
         `cd /usr/lib/sluice && node_modules/node-linux-*/bin/node -e 'Promise.all([${imports}]).catch((error) => { console.error(error); process.exitCode = 1; })'`,
@@ -101,7 +101,7 @@ describe.skipIf(missing !== undefined)(
       }
     });
 
-    it('stops the daemon before an upgrade and starts it after that, and an owed payload is sent', async () => {
+    it('stops the daemon before an upgrade and starts it afterwards, and an owed payload is sent', async () => {
       await machine.owe('id\n2\n');
       const deb = join(packages, await machine.package('.deb'));
       await cp(await makeNewer(deb, machine.folder), machine.path('root/newer.deb'));

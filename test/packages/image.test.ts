@@ -61,7 +61,7 @@ describe.skipIf(missing !== undefined)(
       expect(await podman('image', 'inspect', '--format={{.Config.User}}', image)).toBe('1000:1000');
     });
 
-    it('reads /config/sluice.yaml, and reports that there is none', async () => {
+    it("reads /config/sluice.yaml, and reports an error if it's missing", async () => {
       const error = await sluice('check').catch((reason: Error & { code: number; stderr: string }) => reason);
       expect(error).toMatchObject({ code: 2, stderr: expect.stringContaining('/config/sluice.yaml') });
     });

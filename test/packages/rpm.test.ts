@@ -28,14 +28,14 @@ describe.skipIf(missing !== undefined)(
       rpm = join(machine.folder, 'packages', await machine.package('.rpm'));
     });
 
-    it('names its license, and nothing of the machine that made it', async () => {
+    it('names its license, and reveals nothing about the machine that built it', async () => {
       const tags = '%{NAME} %{LICENSE} %{BUILDHOST} %{PAYLOADCOMPRESSOR} %{VENDOR}';
       expect(await ask('--queryformat', tags)).toBe('sluice Apache-2.0 localhost zstd (none)');
       expect((await ask('--licensefiles')).split('\n')).toContain('/usr/lib/sluice/LICENSE');
       expect(await ask('--configfiles')).toBe('/etc/sluice/sluice.yaml');
     });
 
-    it('requires the libraries of the included Node and what its scripts call', async () => {
+    it('requires the libraries that the included Node needs and the programs that its scripts call', async () => {
       const required = (await ask('--requires')).split('\n').filter((name) => !name.startsWith('rpmlib('));
       const { stdout } = await run('ldd', [join(checkout, 'node_modules', nodePackage, 'bin/node')]);
       const libraries = [...stdout.matchAll(/^\s*(?:\/\S+\/)?([\w+.-]+\.so\.\d+) /gm)].map(([, name]) => name!);
@@ -61,13 +61,13 @@ describe.skipIf(missing !== undefined)(
       await machine.shows('id\n1\n');
     });
 
-    it('runs the daemon as the user sluice, who owns the state', async () => {
+    it('runs the daemon as the sluice user, who owns the state', async () => {
       expect((await machine.done(`stat --format=%U /proc/${await machine.show('MainPID')}`)).trim()).toBe('sluice');
       expect((await machine.done('stat --format=%U:%a /var/lib/sluice')).trim()).toBe('sluice:700');
       expect((await machine.done('stat --format=%U:%a /etc/sluice/credentials')).trim()).toBe('root:700');
     });
 
-    it('stops the daemon before an upgrade and starts it after that, and an owed payload is sent', async () => {
+    it('stops the daemon before an upgrade and starts it afterwards, and an owed payload is sent', async () => {
       await machine.owe('id\n2\n');
       const before = await machine.show('MainPID');
       const newer = await makeRpm({ into: machine.path('root'), revision: '2', epochSeconds: 1_800_000_000 });
@@ -89,7 +89,7 @@ describe.skipIf(missing !== undefined)(
       expect(await machine.done('SLUICE_CONFIG=/etc/sluice/sluice.yaml sluice history')).toContain('orders');
     });
 
-    it('is left out without rpmbuild, and the last line says why and what to install', async () => {
+    it("isn't built without rpmbuild, and the last line says why and what to install", async () => {
       const tools = join(machine.folder, 'tools');
       await mkdir(tools);
       for (const name of await readdir('/usr/bin')) {

@@ -83,7 +83,7 @@ it('rows that the source returns again are rejected if they are appended, and ac
   expect(await job({}, again).run([[1, 'one']])).toMatchObject({ rows: 1 });
 });
 
-it('an error names the columns that are missing to recognize rows that were appended already, and the fix', async () => {
+it("an error names the missing columns without which appended rows can't be recognized, and the fix", async () => {
   const again = { cursor: 'id', comesAgain: () => ({ why: 'columns_gone' as const, columns: ['price'] }) };
   const appended = job({ write: { disposition: 'append', key: [] } }, again);
   await expect(appended.run([[1, 'one']])).rejects.toMatchObject({

@@ -52,7 +52,7 @@ it('a discarded result leaves nothing behind', async () => {
   expect(await sealedRun(given)).toMatchObject({ sha256, bytes });
 });
 
-it.each([3, 200_000])("a sealed result of %i rows is kept, even if it's discarded afterwards", async (there) => {
+it.each([3, 200_000])("a result of %i rows is kept once it's sealed, even if it's discarded afterwards", async (there) => {
   const { given, heard } = rig(extractOf(counting(there)));
   const draft = resultOf(await runPipeline(given));
   const { path } = await draft.seal();

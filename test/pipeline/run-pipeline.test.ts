@@ -43,7 +43,7 @@ describe('a pipeline run', () => {
     expect(statSync(payload.path).mode & 0o077).toBe(0);
   });
 
-  it('dates a payload by the start of its extract', async () => {
+  it('dates a payload to the start of its extract', async () => {
     const instants = [1000, 5000, 9000];
     const clock = { now: () => instants.shift()!, monotonic: () => 0, sleep: async () => {} };
     const { given } = rig(extractOf(rowsConnector([[1, 'a']])), { clock });
@@ -101,7 +101,7 @@ describe('a pipeline run', () => {
     expect(ids).toHaveLength(30_000);
   });
 
-  it('emits events: started, progress, spooled only once the file exists', async () => {
+  it('emits started, progress and spooled events, the last one only once the file exists', async () => {
     const { given, heard } = rig(extractOf(rowsConnector([[1, 'a']])));
     let there = false;
     const emit: typeof given.emit = (...event) => {
@@ -159,7 +159,7 @@ describe('a failing run', () => {
     expect(await problemOf(sealedRun(given))).toMatchObject({ code: 'CONNECTOR_THREW', family: 'bug' });
   });
 
-  it('rejects batches with a columns array other than the announced one', async () => {
+  it("rejects batches whose columns array isn't the announced one", async () => {
     const connector = connectorOf(async function* () {
       yield batchOf([...columns], [[1, 'a']]);
     });
@@ -206,7 +206,7 @@ describe('a source that goes silent', () => {
     expect((await sealedRun(given)).rows).toBe(1);
   });
 
-  it('fails the run after the stall timeout with the available details, and is asked to stop', async () => {
+  it('fails the run with the available details after the stall timeout, and is asked to stop', async () => {
     let told: unknown;
     const connector = connectorOf(async function* ({ signal }) {
       yield batchOf(columns, [[1, 'a']]);
@@ -229,7 +229,7 @@ describe('a source that goes silent', () => {
     expect(problem.message).toContain('while connecting');
   });
 
-  it("is abandoned if it doesn't even close, which is logged", async () => {
+  it("is abandoned if it doesn't even close, and that is logged", async () => {
     const hurried: typeof systemClock = { ...systemClock, sleep: (ms, signal) => systemClock.sleep(ms / 50, signal) };
     const warned: string[] = [];
     const log = { debug: () => {}, info: () => {}, warn: (message: string) => warned.push(message) };
@@ -281,7 +281,7 @@ describe("a run's listener", () => {
     expect(names.at(-1)).toBe('payload.spooled');
   });
 
-  it("doesn't delay a run if its clock never sleeps", async () => {
+  it("doesn't delay a run whose clock never sleeps", async () => {
     const clock = { now: () => 0, monotonic: () => 0, sleep: async () => {} };
     const { given } = rig(extractOf(rowsConnector([[1, 'a']]), { stallTimeoutMs: 1000 }), { clock });
     expect((await sealedRun(given)).rows).toBe(1);
@@ -323,7 +323,7 @@ describe('a stopped run', () => {
     }
   });
 
-  it('starts nothing if it was stopped before it started', async () => {
+  it('reads nothing if it was stopped before it started', async () => {
     let asked = false;
     const connector = connectorOf(async function* () {
       asked = true;

@@ -52,7 +52,7 @@ describe('a run with transforms', () => {
     expect(payload.columns.map(({ name }) => name)).toEqual(['id', 'called', 'double']);
   });
 
-  it('sends the rows that a sort buffered through the steps after it', async () => {
+  it('sends the rows that a sort has buffered through the steps that follow', async () => {
     const transforms = steps(
       ['sort', { by: [{ column: 'id', order: 'desc' }] }],
       ['limit', 2],
@@ -90,7 +90,7 @@ describe('a run with transforms', () => {
     expect(state.batches).toBe(0);
   });
 
-  it('numbers an invalid row as the source does, even if earlier rows were dropped', async () => {
+  it('reports an invalid row with its number at the source, even if earlier rows were dropped', async () => {
     const transforms = steps(['filter', 'id > 15'], ['compute', { x: '1 / (id - 17)' }]);
     const { given } = rig(extractOf(endless().connector, { transforms }));
     const thrown = await sealedRun(given).catch((error: unknown) => error);

@@ -84,7 +84,7 @@ describe("the payload folder's cleanup", () => {
 });
 
 describe('verifying a payload', () => {
-  it.each([1, 100_000])('distinguishes intact, truncated, changed and missing ones (%i bytes)', async (length) => {
+  it.each([1, 100_000])('distinguishes intact, truncated, changed and missing files (%i bytes)', async (length) => {
     const { given } = rig(extractOf(rowsConnector([[1, 'a'.repeat(length)]])));
     const payload = await sealedRun(given);
     expect(await verifyPayload(payload)).toBe('whole');
@@ -97,7 +97,7 @@ describe('verifying a payload', () => {
     expect(await verifyPayload(payload)).toBe('missing');
   });
 
-  it('checks small ones synchronously, so that they stay in order', async () => {
+  it('checks small files synchronously, so that they stay in order', async () => {
     const { given } = rig(extractOf(rowsConnector([[1, 'a']])));
     let state: string | undefined;
     void verifyPayload(await sealedRun(given)).then((is) => (state = is));
@@ -114,12 +114,12 @@ describe('a failed write', () => {
     expect(problem.message).toContain('/var/lib/sluice/payloads');
   });
 
-  it('is try_later for a device error, and config for a permission error', () => {
+  it('belongs to the try_later family for a device error, and to config for a permission error', () => {
     expect(spoolProblem(Object.assign(new Error('x'), { code: 'EIO' }), '/p')).toMatchObject({ family: 'try_later' });
     expect(spoolProblem(Object.assign(new Error('x'), { code: 'EROFS' }), '/p')).toMatchObject({ family: 'config' });
   });
 
-  it('fails the run in the middle, and nothing is left behind', async () => {
+  it('in the middle of a file fails the run and leaves nothing behind', async () => {
     const folder = temporaryFolder();
     // The file size limit simulates a full disk: writing fails in the middle of the file.
     const script = 'ulimit -f 2048; exec "$0" "$@"';
@@ -132,7 +132,7 @@ describe('a failed write', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it("is noticed at the end, too: a file that can't be renamed isn't a payload", async () => {
+  it("is also detected at the end: a file that can't be renamed isn't a payload", async () => {
     const folder = temporaryFolder();
     const file = await SpoolFile.open(folder);
     file.write([Buffer.from('abc')], () => {});
@@ -146,7 +146,7 @@ describe('a failed write', () => {
 describe('a small payload', () => {
   const piece = Buffer.alloc(30_000, 'a');
 
-  it("is not written before it's sealed, and is then complete under its hash", async () => {
+  it("isn't written until it's sealed, and then the complete file is named by its hash", async () => {
     const folder = temporaryFolder();
     const spool = new Spool(folder);
     let back = 0;
@@ -205,7 +205,7 @@ describe('a run with many rows', () => {
     expect(most).toBeLessThanOrEqual(10);
   });
 
-  it('needs no more memory than one with few: five million rows fit in a heap of 64 MB', {
+  it('needs no more memory than a run with few rows: five million fit in a heap of 64 MB', {
     timeout: 180_000,
   }, async () => {
     const folder = temporaryFolder();

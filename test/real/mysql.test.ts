@@ -3,7 +3,7 @@ import { check, problemOf } from '../connectors/db-reader.ts';
 import { describeWithServer } from '../servers/describe.ts';
 
 describeWithServer({ servers: 'MySQL' }, 'MySQL 8', (server) => {
-  it('accepts the account with caching_sha2_password, with and without TLS', async () => {
+  it('accepts an account that uses caching_sha2_password, with and without TLS', async () => {
     expect(await check({ url: server().url })).toMatch(/^MySQL 8\.0\.15 as sluice on test(?:;|$)/);
     expect(await check({ url: server().url, tls: { mode: 'require' } })).toMatch(
       /^MySQL 8\.0\.15 as sluice on test(?:;|$)/,

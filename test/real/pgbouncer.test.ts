@@ -138,7 +138,7 @@ function describePools(server: () => TestServer): void {
       }
     });
 
-    it('lets a read finish that was running at PAUSE, and one start after RESUME', async () => {
+    it('lets a read that was running at PAUSE finish, and another one start after RESUME', async () => {
       const iterator = await firstOf(
         await extract(source(), "select g, repeat('x', 1000) from generate_series(1, 20000) g"),
       );
@@ -153,7 +153,7 @@ function describePools(server: () => TestServer): void {
     });
   });
 
-  it('in statement mode fails with the required change, even in check', async () => {
+  it('in statement mode fails even in check, and the error shows the required change', async () => {
     const { url } = await pool('statement');
     const wanted = { code: 'DB_POOL_MODE', family: 'config', next: expect.stringContaining('pool_mode') };
     expect(await problemOf(check({ url }))).toMatchObject(wanted);
@@ -213,7 +213,7 @@ function describePools(server: () => TestServer): void {
       expect(await check({ url: full.url })).toContain('PostgreSQL');
     });
 
-    it("connections while the server behind it is unavailable, and works once it's back", async () => {
+    it("connections while the server behind it is unavailable, and accepts them once it's back", async () => {
       await admin.end();
       await server().kill();
       const problem = await problemOf(check({ url: pgbouncer.url }));

@@ -69,7 +69,7 @@ function reading(
     });
 
   if (!odd)
-    it("returns every file with an odd name, or names those that it can't return", async () => {
+    it("returns every file with an odd name, or reports the ones that it can't return", async () => {
       for (const [i, name] of oddNames.entries()) await put(`odd/${name}`, `x\n${i}\n`);
       await expect(read({ path: 'odd/*.csv' })).rejects.toMatchObject({
         family: 'job',
@@ -143,7 +143,7 @@ describeWithFileServer(
   (server) => {
     reading(server, { sizes: false });
 
-    it("reports no size of a link's target, which is an error", async () => {
+    it("doesn't report the size of a link's target, which causes an error", async () => {
       await putFile(server(), 'a.csv', 'x\n1\n');
       await symlink('a.csv', join(server().files, 'link.csv'));
       const reading = readFtp({ source: sourceOf(server()), query: { path: '*.csv' } });

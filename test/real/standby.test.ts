@@ -87,7 +87,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a PostgreSQL hot standby', (prima
     expect((await readOn(source, changes, behind.watermark)).rows).toEqual([[String(rows + 1), '1']]);
   });
 
-  it('never returns a part of the rows if they are vacuumed on the primary during the read', async () => {
+  it('never returns only some rows if they are vacuumed on the primary during the read', async () => {
     const standby = await follow({ max_standby_streaming_delay: 0 });
     const reading = idsOf(await extract({ url: standby.url }, query), () => vacuum(standby));
     // While it's sending, a server has no way to report why it ends.
@@ -112,7 +112,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a PostgreSQL hot standby', (prima
     expect((await read({ url: standby.url }, 'select pg_is_in_recovery()')).rows).toEqual([['false']]);
   });
 
-  it('that lags and responds instead of the primary between chunks never makes a part look complete', async () => {
+  it('that lags and replaces the primary between chunks never makes incomplete rows look complete', async () => {
     const standby = await follow();
     await untilReplayed(standby);
     await standby.run('select pg_wal_replay_pause()');

@@ -43,7 +43,7 @@ describe.each(inject('nodes'))('the installed package under Node $major', ({ pat
     }
   });
 
-  it('reports a missing file that it needs at the start like any other', async () => {
+  it('reports a missing file that it needs at startup like any other missing file', async () => {
     const broken = join(await makeFolder(), 'broken');
     await cp(join(installed, '../..'), broken, { recursive: true });
     const dist = join(broken, 'node_modules/sluice/dist');

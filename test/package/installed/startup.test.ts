@@ -109,7 +109,7 @@ describe.each(inject('nodes'))('sync in the installed package under Node $major'
     expect((await sync('unchanged')).used.some((file) => file.includes('hot-read-'))).toBe(true);
   });
 
-  it("writes nothing about Node if it loads a user's connector", async () => {
+  it("prints no Node warning if it loads a user's connector", async () => {
     const { home, world } = await setUp();
     await home.write(
       'two.mjs',
@@ -136,7 +136,7 @@ describe.each(inject('nodes'))('sync in the installed package under Node $major'
     }
   });
 
-  it('deletes the compiled code of builds that were not used for a month, once a day', async () => {
+  it('once a day, deletes the compiled code of builds that have not been used for a month', async () => {
     const { cache, sync } = await setUp();
     await sync('delivered');
     const code = join(cache, 'sluice/code');
