@@ -42,7 +42,7 @@ describe('on the day when the clocks go forward', () => {
     ]);
   });
 
-  it('several daily times inside one gap fire once together', () => {
+  it('several daily times inside one gap fire together, once', () => {
     expect(firings('0,30 2 * * *', berlin, '2026-03-28T12:00Z', 3)).toEqual([
       '03-29T03:00+02:00',
       '03-30T02:00+02:00',
@@ -96,7 +96,7 @@ describe('a cron expression', () => {
     expect(nextFiring(schedule, at + 500)).toBe(at + 86_400_000);
   });
 
-  it('waits years for a leap day, and never fires on a 31st of February', () => {
+  it('waits years for a leap day, and never fires for February 31', () => {
     const after = Date.parse('2096-03-01T00:00Z');
     expect(nextFiring({ cron: '0 0 29 2 *', timezone: 'UTC' }, after)).toBe(Date.parse('2104-02-29T00:00Z'));
     expect(nextFiring({ cron: '0 0 31 2 *', timezone: 'UTC' }, after)).toBeNull();
@@ -124,7 +124,7 @@ describe('a cron expression', () => {
 });
 
 describe('a time zone', () => {
-  it('must be a place, not an offset or an invalid name', () => {
+  it('must be the name of a place, not an offset or an invalid name', () => {
     expect(['Europe/Berlin', 'UTC', 'Asia/Kathmandu'].map(timezoneFault)).toEqual([undefined, undefined, undefined]);
     expect(timezoneFault('Mars/Phobos')).toBe('unknown time zone');
     expect(timezoneFault('+02:00')).toContain('use a name');
@@ -161,7 +161,7 @@ const transitions: { zone: string; at: number }[] = zones.flatMap((zone) => {
 const day = 86_400_000;
 
 describe('around every clock change from 2015 to 2037', () => {
-  it('there are changes to check in all zones that have them', () => {
+  it('there are clock changes to check in all zones that have any', () => {
     expect(transitions.length).toBeGreaterThan(200);
   });
 
@@ -186,7 +186,7 @@ describe('around every clock change from 2015 to 2037', () => {
     );
   });
 
-  it('every plain daily time fires at its local time, or at the jump if that time does not exist', () => {
+  it("every daily time fires at its local time, or at the jump if that time doesn't exist", () => {
     fc.assert(
       fc.property(fc.constantFrom(...transitions), fc.integer({ min: 0, max: 1439 }), ({ zone, at }, minuteOfDay) => {
         const hour = Math.floor(minuteOfDay / 60);

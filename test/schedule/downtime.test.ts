@@ -105,7 +105,7 @@ describe('after any downtime, in any zone, around any clock change', () => {
     );
   });
 
-  it('run_all with a window and a maximum handles the newest missed firings, and counts the others', () => {
+  it('run_all with a window and a maximum runs the newest missed firings, and counts the others', () => {
     fc.assert(
       fc.property(
         scheduled,
@@ -126,7 +126,7 @@ describe('after any downtime, in any zone, around any clock change', () => {
     );
   });
 
-  it('run_once runs once at each check with due firings, and never for the same time twice', () => {
+  it('run_once runs once at each check that finds due firings, and never twice for the same time', () => {
     fc.assert(
       fc.property(scheduled, looks, (given, gaps) => {
         const schedule = scheduleOf(given, { policy: 'run_once' });

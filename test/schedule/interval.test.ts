@@ -12,7 +12,7 @@ describe('an interval', () => {
     expect(times(firingsBetween(thirteen, ...day))).toEqual(['03-28T13:00', '03-29T02:00', '03-29T15:00']);
   });
 
-  it('fires first at its start, and not before', () => {
+  it('fires for the first time at its start, not earlier', () => {
     const from = Date.parse('2026-11-21T06:30Z');
     const given = { every: 4 * hour, from, timezone };
     expect(nextFiring(given, from - 1000 * hour)).toBe(from);

@@ -27,13 +27,13 @@ describe('a firing handled in time', () => {
 describe('missed firings', () => {
   const standing = { nextAt: at('10:00'), now: at('14:20') };
 
-  it('run once for all by default, for the time of the first', () => {
+  it('are caught up by default with one run, for the time of the first one', () => {
     const once = { fire: at('10:00'), nextAt: at('15:00'), ...alone };
     expect(decideMisfire(hourly(), standing)).toEqual(once);
     expect(decideMisfire(hourly({ policy: 'run_once' }), standing)).toEqual(once);
   });
 
-  it("don't run if all of them are older than the window of run_once", () => {
+  it('cause no run if all of them are older than the run_once window', () => {
     const skipped = { first: at('10:00'), last: at('14:00'), firings: 5 };
     expect(decideMisfire(hourly({ policy: 'run_once', withinMs: 10 * 60_000 }), standing)).toEqual({
       skipped,
@@ -57,7 +57,7 @@ describe('missed firings', () => {
     expect(late).toEqual({ fire: at('14:00'), skipped: but, nextAt: at('15:00'), ...alone });
   });
 
-  it('run one after the other with run_all, and the last one no longer counts as a catch-up', () => {
+  it('run one after another with run_all, and the last one no longer counts as a catch-up', () => {
     const policy = hourly({ policy: 'run_all', withinMs: 24 * hour, atMost: 24 });
     const first = decideMisfire(policy, standing);
     expect(first).toEqual({ fire: at('10:00'), nextAt: at('11:00'), hasBacklog: true, isCatchUp: true });
@@ -75,7 +75,7 @@ describe('missed firings', () => {
     expect(inTime).toMatchObject({ fire: at('14:20'), hasBacklog: false, isCatchUp: false });
   });
 
-  it('start within the window of run_all, counted from the start of the catch-up', () => {
+  it("run only if they're within the run_all window, counted from the start of the catch-up", () => {
     const policy = hourly({ policy: 'run_all', withinMs: 3 * hour, atMost: 24 });
     const skipped = { first: at('10:00'), last: at('11:00'), firings: 2 };
     expect(decideMisfire(policy, standing)).toMatchObject({ fire: at('12:00'), skipped, nextAt: at('13:00') });
@@ -83,7 +83,7 @@ describe('missed firings', () => {
     expect(decideMisfire(policy, later)).toMatchObject({ fire: at('13:00'), hasBacklog: true });
   });
 
-  it('are the newest ones if there are more than run_all catches up', () => {
+  it("run only if they're among the newest ones, if there are more than run_all catches up", () => {
     const policy = hourly({ policy: 'run_all', withinMs: 24 * hour, atMost: 2 });
     const skipped = { first: at('10:00'), last: at('12:00'), firings: 3 };
     expect(decideMisfire(policy, standing)).toMatchObject({
@@ -94,7 +94,7 @@ describe('missed firings', () => {
     });
   });
 
-  it("include one that isn't in the schedule itself: a run that was given up before an edit", () => {
+  it("can include a firing that isn't in the schedule: a run that was abandoned before an edit", () => {
     const given = { nextAt: at('14:10'), now: at('14:20') };
     for (const policy of ['run_once', 'run_all'] as const) {
       expect(decideMisfire(hourly({ policy }), given)).toMatchObject({ fire: at('14:10'), nextAt: at('15:00') });
@@ -104,7 +104,7 @@ describe('missed firings', () => {
     });
   });
 
-  it('are counted only up to a limit, and found immediately, after years of a minute schedule', () => {
+  it('are found immediately, and counted only up to a limit, even after years of firings every minute', () => {
     const minutely: Schedule = {
       cron: '* * * * *',
       timezone: 'Europe/Berlin',
@@ -114,7 +114,7 @@ describe('missed firings', () => {
     expect(decision).toMatchObject({ fire: at('09:58'), nextAt: at('09:59'), skipped: { firings: 1000 } });
   });
 
-  it('result in as many runs as their policy says', () => {
+  it('cause as many runs as their policy says', () => {
     const runs = (misfire?: Misfire) => runsDue(hourly(misfire), standing);
     expect(runs()).toBe(1);
     expect(runs({ policy: 'skip' })).toBe(0);
@@ -124,7 +124,7 @@ describe('missed firings', () => {
     expect(runsDue(hourly(), { nextAt: null, now: at('14:20') })).toBe(0);
   });
 
-  it("may be a schedule's last ones", () => {
+  it('can be the last ones in their schedule', () => {
     const leap: Schedule = { cron: '0 0 29 2 *', timezone: 'UTC', misfire: { policy: 'run_all' } };
     const day = Date.parse('2028-02-29T00:00Z');
     expect(decideMisfire(leap, { nextAt: day, now: day + 365 * 24 * hour })).toMatchObject({
@@ -147,13 +147,13 @@ describe("an interrupted run's firing", () => {
     expect(firingBefore(hourly({ policy: 'run_all', withinMs: hour / 3 }), due)).toBe(at('14:00'));
   });
 
-  it('is skipped by the policy skip after the grace period', () => {
+  it('is skipped by the skip policy after the grace period', () => {
     const skip = hourly({ policy: 'skip', withinMs: 24 * hour });
     expect(firingBefore(skip, { ...due, now: at('14:05') })).toBe(at('14:00'));
     expect(firingBefore(skip, { ...due, now: at('14:05') + 1 })).toBeUndefined();
   });
 
-  it('is not older than 400 days', () => {
+  it("is ignored if it's older than 400 days", () => {
     const leap: Schedule = { cron: '0 0 29 2 *', timezone: 'UTC' };
     const [day, next] = [Date.parse('2028-02-29T00:00Z'), Date.parse('2032-02-29T00:00Z')];
     expect(firingBefore(leap, { nextAt: next, now: day + 400 * 24 * hour })).toBe(day);

@@ -12,7 +12,7 @@ describe('a spread', () => {
     ]);
   });
 
-  it('distributes a thousand jobs due in the same minute evenly over ten minutes, and none beyond', () => {
+  it('distributes a thousand jobs due in the same minute evenly over ten minutes, and delays none longer', () => {
     const offsets = names.map((name) => offsetOf(name, 10 * minute));
     const [least, most] = [Math.min(...offsets), Math.max(...offsets)];
     expect([least >= 0, most < 10 * minute]).toEqual([true, true]);
@@ -27,7 +27,7 @@ describe('a spread', () => {
     expect([0, 1000, 1999].map((spread) => offsetOf('orders', spread))).toEqual([0, 0, 0]);
   });
 
-  it('of two seconds uses both', () => {
+  it('of two seconds uses both of them', () => {
     expect(new Set(names.map((name) => offsetOf(name, 2000)))).toEqual(new Set([0, 1000]));
   });
 
@@ -39,7 +39,7 @@ describe('a spread', () => {
   });
 });
 
-it('the share for a text is uniformly distributed between 0 and 1, and the same each time', () => {
+it('the share for a string is the same each time, and shares are uniformly distributed between 0 and 1', () => {
   const shares = names.map(shareOf);
   expect(shares).toEqual(names.map(shareOf));
   expect(Math.min(...shares)).toBeGreaterThanOrEqual(0);

@@ -65,7 +65,7 @@ describe('the timer', () => {
     expect(fired).toEqual([due]);
   });
 
-  it('fires a job that is due later than a timer can count (24.8 days), and not early', async () => {
+  it('fires a job that is due later than a timer can count (24.8 days), but not too early', async () => {
     const due = begin + 26 * 24 * 60 * minute;
     const { fired } = run(due, 1e12);
     await vi.advanceTimersByTimeAsync(25 * 24 * 60 * minute);
@@ -128,7 +128,7 @@ describe('the timer', () => {
     expect(fired.length).toBeGreaterThan(1);
   });
 
-  it('fires in order of time, and checks when asked to', () => {
+  it('fires in chronological order, and checks when asked to', () => {
     const plan = [{ job: 'b', at: begin - 1 }];
     const fired: string[] = [];
     timer.start({
@@ -155,7 +155,7 @@ describe('the timer', () => {
     expect(fired).toEqual([begin + 7_250]);
   });
 
-  it('continues after the process was suspended, without reporting its tick as dead', async () => {
+  it('continues after the process was suspended, without reporting that its tick stopped', async () => {
     const { fired, failures } = run(begin + minute, 60 * minute);
     await vi.advanceTimersByTimeAsync(7_000);
     // Time passes, for both clocks, and no timer is called.

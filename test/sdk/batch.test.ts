@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { type ByteCells, cellText } from '../../src/sdk/batch.ts';
 import fc from '../property.ts';
 
-it('a batch reads every text from its bytes as it was written, short or long, ASCII or not', () => {
+it('a batch reads every string from its bytes unchanged, short or long, ASCII or not', () => {
   fc.assert(
     fc.property(fc.array(fc.option(fc.string({ unit: 'grapheme', maxLength: 20 }))), (texts) => {
       const parts = texts.map((text) => Buffer.from(text ?? '', 'utf8'));

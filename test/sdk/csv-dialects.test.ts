@@ -59,7 +59,7 @@ test('a `sep=` line overrides the delimiter with every dialect, quoted or not', 
   }
 });
 
-test('a `sep=` line counts as one of the lines of skip_rows, and still applies', async () => {
+test('a `sep=` line counts as one of the lines that skip_rows skips, and still applies', async () => {
   for (const blockBytes of [1, 3, 100]) {
     const rowsOf = async (text: string, skip_rows: number) =>
       (await readTable(inputOf(text), 'csv', { skip_rows, blockBytes })).rows;
@@ -100,7 +100,7 @@ test('a wide table loses no column: up to 16,384 are read, and more are rejected
   }
 });
 
-test('errors in a header have its line number, including skipped lines', async () => {
+test("an error in a header has the header's line number, which includes skipped lines", async () => {
   const options = { skip_rows: 2 };
   await expect(readTable(inputOf('T\n\na,a\n1,2\n'), 'csv', options)).rejects.toMatchObject({
     code: 'CSV_HEADER',

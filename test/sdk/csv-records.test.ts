@@ -5,12 +5,12 @@ import { expect, test } from 'vitest';
 import fc, { runsOf } from '../property.ts';
 import { declared, inputOf, readTable } from './inputs.ts';
 
-test('missing and empty stay distinct: an unquoted empty cell is null, a quoted one is the empty string', async () => {
+test('missing and empty cells stay distinct: an unquoted empty cell is null, and a quoted one is the empty string', async () => {
   const { rows } = await readTable(inputOf('a,b,c\n1,,""\n'), 'csv');
   expect(rows).toEqual([['1', null, '']]);
 });
 
-test('null_text is the unquoted text for null; then an unquoted empty cell is empty', async () => {
+test("if null_text is set, that text means null unless it's quoted, and an unquoted empty cell is empty", async () => {
   const { rows } = await readTable(inputOf('a,b,c\n\\N,,"\\N"\n'), 'csv', { null_text: '\\N' });
   expect(rows).toEqual([[null, '', '\\N']]);
 });
@@ -20,7 +20,7 @@ test('quoted cells keep delimiters, line breaks of every kind and doubled quotes
   expect(rows).toEqual([['x,"y"', '1\r\n2\n3\r4']]);
 });
 
-test('line ends may be mixed, and the last row needs none', async () => {
+test('line endings may be mixed, and the last row needs none', async () => {
   const { rows } = await readTable(inputOf('a,b\n1,2\r\n3,4\r5,6'), 'csv');
   expect(rows).toEqual([
     ['1', '2'],
@@ -84,7 +84,7 @@ test('skip_rows and comment skip lines, and errors still count them', async () =
   ]);
 });
 
-test('a row of the wrong width is rejected with its line, even after quoted line breaks', async () => {
+test('a row of the wrong width is rejected with its line number, even after quoted line breaks', async () => {
   const text = 'a,b\n"1\n\r\n2",x\n3,4,5\n';
   for (const size of [1, 3, 1000]) {
     await expect(readTable(inputOf(text, size), 'csv', { blockBytes: size })).rejects.toMatchObject({
@@ -103,7 +103,7 @@ test('an unclosed quote is reported with the line where its row starts', async (
   });
 });
 
-test('text after a closing quote and a quote in an unquoted cell are rejected, never guessed', async () => {
+test('text after a closing quote or a quote in an unquoted cell is rejected; its meaning is never guessed', async () => {
   await expect(readTable(inputOf('a,b\n"x"y,2\n'), 'csv')).rejects.toMatchObject({
     code: 'CSV_QUOTE',
     where: { line: 2 },
@@ -152,7 +152,7 @@ test('types are checked and converted to canonical form; an invalid value is rep
   });
 });
 
-test('columns selects and sorts; other columns are rejected unless they may be ignored', async () => {
+test('`columns` selects and orders columns; others are rejected unless they may be ignored', async () => {
   const columns = [{ name: 'c', type: 'integer' }, { name: 'a' }];
   await expect(readTable(inputOf('a,b,c\n1,2,03\n'), 'csv', { columns })).rejects.toMatchObject({
     code: 'RECORDS_UNKNOWN_COLUMN',
@@ -166,7 +166,7 @@ test('columns selects and sorts; other columns are rejected unless they may be i
   });
 });
 
-test("several inputs with the same columns in another order are one table, with the input's name", async () => {
+test("several inputs with the same columns in any order become one table, with the input's name in a column", async () => {
   const inputs = [inputOf('a,b\n1,2\n', 100, 'one.csv'), inputOf('b,a\n4,3\n', 100, 'two.csv')];
   const table = await readTable(inputs, 'csv', { inputColumn: 'file' });
   expect(declared(table)).toBe('file:text a:text b:text');
@@ -210,7 +210,7 @@ test.each([
   ]);
 });
 
-test('a name or a cell that only resembles that line is read normally', async () => {
+test('a name or a cell that only resembles a sep= line is read normally', async () => {
   expect((await readTable(inputOf('sep=;a,b\n1,2\n'), 'csv')).rows).toEqual([['1', '2']]);
   expect((await readTable(inputOf('a,b\nsep=;,2\n'), 'csv')).rows).toEqual([['sep=;', '2']]);
   expect((await readTable(inputOf('"sep=;",b\n2,3\n'), 'csv')).rows).toEqual([['2', '3']]);
@@ -222,7 +222,7 @@ test.each([
   ['shift_jis', 'a,b\n漢字 表,2\n'],
   ['gb18030', 'a,b\n漢字 😀,2\n'],
   ['cp437', 'a,b\nÜber ╬,2\n'],
-])('%s is read by name, however the bytes are split', async (name, text) => {
+])("%s is read if it's configured, however the bytes are split", async (name, text) => {
   const expected = text.split('\n')[1]!.split(',');
   for (const size of [1, 3, 1000]) {
     const { rows } = await readTable(inputOf(iconv.encode(text, name), size), 'csv', { encoding: name });
@@ -247,7 +247,7 @@ test("bytes that aren't UTF-8 are rejected with their position, however they are
   });
 });
 
-test("gzip is recognized by its first bytes, including several members, and rejected if it's truncated", async () => {
+test("gzip data is recognized by its first bytes, may have several members, and is rejected if it's truncated", async () => {
   const members = Buffer.concat([gzipSync('a,b\n1,2\n'), gzipSync('3,4\n')]);
   for (const size of [1, 1000]) {
     expect((await readTable(inputOf(members, size), 'csv')).rows).toEqual([
@@ -259,7 +259,7 @@ test("gzip is recognized by its first bytes, including several members, and reje
   await expect(readTable(inputOf(cut), 'csv')).rejects.toMatchObject({ code: 'RECORDS_GZIP' });
 });
 
-test('a table wider than any header, and very long cells, are supported', async () => {
+test('a table wider than any header is supported, and so are very long cells', async () => {
   const names = Array.from({ length: 3000 }, (_, i) => `c${i}`);
   const long = 'x'.repeat(1_500_000);
   const { rows } = await readTable(inputOf(`${names.join()}\n${names.join()}\n`, 1000), 'csv');

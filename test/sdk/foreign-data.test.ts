@@ -5,7 +5,7 @@ import { zipOf } from './archives.ts';
 import { inputOf, readTable } from './inputs.ts';
 
 test.each(['utf-16le', 'utf-16be', 'utf-32le', 'utf-32be'])(
-  "%s without a byte order mark is rejected by name, and read if it's configured",
+  "%s without a byte order mark is rejected, and the error names it; if it's configured, it's read",
   async (name) => {
     for (const text of ['a,b\n1,x\n', 'n\r\nx\r\n', 'id,name\n1,Größe\n2,漢字\n']) {
       const bytes = iconv.encode(text, name, { addBOM: false });
@@ -22,7 +22,7 @@ test.each(['utf-16le', 'utf-16be', 'utf-32le', 'utf-32be'])(
   },
 );
 
-test.each(['utf-32le', 'utf-32be'])('%s with a byte order mark is what the mark says', async (name) => {
+test.each(['utf-32le', 'utf-32be'])('%s with a byte order mark is read as the mark says', async (name) => {
   const bytes = iconv.encode('a\n1\n', name, { addBOM: true });
   for (const encoding of [undefined, 'utf-32', 'utf-8']) {
     expect(await readTable(inputOf(bytes, 1), 'csv', { encoding })).toMatchObject({
@@ -32,7 +32,7 @@ test.each(['utf-32le', 'utf-32be'])('%s with a byte order mark is what the mark 
   }
 });
 
-test("a run of NULs, as left by a crash, isn't text", async () => {
+test("a run of NULs, as left by a crash, doesn't count as text", async () => {
   const holes: [format: 'csv' | 'jsonl', text: string, position: number, encoding?: string][] = [
     ['csv', `a,b\n1,2\n3,${'\0'.repeat(4096)}`, 11],
     ['csv', `a,b\n1,"x\0y"\n`, 9],
@@ -104,7 +104,7 @@ test.each([
   ['Office', Buffer.from('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0', 'latin1')],
   ['tar', tarOf('a.csv', 'a\n1\n')],
   ['zip', await zipOf({ 'a.csv': 'a\n1\n' })],
-])('an unsupported kind of file is rejected by name: %s', async (name, bytes) => {
+])('an error names the unsupported kind of file: %s', async (name, bytes) => {
   for (const format of ['csv', 'json', 'jsonl', 'xml'] as const) {
     for (const encoding of [undefined, 'windows-1252']) {
       const read = readTable(inputOf(bytes), format, { encoding, header: false, quote: '' });

@@ -65,7 +65,7 @@ test('white space in a json cell is removed, except in strings', async () => {
   expect(rows).toEqual([['[1,"x  \\" y",{"b":[]}]']]);
 });
 
-test('escapes of every kind are decoded, in keys too; a lone surrogate becomes U+FFFD', async () => {
+test('escapes of every kind are decoded, even in keys; a lone surrogate becomes U+FFFD', async () => {
   const text = String.raw`[{"k\u00e9\n":"\"\\\/\b\f\n\r\t\u0000\u00fc\u6f22\ud83d\ude00","l":"a\ud800b\udc00\ud800\u0041"}]`;
   for (const blockBytes of [1, 7, 1000]) {
     const { columns, rows } = await readTable(inputOf(text, 3), 'json', { blockBytes });
@@ -98,7 +98,7 @@ test('if the path has no records, the error lists what is there', async () => {
   });
 });
 
-test('without a path, the document is the list of records, or the only record', async () => {
+test('without a path, the document is the list of records or the only record', async () => {
   expect((await readTable(json({ a: 1, b: { c: 'x' } }), 'json')).rows).toEqual([['1', 'x']]);
   expect(await readTable(json([]), 'json')).toEqual({ columns: [], rows: [] });
   expect(await readTable(json(['a', 2, null]), 'json')).toMatchObject({
@@ -107,7 +107,7 @@ test('without a path, the document is the list of records, or the only record', 
   });
 });
 
-test('jsonl has one value per line, with any line ends, the last one without', async () => {
+test('jsonl has one value per line, with any line endings, and the last line needs none', async () => {
   for (const blockBytes of [1, 4, 1000]) {
     const table = await readTable(inputOf('{"a":1}\r\n\n{"a":2}\n{"a":3}'), 'jsonl', { blockBytes });
     expect(table.rows).toEqual([['1'], ['2'], ['3']]);
@@ -208,7 +208,7 @@ test('configured types are checked and made canonical', async () => {
   });
 });
 
-test('a type for a key that no record has is not an error, and columns may have a type from types', async () => {
+test('a type for a key that no record has causes no error, and a column gets its type from `types`', async () => {
   const types = { a: 'decimal', gone: 'date' };
   expect(declared(await readTable(json([{ a: 1 }]), 'json', { types }))).toBe('a:decimal');
   expect(declared(await readTable(json([{ a: 1 }]), 'json', { types, columns: [{ name: 'a' }] }))).toBe('a:decimal');
@@ -315,7 +315,7 @@ const tableCell = fc.constantFrom(
   '""',
 );
 
-test('rows that differ only in their values are read like any others, even if one of them differs otherwise', async () => {
+test('rows with the same keys are read like any others, even if one of them has a different form', async () => {
   const tables = fc.record({
     keys: fc.uniqueArray(fc.constantFrom('id', 'a', 'ü', 'long name', 'q"'), { minLength: 1 }),
     rows: fc.array(fc.record({ cells: fc.array(tableCell, { minLength: 5, maxLength: 5 }), odd: fc.nat(12) }), {

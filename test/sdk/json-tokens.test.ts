@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { first } from '../../src/lib/four-bytes.ts';
 import { endsRun, endsRunIn } from '../../src/sdk/records/json-tokens.ts';
 
-it('the scan finds the first byte in four that ends a run, whatever surrounds it', () => {
+it('the scan finds the first of four bytes that ends a run, whatever surrounds it', () => {
   const four = Buffer.alloc(4);
   for (const around of [0x20, 0x21, 0x23, 0x61, 0x7f, 0x80, 0xff, 0x22, 0x5c, 0x00]) {
     for (let byte = 0; byte < 256; byte++) {

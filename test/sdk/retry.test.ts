@@ -39,7 +39,7 @@ describe('a request that fails', () => {
     expect(await retried([error])).toEqual({ end: error, requests: 1, pauses: [] });
   });
 
-  it('is repeated only if the pause that the server asks for is at most the allowed one', async () => {
+  it("is repeated only if the server doesn't ask for a longer pause than allowed", async () => {
     const error = busy({ retryAfterMs: 6 });
     expect(await retried([error], { maxPauseMs: 6 })).toEqual({ end: 'done', requests: 2, pauses: [6] });
     expect(await retried([error], { maxPauseMs: 5 })).toEqual({ end: error, requests: 1, pauses: [] });
@@ -47,7 +47,7 @@ describe('a request that fails', () => {
     expect(await retried([long])).toEqual({ end: long, requests: 1, pauses: [] });
   });
 
-  it("isn't repeated after an abort, not even if the abort comes during the pause", async () => {
+  it("isn't repeated after an abort, even one during the pause", async () => {
     const before = AbortSignal.abort('stopped');
     expect(await retried([], { signal: before })).toMatchObject({ end: 'stopped', requests: 0 });
     const during = new AbortController();

@@ -36,7 +36,7 @@ describe('the watermark of a stream with late records', () => {
     expect(markOf(one).since).toBe(at(expected));
   });
 
-  it("keeps the keys at the last edge only as long as it's the edge", () => {
+  it('keeps the keys at the edge only until the edge moves', () => {
     const before = { since: at('11:55'), edge: ['1'] };
     const same = progress(settling, before);
     same.note([record('11:59', 2)]);
@@ -69,7 +69,7 @@ describe('a known record', () => {
     expect(known(looking, record('10:49'))).toBe(true);
   });
 
-  it('can also be one at or after the end of the range', () => {
+  it('can also be at or after the end of the range', () => {
     const one = progress(keyed, before, new Moment(noon.subtract({ minutes: 30 }), false));
     expect([known(one, record('11:29')), known(one, record('11:30'))]).toEqual([false, true]);
   });

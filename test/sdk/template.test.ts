@@ -43,7 +43,7 @@ describe('a day name', () => {
     expect(render('{{ quarter_start }}', scopeAt(`${day}T12:00:00[UTC]`))).toBe(first);
   });
 
-  it("is in the run's zone, and starts when the day does there", () => {
+  it("is in the run's zone, and stands for the start of the day there", () => {
     const late = scopeAt('2026-11-17T23:30:00[America/New_York]');
     expect(render('{{ today }}', late)).toBe('2026-11-17');
     expect(render('{{ today | iso }}', late)).toBe('2026-11-17T05:00:00Z');
@@ -51,7 +51,7 @@ describe('a day name', () => {
 });
 
 describe('a template', () => {
-  it('keeps the type of a value that makes up all of it, and has no value if a name has none', () => {
+  it("keeps a value's type if it consists of that value alone, and has no value if a name has none", () => {
     const scope = scopeAt('2026-11-18T09:30:00[UTC]', { page: { size: 100 }, list: ['a', 'b'], none: null });
     expect(render('{{ page.size }}', scope)).toBe(100);
     expect(render('n={{ page.size }}', scope)).toBe('n=100');

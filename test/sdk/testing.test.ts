@@ -182,7 +182,7 @@ describe('the standard suite', () => {
     expect(failures).toContainEqual(expect.stringMatching(said));
   });
 
-  it('checks declarations: names, units, examples, sentences, the page', async () => {
+  it('checks declarations: names, units, examples, sentences and the page', async () => {
     const declared = async (changed: Partial<Connector>) =>
       (await failuresOf(connectorKit({ ...shelfWith(), ...changed }, worldWith()), 8)).join('\n');
     const about = 'What this option is for.';
@@ -202,7 +202,7 @@ describe('the standard suite', () => {
     expect(await declared({ id: 'other' })).toContain('"connector: other"');
   });
 
-  it('requires every part of a world, and accepts a reason for a missing one', async () => {
+  it("requires every part of a world, or a reason why it's missing", async () => {
     const bare = {
       open: async () => {
         const { hostile: _, ...rest } = await worldWith().open();

@@ -185,7 +185,7 @@ describe('formats for a whole file', () => {
     expect(rows).toEqual([['2023-11-14T22:13:20Z'], ['2023-11-14T22:13:21Z']]);
   });
 
-  it('apply to texts in XML', async () => {
+  it('apply to text in XML', async () => {
     const { rows } = await readTable(inputOf('<r><x><n>1.234,5</n></x></r>'), 'xml', {
       types: { n: 'decimal' },
       formats,
@@ -254,7 +254,7 @@ describe('the check of declared formats before data is read', () => {
   });
 });
 
-it('a value in an undeclared format is refused with the declaration that may be missing', async () => {
+it('a value in an undeclared format is refused, and the error suggests a declaration', async () => {
   await expect(readTable(inputOf('day\n31.01.2025\n'), 'csv', { types: { day: 'date' } })).rejects.toMatchObject({
     code: 'RECORDS_VALUE',
     seen: '31.01.2025',

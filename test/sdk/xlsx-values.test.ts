@@ -74,13 +74,13 @@ describe('a number with a date format', () => {
   });
 });
 
-it("a date as text is a date, with or without a time, and with a Z that Excel doesn't mean", () => {
+it('a date stored as text is a date, with or without a time, and a Z at its end is ignored', () => {
   expect(isoCell('2026-01-31')).toEqual({ kind: 'date', text: '2026-01-31' });
   expect(isoCell('2026-01-31T08:15:30Z')).toEqual({ kind: 'timestamp', text: '2026-01-31T08:15:30' });
   expect(isoCell('next week')).toEqual({ kind: 'text', text: 'next week' });
 });
 
-it('a column has the type that fits all of its cells', () => {
+it('a column has the type that fits all its cells', () => {
   expect(joined('integer', 'decimal')).toBe('decimal');
   expect(joined('timestamp', 'date')).toBe('timestamp');
   expect(joined('date', 'date')).toBe('date');

@@ -2,7 +2,7 @@ import iconv from 'iconv-lite';
 import { expect, test } from 'vitest';
 import { declared, inputOf, readTable } from './inputs.ts';
 
-test('child elements and attributes become columns, and missing differs from empty', async () => {
+test('child elements and attributes become columns, and missing ones differ from empty ones', async () => {
   const text =
     '<rows><row id="1"><a>x</a><b/></row><row><b> y </b><a xsi:nil="true"/><c><d u="m">5</d></c></row></rows>';
   for (const size of [1, 1000]) {
@@ -15,7 +15,7 @@ test('child elements and attributes become columns, and missing differs from emp
   }
 });
 
-test('entities, CDATA and character references are text; custom entities are rejected and nothing is expanded', async () => {
+test('entities, CDATA and character references become text; custom entities are rejected and never expanded', async () => {
   const { rows } = await readTable(inputOf('<r><i><a>&lt;&amp;&#x1F600;<![CDATA[</row>&x;]]></a></i></r>'), 'xml');
   expect(rows).toEqual([['<&😀</row>&x;']]);
   const bomb = '<!DOCTYPE r [<!ENTITY a "aaaa"><!ENTITY x SYSTEM "file:///etc/passwd">]><r>\n<i><a>&a;&x;</a></i></r>';
@@ -113,7 +113,7 @@ test('elements with different prefixes are one column if their namespace is the 
   }
 });
 
-test('an element whose prefix later means another namespace is a different element', async () => {
+test('elements whose prefix means different namespaces are different elements', async () => {
   const group = (uri: string, id: number) => `<g xmlns:a="${uri}"><r><a:v>${id}</a:v></r><r><a:v>${id}</a:v></r></g>`;
   const text = `<l>${group('one', 1)}${group('two', 2)}</l>`;
   const table = await readTable(inputOf(text), 'xml', { records: 'r' });

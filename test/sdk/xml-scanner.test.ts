@@ -87,7 +87,7 @@ test.for([
   '<r><b/><b><a>1</a></b></r>',
   '<r><b><a>1</a></b><b><c>2</c></b></r>',
   '<r><b><c>2</c></b><b><a>1</a></b></r>',
-])('children of a repeated element are lists, even if none of them is repeated: %s', async (record) => {
+])('children of a repeated element become lists, even if none of them is repeated: %s', async (record) => {
   const table = await same(`<all><r><b><a>0</a></b></r>${record}</all>`, {});
   expect(table).toMatchObject({ columns: expect.stringContaining('b.a:json') });
 });
@@ -97,7 +97,7 @@ test.for([
   '<r><a>1</a><x:a>2</x:a></r>',
   '<r><b><a><c>1</c></a><x:a>2</x:a></b></r>',
   '<r x:k="1" k="2"><y:a/><x:a>2</x:a></r>',
-])('values of elements that differ only in their prefix are lists: %s', async (record) => {
+])('values of elements that differ only in their prefix become lists: %s', async (record) => {
   const before = '<r><a>0</a></r><r k="0"><x:a>0</x:a></r>';
   for (const root of ['all', 'all xmlns="urn:a" xmlns:x="urn:a" xmlns:y="urn:y"']) {
     await same(`<${root}>${before}${record}${before}${record}</all>`);
@@ -149,7 +149,7 @@ test('an error far into a document is reported with its line', async () => {
   });
 });
 
-test('records of every kind may follow each other', async () => {
+test('records of different kinds may follow one another', async () => {
   const kinds = [
     '<r k="1"/>',
     '<r><a>x</a></r>',

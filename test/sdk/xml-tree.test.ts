@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseXml } from '../../src/sdk/service/xml-tree.ts';
 
-test('prefixes are dropped, and everything stays text in its order', () => {
+test('prefixes are dropped, and all values stay text in their original order', () => {
   const text = `<s:Envelope xmlns:s="urn:s"><s:Body n:id="007" xmlns:n="urn:n"><row><a>1.50</a><n:b> x </n:b></row>
 <row><a><![CDATA[<1> & ]]>2</a><b s:nil="true"/></row>note</s:Body></s:Envelope>`;
   expect(parseXml(text)).toEqual({

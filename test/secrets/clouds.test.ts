@@ -55,7 +55,7 @@ describe('a secret in AWS Secrets Manager', () => {
     expect(codesOf((await loadPasswords([written[0]!], { env: {} })).problems)).toEqual(['CONFIG_SECRET_SETTINGS']);
   });
 
-  it("is read with a machine's role, and with a new session if the old one expired", async () => {
+  it("is read with a machine's role, and with a new session if the old one has expired", async () => {
     let sessions = 0;
     const server = await Double.start((asked): Reply => {
       const { method, path, headers } = asked;
@@ -180,7 +180,7 @@ describe('a secret in Google Secret Manager', () => {
     });
   });
 
-  it("is read with the machine's account, and with a new token if the old one expired", async () => {
+  it("is read with the machine's account, and with a new token if the old one has expired", async () => {
     let tokens = 0;
     const server = await Double.start((asked): Reply => {
       if (!asked.path.startsWith('/computeMetadata')) return answer(asked, new Set(['machine-2']));
@@ -253,7 +253,7 @@ describe('a secret in Azure Key Vault', () => {
     expect(codesOf(incomplete.problems)).toEqual(['CONFIG_SECRET_SETTINGS']);
   });
 
-  it('is read with a managed identity, and with a new token if the old one expired', async () => {
+  it('is read with a managed identity, and with a new token if the old one has expired', async () => {
     let tokens = 0;
     const server = await Double.start((asked): Reply => {
       if (asked.path.startsWith('/secrets/')) return answer(asked, 'identity-2');

@@ -20,7 +20,7 @@ describe('a field of a secret', () => {
     },
   );
 
-  it('is named after the first number sign', () => {
+  it('is named by what follows the first number sign', () => {
     expect(referenceOf(' db # a#b ')).toEqual({ name: 'db', field: 'a#b' });
     expect(referenceOf('db')).toEqual({ name: 'db', field: undefined });
   });

@@ -47,7 +47,7 @@ async function startVault(values: readonly string[]) {
   };
 }
 
-describe('a password that was rotated', () => {
+describe('a rotated password', () => {
   it("is read again when it's refused, without a failed run or a hold", async () => {
     const { store, bank, gate } = await setUp();
     expect(await open(gate, renewing(bank, ['former', 'right']))).toBe('open');
@@ -55,27 +55,27 @@ describe('a password that was rotated', () => {
     expect(await store.loginHolds.all()).toEqual([]);
   });
 
-  it('but still reads the same is sent only once', async () => {
+  it('is sent only once if it still reads the same', async () => {
     const { bank, gate } = await setUp();
     expect(await open(gate, renewing(bank, ['wrong', 'wrong']))).toMatchObject({ code: 'BANK_REFUSED' });
     expect(bank.attempts).toBe(1);
   });
 
-  it('is tried once if its new value is refused too, even if each read returns another one', async () => {
+  it('is tried only once more if its new value is refused too, even if each read returns another one', async () => {
     const { store, bank, gate } = await setUp();
     expect(await open(gate, renewing(bank, ['a', 'b', 'c', 'd']))).toMatchObject({ code: 'BANK_REFUSED' });
     expect(bank.attempts).toBe(2);
     expect(await store.loginHolds.all()).toHaveLength(1);
   });
 
-  it('is not sent if its new value is on hold already', async () => {
+  it("isn't sent if its new value is already on hold", async () => {
     const { bank, gate } = await setUp();
     await open(gate, bank.source('known-wrong'));
     expect(await open(gate, renewing(bank, ['former', 'known-wrong']))).toMatchObject({ code: 'LOGIN_ON_HOLD' });
     expect(bank.attempts).toBe(2);
   });
 
-  it('is refused once for many runs that start together', async () => {
+  it('is refused only once if many runs start together', async () => {
     const { bank, gate } = await setUp();
     const source = renewing(bank, ['former', 'right']);
     const all = await Promise.all(Array.from({ length: 10 }, () => open(gate, source)));

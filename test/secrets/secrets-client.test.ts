@@ -30,17 +30,17 @@ it('an address without a server is tried three times', async () => {
   expect(await ask([], { url, isOptional: true })).toEqual({ seen: 'ECONNREFUSED, after 1 attempt', asked: 0 });
 });
 
-it('a server that asks to wait is asked again for at most 30 seconds', async () => {
+it('a server that asks the client to wait is asked again for at most 30 seconds', async () => {
   const wait = { status: 429, headers: { 'retry-after': '14' } };
   expect(await ask([wait])).toEqual({ seen: expect.stringMatching(/^status 429 .*after 3 attempts$/), asked: 3 });
 });
 
-it('a truncated response is no answer: the request is repeated', async () => {
+it("a truncated response doesn't count: the request is repeated", async () => {
   const half = { headers: { 'content-length': '99', connection: 'close' }, body: 'half' };
   expect(await ask([half, { status: 204 }])).toEqual({ seen: 204, asked: 2 });
 });
 
-it('secrets can be read again after the load that read them first was stopped', async () => {
+it('secrets can be read again after the config load that first read them was stopped', async () => {
   const { url } = await Double.start(({ path }) =>
     path.includes('mounts') ? { status: 403 } : { body: { data: { data: { value: 'p-w-1' } } } },
   );

@@ -73,7 +73,7 @@ describe('a secret in Vault', () => {
     expect(server.to(/mounts/)).toHaveLength(1);
   });
 
-  it("can be part of a text, can have variables in its path, and keeps a number's digits", async () => {
+  it("can be part of a string, can have variables in its path, and keeps a number's digits", async () => {
     const { env, secrets } = await startVault();
     Object.assign(secrets, { 'secret/number': JSON.parse('{"pin": 1}') });
     const inside = `x${variable(`vault:secret/${variable('env:NAME')}#password`)}-${variable('vault:secret/number#pin')}`;
@@ -112,7 +112,7 @@ describe('a secret in Vault', () => {
     });
   });
 
-  it("that is missing, or lacks the field, is reported where it's used, without values", async () => {
+  it("that is missing or lacks the field is reported where it's used, without values", async () => {
     const { env } = await startVault();
     const written = ['secret/nowhere#x', 'secret/data/db#x', 'secret/db#pass', 'secret/db', 'secret/db#', '#x'];
     const { problems, config } = await loadPasswords(
@@ -151,7 +151,7 @@ describe('a secret in Vault', () => {
     expect(redact('stale-token')).toBe('[redacted]');
   });
 
-  it('is reported if no address or login is set, or the server is unreachable', async () => {
+  it('causes an error if no address or login is set, or if the server is unreachable', async () => {
     const home = await folderWith({});
     const codes = async (env: Record<string, string>) => {
       const { problems } = await loadPasswords([variable('vault:secret/db#password')], { env: { HOME: home, ...env } });
@@ -191,7 +191,7 @@ describe('a Vault login', () => {
     );
   });
 
-  it('is that of the config, or else of the environment, or else of the file that the vault command writes', async () => {
+  it('comes from the config, or else from the environment, or else from the file that the vault command writes', async () => {
     const { server, env } = await startVault();
     const used = async (top: string, more: Record<string, string | undefined>) => {
       server.asked.length = 0;
@@ -208,7 +208,7 @@ describe('a Vault login', () => {
     expect(redact('token-of-config token-of-file secret-id-1')).toBe('[redacted] [redacted] [redacted]');
   });
 
-  it('is repeated once for all secrets if its token expired', async () => {
+  it('is repeated once for all secrets if its token has expired', async () => {
     const { server, tokens, secrets, logins } = await startVault();
     const many = Array.from({ length: 8 }, (_, i) => `secret/s${i}`);
     for (const path of many) Object.assign(secrets, { [path]: { password: path } });
@@ -239,7 +239,7 @@ describe('a Vault login', () => {
 });
 
 describe('the secrets section', () => {
-  it('is checked like other options, and its own secrets cannot come from a provider', async () => {
+  it("is checked like other options, and its own secrets can't come from a provider", async () => {
     const typo = await loadPasswords([variable('vault:secret/db#password')], { top: 'secrets: {vault: {adress: x}}' });
     expect(typo.problems.map(({ code }) => code)).toEqual(['CONFIG_UNKNOWN_OPTION', 'CONFIG_SECRET_SETTINGS']);
     const itself = await loadPasswords([], { top: `secrets: {vault: {token: '${variable('vault:secret/t')}'}}` });

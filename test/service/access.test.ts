@@ -50,7 +50,7 @@ describe('two companies', () => {
 });
 
 describe('a client account', () => {
-  it('is used with client_id, in the query or in the body, and is isolated from other accounts', async () => {
+  it('is selected by client_id, in the query or in the body, and is isolated from other accounts', async () => {
     const given = await bench();
     const inQuery = await given.call('POST', '/datasources?client_id=bakery', { body: { name: 'Rolls' } });
     const inBody = await given.call('POST', '/datasources', { body: { name: 'Bread', client_id: 'bakery' } });
@@ -74,7 +74,7 @@ describe('a client account', () => {
     expect((await given.call('GET', `/datasource-instances/${id}/data?client_id=bakery`)).text).toBe(body);
   });
 
-  it('given twice with different values is rejected', async () => {
+  it('is rejected if client_id is given twice with different values', async () => {
     const given = await bench();
     const answer = await given.call('POST', '/datasources?client_id=bakery', {
       body: { name: 'A', client_id: 'cafe' },
@@ -98,7 +98,7 @@ describe('a client account', () => {
 });
 
 describe('a data source', () => {
-  it("is visible only to its creator, to those it's shared with, and to administrators", async () => {
+  it("is visible only to its creator, to the users and groups it's shared with, and to administrators", async () => {
     const given = await bench();
     const id = await given.source({}, { key: keys.acmeEditor });
     const seen = async (key: string): Promise<boolean[]> => [
@@ -179,7 +179,7 @@ describe('a data source', () => {
     }
   });
 
-  it("returns the values it was created with, and an update keeps the fields it doesn't name", async () => {
+  it('has the values it was created with, and an update changes only the fields that it names', async () => {
     const given = await bench();
     const id = await given.source({
       name: 'A',
@@ -205,7 +205,7 @@ describe('a data source', () => {
     });
   });
 
-  it('that refers to user properties is dynamic, with instances that have their own IDs', async () => {
+  it('that refers to user properties is dynamic, and its instances have their own IDs', async () => {
     const given = await bench();
     const answer = await given.call('POST', '/datasources', {
       body: { name: 'Mine', properties: { endpoint_url: 'https://x.test/{props.region}', method: 'GET' } },
@@ -224,7 +224,7 @@ describe('a data source', () => {
 });
 
 describe("a data source's properties", () => {
-  it('may contain half a reference in one value and braces in the next', async () => {
+  it('may contain half a reference in one value, and braces in the next one', async () => {
     const given = await bench();
     const properties = { endpoint_url: '{props.region', method: 'get}', parameters: '[{"name":"{props.a"b}"}]' };
     const answer = await given.call('POST', '/datasources', { body: { name: 'Mine', properties } });
@@ -274,7 +274,7 @@ describe("an instance's properties", () => {
     expect((await given.call('GET', path)).body.data.properties).not.toHaveProperty('retries');
   });
 
-  it('named like prototype members never reach a prototype', async () => {
+  it('that are named like prototype members never reach a prototype', async () => {
     const given = await bench();
     const id = await given.source();
     const path = `/datasource-instances/${id}/properties`;
@@ -334,7 +334,7 @@ describe('the authenticated user', () => {
     expect(errorOf(await profile(null, { authorization: 'Bearer x' }))).toEqual([401, 'auth_fail']);
   });
 
-  it('is returned by the profile, in full form with groups and permissions, without changing the last login', async () => {
+  it("is returned by the profile call, in full form with groups and permissions; the call doesn't change the last login", async () => {
     const given = await bench();
     const { data } = (await given.call('GET', '/profile?full=true', { key: keys.acmeViewer })).body;
     expect(data).toMatchObject({
@@ -349,7 +349,7 @@ describe('the authenticated user', () => {
     expect((await given.call('GET', '/profile')).body.data).not.toHaveProperty('groups');
   });
 
-  it('may do what their role allows: an editor creates, but neither reads reports nor manages clients', async () => {
+  it('may do what their role allows: an editor can create items, but neither read reports nor manage clients', async () => {
     const given = await bench({ given: fixtures });
     const sent = { key: keys.acmeEditor };
     expect((await given.call('POST', '/datasources', { ...sent, body: { name: 'A' } })).status).toBe(201);

@@ -67,7 +67,7 @@ describe('the address policy of refreshes', () => {
     for (const policy of [shared, own, open]) expect(far.filter((address) => !policy(address))).toEqual([]);
   });
 
-  it('blocks loopback, link-local and private addresses for a service that others can reach', () => {
+  it('blocks loopback, link-local and private addresses if others can reach the service', () => {
     expect([...loopback, ...near].filter(shared)).toEqual([]);
   });
 

@@ -9,7 +9,7 @@ const set = (given: Bench, name: string, value: number, id = 'bakery'): Promise<
 const statuses = (answers: readonly Answer[]): number[] => answers.map(({ status }) => status).sort();
 
 describe("a client's resources", () => {
-  it('are listed by display name with their current values, and are set by name, all or none', async () => {
+  it('are listed by display name with their current values, and are set by name, all together or not at all', async () => {
     const given = await peopleBench();
     const names = ['API requests per day', 'API requests per second', 'Dashboards', 'Seats', 'Private published links'];
     const listed = async () =>
@@ -58,7 +58,7 @@ describe("a client's resources", () => {
     expect((await dataOf(given, report)).overview).toMatchObject([{ api_usage: '3', api_limit: '3' }]);
   });
 
-  it("change the per-second limit of the client's own users, but not the company's", async () => {
+  it("change the per-second limit of the client's own users, but not that of the company", async () => {
     const clock = new SteppingClock('2026-06-01T12:00:00Z');
     const given = await bench({ limits: true, clock });
     await set(given, 'api.requests.perSecond', 2);
@@ -69,7 +69,7 @@ describe("a client's resources", () => {
     expect(statuses(await three('/users?client_id=bakery', keys.acmeAdmin))).toEqual([200, 200, 200]);
   });
 
-  it('belong to a single client', async () => {
+  it('apply to a single client', async () => {
     const given = await peopleBench();
     const mill = await make(given, '/clients', { name: 'Mill' });
     await set(given, 'company.seats', 1, mill);
@@ -146,7 +146,7 @@ describe('limits on what a client creates', () => {
     expect((await given.call('POST', '/tabs', { body: { name: 'Not limited' } })).status).toBe(201);
   });
 
-  it("apply to private links; public links don't count", async () => {
+  it('apply to private links, but not to public ones', async () => {
     const given = await peopleBench();
     const key = keys.clientAdmin;
     const path = `/dashboard-published-links/${idOf(await tab(given))}`;

@@ -18,7 +18,7 @@ const onClock = async (): Promise<{ given: Bench; clock: SteppingClock }> => {
 };
 
 describe('a client', () => {
-  it('returns the values it was created with, in the list and in detail', async () => {
+  it('has the values it was created with, in the list and in detail', async () => {
     const given = await peopleBench();
     const id = await make(given, '/clients', { name: 'Mill', description: 'grinds', seats: 3, external_id: 'crm-1' });
     const item = { id, name: 'Mill', description: 'grinds', seats: 3, external_id: 'crm-1', last_sign_in: null };
@@ -31,7 +31,7 @@ describe('a client', () => {
     expect(await dataOf(given, `/clients/${id}`)).toMatchObject({ name: 'Windmill', description: 'grinds', seats: -1 });
   });
 
-  it('is immediately an account of its own, with roles and with users who can sign in', async () => {
+  it('is immediately an account of its own, with roles and users who can sign in', async () => {
     const given = await peopleBench();
     const id = await make(given, '/clients', { name: 'Mill' });
     const { roles } = (await dataOf(given, `/roles?client_id=${id}`)) as { roles: { id: string; name: string }[] };
@@ -79,7 +79,7 @@ describe('a client', () => {
     expect(errorOf(answer)).toEqual(forbidden);
   });
 
-  it('returns names in any script unchanged', async () => {
+  it('keeps names in any script unchanged', async () => {
     const given = await peopleBench();
     for (const name of hostileNames) {
       const id = await make(given, '/clients', { name });
@@ -101,7 +101,7 @@ describe('a client', () => {
     expect(await dataOf(given, '/clients')).toEqual({ clients: [] });
   });
 
-  it('can be switched to direct billing more than once', async () => {
+  it('can be switched to direct billing again', async () => {
     const given = await peopleBench();
     for (let i = 0; i < 2; i++) expect((await act(given, 'bakery', 'enable_direct_billing')).status).toBe(200);
     expect(await dataOf(given, '/clients/bakery')).toMatchObject({ direct_billing: true });
@@ -122,7 +122,7 @@ describe("a client's state", () => {
     expect(await dataOf(given, `/clients/${id}`)).toMatchObject({ name: 'Mill', status: 'active' });
   });
 
-  it('changes from trial to expired fourteen days after creation', async () => {
+  it("changes from trial to expired fourteen days after the client's creation", async () => {
     const { given, clock } = await onClock();
     const id = await make(given, '/clients', { name: 'Mill' });
     clock.advance(14 * day - 1);
@@ -137,7 +137,7 @@ describe("a client's state", () => {
     expect(await statusOf(given, id)).toBe('active');
   });
 
-  it('stays on trial fourteen days longer if extended, before or after its end, but only once', async () => {
+  it('stays on trial fourteen days longer if the trial is extended, before or after its end, but only once', async () => {
     const { given, clock } = await onClock();
     const early = await make(given, '/clients', { name: 'Early' });
     const late = await make(given, '/clients', { name: 'Late' });
@@ -152,7 +152,7 @@ describe("a client's state", () => {
     expect(errorOf(await act(given, late, 'extend_trial'))).toEqual(forbidden);
   });
 
-  it("can't be extended if there is no trial, or if it ended too long ago", async () => {
+  it("can't be extended if the client isn't on trial, or if the trial ended too long ago", async () => {
     const { given, clock } = await onClock();
     const id = await make(given, '/clients', { name: 'Mill' });
     expect(errorOf(await act(given, 'bakery', 'extend_trial'))).toEqual(forbidden);
@@ -182,7 +182,7 @@ describe("a client's state", () => {
     expect(answers.map(({ status }) => status)).toEqual([...Array(20).fill(401), 429]);
   });
 
-  it('survives a restart with the same fixtures, which contain no state', async () => {
+  it("survives a restart with the same fixtures, which don't set it", async () => {
     const folder = await scratch();
     const before = await bench({ data: { folder } });
     await put(before, 'bakery', { status: 'grace', seats: 4 });

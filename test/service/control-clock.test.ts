@@ -119,7 +119,7 @@ describe('a service whose clock is moved', () => {
     expect(trend).toHaveLength(1);
   });
 
-  it('runs a refresh each time its interval is over, and not before, even if the clock is set back', async () => {
+  it('runs a refresh each time its interval has passed, and never earlier, even if the clock is set back', async () => {
     let pulls = 0;
     const pull = async function* () {
       pulls += 1;
@@ -152,7 +152,7 @@ describe('a service whose clock is moved', () => {
     await pulled(3);
   });
 
-  it("frees a second's slots if time is advanced, and even while the clock is stopped", async () => {
+  it("frees a second's slots if the clock is advanced, even while it's stopped", async () => {
     const given = await controlled({ limits: true });
     await given.control('PUT', '/clock', { frozen: true });
     const statuses: number[] = [];

@@ -206,7 +206,7 @@ describe('a client receives', () => {
     expect((await see(given, 'PUT', `/datasources/${id}/data`, { body: '[2]' })).status).toBe(200);
   });
 
-  it('a response that is cut off, after some bytes or in the middle; the request takes effect', async () => {
+  it('a response that is cut off, after some bytes or in the middle, and the request takes effect', async () => {
     const given = await controlled();
     await add(given, { nth: 1, truncate: { after_bytes: 0 } });
     await add(given, { nth: 2, truncate: {} });
@@ -218,7 +218,7 @@ describe('a client receives', () => {
     expect((await given.call('GET', '/datasources')).body.meta.total).toBe(2);
   });
 
-  it('a response cut off or slowed down in the same way if the document is streamed from disk', async () => {
+  it('a response that is cut off or slowed down in the same way if the document is streamed from disk', async () => {
     const given = await controlled({ data: { folder: await scratch() } });
     const id = await given.source();
     const document = JSON.stringify(Array.from({ length: 400_000 }, (_, i) => i));
@@ -233,7 +233,7 @@ describe('a client receives', () => {
     expect((await see(given, 'GET', path)).text).toBe(document);
   });
 
-  it('a response in small pieces, complete or too slow', async () => {
+  it('a response in small pieces, completely or too slowly', async () => {
     const given = await controlled();
     const plain = await see(given, 'GET', '/profile');
     await add(given, { nth: 1, drip: { bytes: 20, every_ms: 2 } });
@@ -250,7 +250,7 @@ describe('a client receives', () => {
     expect(await logged(given, '?faulty=true&count=2')).toMatchObject([{ status: 200 }, { status: 200 }]);
   });
 
-  it("a delay before anything happens: if the client doesn't wait, the request has no effect", async () => {
+  it("a response delayed before anything happens; if the client doesn't wait, the request has no effect", async () => {
     const given = await controlled();
     await add(given, { nth: 1, delay_ms: 60_000 });
     await add(given, { nth: 2, delay_ms: 30, answer: { status: 500 } });
@@ -263,7 +263,7 @@ describe('a client receives', () => {
     expect((await given.call('GET', '/datasources')).body.meta.total).toBe(0);
   });
 
-  it('a delay of only the response: the request takes effect even if the client disconnects', async () => {
+  it('a response delayed after the request took effect, even if the client disconnects', async () => {
     const given = await controlled();
     await add(given, { nth: 1, answer_delay_ms: 60_000 });
     await add(given, { nth: 2, answer_delay_ms: 30 });
@@ -274,7 +274,7 @@ describe('a client receives', () => {
     expect((await given.call('GET', '/datasources')).body.meta.total).toBe(2);
   });
 
-  it("no fault that delays the service's shutdown", async () => {
+  it("no response that delays the service's shutdown", async () => {
     const given = await controlled();
     await add(given, { path: '/profile', delay_ms: 60_000 });
     await add(given, { path: '/klips', drip: { bytes: 1, every_ms: 60_000 } });

@@ -42,7 +42,7 @@ describe('the control interface', () => {
     await expect(refused).rejects.toMatchObject({ code: 'SERVICE_CONTROL_TOKEN', family: 'config' });
   });
 
-  it("listens on loopback only, even if the service doesn't", async () => {
+  it("listens only on loopback, even if the service doesn't", async () => {
     const given = await controlled({ host: '0.0.0.0' });
     expect(new URL(given.service.control!.url).hostname).toBe('127.0.0.1');
   });
@@ -113,7 +113,7 @@ describe('a reset', () => {
     expect((await given.call('GET', '/profile')).body.data.date_created).toBe('2030-01-01T00:00:00.000Z');
   });
 
-  it('to empty leaves no accounts; without fixtures, a reset to the start keeps the first admin and their key', async () => {
+  it('to empty leaves no accounts; without fixtures, a reset to the start restores the first admin and their key', async () => {
     const given = new Bench(await startService({ data: 'memory', control: {} }));
     onTestFinished(() => given.close());
     const key = given.service.firstKey!;
@@ -123,7 +123,7 @@ describe('a reset', () => {
     expect((await given.call('GET', '/profile', { key })).body.data).toMatchObject({ company: { name: 'Local' } });
   });
 
-  it('with invalid fixtures changes nothing and says where the error is', async () => {
+  it('with invalid fixtures changes nothing and reports where the error is', async () => {
     const file = join(await scratch(), 'fixtures.json');
     await writeFile(file, JSON.stringify(fixtures));
     const given = new Bench(await startService({ data: 'memory', fixtures: file, limits: false, control: {} }));
@@ -166,7 +166,7 @@ describe('a reset', () => {
     expect(pulls).toBe(2);
   });
 
-  it("cancels an upload that doesn't end, makes requests wait, and responds to them from the new state", async () => {
+  it("cancels an upload that doesn't end; requests wait for it and get responses from the new state", async () => {
     const given = await controlled();
     const id = await given.source();
     const never = async function* () {
@@ -284,7 +284,7 @@ describe("the control interface's request log", () => {
     expect(await ids('')).toEqual([4]);
   });
 
-  it('can be waited for: the response comes with the last expected request, or at the timeout', async () => {
+  it('lets a client wait: the response comes with the last expected request, or at the timeout', async () => {
     const given = await controlled();
     await given.call('GET', '/profile');
     const waiting = given.control('GET', '/requests/wait?path=/profile&count=2&timeout_ms=60000');

@@ -35,7 +35,7 @@ describe('the call counter', () => {
     expect(answers.filter(({ body }) => body.meta.error_code === 'daily_limit_reached')).toHaveLength(60);
   });
 
-  it('discards only the count for the account that just deleted itself', async () => {
+  it('discards only the count of an account that has just deleted itself', async () => {
     const given = await bench();
     await Promise.all([
       given.call('DELETE', '/clients/bakery'),
@@ -45,7 +45,7 @@ describe('the call counter', () => {
     expect([await counted(given), await counted(given, keys.otherAdmin)]).toEqual([2, 2]);
   });
 
-  it('keeps every call with a response if the process is killed', async () => {
+  it('keeps every call that got a response, even if the process is killed', async () => {
     const folder = await scratch();
     const file = join(folder, 'fixtures.json');
     await writeFile(file, JSON.stringify(fixtures));

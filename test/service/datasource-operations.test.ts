@@ -62,7 +62,7 @@ describe("a data source's properties", () => {
     expect((await given.call('DELETE', `/datasources/${id}/properties?name=gone`)).status).toBe(404);
   });
 
-  it("apply to every instance of a dynamic source, with that instance's values, and keep the data", async () => {
+  it("apply to every instance of a dynamic source, with that instance's values, without deleting data", async () => {
     const { given, id, documents } = await dynamic();
     const before = (await instancesOf(given, id)).map((one) => one.id);
     expect(await propertiesOf(given, `/datasources/${id}`)).toEqual({
@@ -100,7 +100,7 @@ describe("a data source's properties", () => {
     expect(await propertiesOf(given, `/datasources/${id}`)).toEqual({});
   });
 
-  it('can be changed by those who may edit the source, and read by those who can see it', async () => {
+  it('can be changed by users who may edit the source, and read by users who can see it', async () => {
     const given = await bench();
     await giveRole(given, ['datasource.edit', 'dashboard.library'], ['acme-editor']);
     const id = await given.source({ properties: { a: '1' } });
@@ -154,7 +154,7 @@ describe('importing a data source', () => {
     });
   });
 
-  it('requires access to the source, through a group unless the user administers sources', async () => {
+  it('requires access to the source through a group, unless the user administers sources', async () => {
     const given = await bench();
     const users = ['acme-viewer', 'acme-editor'];
     await giveRole(given, ['datasource.import', 'client.access', 'dashboard.library'], users);
@@ -185,7 +185,7 @@ describe("deleting a data source's instances", () => {
     expect(await addressesOf(given, id)).toEqual(['http://x.test/n', 'http://x.test/s']);
   });
 
-  it('keeps those with data since last_access, given in the query or the body', async () => {
+  it('keeps instances with data newer than last_access, which is given in the query or the body', async () => {
     const { given, id, documents } = await dynamic();
     for (const sent of [{ query: '?last_access=0' }, { query: '', body: { last_access: 0 } }]) {
       const { query, ...rest } = sent;

@@ -12,7 +12,7 @@ import { Bench, bench, scratch } from './service.ts';
 const page = await readFile(join(import.meta.dirname, '../../docs/service.md'), 'utf8');
 
 describe('docs/service.md', () => {
-  it('has a row for each endpoint as declared: who may call it, which decisions are ours, and what is missing', async () => {
+  it('has a row for each declared endpoint: who may call it, which decisions are ours, and what is missing', async () => {
     const resources = await collectResources();
     expect(page, 'fix it with: npm run generate').toBe(withBehaviourTable(page, resources));
     const endpoints = resources.flatMap((resource) => resource.endpoints);

@@ -62,7 +62,7 @@ function create(
 }
 
 describe('a dynamic data source', () => {
-  it("has one instance for each distinct set of values, its creator's first", async () => {
+  it("has one instance for each distinct set of values, starting with its creator's", async () => {
     const { db, accountId } = await accountWith({ ann: 'north', bob: 'south', cid: 'north' });
     const properties = {
       endpoint_url: 'https://x.test/{props.region}',
@@ -82,7 +82,7 @@ describe('a dynamic data source', () => {
     expect(ids).not.toContain('source');
   });
 
-  it('needs references: a source without them has a single instance with the same ID', async () => {
+  it("needs references: a source without any has a single instance with the source's ID", async () => {
     const { db, accountId } = await accountWith({ ann: 'north', bob: 'south' });
     expect(create(db, { accountId, createdBy: 'ann' }, { endpoint_url: 'https://x.test/{props}/{region}' })).toEqual([
       'source',

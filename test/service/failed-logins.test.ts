@@ -28,7 +28,7 @@ describe('an address', () => {
 });
 
 describe('failed login tracking', () => {
-  it('allows an address twenty failures per minute, and the next one a minute after the first', () => {
+  it('allows an address twenty failures per minute, and the next one a minute after the first one', () => {
     const failures = new FailedLogins();
     for (let i = 0; i < 20; i++) failures.count('a', i * 100);
     expect([failures.wait('a', 2_000), failures.wait('b', 2_000)]).toEqual([58_000, 0]);
@@ -43,13 +43,13 @@ describe('failed login tracking', () => {
     expect(failures.size).toBe(2);
   });
 
-  it('drops an address that only succeeded as soon as another one arrives', () => {
+  it('drops an address without failures as soon as another address arrives', () => {
     const failures = new FailedLogins();
     for (let i = 0; i < 1_000; i++) failures.count(`someone-${i}`, i)();
     expect(failures.size).toBe(1);
   });
 
-  it('is bounded in size, even within a minute and without refused calls', () => {
+  it('has a bounded size, even within a minute and without refused calls', () => {
     const failures = new FailedLogins();
     for (let i = 0; i < 150_000; i++) failures.count(`many-${i}`, 0);
     expect(failures.size).toBe(100_000);

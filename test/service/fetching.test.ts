@@ -65,7 +65,7 @@ describe('a host name that a refresh fetches from', () => {
     expect(names.asked).toEqual(['rebind.test']);
   });
 
-  it('that resolves to this machine is blocked for a service that others can reach', async () => {
+  it('that resolves to this machine is blocked if others can reach the service', async () => {
     let calls = 0;
     const port = await serve((_request, response) => void response.end(`[${++calls}]`));
     names.answers = [['127.0.0.1']];
@@ -73,7 +73,7 @@ describe('a host name that a refresh fetches from', () => {
     expect(calls).toBe(0);
   });
 
-  it('with several addresses is reached only at those that are allowed', async () => {
+  it('with several addresses is contacted only at the allowed ones', async () => {
     const port = await serve((_request, response) => void response.end('[1]'));
     names.answers = [['10.0.0.1', '::ffff:10.0.0.1', '127.0.0.1', '169.254.169.254']];
     expect(await fetched(`http://several.test:${port}/`)).toBe('[1]');

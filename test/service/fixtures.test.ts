@@ -86,7 +86,7 @@ extra: 1
     ]);
   });
 
-  it("that isn't YAML, is empty or doesn't exist is one error with the file's name", async () => {
+  it("that isn't YAML, is empty or doesn't exist causes one error with the file's name", async () => {
     expect((await faultsOf('companies: [}'))[0]).toMatch(/^1: /);
     expect(await faultsOf('')).toHaveLength(1);
     expect(await faultsOf('companies:\n  - {name: A, name: B, plan: grow}')).toEqual([expect.stringContaining('2: ')]);
@@ -96,7 +96,7 @@ extra: 1
     });
   });
 
-  it('gets suggestions for typos, and a key never appears in a message', async () => {
+  it('causes errors that suggest a fix for typos and never contain a key', async () => {
     const file = await fileOf(
       'companies:\n  - {name: A, plan: growth, users: [{email: a@b.c, role: Admin, api_keys: ["has spaces in it"]}]}\n',
     );
@@ -105,7 +105,7 @@ extra: 1
     expect(problem.message).not.toContain('has spaces');
   });
 
-  it("changes nothing if it's loaded again; if changed, the changes apply", async () => {
+  it("changes nothing if it's loaded again; if it was edited, the edits apply", async () => {
     const folder = await scratch();
     const file = await fileOf(JSON.stringify(fixtures));
     const start = async (): Promise<Bench> => {
@@ -137,7 +137,7 @@ extra: 1
     expect((await third.call('GET', '/profile', changed)).status).toBe(200);
   });
 
-  it('without IDs matches existing users and accounts by name', async () => {
+  it('without IDs is matched to existing users and accounts by name', async () => {
     const folder = await scratch();
     const key = 'dd'.repeat(20);
     const file = await fileOf(`companies:
@@ -153,7 +153,7 @@ extra: 1
     expect(profiles[0]).toMatchObject({ data: { groups: [{ name: 'G' }] } });
   });
 
-  it("sets a role's ID, by which the role is found after it was renamed", async () => {
+  it("sets a role's ID, by which the role is found after it has been renamed", async () => {
     const folder = await scratch();
     const key = 'ee'.repeat(20);
     const load = async (name: string): Promise<Bench> => {

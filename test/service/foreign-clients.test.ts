@@ -112,7 +112,7 @@ describe('curl', () => {
     expect([said.status, said.text]).toEqual([400, expect.stringContaining('data_too_large')]);
   });
 
-  it('signs in with a password in the URL, in a header and with its own option', async () => {
+  it('signs in with a password in the URL, in a header or through its own option', async () => {
     const given = await bench({ given: fixtures });
     const { port } = given.service;
     const signed = [
@@ -254,7 +254,7 @@ describe('a client that writes raw HTTP', () => {
     expect(await dataOf(given, id)).toBe('[1,2]');
   });
 
-  it('may pipeline its requests, and gets the responses in order', async () => {
+  it('may pipeline its requests and gets the responses in order', async () => {
     const { service } = await bench();
     const get = (path: string, last = ''): string => `GET /api/1.0${path} HTTP/1.1\r\nhost: x\r\n${key}\r\n${last}\r\n`;
     const answer = await raw(service, [

@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { SqliteDatabase } from '../../src/lib/sqlite.ts';
 import { readMigrations } from '../../src/service/store/migrate.ts';
 
-it('deletions scan no table: every reference to the deleted row is found by an index', async () => {
+it('a deletion never scans a table: every reference to the deleted row is found by an index', async () => {
   const db = new SqliteDatabase(':memory:');
   onTestFinished(() => void db.close());
   for (const { sql } of await readMigrations()) db.exec(sql);

@@ -23,7 +23,7 @@ describe("a group's default dashboards (section 4.9)", () => {
     expect(await dataOf(given, `${path}/${id}`)).toEqual({ ...listed, klips_shared: 2, total_klips: 3 });
   });
 
-  it('are sorted by index; those without one come last', async () => {
+  it('are sorted by index, and the ones without an index come last', async () => {
     const given = await peopleBench();
     const add = async (name: string, more: object): Promise<string> =>
       make(given, path, { tab_id: await createTab(given, { name }), ...more });
@@ -50,7 +50,7 @@ describe("a group's default dashboards (section 4.9)", () => {
     expect(await dataOf(given, `${path}/${last}`)).toMatchObject({ description: null });
   });
 
-  it('are shared with the group, for viewing or editing, as long as they are its default', async () => {
+  it("are shared with the group, for viewing or editing, as long as they're its defaults", async () => {
     const given = await peopleBench();
     const tab = await createTab(given);
     expect(await sees(given, tab, keys.acmeViewer)).toBe(false);
@@ -100,7 +100,7 @@ describe("a group's default dashboards (section 4.9)", () => {
     expect(await pagesOf(given, '/groups/bakery-team/default-tabs?client_id=bakery', 'tabs')).toHaveLength(1);
   });
 
-  it("belong to one group: another group doesn't find them; they are deleted with the group or the dashboard", async () => {
+  it('belong to one group, are hidden from other groups, and are deleted with the group or the dashboard', async () => {
     const given = await peopleBench();
     const tab = await createTab(given);
     const id = await make(given, path, { tab_id: tab });

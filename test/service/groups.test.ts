@@ -3,7 +3,7 @@ import { dataOf, errorOf, hostileNames, make, managerKey, pagesOf, peopleBench }
 import { keys } from './service.ts';
 
 describe('a group (section 4.9)', () => {
-  it('returns the values it was created with, in the list, in detail and in full', async () => {
+  it('has the values it was created with, in the list, in detail and in full', async () => {
     const given = await peopleBench();
     const id = await make(given, '/groups', { name: 'Sales', description: 'who sell', external_id: 'crm-7' });
     expect(await pagesOf(given, '/groups', 'groups')).toEqual([
@@ -18,7 +18,7 @@ describe('a group (section 4.9)', () => {
     expect(await dataOf(given, `/groups/${id}?full=false`)).toEqual({ ...detail, num_members: 1 });
   });
 
-  it("keeps the fields that an update doesn't name; null clears a field", async () => {
+  it('keeps its name if an update sets that to null, and ignores unknown fields', async () => {
     const given = await peopleBench();
     const id = await make(given, '/groups', { name: 'Sales', description: 'who sell' });
     const answer = await given.call('PUT', `/groups/${id}`, { body: { description: 'who sold', name: null, x: [1] } });
@@ -27,7 +27,7 @@ describe('a group (section 4.9)', () => {
     expect((await given.call('PUT', `/groups/${id}`, { body: { name: 'Sales' } })).status).toBe(200);
   });
 
-  it('returns names in any script unchanged', async () => {
+  it('keeps names in any script unchanged', async () => {
     const given = await peopleBench();
     for (const name of hostileNames) {
       const id = await make(given, '/groups', { name });
@@ -35,7 +35,7 @@ describe('a group (section 4.9)', () => {
     }
   });
 
-  it('is listed for users who can manage users or view groups, and managed only by the former', async () => {
+  it('is listed for users who can manage users or view groups, but only the former can manage it', async () => {
     const given = await peopleBench();
     const role = await make(given, '/roles', { name: 'Group viewer', permissions: ['group.view'] });
     await given.call('PUT', `/roles/${role}/users/acme-viewer`);
@@ -48,7 +48,7 @@ describe('a group (section 4.9)', () => {
     ]);
   });
 
-  it("of another company or client isn't found; with client_id, only the client's own groups are", async () => {
+  it("of another company or client isn't found; with client_id, only the client's own groups are found", async () => {
     const given = await peopleBench();
     for (const path of ['/groups/other-team', '/groups/bakery-team', '/groups/acme-team?client_id=bakery']) {
       expect((await given.call('GET', path)).status).toBe(404);
@@ -99,7 +99,7 @@ describe("a group's members", () => {
     }
   });
 
-  it("must be in the same account; others aren't found", async () => {
+  it("must be in the group's account; other users aren't found", async () => {
     const given = await peopleBench();
     for (const user of ['other-admin', 'bakery-admin', 'unknown']) {
       expect((await given.call('PUT', `/groups/acme-team/users/${user}`)).status).toBe(404);

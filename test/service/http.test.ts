@@ -81,7 +81,7 @@ describe('the HTTP server', () => {
     expect(errorOf(await given.call('PATCH', '/datasources', { key: null }))).toEqual([401, 'auth_not_provided']);
   });
 
-  it("returns 400 for a path that can't be decoded and for invalid HTTP", async () => {
+  it("returns 400 for a path that can't be decoded, and for invalid HTTP", async () => {
     const given = await bench();
     const head = `host: x\r\nconnection: close\r\nkf-api-key: ${keys.acmeAdmin}\r\n\r\n`;
     expect(await raw(given, `GET /api/1.0/datasources/%zz HTTP/1.1\r\n${head}`)).toMatch(

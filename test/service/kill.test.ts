@@ -31,7 +31,7 @@ async function documentsOf(data: string): Promise<{ known: string[]; there: stri
   }
 }
 
-describe('a service that is killed during the writes of fifty clients', () => {
+describe('a service that is killed while fifty clients write', () => {
   it.each([11, 23, 47, 101, 977])(
     'shows, after the next start, everything it confirmed and nothing partial (seed %i)',
     async (seed) => {

@@ -8,7 +8,7 @@ const annotate = async (given: Bench, id: string, body: string, key: string = ke
 const bodies = (answer: Answer): string[] =>
   (answer.body.data.annotations as { body: string }[]).map(({ body }) => body);
 
-describe('4.7 an annotation', () => {
+describe('an annotation (4.7)', () => {
   it('has its author and creation time, and keeps both if its text is changed', async () => {
     const clock = new SteppingClock('2026-03-01T12:00:00Z');
     const given = await bench({ given: withPeople(), clock });
@@ -39,7 +39,7 @@ describe('4.7 an annotation', () => {
     }
   });
 
-  it('of a user without a name shows their e-mail address', async () => {
+  it('by a user without a name shows their e-mail address', async () => {
     const given = await bench();
     const id = await newKlip(given);
     const note = await annotate(given, id, 'A dip');
@@ -61,7 +61,7 @@ describe('4.7 an annotation', () => {
     });
   });
 
-  it('is readable only by users who see the Klip and have the permission', async () => {
+  it('can be read only by users who can see the Klip and have the permission', async () => {
     const given = await bench({ given: withPeople() });
     const id = await newKlip(given);
     const note = await annotate(given, id, 'A dip');
@@ -123,7 +123,7 @@ describe('4.7 an annotation', () => {
   });
 });
 
-describe('4.7 the list of annotations', () => {
+describe('the list of annotations (4.7)', () => {
   it('is limited by start_date and end_date, both inclusive, in creation order and paged', async () => {
     const clock = new SteppingClock('2026-03-01T12:00:00Z');
     const first = Date.parse('2026-03-01T12:00:00Z') / 1000;

@@ -8,7 +8,7 @@ const asBakery = { key: keys.clientAdmin };
 const listed = async (given: Bench, path: 'klips' | 'datasources'): Promise<{ id: string; name: string }[]> =>
   (await given.call('GET', `/${path}`, asBakery)).body.data[path] as { id: string; name: string }[];
 
-describe('4.6 importing a Klip into a client account', () => {
+describe('importing a Klip into a client account (4.6)', () => {
   it("copies the Klip and its data sources, and doesn't change the original", async () => {
     const given = await bench();
     const rest = await given.source({
@@ -65,7 +65,7 @@ describe('4.6 importing a Klip into a client account', () => {
     expect((await given.call('GET', `/datasources/${rest}/share-rights`, asBakery)).status).toBe(401);
   });
 
-  it('gives the copy of a schema a new ID if it has one, and drops deleted sources', async () => {
+  it('gives the copied schema a new ID if it has one, and drops deleted sources', async () => {
     const given = await bench();
     const gone = await given.source();
     const id = await newKlip(given);
@@ -99,7 +99,7 @@ describe('4.6 importing a Klip into a client account', () => {
     });
   });
 
-  it('creates a new copy each time, which is changed and deleted independently', async () => {
+  it('creates a new copy each time, which can be changed and deleted independently', async () => {
     const given = await bench();
     const id = await newKlip(given, { schema: schemaNaming(await given.source()) });
     const copies = [lastOf(await importKlip(given, id)), lastOf(await importKlip(given, id))];
@@ -132,7 +132,7 @@ describe('4.6 importing a Klip into a client account', () => {
     expect(await listed(given, 'klips')).toEqual([]);
   });
 
-  it("returns 401 for another company's Klip, and for one that the caller has no access to", async () => {
+  it("returns 401 for another company's Klip, and for a Klip that the caller has no access to", async () => {
     const given = await bench({ given: withPeople() });
     const theirs = await newKlip(given, {}, { key: keys.otherAdmin });
     expect(errorOf(await importKlip(given, theirs))).toEqual([401, 'permission_denied']);

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { errorOf, lastOf, newKlip, people, withPeople } from './klip-fixtures.ts';
 import { type Answer, bench, keys } from './service.ts';
 
-describe("4.6 an instance's ID", () => {
-  it('returns the Klip on the dashboard, to those who can see that Klip', async () => {
+describe("an instance's ID (4.6)", () => {
+  it('returns the Klip on the dashboard to users who can see that Klip', async () => {
     const given = await bench({ given: withPeople() });
     const id = await newKlip(given);
     const tab = lastOf(await given.call('POST', '/tabs', { body: { name: 'Board' } }));
@@ -25,7 +25,7 @@ describe("4.6 an instance's ID", () => {
   });
 });
 
-describe('4.6 client-instances', () => {
+describe('client-instances (4.6)', () => {
   it("are the copies of a Klip on the dashboards of the company's clients, paged", async () => {
     const given = await bench();
     const id = await newKlip(given);

@@ -4,8 +4,8 @@ import { type Answer, bench, keys } from './service.ts';
 
 const team = { group_id: 'acme-team', can_edit: true };
 
-describe('4.6 sharing a Klip', () => {
-  it('grants access, changes it, and ends it with a DELETE that has a body', async () => {
+describe('sharing a Klip (4.6)', () => {
+  it('grants, changes and revokes access; a DELETE with a body revokes it', async () => {
     const given = await bench();
     const id = await newKlip(given);
     const path = `/klips/${id}/share-rights`;
@@ -35,7 +35,7 @@ describe('4.6 sharing a Klip', () => {
     expect((await given.call('GET', path)).body.data).toEqual({ share_rights: [] });
   });
 
-  it('ends for all or for none: 404 for an unknown group, 403 for one that has no access', async () => {
+  it('is revoked for all or for none: 404 for an unknown group, 403 for a group without access', async () => {
     const given = await bench();
     const id = await newKlip(given);
     await shareWithTeam(given, id);

@@ -7,8 +7,8 @@ const ids = (answer: Answer): string[] => (answer.body.data.klips as { id: strin
 const detailOf = async (given: Bench, id: string, sent: object = {}): Promise<Record<string, unknown>> =>
   (await given.call('GET', `/klips/${id}?full=true`, sent)).body.data;
 
-describe('4.6 a Klip', () => {
-  it("is created, read, updated and deleted; an update keeps the fields it doesn't name", async () => {
+describe('a Klip (4.6)', () => {
+  it('can be created, read, updated and deleted; an update changes only the fields that it names', async () => {
     const clock = new SteppingClock('2026-03-01T12:00:00Z');
     const given = await bench({ clock });
     const answer = await given.call('POST', '/klips', { body: { name: 'Sales', description: 'of all' } });
@@ -38,7 +38,7 @@ describe('4.6 a Klip', () => {
     expect((await given.call('GET', '/klips')).body.meta.total).toBe(0);
   });
 
-  it("shows in full form who it's shared with, and its data sources as far as the caller can see them", async () => {
+  it("shows in full form who it's shared with, and the data sources that the caller can see", async () => {
     const given = await bench({ given: withPeople() });
     const one = await given.source({ name: 'One' });
     const two = await given.source({ name: 'Two' });
@@ -76,7 +76,7 @@ describe('4.6 a Klip', () => {
     }
   });
 
-  it("is visible only to its creator, to those it's shared with, and to Klip administrators", async () => {
+  it("is visible only to its creator, to the users and groups it's shared with, and to Klip administrators", async () => {
     const given = await bench({ given: withPeople() });
     const id = await newKlip(given, {}, { key: people.bo });
     const seen = async (key: string): Promise<boolean[]> => [
@@ -158,7 +158,7 @@ describe('4.6 a Klip', () => {
   });
 });
 
-describe('4.6 the list of Klips', () => {
+describe('the list of Klips (4.6)', () => {
   it('is paged in creation order, with the total count', async () => {
     const clock = new SteppingClock('2026-03-01T12:00:00Z');
     const given = await bench({ clock });
@@ -177,7 +177,7 @@ describe('4.6 the list of Klips', () => {
     expect(await page('?offset=27')).toEqual([0, 27, []]);
   });
 
-  it('with datasource_id has only Klips whose schema references the source, even after the schema changed', async () => {
+  it('with datasource_id has only Klips whose schema references the source, even after the schema has changed', async () => {
     const given = await bench({ given: withPeople() });
     const one = await given.source();
     const two = await given.source();
@@ -197,7 +197,7 @@ describe('4.6 the list of Klips', () => {
     expect((await detailOf(given, both)).datasources).toEqual([]);
   });
 
-  it("can't be filtered by others' sources", async () => {
+  it("can't be filtered by other users' sources", async () => {
     const given = await bench({ given: withPeople() });
     const theirs = await given.source({}, { key: keys.otherAdmin });
     const clients = await given.source({ client_id: 'bakery' });
@@ -209,7 +209,7 @@ describe('4.6 the list of Klips', () => {
   });
 });
 
-describe("4.6 others' Klips", () => {
+describe("other accounts' Klips (4.6)", () => {
   it("aren't found by another company, nor by a client or its company without client_id", async () => {
     const given = await bench();
     const theirs = await newKlip(given, {}, { key: keys.otherAdmin });
@@ -247,7 +247,7 @@ describe("4.6 others' Klips", () => {
     expect(ids(await given.call('GET', '/klips'))).toEqual([]);
   });
 
-  it('of a client are used with client_id, in the query or in the body', async () => {
+  it("can be used by a client's company with client_id, in the query or in the body", async () => {
     const given = await bench();
     const inQuery = lastOf(await given.call('POST', '/klips?client_id=bakery', { body: { name: 'Rolls' } }));
     const inBody = await newKlip(given, { name: 'Bread', client_id: 'bakery' });

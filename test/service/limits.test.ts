@@ -84,7 +84,7 @@ describe('five requests in a second', () => {
       expect((await given.call('GET', '/profile', { key })).status).toBe(200);
   });
 
-  it('include calls that return 401, 404 and 405', async () => {
+  it('include calls that return 401, 404 or 405', async () => {
     const given = await bench({ limits: true, clock: new SteppingClock('2026-06-01T12:00:00Z') });
     const sent = { key: keys.acmeNobody };
     const answers = [
@@ -98,7 +98,7 @@ describe('five requests in a second', () => {
     expect(codes(answers)).toEqual([401, 404, 405, 401, 200, 429]);
   });
 
-  it('are the maximum that the request log shows as allowed under load', async () => {
+  it('are the most that the request log shows as allowed in any second under load', async () => {
     const given = await bench({ limits: true });
     const end = performance.now() + 3_000;
     const hammer = async (): Promise<void> => {
@@ -113,7 +113,7 @@ describe('five requests in a second', () => {
     for (let i = 5; i < passed.length; i++) expect(passed[i]! - passed[i - 5]!).toBeGreaterThanOrEqual(1000);
   });
 
-  it('can be another number for a company, and unlimited if limits are off', async () => {
+  it('are only the default: a company can have its own limit, and limits can be off', async () => {
     const clock = new SteppingClock('2026-06-01T12:00:00Z');
     const given = { companies: [{ ...fixtures.companies[0]!, requests_per_second: 2 }] };
     const limited = await bench({ limits: true, clock, given });
@@ -128,7 +128,7 @@ describe('five requests in a second', () => {
 });
 
 describe('the daily allowance', () => {
-  it('runs out, says how long to wait, resets at midnight in New York, and the report shows both days', async () => {
+  it('runs out, says how long to wait, and resets at midnight in New York; the report shows both days', async () => {
     const clock = new SteppingClock('2026-06-02T03:59:00Z');
     const given = await bench({ limits: true, clock, given: withDay(3) });
     for (let i = 0; i < 3; i++) expect((await given.call('GET', '/profile')).status).toBe(200);

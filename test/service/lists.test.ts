@@ -73,7 +73,7 @@ describe('an item that a user can see for several reasons', () => {
       (item) => item.name ?? item.datasource_name!,
     );
 
-  it("appears once in the user's lists, in creation order, and once in the total, on every page", async () => {
+  it("appears once in the user's lists, in creation order, and counts once in the total on every page", async () => {
     const clock = new SteppingClock('2026-03-02T17:00:00Z');
     const given = await bench({ clock });
     const asEditor = { key: keys.acmeEditor };

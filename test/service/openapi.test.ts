@@ -29,7 +29,7 @@ describe('the OpenAPI document', () => {
     expect(sectionFour.filter((title) => !described.has(bare(title)))).toEqual([]);
   });
 
-  it('has exactly the declared endpoints, and says what each requires and where it comes from', () => {
+  it("has exactly the declared endpoints, and says what each one requires and what it's based on", () => {
     const declared = endpoints.map(({ method, path, permission, everyPermission, basis }) => [
       `${method} ${path}`,
       permission,
@@ -103,7 +103,7 @@ describe('the OpenAPI document', () => {
     expect(check.Check({ meta: { success: true, status: 200 }, data: { datasources: [] } })).toBe(false);
   });
 
-  it('is served under each prefix and without one, to everyone, and supports conditional requests', async () => {
+  it('is served to everyone, with each prefix and without one, and supports conditional requests', async () => {
     const given = await bench();
     for (const path of ['/openapi.json', '/api/1.0/openapi.json', '/api/1/openapi.json/']) {
       const { status, headers, text } = await ask(given, path);
@@ -118,7 +118,7 @@ describe('the OpenAPI document', () => {
 });
 
 describe('the page at /docs', () => {
-  it('shows every endpoint with a call to copy, to everyone', async () => {
+  it('shows everyone each endpoint, with a call to copy', async () => {
     const given = await bench();
     const { status, headers, text } = await ask(given, '/docs');
     expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);

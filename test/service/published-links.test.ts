@@ -53,7 +53,7 @@ describe('published links (2.1, 4.2)', () => {
     expect((await linkOf(given, id)).visibility).toBe(visibility);
   });
 
-  it('are changed field by field, and return their new state', async () => {
+  it('can be changed field by field, and the response has their new state', async () => {
     const given = await bench();
     const id = await publish(given, await createTab(given));
     const change = async (body: object): Promise<unknown> => {
@@ -122,7 +122,7 @@ describe('published links (2.1, 4.2)', () => {
     expect(await page('&offset=26')).toEqual([0, 26, []]);
   });
 
-  it("of another company, of a client and of dashboards that the user can't see aren't found", async () => {
+  it("of another company, of a client, or for dashboards that the user can't see aren't found", async () => {
     const given = await bench();
     const tab = await createTab(given, {}, { key: keys.otherAdmin });
     const theirs = (await given.call('POST', `${path}/${tab}`, { key: keys.otherAdmin, body: { name: 'A' } })).body;
@@ -166,7 +166,7 @@ describe("a published link's creator and host", () => {
     expect((await linkOf(given, id)).created_by).toEqual(creator);
   });
 
-  it('include the e-mail if the creator has no other name', async () => {
+  it('include the e-mail address if the creator has no name', async () => {
     const given = await bench();
     const id = await publish(given, await createTab(given));
     expect((await linkOf(given, id)).created_by).toEqual({

@@ -61,7 +61,7 @@ describe("a published link's password", () => {
     expect((await linkOf(given, id)).date_last_accessed).not.toBe(null);
   });
 
-  it("can't be brute-forced from one address; correct ones don't count", async () => {
+  it("can't be brute-forced from one address; correct attempts don't count", async () => {
     const given = await bench({ limits: true, clock: new SteppingClock('2026-03-01T10:00:00Z') });
     const id = await publish(given, await createTab(given), { password: 'sesame' });
     for (let i = 0; i < 3; i++) expect((await look(given, id, { query: '?password=sesame' })).status).toBe(200);
@@ -102,7 +102,7 @@ describe('views of published links', () => {
 });
 
 describe('the page at a published link', () => {
-  it('shows the dashboard and its Klips to everyone, and updates the last access', async () => {
+  it('shows the dashboard and its Klips to everyone, and updates the time of the last access', async () => {
     const clock = new SteppingClock('2026-03-01T10:00:00Z');
     const given = await bench({ clock });
     const tab = await createTab(given, { name: 'Sales <b>&', description: '"quoted"' });
@@ -137,7 +137,7 @@ describe('the page at a published link', () => {
     expect(html).not.toMatch(/<img|mailto|<footer/);
   });
 
-  it("isn't found while the account is disabled, or may not publish", async () => {
+  it("isn't found while the account is disabled or may not publish", async () => {
     const given = await bench();
     const tab = await createTab(given, { client_id: 'bakery' });
     const make = async (body: object): Promise<string> =>
@@ -164,7 +164,7 @@ describe('the page at a published link', () => {
     expect(await seen()).toEqual([200, 200]);
   });
 
-  it("can be viewed without using up a call, and HEAD isn't a view", async () => {
+  it("can be viewed without using up a call, and HEAD doesn't count as a view", async () => {
     const given = await bench();
     const id = await publish(given, await createTab(given));
     const head = await look(given, id, { method: 'HEAD' });

@@ -68,7 +68,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a data source with the connector 
     ...more,
   });
 
-  it("shows the rows of its query, in the source's format", async () => {
+  it("shows the rows that its query returns, in the source's format", async () => {
     const given = await start();
     const csv = await refreshed(given, { connector: 'db', format: 'csv', properties: properties() });
     expect(csv.document).toBe('n,price\n1,1.10\n2,2.20\n');
@@ -118,7 +118,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a data source with the connector 
 });
 
 describeWithFileServer({ server: 'vsftpd' }, 'a data source with the connector ftp', (server) => {
-  it('shows its file, and reaches no server that the service may not', async () => {
+  it('shows its file, and connects to no server that the service may not reach', async () => {
     await writeFile(join(server().files, 'orders.csv'), 'id,name\n1,a\n');
     const { host, port, user, password } = server();
     const properties = { protocol: 'ftp', host, port, user, password, path: 'orders.csv', format: 'csv' };
@@ -130,8 +130,8 @@ describeWithFileServer({ server: 'vsftpd' }, 'a data source with the connector f
   });
 });
 
-describe('a data source with the connector simple_rest', () => {
-  it('is the response, byte for byte, with its token in a header', async () => {
+describe('a data source with the simple_rest connector', () => {
+  it('shows the response byte for byte, and sends its token in a header', async () => {
     const asked: (string | undefined)[] = [];
     const port = await listen(({ headers }, response) => {
       asked.push(headers.authorization ?? String(headers['x-token']));
@@ -145,7 +145,7 @@ describe('a data source with the connector simple_rest', () => {
     expect(asked).toEqual(['Bearer tok-1', 'Key tok-1']);
   });
 
-  it('is read as a table if its properties say how: with credentials, over several pages', async () => {
+  it('is read as a table if its properties say how, even with credentials and over several pages', async () => {
     const port = await listen(({ headers, url }, response) => {
       const isUs = headers.authorization === `Basic ${Buffer.from('ann:s3cret').toString('base64')}`;
       response.writeHead(isUs ? 200 : 401, { 'content-type': 'application/json' });
@@ -238,13 +238,13 @@ describe("a refresh's limits", () => {
     expect(await told(own, '127.0.0.1', gateway.port)).toContain('may not be fetched from here');
   });
 
-  it("block the service's disk, even if an option reads a file by default", async () => {
+  it("block access to the service's disk, even if an option reads a file by default", async () => {
     const properties = { host: '127.0.0.1', protocol: 'sftp', user: 'a', password: 'b', path: 'x.csv' };
     const { error } = await refreshed(await start(), { connector: 'ftp', format: 'csv', properties });
     expect(error).toMatch(/cannot read files of the service.*known_hosts/);
   });
 
-  it('apply to memory, and to idle sources', async () => {
+  it('also apply to memory and to idle sources', async () => {
     const port = await listen(() => undefined);
     const request = {
       connector: 'xmla',
@@ -297,7 +297,7 @@ async function processesIn(folder: string): Promise<string[]> {
   return ids.filter((_, i) => lines[i]!.includes(folder));
 }
 
-describe('a data source from a service with a login', () => {
+describe('a data source from a vendor with a login', () => {
   const account = {
     'POST /2/files/list_folder': { json: { entries: [{ '.tag': 'file', id: 'id:1', name: 'a' }], has_more: false } },
   };
@@ -309,7 +309,7 @@ describe('a data source from a service with a login', () => {
     return double;
   };
 
-  it('is read with the token in its properties, and its settings are prefixed with prop:', async () => {
+  it('is read with the token in its properties, and its settings have the prefix prop:', async () => {
     const { url } = await vendor(account, 'tok-1');
     const properties = {
       oauth_user_token: 'tok-1',
@@ -385,7 +385,7 @@ describe('a data source from a service with a login', () => {
     expect((await refreshed(given, { connector: 'dropbox', properties })).error).toMatch(message);
   });
 
-  it('names the missing value that the vendor returned with the token', async () => {
+  it('names the missing value that the vendor returns with the token', async () => {
     const properties = { oauth_user_token: 'tok-1', stream: 'records', object: 'Account' };
     const { error } = await refreshed(await start(), { connector: 'salesforce', properties });
     expect(error).toMatch(/returns it with the token as instance_url.*needs the property instance_url, such as/);
@@ -414,7 +414,7 @@ describe('an invalid property', () => {
   });
 });
 
-it('a data source is refreshed by its schedule, repeatedly', async () => {
+it('a data source is refreshed repeatedly, according to its schedule', async () => {
   let calls = 0;
   const port = await listen((_request, response) => void response.end(`[${++calls}]`));
   const clock = new SteppingClock('2026-03-02T12:00:00Z');

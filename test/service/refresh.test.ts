@@ -32,7 +32,7 @@ function pulling(texts: (request: PullRequest) => readonly string[]): { pull: Pu
 }
 
 describe('a refresh', () => {
-  it("fetches with the source's connector, format and properties and shows the result", async () => {
+  it("uses the source's connector, format and properties, and shows the result", async () => {
     const { pull, asked } = pulling(() => ['[1,', '2]']);
     const given = await bench({ pull });
     const id = await given.source({ properties: { endpoint_url: 'https://x.test', method: 'get' } });
@@ -59,7 +59,7 @@ describe('a refresh', () => {
     ['there is no data', () => [], 'empty'],
     ['there is too much data', () => [`["${'x'.repeat(2000)}"]`], 'larger than'],
   ] as [string, () => string[], string][])(
-    'keeps the old data, counts, and reports the error if %s',
+    'keeps the old data, counts the failure, and reports the error if %s',
     async (_when, texts, why) => {
       const { pull } = pulling(texts);
       const given = await bench({ pull, uploadLimitBytes: 1000 });
@@ -92,7 +92,7 @@ describe('a refresh', () => {
     expect(last_error).not.toMatch(/tok-12345|s3cret/);
   });
 
-  it('without a connector fails with a message that contains the fix', async () => {
+  it('without a connector fails, and the message contains the fix', async () => {
     const given = await bench();
     const id = await given.source({ connector: 'salesforce' });
     await refresh(given, id);
@@ -171,7 +171,7 @@ describe('a refresh', () => {
     await until(async () => (await instanceOf(given, behind)).date_last_refresh !== null);
   });
 
-  it("for many of one company's clients leaves capacity for other companies", async () => {
+  it('for many clients of one company leaves capacity for other companies', async () => {
     const go = Promise.withResolvers<void>();
     const asked: string[] = [];
     const pull: Pull = async function* ({ properties }) {
@@ -197,7 +197,7 @@ describe('a refresh', () => {
     expect(asked).toEqual(['a', 'b', 'elsewhere', 'c', 'd', 'e']);
   });
 
-  it("runs in FIFO order, one at a time per account, and once even if it's requested again while it waits", async () => {
+  it("runs in FIFO order, one at a time per account, and only once if it's requested again while it waits", async () => {
     const go = Promise.withResolvers<void>();
     const asked: string[] = [];
     let running = 0;

@@ -5,7 +5,7 @@ import { bench, keys } from './service.ts';
 describe("a request's cached caller", () => {
   const asViewer = { key: keys.acmeViewer };
 
-  it('has a changed role from the next call on', async () => {
+  it('has their new role from the next call on', async () => {
     const given = await bench();
     expect((await given.call('GET', '/users', asViewer)).status).toBe(401);
     const { roles } = (await given.call('GET', '/roles')).body.data as { roles: { id: string; name: string }[] };
@@ -16,7 +16,7 @@ describe("a request's cached caller", () => {
     expect((await given.call('GET', '/users', asViewer)).status).toBe(401);
   });
 
-  it('has the changed permissions of their role from the next call on', async () => {
+  it("has their role's new permissions from the next call on", async () => {
     const given = await bench();
     const asReporter = { key: keys.acmeReporter };
     expect((await given.call('GET', '/datasources', asReporter)).status).toBe(200);

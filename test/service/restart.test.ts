@@ -67,7 +67,7 @@ describe('a service that is killed', () => {
   it.each([
     ['commit', '["old"]'],
     ['remove', '["new"]'],
-  ] as const)('at the step "%s" of an upload shows one complete document, %s', async (step, shown) => {
+  ] as const)('at the upload\'s "%s" step shows one complete document, %s', async (step, shown) => {
     const folder = await scratch();
     const { child, url } = await forkService(join(folder, 'data'));
     const id = await createSource(url);
@@ -143,7 +143,7 @@ describe('a data folder', () => {
     }
   });
 
-  it('that is empty keeps its first key for the first successful start', async () => {
+  it('that is empty creates its first key at the first successful start', async () => {
     const folder = await scratch();
     const first = await startService({ data: 'memory' });
     onTestFinished(() => first.close());
@@ -163,7 +163,7 @@ describe('a data folder', () => {
     expect((await readdir(documents)).sort()).toEqual(['cafe.part', 'letter.txt']);
   });
 
-  it("that can't be used is a config error with its name", async () => {
+  it("that can't be used causes a config error with its name", async () => {
     const folder = await scratch();
     await writeFile(join(folder, 'file'), '');
     await mkdir(join(folder, 'half'));
@@ -174,7 +174,7 @@ describe('a data folder', () => {
     }
   });
 
-  it('of a newer version is left alone', async () => {
+  it('that a newer version wrote is left alone', async () => {
     const folder = await scratch();
     const db = new SqliteDatabase(join(folder, 'service.db'));
     db.pragma('user_version = 9999');
@@ -182,7 +182,7 @@ describe('a data folder', () => {
     await expect(startService({ data: { folder } })).rejects.toMatchObject({ code: 'SERVICE_DATA_TOO_NEW' });
   });
 
-  it('that would be served at an address in use is a config error with that address', async () => {
+  it('that would be served at an address in use causes a config error with that address', async () => {
     const first = await startService({ data: 'memory' });
     onTestFinished(() => first.close());
     const second = startService({ data: 'memory', port: first.port });

@@ -8,7 +8,7 @@ const denied = [401, 'permission_denied'];
 const person = (email: string, first_name = '', last_name = '') => ({ first_name, last_name, email });
 
 describe('a role (section 4.10)', () => {
-  it('returns the values it was created with, in the list, in detail and in full', async () => {
+  it('has the values it was created with, in the list, in detail and in full', async () => {
     const given = await peopleBench();
     const body = { name: 'Pusher', description: 'pushes', permissions: ['klip.edit', 'tab.edit', 'klip.edit'] };
     const id = await make(given, '/roles', body);
@@ -25,7 +25,7 @@ describe('a role (section 4.10)', () => {
     expect(await pagesOf(given, `/roles/${id}/permissions`, 'permissions')).toEqual(['klip.edit', 'tab.edit']);
   });
 
-  it('has its permissions replaced by an update that lists some, and keeps them otherwise', async () => {
+  it('gets new permissions from an update that lists some, and otherwise keeps the old ones', async () => {
     const given = await peopleBench();
     const id = await make(given, '/roles', { name: 'Pusher', permissions: ['klip.edit', 'tab.edit'] });
     const held = async () => (await dataOf(given, `/roles/${id}?full=true`)).permissions;
@@ -40,7 +40,7 @@ describe('a role (section 4.10)', () => {
     expect(await dataOf(given, `/roles/${id}`)).toMatchObject({ name: 'Pusher', description: 'x' });
   });
 
-  it('takes effect immediately: its users have its permissions from the next call on', async () => {
+  it('takes effect immediately: its users have its new permissions from the next call on', async () => {
     const given = await peopleBench();
     const id = await make(given, '/roles', { name: 'Pusher' });
     await given.call('PUT', `/roles/${id}/users/acme-nobody`);
@@ -64,7 +64,7 @@ describe('a role (section 4.10)', () => {
     expect((await dataOf(given, `/roles/${id}?full=true`)).permissions).toEqual(permissions);
   });
 
-  it('returns names in any script unchanged', async () => {
+  it('keeps names in any script unchanged', async () => {
     const given = await peopleBench();
     for (const name of hostileNames) {
       const id = await make(given, '/roles', { name });
@@ -72,7 +72,7 @@ describe('a role (section 4.10)', () => {
     }
   });
 
-  it('that is built in can be read, and neither changed nor deleted', async () => {
+  it('that is built in can be read, but neither changed nor deleted', async () => {
     const given = await peopleBench();
     const ids = await roleIds(given);
     for (const name of ['Admin', 'Editor', 'View-Only']) {
@@ -95,7 +95,7 @@ describe('a role (section 4.10)', () => {
     expect((await given.call('PUT', `/roles/${Editor}/users/acme-nobody`)).status).toBe(200);
   });
 
-  it("of another company or client isn't found; with client_id, only the client's own roles are", async () => {
+  it("of another company or client isn't found; with client_id, only the client's own roles are found", async () => {
     const given = await peopleBench();
     const theirs = await make(given, '/roles', { name: 'Theirs' }, keys.otherAdmin);
     const clients = await make(given, '/roles', { name: 'Clients', client_id: 'bakery' });
@@ -110,7 +110,7 @@ describe('a role (section 4.10)', () => {
     expect(Object.keys(await roleIds(given, '?client_id=bakery'))).toContain('Clients');
   });
 
-  it('never lets a user without the role Admin gain permissions', async () => {
+  it('never lets a user without the Admin role gain permissions', async () => {
     const given = await peopleBench();
     const own = (await roleIds(given)).Manager!;
     const ask = (method: string, path: string, body: object): Promise<Answer> =>
@@ -134,7 +134,7 @@ describe("a role's users (section 4.10)", () => {
     expect((await given.call('GET', '/roles/unknown/users')).status).toBe(404);
   });
 
-  it('have one role each: assigning another one moves them', async () => {
+  it('have one role each: assigning another one replaces it', async () => {
     const given = await peopleBench();
     const { Editor, 'View-Only': viewOnly } = await roleIds(given);
     expect((await given.call('PUT', `/roles/${viewOnly}/users/acme-editor`)).body.data).toEqual({});
@@ -144,7 +144,7 @@ describe("a role's users (section 4.10)", () => {
     expect(await dataOf(given, '/users/acme-editor/roles')).toEqual({});
   });
 
-  it("are refused with 403 if they have the role already, or don't have the role to be removed", async () => {
+  it("can't be given a role that they have, or lose one that they don't have: 403", async () => {
     const given = await peopleBench();
     const { Editor, 'View-Only': viewOnly } = await roleIds(given);
     for (const path of [`/roles/${Editor}/users/acme-editor`, `/users/acme-editor/roles/${Editor}`]) {

@@ -26,7 +26,7 @@ function spellings(secret: string): Buffer[] {
 }
 
 describe('keys and passwords', () => {
-  it("appear in none of the service's files, logs and responses, however they were sent", async () => {
+  it("appear in none of the service's files, logs and responses, however they're sent", async () => {
     const folder = await scratch();
     const lines: string[] = [];
     const note = (message: string, facts: object = {}): void => void lines.push(JSON.stringify([message, facts]));
@@ -81,7 +81,7 @@ describe('keys and passwords', () => {
     }
   });
 
-  it("from the first start appear in none of the service's files either", async () => {
+  it("created at the first start don't appear in the service's files either", async () => {
     const folder = await scratch();
     const service = new Bench(await startService({ data: { folder }, limits: false }));
     const key = service.service.firstKey!;
@@ -152,7 +152,7 @@ describe('any Unicode text', () => {
     )
     .map((parts) => `x${parts.join('')}`);
 
-  it('is returned unchanged, for every kind of name and text, even after a restart', async () => {
+  it('is returned unchanged in every kind of name and text, even after a restart', async () => {
     const folder = await scratch();
     const fixturesFile = join(folder, 'fixtures.json');
     await writeFile(fixturesFile, JSON.stringify(fixtures));

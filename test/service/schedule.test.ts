@@ -29,7 +29,7 @@ const someTicks = (): Promise<void> => wait(20 * tickMs);
 const every = (seconds: number, name: string): object => ({ refresh_interval: seconds, properties: { name } });
 
 describe('a data source with a refresh interval', () => {
-  it('is refreshed each time its interval is over, and not before', async () => {
+  it('is refreshed each time its interval has passed, and never earlier', async () => {
     const clock = new SteppingClock(noon);
     const { pull, turns } = noting();
     const given = await bench({ clock, pull, tickMs });
@@ -47,7 +47,7 @@ describe('a data source with a refresh interval', () => {
     expect(turns).toEqual(['a', 'a']);
   });
 
-  it('is refreshed once for all missed times, and keeps its schedule', async () => {
+  it('is refreshed once for all missed times, and then keeps to its schedule', async () => {
     const clock = new SteppingClock(noon);
     const { pull, turns } = noting();
     const given = await bench({ clock, pull, tickMs });
@@ -60,7 +60,7 @@ describe('a data source with a refresh interval', () => {
     await until(() => turns.length === 2);
   });
 
-  it('waits in the queue: the one that has been due the longest is first', async () => {
+  it('waits in a queue in which the source that has been due the longest is first', async () => {
     const clock = new SteppingClock(noon);
     const { pull, turns } = noting();
     const given = await bench({ clock, pull, tickMs });
@@ -103,7 +103,7 @@ describe('a data source with a refresh interval', () => {
     expect(turns).toEqual(['disabled']);
   });
 
-  it('uses a changed interval, and stops at 0', async () => {
+  it('uses a changed interval, and is no longer refreshed if that is 0', async () => {
     const clock = new SteppingClock(noon);
     const { pull, turns } = noting();
     const given = await bench({ clock, pull, tickMs });

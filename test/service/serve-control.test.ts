@@ -59,7 +59,7 @@ describe('sluice serve --control-port', () => {
     }
   });
 
-  it('is off by default', async () => {
+  it('is optional: without it, there is no control interface', async () => {
     const { child, ready } = await serving(await makeFolder());
     expect(ready).toEqual({ url: ready.url, pid: child.pid });
   });

@@ -63,7 +63,7 @@ describe('sluice serve', () => {
     expect(JSON.parse(await readFile(requests, 'utf8'))).toMatchObject({ path: '/api/1.0/profile', status: 200 });
   });
 
-  it('rejects the option for a data folder together with the one for memory only', async () => {
+  it('rejects --data together with --memory', async () => {
     const { code, err } = await start('--memory', '--data', await scratch(), '--port', '0').ended;
     expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining("'--data <folder>'") });
   });

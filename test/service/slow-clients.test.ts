@@ -59,7 +59,7 @@ describe('a slow client', () => {
     expect(line.answered()).toMatch(/^HTTP\/1\.1 400 [\s\S]*did not arrive in time/);
   });
 
-  it('that sends nothing gets an error on a busy machine too', async () => {
+  it('that sends nothing gets an error even on a busy machine', async () => {
     const given = await bench({ bodyIdleMs: 100 });
     const lines: Line[] = [];
     for (let i = 0; i < 60; i++) {

@@ -15,7 +15,7 @@ async function klipOf(given: Bench, name: string, source: string): Promise<strin
 }
 
 describe('importing a dashboard into a client account', () => {
-  it('copies it with its layout, its Klips and their data sources, each once', async () => {
+  it('copies its layout, its Klips and their data sources, each once', async () => {
     const given = await bench();
     const source = await given.source();
     const [orders, costs] = [await klipOf(given, 'Orders', source), await klipOf(given, 'Costs', source)];

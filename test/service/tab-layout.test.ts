@@ -8,7 +8,7 @@ import { bench } from './service.ts';
 const inPairs = (ids: readonly string[]): Record<string, object> =>
   Object.fromEntries(ids.map((id, at) => [id, { region: String(Math.floor(at / 2) + 1), idx: at % 2 }]));
 
-describe('the layout of a dashboard (2.8, 4.8)', () => {
+describe("a dashboard's layout (2.8, 4.8)", () => {
   it('is initially empty and six columns wide', async () => {
     const given = await bench();
     expect(await readLayout(given, await createTab(given))).toEqual({
@@ -17,7 +17,7 @@ describe('the layout of a dashboard (2.8, 4.8)', () => {
     });
   });
 
-  it('is written as a grid and read back unchanged, and accepts what was read', async () => {
+  it('can be written as a grid, is read back unchanged, and can be written again', async () => {
     const given = await bench();
     const { tab, ids } = await dashboard(given, 2);
     const itemConfigs = [
@@ -33,7 +33,7 @@ describe('the layout of a dashboard (2.8, 4.8)', () => {
     expect(await readLayout(given, tab)).toEqual(grid);
   });
 
-  it('requires only IDs and positions for a grid, and computes the width', async () => {
+  it("requires only IDs and positions for a grid, and computes the grid's width", async () => {
     const given = await bench();
     const { tab, ids } = await dashboard(given, 2);
     const itemConfigs = [
@@ -106,7 +106,7 @@ describe('the layout of a dashboard (2.8, 4.8)', () => {
     }
   });
 
-  it('sorts a region by idx, and equal idx by order of placement', async () => {
+  it('sorts a region by idx, and instances with the same idx in the order in which they were placed', async () => {
     const given = await bench();
     const { tab, ids } = await dashboard(given, 4);
     const idx = [9, 3, 9, 0];

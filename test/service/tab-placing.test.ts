@@ -7,7 +7,7 @@ describe('placing Klips in a layout (4.8)', () => {
   const placing = async (given: Bench, tab: string, klip: string, at: object = {}): Promise<string> =>
     (await placeKlips(given, tab, [{ klip_id: klip, ...at }]))[0]!.id;
 
-  it('adds them by default at the top of region 1, and moves existing ones down', async () => {
+  it('adds them at the top of region 1 by default, and moves existing ones down', async () => {
     const given = await bench();
     const [tab, klip] = [await createTab(given), await createKlip(given)];
     const first = await placing(given, tab, klip);
@@ -49,7 +49,7 @@ describe('placing Klips in a layout (4.8)', () => {
     expect((await given.call('PUT', `/tabs/${tab}/klip-instances`, { body })).status).toBe(400);
   });
 
-  it('moves only the region of a column layout, which has the regions of its type', async () => {
+  it("moves only the chosen region of a column layout, and rejects regions that its type doesn't have", async () => {
     const given = await bench();
     const { tab, klip, ids } = await dashboard(given, 2);
     const [left, right] = ids;

@@ -6,7 +6,7 @@ import { type Answer, bench, keys } from './service.ts';
 const worked = { meta: { success: true, status: 200 }, data: {} };
 
 describe("a dashboard's share rights", () => {
-  it('let groups and users view it, and change it only with can_edit', async () => {
+  it('let groups and users view the dashboard, and change it only with can_edit', async () => {
     const given = await bench();
     const tab = await createTab(given);
     const key = keys.acmeViewer;
@@ -51,7 +51,7 @@ describe("a dashboard's share rights", () => {
     expect(errorOf(published)).toEqual([403, 'forbidden']);
   });
 
-  it('are granted to all or none, and removed individually', async () => {
+  it('are granted to all recipients or none, and removed individually', async () => {
     const given = await bench();
     const path = `/tabs/${await createTab(given)}/share-rights`;
     const share = (body: object): Promise<Answer> => given.call('PUT', path, { body });

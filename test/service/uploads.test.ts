@@ -65,7 +65,7 @@ describe('an upload', () => {
     expect(detail.date_last_refresh).toBe(data.date_last_refresh);
   });
 
-  it('has no data and no date before the first one', async () => {
+  it('must come before its instance has data or a date', async () => {
     const given = await bench();
     const id = await given.source();
     expect((await given.call('GET', `/datasource-instances/${id}/data`)).status).toBe(404);
@@ -141,14 +141,14 @@ describe('an upload', () => {
     expect((await upload(given, id, '[2]')).status).toBe(200);
   });
 
-  it("also accepts its source's ID", async () => {
+  it("can also be sent to its source's ID", async () => {
     const given = await bench();
     const id = await given.source();
     expect((await given.call('PUT', `/datasources/${id}/data`, { body: '[7]' })).status).toBe(200);
     expect(await dataOf(given, id)).toBe('[7]');
   });
 
-  it('at the same time as another one leaves one of them, complete', async () => {
+  it('at the same time as another one leaves one of them, and that one is complete', async () => {
     const folder = await scratch();
     const given = await bench({ data: { folder } });
     const id = await given.source();
@@ -199,7 +199,7 @@ describe('an upload', () => {
     expect(await readdir(join(folder, 'documents'))).toEqual([]);
   });
 
-  it('that the client cancels in the middle leaves the old data and no file behind', async () => {
+  it('that the client cancels in the middle leaves the old data in place and no file behind', async () => {
     const folder = await scratch();
     const given = await bench({ data: { folder } });
     const id = await given.source();
@@ -214,7 +214,7 @@ describe('an upload', () => {
     expect(await dataOf(given, id)).toBe('[1]');
   });
 
-  it('that stops arriving is rejected after a timeout and leaves the old data', async () => {
+  it('that stops arriving is rejected after a timeout and leaves the old data in place', async () => {
     const data = { folder: await scratch() };
     const before = await bench({ data });
     const id = await before.source();
@@ -229,7 +229,7 @@ describe('an upload', () => {
     expect(await dataOf(await bench({ data }), id)).toBe('[1]');
   });
 
-  it("with Expect gets 100 Continue if it's allowed, and otherwise the error immediately", async () => {
+  it("with Expect gets 100 Continue if it's allowed, or else an immediate error", async () => {
     const given = await bench();
     const id = await given.source();
     const asking = rawConnection(given);

@@ -61,7 +61,7 @@ describe('account-stats (4.1, 2.14)', () => {
     ]);
   });
 
-  it('keeps each day as it was at midnight in New York', async () => {
+  it("keeps each day's values as they were at midnight in New York", async () => {
     const clock = new SteppingClock('2026-03-03T04:59:00Z');
     const given = await bench({ clock });
     await uploaded(given, '[1]');
@@ -74,7 +74,7 @@ describe('account-stats (4.1, 2.14)', () => {
     ]);
   });
 
-  it("fills in the days on which the service wasn't running", async () => {
+  it("fills in days on which the service wasn't running", async () => {
     const folder = await scratch();
     const clock = new SteppingClock(noon);
     const first = await bench({ data: { folder }, clock });
@@ -110,7 +110,7 @@ describe('account-stats (4.1, 2.14)', () => {
 });
 
 describe('data-source-stats', () => {
-  it('counts a source once however many instances it has, and each instance, today and on earlier days', async () => {
+  it('counts each source once and each of its instances, today and on earlier days', async () => {
     const clock = new SteppingClock(noon);
     const given = await bench({ clock });
     for (const [user, region] of [
@@ -128,7 +128,7 @@ describe('data-source-stats', () => {
     ]);
   });
 
-  it('counts sources and instances by connector, and has service names only for the gallery', async () => {
+  it('counts sources and instances by connector, and has service names only for gallery connectors', async () => {
     const clock = new SteppingClock(noon);
     const given = await bench({ clock });
     await given.source();
@@ -156,7 +156,7 @@ describe('data-source-stats', () => {
 });
 
 describe('account-sign-in-trend', () => {
-  it('counts users with a password, not programs with a key, over increasingly long periods', async () => {
+  it('counts users who sign in with a password, not programs with a key, over increasingly long periods', async () => {
     const clock = new SteppingClock(noon);
     const given = await bench({ given: fixtures, clock });
     await signIn(given);
@@ -227,7 +227,7 @@ describe('account-sign-in-trend', () => {
   });
 });
 
-describe('the reports of client accounts', () => {
+describe('the reports about client accounts', () => {
   const create = async (given: Bench, name: string): Promise<string> =>
     (await given.call('POST', '/clients', { body: { name, status: 'active' } })).body.meta.location!.split('/').at(-1)!;
 
@@ -261,7 +261,7 @@ describe('the reports of client accounts', () => {
 });
 
 describe('published-links', () => {
-  it("has a record for each hour with views of a link, with the link's state at that time", async () => {
+  it("has a record for each hour in which a link was viewed, with the link's state at that time", async () => {
     const clock = new SteppingClock(noon);
     const given = await bench({ clock });
     const tab = (await given.call('POST', '/tabs', { body: { name: 'Sales' } })).body.meta.location!.split('/').at(-1);

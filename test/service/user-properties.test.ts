@@ -23,7 +23,7 @@ describe('user properties (section 4.11)', () => {
     expect(await held(given, id)).toEqual({ region: '', tier: '' });
   });
 
-  it('outlive the user who set them first, and are deleted for all if deleted from one', async () => {
+  it("outlive the user who first set them; if they're deleted from one user, they're deleted from all", async () => {
     const given = await peopleBench();
     await set(given, 'acme-editor', { region: 'north', tier: '1' });
     await given.call('DELETE', '/users/acme-editor');
@@ -36,7 +36,7 @@ describe('user properties (section 4.11)', () => {
     expect(await held(given, 'acme-admin')).toEqual({ region: '', tier: '' });
   });
 
-  it('belong to one account: neither another company nor a client has or sees them', async () => {
+  it('belong to one account: neither another company nor a client has them or can see them', async () => {
     const given = await peopleBench();
     await set(given, 'acme-editor', { region: 'north' });
     expect((await dataOf(given, '/users/bakery-admin/properties?client_id=bakery')).properties).toEqual({});
@@ -50,7 +50,7 @@ describe('user properties (section 4.11)', () => {
     expect(await held(given, 'acme-editor')).toEqual({ region: 'north' });
   });
 
-  it('accept any name and text, and are set all together or not at all', async () => {
+  it('can have any name and value, and are set all together or not at all', async () => {
     const given = await peopleBench();
     const properties = { 'Ünï çødé': '名前', "x'; --": '👩‍👩‍👧', toString: 'a\u0000b', ' a.b ': '' };
     await set(given, 'acme-editor', properties);
@@ -101,7 +101,7 @@ describe('a dynamic data source', () => {
     expect(await names()).toEqual(['']);
   });
 
-  it('keeps the instance and data of a set that a user still has, and deletes those of other sets', async () => {
+  it('keeps the instance and data of values that a user still has, and deletes the others', async () => {
     const folder = await scratch();
     const given = await bench({ data: { folder } });
     const documents = async () => (await readdir(join(folder, 'documents'))).length;
@@ -140,7 +140,7 @@ describe('a dynamic data source', () => {
     expect(Object.keys(await regions(given, source))).toEqual(['']);
   });
 
-  it('gets an instance for a user from new fixtures', async () => {
+  it('gets an instance for a user that new fixtures add', async () => {
     const folder = await scratch();
     const first = {
       companies: [

@@ -8,7 +8,7 @@ const put = (given: Bench, tab_ids: string[], key: string = keys.acmeAdmin): Pro
   given.call('PUT', path, { key, body: { tab_ids } });
 
 describe("a user's tab instances (section 4.11)", () => {
-  it('are created from dashboards, listed in that order, and included in the full form of user and profile', async () => {
+  it('are created from dashboards, listed in that order, and included in the full form of the user and the profile', async () => {
     const given = await peopleBench();
     const [sales, costs] = [await createTab(given, { name: 'Sales' }), await createTab(given, { name: 'Costs' })];
     const created = (await put(given, [costs, sales, costs])).body.data.tab_instances as { id: string }[];
@@ -34,7 +34,7 @@ describe("a user's tab instances (section 4.11)", () => {
     expect(await pagesOf(given, path, 'tab_instances')).toHaveLength(2);
   });
 
-  it('are deleted individually, and with their dashboard; they belong to one user', async () => {
+  it('belong to one user, and are deleted individually or with their dashboard', async () => {
     const given = await peopleBench();
     const [sales, costs] = [await createTab(given), await createTab(given)];
     const [first] = (await put(given, [sales, costs])).body.data.tab_instances as { id: string }[];
@@ -45,7 +45,7 @@ describe("a user's tab instances (section 4.11)", () => {
     expect(await dataOf(given, path)).toEqual({ tab_instances: [] });
   });
 
-  it('are created only from dashboards of the account that the caller can see, all or none', async () => {
+  it("are created, all or none, only from the account's dashboards that the caller can see", async () => {
     const given = await peopleBench();
     const own = await createTab(given);
     const theirs = await createTab(given, {}, { key: keys.otherAdmin });

@@ -13,7 +13,7 @@ const signIn = (given: Bench, email: string, password: string): Promise<Answer> 
   given.call('GET', '/profile', { key: null, headers: basic(email, password) });
 
 describe('a user', () => {
-  it('returns the values it was created with, in the list, in detail and in full', async () => {
+  it('has the values it was created with, in the list, in detail and in full', async () => {
     const given = await peopleBench();
     const { Editor } = await roleIds(given);
     const body = { email: 'new@acme.test', first_name: 'Neo', last_name: 'One', external_id: 'hr-1', roles: [Editor] };
@@ -32,7 +32,7 @@ describe('a user', () => {
     });
   });
 
-  it('signs in with their password, and with the new one after a change, with the e-mail in any case', async () => {
+  it('signs in with their e-mail address in any case and their password, and with the new one after a change', async () => {
     const given = await peopleBench();
     const id = await make(given, '/users', { email: 'New@acme.test', password: 'pässword: one' });
     expect((await signIn(given, 'new@ACME.test', 'pässword: one')).body.data).toMatchObject({ id });
@@ -47,13 +47,13 @@ describe('a user', () => {
     expect((await given.call('GET', `/users/${silent}?full=true`)).text).not.toMatch(/password|scrypt/);
   });
 
-  it('has the role View-Only by default', async () => {
+  it('has the View-Only role by default', async () => {
     const given = await peopleBench();
     const id = await make(given, '/users', { email: 'new@acme.test' });
     expect(await dataOf(given, `/users/${id}/roles`)).toMatchObject({ name: 'View-Only' });
   });
 
-  it('gets another role by an update that names one, and keeps the role if the update names the same', async () => {
+  it('gets another role from an update that names one, and keeps the role if the update names the same one', async () => {
     const given = await peopleBench();
     const { Editor, Nobody } = await roleIds(given);
     for (const id of [Editor, Nobody]) {
@@ -63,7 +63,7 @@ describe('a user', () => {
     expect(await dataOf(given, '/users/acme-editor')).toMatchObject({ first_name: 'Ed', email: 'ed@acme.test' });
   });
 
-  it("can't get another account's role, not even at creation", async () => {
+  it("can't get another account's role, even at creation", async () => {
     const given = await peopleBench();
     const theirs = await make(given, '/roles', { name: 'Theirs' }, keys.otherAdmin);
     const clients = (await roleIds(given, '?client_id=bakery')).Editor;
@@ -75,7 +75,7 @@ describe('a user', () => {
     expect((await pagesOf(given, '/users', 'users')).length).toBe(6);
   });
 
-  it('has an e-mail that is unique in the whole service', async () => {
+  it('has an e-mail address that is unique in the whole service', async () => {
     const given = await peopleBench();
     for (const email of ['ED@acme.test', 'admin@other.test', 'admin@bakery.test']) {
       expect(errorOf(await given.call('POST', '/users', { body: { email } }))).toEqual([400, 'bad_request']);
@@ -88,7 +88,7 @@ describe('a user', () => {
     expect((await Promise.all(racing)).map(({ status }) => status).sort()).toEqual([201, 400, 400, 400]);
   });
 
-  it('returns names in any script unchanged', async () => {
+  it('keeps names in any script unchanged', async () => {
     const given = await peopleBench();
     for (const [index, name] of hostileNames.entries()) {
       const id = await make(given, '/users', { email: `u${index}@acme.test`, first_name: name, last_name: name });
@@ -96,7 +96,7 @@ describe('a user', () => {
     }
   });
 
-  it("of another company or client isn't found; with client_id, only the client's own users are", async () => {
+  it("of another company or client isn't found; with client_id, only the client's own users are found", async () => {
     const given = await peopleBench();
     for (const path of ['/users/other-admin', '/users/bakery-admin', '/users/acme-editor?client_id=bakery']) {
       for (const method of ['GET', 'PUT', 'DELETE']) expect((await given.call(method, path)).status).toBe(404);
@@ -107,7 +107,7 @@ describe('a user', () => {
     expect((await pagesOf(given, '/users?client_id=bakery', 'users')).length).toBe(2);
   });
 
-  it('is deleted with their keys, memberships and shares; what they created is left to the admins', async () => {
+  it('is deleted with their keys, memberships and shares; the admins keep what the user created', async () => {
     const given = await peopleBench();
     const made = await given.source({}, { key: keys.acmeEditor });
     const shared = await given.source();
@@ -125,7 +125,7 @@ describe('a user', () => {
     expect(await dataOf(given, `/datasources/${made}`)).toMatchObject({ created_by: null });
   });
 
-  it("with more permissions than the manager can't be changed or deleted by the manager", async () => {
+  it("with more permissions than a manager can't be changed or deleted by that manager", async () => {
     const given = await peopleBench();
     const ask = (method: string, path: string, body: object = {}): Promise<Answer> =>
       given.call(method, path, { key: managerKey, body });
@@ -142,7 +142,7 @@ describe('a user', () => {
     expect((await ask('DELETE', '/users/acme-viewer')).status).toBe(200);
   });
 
-  it("with the role Admin can't be changed even by a manager with every permission", async () => {
+  it("with the Admin role can't be changed, even by a manager with every permission", async () => {
     const given = await peopleBench();
     const all = await make(given, '/roles', { name: 'Everything', permissions: [...permissions] });
     await given.call('PUT', '/users/acme-manager', { body: { roles: [all] } });

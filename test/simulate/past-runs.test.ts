@@ -11,7 +11,7 @@ describe('the history of jobs', () => {
     expect(readPastRuns(`${folder}/nowhere`)).toEqual(new Map());
   });
 
-  it('contains the medians of past runs with a payload, and the share of runs with new data', async () => {
+  it('contains the medians of past runs that had a payload, and the share of runs with new data', async () => {
     const clock = new SteppingClock();
     const folder = newFolder();
     const store = await newStore({ clock, folder });

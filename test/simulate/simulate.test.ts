@@ -64,7 +64,7 @@ const firings = ({ jobs }: SimulationReport) => Object.fromEntries(jobs.map((one
 const used = ({ accounts: [account] }: SimulationReport) => account!.days.map((day) => day.used);
 const totals = ({ jobs }: SimulationReport) => jobs.reduce((sum, one) => sum + one.firings, 0);
 
-describe('jobs without a history that fire more often than the day has requests', () => {
+describe('jobs without a history that fire more often than the daily allowance permits', () => {
   const often = (letter: string, minutes: number) => ({
     ...job,
     target: target(letter),
@@ -89,7 +89,7 @@ describe('jobs without a history that fire more often than the day has requests'
   });
 });
 
-describe('a simulation of weeks with a clock change', () => {
+describe('a simulation of several weeks with a clock change', () => {
   it('follows the schedules and uses a day of 23 hours when New York changes to daylight saving time', async () => {
     const report = await simulated({ from: '2026-03-05', days: 8 });
     expect(firings(report)).toEqual({
@@ -137,7 +137,7 @@ describe('a simulation of weeks with a clock change', () => {
     expect(report.fits).toBe(true);
   });
 
-  it('fires what Berlin skips in spring and repeats in autumn exactly once', async () => {
+  it('fires exactly once for times that Berlin skips in spring or repeats in autumn', async () => {
     const only = { jobs: { nachts: jobs.nachts, stunden: jobs.stunden } };
     const [spring, autumn] = [
       await simulated({ from: '2026-03-25', days: 8, config: only }),
@@ -184,7 +184,7 @@ describe('a simulated day', () => {
     expect(used(report)).toEqual([1]);
   });
 
-  it('uses the past durations, sizes and change rates of runs', async () => {
+  it('uses the durations, sizes and change rates of past runs', async () => {
     const past = new Map<string, PastRuns>([
       ['minutes', { runs: 40, bytes: 5_000_000, rows: 100, milliseconds: 20 * 60_000, changed: 1 }],
     ]);
@@ -201,7 +201,7 @@ describe('a simulated day', () => {
     expect(still.runs.delivered).toBe(1);
   });
 
-  it('keeps clients, refreshes and targets that have the same name in several accounts separate', async () => {
+  it('keeps clients, refreshes and targets separate if they have the same name in several accounts', async () => {
     const config = {
       destinations: {
         main: destination,

@@ -9,7 +9,7 @@ const day = 86_400_000;
 const start = Date.UTC(2026, 0, 1);
 
 describe('a clock that advances when nothing is left to do', () => {
-  it('wakes sleepers one by one in time order, and shows exactly their time', async () => {
+  it('wakes sleepers one by one in chronological order, and shows exactly their time', async () => {
     const clock = new VirtualClock(start);
     const woken: [string, number][] = [];
     const sleeper = (name: string, milliseconds: number) =>
@@ -55,7 +55,7 @@ describe('a clock that advances when nothing is left to do', () => {
     expect(asked.mock.calls.length).toBeLessThan(10);
   });
 
-  it('rejects a sleep with an aborted signal, and ends a sleep early with the reason', async () => {
+  it('rejects a sleep whose signal is aborted, and ends a sleep early with the abort reason', async () => {
     const clock = new VirtualClock(start);
     const stop = new AbortController();
     const asleep = clock.sleep(day, stop.signal);
@@ -66,7 +66,7 @@ describe('a clock that advances when nothing is left to do', () => {
     expect(clock.now()).toBe(start);
   });
 
-  it('stops driving when its signal is aborted', async () => {
+  it('stops advancing when its signal is aborted', async () => {
     const clock = new VirtualClock(start);
     const stop = new AbortController();
     void clock.sleep(day).then(() => stop.abort(new Error('stopped')));

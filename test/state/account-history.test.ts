@@ -13,7 +13,7 @@ async function spend(store: Awaited<ReturnType<typeof newStore>>, account: strin
 }
 
 describe('a destination that switches to another account', () => {
-  it("takes over the day's usage, others' usage, the allowance, and whether the day is closed", async () => {
+  it("takes over the day's usage, other programs' usage, the allowance, and whether the day is closed", async () => {
     const clock = new SteppingClock();
     const store = await newStore({ clock });
     await store.accountHistory.track([payer('old')], days);
@@ -25,7 +25,7 @@ describe('a destination that switches to another account', () => {
     expect(await store.quota.use('new', day)).toMatchObject({ used: 5, others: 2, allowance: 9 });
   });
 
-  it('counts nothing twice if it switches back, and takes over no usage of earlier days', async () => {
+  it("counts nothing twice if it switches back, and doesn't take over earlier days' usage", async () => {
     const store = await newStore({ clock: new SteppingClock() });
     await store.accountHistory.track([payer('old')], days);
     await store.quota.charge('old', '2026-06-14');
@@ -65,7 +65,7 @@ describe('a destination that switches to another account', () => {
     expect(await store.sendSlots.take('old', 2)).toMatchObject({ freeInMs: undefined });
   });
 
-  it("takes over requests in progress for as long as they may arrive; when one ends, it's released for both accounts", async () => {
+  it('takes over requests in progress for as long as they may arrive; one that ends is released for both accounts', async () => {
     const clock = new SteppingClock();
     const store = await newStore({ clock });
     await store.accountHistory.track([payer('old')], days);

@@ -25,7 +25,7 @@ async function setUp() {
 const owe = ['--wait', '0'];
 
 describe('a backup', () => {
-  it('includes owed payloads, and a state that is moved this way continues where it stopped', async () => {
+  it('includes owed payloads, and a state that is moved with it continues where it stopped', async () => {
     const { home, backup, repair, shows } = await setUp();
     await home.sync({ args: owe });
     expect(await home.sluice(['backup', backup])).toMatchObject({
@@ -46,7 +46,7 @@ describe('a backup', () => {
     await daemon.ended;
   });
 
-  it("doesn't send old data by itself after a restore to an earlier time, and doesn't trust the receipts in it", async () => {
+  it("causes no old data to be sent after a restore to an earlier time, and its receipts aren't trusted", async () => {
     const { home, backup, repair, shows } = await setUp();
     await repair();
     await home.sync();
@@ -69,7 +69,7 @@ describe('a backup', () => {
     expect(readdirSync(join(home.folder, 'state')).some((name) => name.startsWith('before-'))).toBe(true);
   });
 
-  it('marks payloads as dead that were owed at the time of the backup, if newer data was sent since', async () => {
+  it('marks its owed payloads as dead on restore if newer data has been sent since', async () => {
     const { home, backup, repair, shows } = await setUp();
     await home.sync({ args: owe });
     await home.sluice(['backup', backup]);

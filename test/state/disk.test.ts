@@ -82,7 +82,7 @@ describe('a state folder with a limit', () => {
     expect(forgotten).toEqual([{ payloads: 3, bytes: 32 * megabyte }]);
   });
 
-  it('keeps what each instance shows as long as deleting older payloads is enough', async () => {
+  it('keeps what each instance shows if deleting older payloads frees enough space', async () => {
     const { store, empty } = await open();
     const rare = await deliver(store, { instance: 'rare', text: payload('r'), asOf: 1 });
     const old = await deliver(store, { instance: 'busy', text: payload('a', 20 * megabyte), asOf: 2 });
@@ -93,7 +93,7 @@ describe('a state folder with a limit', () => {
     expect(forgotten).toEqual([{ payloads: 1, bytes: 20 * megabyte }]);
   });
 
-  it('never deletes what is owed, quarantined or dead, nor files that a restored payload shares with a kept one', async () => {
+  it('never deletes owed, quarantined or dead payloads, nor files that a restored payload shares with a kept one', async () => {
     const { store, empty } = await open();
     const by = { who: 'a person', why: '' };
     await deliver(store, { instance: 'back', text: payload('a'), asOf: 1 });
@@ -131,7 +131,7 @@ describe('a state folder with a limit', () => {
     });
   });
 
-  it('counts the writes of two processes, whichever of them reserves', async () => {
+  it('counts the writes of two processes, whichever of them reserves space', async () => {
     const { store, empty } = await open();
     const limits = { limitBytes: empty + 8 * megabyte };
     const [one, other] = [diskOf(store, limits).disk, diskOf(store, limits).disk];

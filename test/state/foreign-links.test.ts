@@ -76,7 +76,7 @@ describe("another user's state folder", () => {
     expect(factsOf(victim)).toEqual(before);
   });
 
-  it("that contains a link doesn't copy its target into a backup", async () => {
+  it("that contains a link can't be backed up, and the link's target isn't copied", async () => {
     const store = await openStore(state, { clock: systemClock });
     await store.close();
     linkOfService(victim, join(state, 'login.key'));

@@ -107,7 +107,7 @@ describe('while the disk rejects writes', () => {
     await close();
   });
 
-  it('a released send slot rests, and then becomes free for all processes', async () => {
+  it('a released send slot stays taken for a while, and then becomes free for all processes', async () => {
     const { mine, other, clock, freeze, close } = await twoProcesses();
     const first = await mine.sendSlots.take('account', 1);
     if (!('ticket' in first)) throw new Error('no slot');
@@ -137,7 +137,7 @@ describe('while the disk rejects writes', () => {
     await close();
   });
 
-  it('a lease is released by another attempt when the store is closed', async () => {
+  it('the release of a lease is tried again when the store is closed', async () => {
     const { mine, other, freeze, close } = await twoProcesses();
     const lease = await mine.leases.take('instance:a');
     await freeze(true);

@@ -45,7 +45,7 @@ const present = async (store: Store) => ({
 
 const there = (store: Store, ...files: string[]) => files.map((file) => existsSync(join(store.generations.root, file)));
 
-it('rows and watermark advance with the owed payload, and go back if it is dead', async () => {
+it('rows and watermark advance with the owed payload, and go back if the payload is dead', async () => {
   const store = await newStore({ clock: new SteppingClock() });
   const first = await owe(store);
   await store.outbox.enqueue(first.owing);
@@ -62,7 +62,7 @@ it('rows and watermark advance with the owed payload, and go back if it is dead'
   expect(await present(store)).toEqual({ set: second.run, watermark: second.run });
 });
 
-it("a dead first payload leaves no checkpoint, and one that later runs continued from isn't undone", async () => {
+it("a dead first payload leaves no checkpoint, and a checkpoint that later runs have replaced isn't undone", async () => {
   const store = await newStore({ clock: new SteppingClock() });
   const first = await owe(store);
   const owed = await store.outbox.enqueue(first.owing);
@@ -104,7 +104,7 @@ it("after a rollback, the job continues from that payload's rows and watermark",
   expect(await present(store), 'there is nothing to return to').toEqual({ set: undefined, watermark: undefined });
 });
 
-it('kept rows without a watermark are rolled back, and are deleted only by clearing, not by setting a watermark', async () => {
+it('kept rows without a watermark are rolled back, and are deleted only by clearing the watermark, not by setting it', async () => {
   const store = await newStore({ clock: new SteppingClock() });
   const [first, second] = [await owe(store), await owe(store)];
   for (const { watermark: _, ...owing } of [first.owing, second.owing]) {
@@ -121,7 +121,7 @@ it('kept rows without a watermark are rolled back, and are deleted only by clear
   expect(await present(store)).toEqual({ set: undefined, watermark: undefined });
 });
 
-it("a quarantined generation is set aside, and becomes the current one once it's approved", async () => {
+it("a quarantined generation is set aside, and becomes current once it's approved", async () => {
   const store = await newStore({ clock: new SteppingClock() });
   const first = await owe(store);
   await store.outbox.enqueue(first.owing);
@@ -142,7 +142,7 @@ it("a quarantined generation is set aside, and becomes the current one once it's
   expect(there(store, first.file, held.file, other.file)).toEqual([true, true, false]);
 });
 
-it('files without a generation are deleted; files of active writers and new files stay', async () => {
+it("files without a generation are deleted, but new files and active writers' files stay", async () => {
   const clock = new SteppingClock();
   const store = await newStore({ clock });
   const kept = await owe(store);

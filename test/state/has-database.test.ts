@@ -35,7 +35,7 @@ describe('read-only commands with an unreadable state folder', () => {
     expect(inspectState(state)).toMatchObject({ unread: refused });
   });
 
-  it('report it in doctor', () => {
+  it('include doctor, which reports the unreadable folder', () => {
     const file = join(folder, 'sluice.yaml');
     writeFileSync(file, '');
     const config = { file, folder, state: unreadable(), jobs: new Map() } as unknown as Config;
@@ -45,7 +45,7 @@ describe('read-only commands with an unreadable state folder', () => {
     );
   });
 
-  it('find no state if there is no folder, or a file in its place', async () => {
+  it('find no state if there is no folder, or if a file is in its place', async () => {
     writeFileSync(join(folder, 'file'), '');
     for (const state of [join(folder, 'missing'), join(folder, 'file')]) {
       expect(await openExistingStore({ state })).toBeUndefined();

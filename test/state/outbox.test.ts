@@ -68,7 +68,7 @@ describe('the outbox', () => {
     expect(await again('a', { asOf: noon - 5 }), 'other data is owed').toEqual({ passed: false, state: 'running' });
   });
 
-  it('never goes back: an extract that started earlier and ends later is superseded immediately', async () => {
+  it('never goes back: an extract that started earlier but ends later is superseded immediately', async () => {
     const store = await newStore({ clock: new SteppingClock() });
     const young = await oweText(store, { instance: 'i', text: 'young', asOf: noon - 10 });
     expect((await oweText(store, { instance: 'i', text: 'old', asOf: noon - 20 })).owed.state).toBe('superseded');
@@ -78,7 +78,7 @@ describe('the outbox', () => {
     expect(await store.runs.find(late.run)).toMatchObject({ state: 'superseded' });
   });
 
-  it('never sends data older than a payload whose request had no response, even if that payload is dead', async () => {
+  it('never sends data older than a payload whose request got no response, even if that payload is dead', async () => {
     const store = await newStore({ clock: new SteppingClock() });
     const young = await oweText(store, { instance: 'i', text: 'young', asOf: noon - 10 });
     await store.outbox.attempt(idOf(young));
@@ -86,7 +86,7 @@ describe('the outbox', () => {
     expect((await oweText(store, { instance: 'i', text: 'old', asOf: noon - 20 })).owed.state).toBe('superseded');
   });
 
-  it('sends the same bytes again if an older unanswered request may have been processed since', async () => {
+  it('sends the same bytes again if an older unanswered request may have been processed in the meantime', async () => {
     const clock = new SteppingClock();
     const store = await newStore({ clock });
     const old = await oweText(store, { instance: 'i', text: 'old', asOf: noon - 20 });
@@ -100,7 +100,7 @@ describe('the outbox', () => {
     expect((await oweText(store, { instance: 'i', text: 'new', asOf: noon + 1 })).owed.state).toBe('unchanged');
   });
 
-  it("isn't blocked by data dated by a clock that was ahead", async () => {
+  it("isn't blocked by data whose timestamp comes from a clock that was ahead", async () => {
     const clock = new SteppingClock(noon + 400 * 86_400_000);
     const store = await newStore({ clock });
     await deliver(store, idOf(await oweText(store, { instance: 'i', text: 'a', asOf: clock.now() })));
@@ -145,7 +145,7 @@ describe('the outbox', () => {
     forgetSecrets();
   });
 
-  it('supersedes what is owed if the data changes back to what the instance shows', async () => {
+  it('supersedes the owed payload if the data changes back to what the instance shows', async () => {
     const store = await newStore({ clock: new SteppingClock() });
     await deliver(store, idOf(await oweText(store, { instance: 'i', text: 'a', asOf: noon - 30 })));
     const flip = await oweText(store, { instance: 'i', text: 'b', asOf: noon - 20 });
@@ -155,7 +155,7 @@ describe('the outbox', () => {
     expect(late.owed.state, 'older than the extract that found it unchanged').toBe('superseded');
   });
 
-  it('sends earlier bytes again if a request in between had no response', async () => {
+  it('sends earlier bytes again if a request in between got no response', async () => {
     const store = await newStore({ clock: new SteppingClock() });
     await deliver(store, idOf(await oweText(store, { instance: 'i', text: 'a', asOf: noon - 30 })));
     await store.outbox.attempt(idOf(await oweText(store, { instance: 'i', text: 'b', asOf: noon - 20 })));
@@ -287,7 +287,7 @@ describe('payload files', () => {
     expect(existsSync(fresh)).toBe(true);
   });
 
-  it('are found in a folder that was moved, even if another process sees it at another path', async () => {
+  it('are found after their folder was moved, even if another process sees it at another path', async () => {
     const clock = new SteppingClock();
     const folder = newFolder();
     const store = await newStore({ clock, folder });

@@ -28,7 +28,7 @@ describe('a compiled query', () => {
     db.selectFrom('settings').select(['name', 'value']).where('name', '=', value('name')).where('value', '<>', 'none'),
   );
 
-  it('uses new values each time, and keeps those that it was built with', async () => {
+  it('uses new values each time, and keeps the values that it was built with', async () => {
     const { db } = await newDatabase();
     for (const [name, text] of [
       ['a', 'one'],

@@ -76,7 +76,7 @@ describe('a quarantined payload', () => {
     expect(await store.audit.history({ job: 'job', limit: 9 })).toMatchObject([{ action: 'approve', run, ...by }]);
   });
 
-  it("doesn't advance the watermark if it's discarded, and can be decided on only once", async () => {
+  it("doesn't advance the watermark if it's discarded, and can be approved or discarded only once", async () => {
     const store = await newStore({ clock: new SteppingClock() });
     const { id, run } = await holdBack(store, { text: 'a', asOf: noon });
     expect(await store.quarantine.discard(id, by)).toMatchObject({ row: { state: 'discarded' } });
@@ -108,7 +108,7 @@ describe('a quarantined payload', () => {
     expect(await store.runs.find(run)).toMatchObject({ state: 'quarantined', message: 'too few rows' });
   });
 
-  it("whose extract started before that of the shown data can't be approved over it", async () => {
+  it("whose extract started before the shown data's extract can't be approved over that data", async () => {
     const store = await newStore({ clock: new SteppingClock() });
     await deliver(store, 'shown', noon - 1);
     const { id } = await holdBack(store, { text: 'older', asOf: noon - 2 });
@@ -148,7 +148,7 @@ describe('a quarantined payload', () => {
 });
 
 describe('delivered payloads', () => {
-  it('can be restored, and serve as the reference, after any number of runs without changes', async () => {
+  it('can be restored and serve as the reference after any number of runs without changes', async () => {
     const clock = new SteppingClock();
     const store = await newStore({ clock, keep });
     const paths: string[] = [];
@@ -180,7 +180,7 @@ describe('delivered payloads', () => {
     expect(await store.payloads.sweep()).toHaveLength(2);
   });
 
-  it('are restored by their own run; waiting payloads are superseded, the job is on hold, and reads everything again', async () => {
+  it('are restored by a run of their own; waiting payloads are superseded, and the job is on hold and reads everything again', async () => {
     const store = await newStore({ clock: new SteppingClock(), keep });
     const first = await deliver(store, 'first', noon - 9);
     await deliver(store, 'wrong', noon - 8);
@@ -217,7 +217,7 @@ describe('delivered payloads', () => {
     expect((await again.outbox.find(row.id))?.path).toBe(row.path.replace(folder, moved));
   });
 
-  it("of a client are compared with that client's", async () => {
+  it("of one client aren't compared with another's", async () => {
     const store = await newStore({ clock: new SteppingClock(), keep });
     const own = await deliver(store, 'own', noon - 9);
     expect(await store.goodPayloads.last(key)).toMatchObject({ run: own.run });

@@ -90,7 +90,7 @@ describe('a payload accepted after an attempt to send other bytes', () => {
     expect(await store.resends.begin(repeat!), 'it may show the newer ones').toBeUndefined();
   });
 
-  it('keeps its file for that, even if no payloads are kept', async () => {
+  it('keeps its file for a resend even if no payloads are kept', async () => {
     const { clock, store, fresh } = await setUp();
     const { path } = (await store.outbox.find(fresh))!;
     await store.payloads.release(path);
@@ -120,7 +120,7 @@ describe('a payload accepted after an attempt to send other bytes', () => {
     },
   );
 
-  it('waits if it could not be sent, and is superseded if its own outcome is unknown', async () => {
+  it("waits if it could not be sent, and is superseded if the resend's own outcome is unknown", async () => {
     const { clock, store } = await setUp();
     clock.advance(10 * minute);
     const [repeat] = await store.resends.all();
@@ -145,7 +145,7 @@ describe('an attempt that was refused', () => {
     expect(await store.receipts.isDoubtful(key)).toBe(false);
   });
 
-  it("doesn't resolve an earlier uncertainty", async () => {
+  it("doesn't resolve the uncertainty of an earlier attempt", async () => {
     const clock = new SteppingClock();
     const store = await newStore({ clock });
     await deliver(store, await owe(store, clock, 'a'));

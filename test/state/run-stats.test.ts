@@ -31,7 +31,7 @@ it('retries that occur regularly count in full', async () => {
   expect(tallies.get('slow')).toMatchObject({ sent: 10, requests: 30 });
 });
 
-it('only the newest runs of each job count, by outcome', async () => {
+it("only each job's newest runs with each outcome count", async () => {
   const store = await storeWith([
     { requests: 5 },
     { requests: 1 },

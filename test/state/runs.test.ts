@@ -64,7 +64,7 @@ describe('runs', () => {
     expect(await store.runs.streaks()).toMatchObject([{ job: 'orders', failures: 1, since }]);
   });
 
-  it('with a waiting retry fail if a later run of the same job waits for a retry', async () => {
+  it('that wait for a retry fail once a later run of the same job waits for one', async () => {
     const { store, clock, begin } = await setUp();
     const why = { code: 'DB_UNREACHABLE', message: 'no' };
     const plan = async (run: string) => {
@@ -131,7 +131,7 @@ describe('runs', () => {
     expect(await store.runs.streaks()).toMatchObject([{ failures: 2, last: { code: 'DB_UNREACHABLE' } }]);
   });
 
-  it('are listed by job: the newest of each, or the newest in a state', async () => {
+  it('are listed by job: the newest run of each, or the newest one in a given state', async () => {
     const { store, fail, end } = await setUp();
     await end('orders', 'refreshed');
     const failed = await fail('orders');

@@ -10,7 +10,7 @@ describe('skipped firings', () => {
     ...more,
   });
 
-  it('are one record as long as the reason is the same and no run happens in between', async () => {
+  it('share one record as long as the reason is the same and no run happens in between', async () => {
     const clock = new SteppingClock();
     const store = await newStore({ clock });
     const noted = async () =>

@@ -84,7 +84,7 @@ describe('the store', () => {
     after.close();
   });
 
-  it("names the state folder's expected path if it can't be used", async () => {
+  it("names the expected path of the state folder if that can't be used", async () => {
     const folder = join(newFolder(), 'file', 'state');
     writeFileSync(join(folder, '..'), 'in the way');
     const opening = openStore(folder, { clock: systemClock });
@@ -105,7 +105,7 @@ describe('the store', () => {
 });
 
 describe('leases', () => {
-  it('have one holder at a time, and are free after their release', async () => {
+  it("have one holder at a time, and become free when they're released", async () => {
     const folder = newFolder();
     const [a, b] = [await newStore({ clock: systemClock, folder }), await newStore({ clock: systemClock, folder })];
     const lease = await a.leases.take('job:orders');
@@ -177,7 +177,7 @@ describe('leases', () => {
 });
 
 describe('a process', () => {
-  it('deletes the heartbeats of dead ones when it records its first, in the same transaction', async () => {
+  it("deletes dead processes' heartbeats in the transaction that records its own first one", async () => {
     const folder = newFolder();
     const clock = new SteppingClock();
     const people = new Population();
@@ -306,7 +306,7 @@ describe('the history', () => {
 });
 
 describe('the state', () => {
-  it('keeps schedules, targets and settings as last written', async () => {
+  it('keeps schedules, targets and settings as they were last written', async () => {
     const folder = newFolder();
     const store = await openStore(folder, { clock: systemClock });
     const row = { job: 'j', schedule: 'UTC 0 * * * *', next_at: 5 };

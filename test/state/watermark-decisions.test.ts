@@ -40,7 +40,7 @@ it('clearing a watermark returns its previous value', async () => {
   expect(await store.audit.history({ limit: 5 })).toMatchObject([{ action: 'clear', former: '1', latter: null }]);
 });
 
-it('a watermark that a run sets twice goes back to the one before that run', async () => {
+it('a watermark that a run sets twice goes back to its value before that run', async () => {
   const store = await newStore({ clock: systemClock });
   await store.watermarks.set(mark);
   await store.watermarks.set({ ...mark, run: 'r2', text: '2' });
@@ -49,7 +49,7 @@ it('a watermark that a run sets twice goes back to the one before that run', asy
   expect(await store.watermarks.find('orders', 'x')).toBe('1');
 });
 
-it('a watermark is renewed after a check without changes, but not for another query, and goes back as before', async () => {
+it('a watermark is renewed after a check without changes, but not for another query, and can still go back', async () => {
   const store = await newStore({ clock: systemClock });
   await store.watermarks.set(mark);
   await store.watermarks.set({ ...mark, run: 'r2', text: '2' });

@@ -83,7 +83,7 @@ describe.skipIf(missing !== undefined)(
       expect(await journal('--priority=info')).toContain('payload.delivered');
     });
 
-    it('report that a reload keeps a replaced credential', async () => {
+    it('report that a reload keeps using a replaced credential', async () => {
       await config({ orders: orders() });
       await file('etc/sluice/credentials/api_key', adminKey);
       await done('systemctl reload sluice');
@@ -96,7 +96,7 @@ describe.skipIf(missing !== undefined)(
       expect(await show('ActiveState')).toBe('active');
     });
 
-    it('deliver an owed payload after a stop during the upload and a restart', async () => {
+    it('deliver the owed payload when the daemon restarts after it was stopped during the upload', async () => {
       const silent = createServer((request) => request.resume()).listen(0, '127.0.0.1');
       await once(silent, 'listening');
       forTest(() => silent.closeAllConnections());

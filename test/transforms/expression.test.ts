@@ -124,7 +124,7 @@ describe('an expression', () => {
     expect(computed('month(d)', { d: 'date' }, ['2024-02-29'])).toBe('2');
   });
 
-  it('reads json exactly and without touching prototypes', () => {
+  it('reads JSON exactly and without touching prototypes', () => {
     const doc: Record<string, ColumnType> = { doc: 'json' };
     const cells = [
       '{"price": 12.10, "n": 9223372036854775807, "tags": ["a"], "constructor": "c", "__proto__": {"x": 1}}',
@@ -138,7 +138,7 @@ describe('an expression', () => {
     expect(computed('{"p": doc.price, "all": doc.tags}', doc, cells)).toBe('{"p":12.10,"all":["a"]}');
   });
 
-  it('passes a plain column reference on as its original bytes', () => {
+  it('passes on a plain column reference as its original bytes', () => {
     const columns = columnsOf({ at: 'timestamptz' });
     const batch = bytesBatch(columns, [['2024-03-31T01:30:00.123456+02:00']]);
     const shaped = prepare('compute', { copy: 'at' }, columns).apply(batch)!;
@@ -175,7 +175,7 @@ describe('null in an expression', () => {
     expect(value('null_if(country, "")')).toBe('De');
   });
 
-  it('is found in json too', () => {
+  it('is also found in JSON', () => {
     expect(computed({ expression: 'coalesce(doc.a, "none")', type: 'text' }, { doc: 'json' }, ['{"a": null}'])).toBe(
       'none',
     );
@@ -205,7 +205,7 @@ describe("an expression's evaluation", () => {
     expect(fault('country == null').next).toContain('is_null');
   });
 
-  it('rejects has() on a column, which every row has', () => {
+  it('rejects has() on a column, because every row has it', () => {
     expect(fault('has(row.note)').message).toContain('use is_null() instead');
   });
 
@@ -291,7 +291,7 @@ describe('the sandbox', () => {
   });
 
   it.each(['constructor', '__proto__', 'prototype', 'toString', 'hasOwnProperty', 'valueOf'])(
-    'returns nothing for the name %s if it comes from the data',
+    'finds nothing under the name %s if the name comes from the data',
     (name) => {
       const more: Record<string, ColumnType> = { key: 'text', doc: 'json' };
       for (const expression of ['row[key] == "x"', '{"a": 1}[key] == 1'])

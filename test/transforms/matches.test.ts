@@ -44,7 +44,7 @@ describe('a regular expression', () => {
     expect(fault(String.raw`note.matches("(a)\\1")`).message).toContain('invalid escape sequence: `\\1`');
   });
 
-  it('that comes from a row and is invalid is reported for that row', () => {
+  it('that is invalid and comes from a row is reported for that row', () => {
     expect(problemOf(() => value('note.matches(shape)', 'x', '(a'))).toMatchObject({
       code: 'EXPRESSION_FAILED',
       family: 'row',

@@ -92,7 +92,7 @@ describe('rename', () => {
     ]);
   });
 
-  it("rejects an existing name, and isn't confused by names of JavaScript", () => {
+  it("rejects an existing name, and isn't confused by JavaScript names", () => {
     expect(problemOf(() => prepare('rename', { id: 'amount' }, columns)).code).toBe('TRANSFORM_COLUMN_TWICE');
     const odd: Column[] = [
       { name: 'a', type: 'text' },
@@ -198,7 +198,7 @@ describe('cast', () => {
     expect(after.map(({ name, type }) => `${name} ${type}`)).toEqual(['id decimal', 'country text', 'amount text']);
   });
 
-  it('touches no cell if the text stays the same', () => {
+  it('changes no cell whose text stays the same', () => {
     const batch = bytesBatch(columns, rows);
     expect(prepare('cast', { id: 'decimal' }, columns).apply(batch)!.cells[0]).toBe(batch.cells[0]);
     for (const type of columnTypes) expect(cast(type, type, 'as it is')).toBe('as it is');
@@ -215,7 +215,7 @@ describe('filter', () => {
     expect(prepare('filter', 'id > 3', columns).apply(batch)).toBe(null);
   });
 
-  it('rejects a value that is neither true nor false, which only a row can show', () => {
+  it('rejects a value that is neither true nor false when it occurs in a row', () => {
     const one = columnsOf({ doc: 'json' });
     const keep = (text: string) => prepare('filter', 'doc.ok', one).apply(bytesBatch(one, [[text]]), 0)?.length ?? 0;
     expect([keep('{"ok": true}'), keep('{"ok": false}'), keep('{"ok": null}')]).toEqual([1, 0, 0]);
@@ -232,7 +232,7 @@ describe('filter', () => {
 });
 
 describe('compute', () => {
-  it('replaces in place, appends new columns, and every expression sees the original columns', () => {
+  it('replaces columns in place, appends new ones, and shows every expression the original columns', () => {
     const prepared = prepare('compute', { id: 'id + 1', next: 'id + 1', big: 'amount > 9.9' }, columns);
     expect(prepared.columns.map(({ name, type }) => `${name} ${type}`)).toEqual([
       'id integer',
@@ -271,7 +271,7 @@ describe('limit', () => {
 });
 
 describe('distinct', () => {
-  it('keeps the first of each, and distinguishes null from empty and cells from one another', () => {
+  it('keeps the first row of each kind, and distinguishes null from empty and one cell from the next', () => {
     const two = columnsOf({ a: 'text', b: 'text' });
     const batch = bytesBatch(two, [
       ['x', 'y'],
@@ -351,7 +351,7 @@ describe('sort', () => {
     expect(outcome(prepared, batch).map(([id]) => id)).toEqual(['3', '4', '2', '1', '5']);
   });
 
-  it('buffers only visible rows, of byte cells and of values, over many batches', () => {
+  it('buffers only visible rows, from byte cells and from values, over many batches', () => {
     const prepared = prepare('sort', { by: [{ column: 'id', order: 'desc' }] }, columns);
     const many = (from: number) =>
       Array.from({ length: 900 }, (_, r) => [from + r, r % 2 ? null : `c${from + r}`, '1.0']);

@@ -110,7 +110,7 @@ const look = person.map((who) => ({
   },
 }));
 
-it('only permitted users assign, remove and change roles, and one admin always remains', async () => {
+it('only permitted users can assign, remove and change roles, and one admin always remains', async () => {
   const steps: fc.Arbitrary<Step<Roles>>[] = [create, replace, remove, assign, assign, withdraw, dismiss, look];
   const options = () => ({ given: { companies } });
   const model = () => new Roles(roleOf, { key: keyOf('ada'), managed });
