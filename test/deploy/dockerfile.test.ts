@@ -20,7 +20,7 @@ const find = ({ steps }: Stage, keyword: string) => steps.filter((step) => step.
 const lineOf = (keyword: string) => find(last, keyword)[0]?.getArgumentsContent();
 
 describe('the Dockerfile', () => {
-  it('has no error that a Dockerfile linter finds', () => {
+  it('causes no errors in a Dockerfile linter', () => {
     expect(validate(text).map(({ message, range }) => `${range.start.line + 1}: ${message}`)).toEqual([]);
   });
 

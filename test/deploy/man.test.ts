@@ -55,7 +55,7 @@ describe('the manual pages', () => {
     }
   });
 
-  it('name further reading, the version and the date', async () => {
+  it('refer to further reading, and show the version and the date', async () => {
     const text = await shown('sluice-plan.1');
     expect(text).toMatch(/^SLUICE-PLAN\(1\) Sluice manual SLUICE-PLAN\(1\) NAME sluice-plan [-–] checks /);
     expect(text).toMatch(/SEE ALSO sluice\(1\), sluice\.yaml\(5\) Sluice 1\.2\.3 2026-11-26/);

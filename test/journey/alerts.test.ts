@@ -40,7 +40,7 @@ describe('alerts from one-shot syncs', () => {
     expect((await home.sluice(['alerts', 'test'])).stdout).toBe('ok   ops (webhook): HTTP 200: thanks\n');
   });
 
-  it('report everything that one cause broke in one message, and name a channel that fails', async () => {
+  it('report in one message everything that one cause broke, and name a channel that fails', async () => {
     const { world, home, receiver } = await setUp();
     receiver.answer(500);
     const job = { source: 'files', format: 'csv' };

@@ -41,7 +41,7 @@ async function checkJobs(source: object, jobs: Readonly<Record<string, object>>)
 
 const fine = 'its query returns the columns that the job requires';
 
-it("check --connect names the columns that a job uses and its query doesn't return, and reads no rows", async () => {
+it("check --connect names columns that a job uses but its query doesn't return, and reads no rows", async () => {
   const query = { sql: 'select id, name from orders' };
   const { code, said, uploads } = await checkJobs(
     { driver: 'sqlite', file: 'shop.db' },

@@ -16,7 +16,7 @@ interface Shown {
   readonly from: Record<string, string>;
 }
 
-it('config show prints the active config after an edit of the file, a rejected reload and a successful one', async () => {
+it('config show prints the active config after the file is edited and after a reload, rejected or successful', async () => {
   const world = await makeWorld();
   const home = await world.home();
   const key = `\${env:KEY}`;

@@ -92,7 +92,7 @@ describe('sluice doctor', () => {
     expect(await bad()).toEqual({ code: 1, checks: ['database'] });
   });
 
-  it('checks that there is disk space for what is owed, and that time zone data is current', () => {
+  it('checks that there is disk space for owed payloads, and that time zone data is current', () => {
     expect(diskFinding({ free: 64e6, payloads: 1e6, state: '/x' }).ok).toBe(false);
     expect(diskFinding({ free: 90e6, payloads: 1e6, state: '/x' }).ok).toBe(true);
     const found = [Date.parse('2026-03-08T07:00Z'), Date.parse('2026-11-01T06:00Z')];

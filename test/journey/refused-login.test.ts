@@ -66,7 +66,7 @@ function holdsOf({ folder }: Home): unknown[] {
 const refused = [{ state: 'failed', problem: { code: 'FTP_LOGIN_REFUSED' } }];
 const held = [{ state: 'on_hold', problem: { code: 'LOGIN_ON_HOLD' } }];
 
-it('status shows that a login was refused, and nothing scheduled tries it', async () => {
+it('status shows that a login was refused, and no later run tries it again', async () => {
   const { home, logins } = await setUp();
   expect((await home.sync()).jobs).toMatchObject(refused);
   expect(await home.sync()).toMatchObject({ code: 1, jobs: held });

@@ -51,7 +51,7 @@ async function logInAt(answers: Answer[], device: Partial<DeviceCodes> = {}, onS
   return { consent, slept, forms, granted: (signal = never) => consent.wait(signal) };
 }
 
-it('a device login returns tokens once a user has entered the code on another machine; they are renewed like others', async () => {
+it('a device login returns tokens once a user has entered the code on another machine, and renews them later', async () => {
   const vendor = await vendorForTest();
   const login = personLogin(vendor);
   const { entry, store } = await openDesk({ login });
@@ -71,7 +71,7 @@ it('a device login returns tokens once a user has entered the code on another ma
   expect(await store.logins.find('acme')).toMatchObject({ state: 'good', who: 'alice' });
 });
 
-it('a device login reports that the user canceled on the page for the code', async () => {
+it('a device login reports that the user canceled on the code page', async () => {
   const vendor = await vendorForTest();
   const { entry } = await openDesk({ login: personLogin(vendor) });
   const consent = await DeviceConsent.begin(entry.tokenClient, eagerClock().clock);
@@ -93,7 +93,7 @@ it("a device login polls at the vendor's interval, and slows down if the vendor 
   expect(redact('it is d3v1c3-c0d3')).not.toContain('d3v1c3-c0d3');
 });
 
-it('a device login keeps polling a temporarily unavailable vendor, more slowly', async () => {
+it('a device login keeps polling a temporarily unavailable vendor, but more slowly', async () => {
   const { granted, slept } = await logInAt([codes, { status: 503, body: 'busy' }, no('authorization_pending'), good]);
   expect(await granted()).toMatchObject({ accessToken: 'the-token' });
   expect(slept).toEqual([5000, 10_000, 10_000]);

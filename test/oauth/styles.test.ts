@@ -185,7 +185,7 @@ describe('a token response', () => {
     ['an error with status 200', { body: { error: 'invalid_client' } }, 'LOGIN_CLIENT'],
     ['a list', { body: [] as never }, 'LOGIN_UNREACHABLE'],
     ['nothing', { body: '' }, 'LOGIN_UNREACHABLE'],
-  ])('with %s is a problem with that error', async (_, answer, code) => {
+  ])('with %s causes a problem with that error', async (_, answer, code) => {
     const { url } = await tokenAddress(answer);
     await expect(askFor(loginOf(url, {}))).rejects.toMatchObject({ code });
   });

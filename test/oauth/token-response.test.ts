@@ -34,7 +34,7 @@ describe('a token response', () => {
     expect(tokens).toEqual(['r1', undefined, undefined, undefined]);
   });
 
-  it('names its owner in a field, or in the ID token: the e-mail, the name or the subject', () => {
+  it('names its owner in a field, or in the ID token by e-mail address, name or subject', () => {
     const whoIn = (claims: unknown) =>
       read({ id_token: `x.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.y`, user: 12 }).who;
     expect(whoIn({ email: 'e', preferred_username: 'n', sub: 's' })).toBe('e');

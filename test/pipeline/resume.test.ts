@@ -61,7 +61,7 @@ it.each([3, 200_000])("a result of %i rows is kept once it's sealed, even if it'
   expect(await readdir(given.spool)).toEqual([basename(path)]);
 });
 
-it('a large discarded result is deleted, too', async () => {
+it('a large discarded result is also deleted', async () => {
   const { given } = rig(extractOf(counting(200_000)));
   const draft = resultOf(await runPipeline(given));
   expect(await readdir(given.spool)).toHaveLength(1);

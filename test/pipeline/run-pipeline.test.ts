@@ -188,7 +188,7 @@ describe('a failing run', () => {
 });
 
 describe('a source that goes silent', () => {
-  it('may take long if it reports activity before its first row', async () => {
+  it('may take a long time if it reports activity before its first row', async () => {
     const slow = connectorOf(async function* () {
       yield batchOf(columns, [[1, 'a']]);
     });
@@ -221,7 +221,7 @@ describe('a source that goes silent', () => {
     expect(readdirSync(given.spool)).toEqual([]);
   });
 
-  it('is detected while it connects, too', async () => {
+  it('is also detected while it connects', async () => {
     const connector = { ...connectorOf(async function* () {}), extract: () => new Promise<never>(() => {}) };
     const { given } = rig(extractOf(connector, { stallTimeoutMs: 30 }));
     const problem = await problemOf(sealedRun(given));

@@ -80,7 +80,7 @@ describe('on the day when the clocks go back', () => {
 });
 
 describe('a cron expression', () => {
-  it('fires on either day of month or day of week if both are set', () => {
+  it('fires on days that match the day of month or the day of week if both are set', () => {
     expect(firings('0 9 1 * 1', berlin, '2026-11-25T00:00Z', 3)).toEqual([
       '11-30T09:00+01:00',
       '12-01T09:00+01:00',
@@ -216,7 +216,7 @@ describe('around every clock change from 2015 to 2037', () => {
     );
   });
 
-  it('any expression fires in strictly ascending order, at whole minutes, only at times that match or end a gap', () => {
+  it('any expression fires in strictly ascending order, at whole minutes, and only at times that match or end a gap', () => {
     const field = (min: number, max: number) =>
       fc.oneof(
         fc.constant('*'),

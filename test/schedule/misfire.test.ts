@@ -65,7 +65,7 @@ describe('missed firings', () => {
     expect(last).toEqual({ fire: at('14:00'), nextAt: at('15:00'), hasBacklog: false, isCatchUp: true });
   });
 
-  it('are caught up even within the grace period if more follow, or if others were caught up before', () => {
+  it('count as catch-ups even within the grace period if more follow, or if others were caught up before', () => {
     const minutely: Schedule = { every: 60_000, from: 0, timezone: 'UTC', misfire: { policy: 'run_all' } };
     const more = decideMisfire(minutely, { nextAt: at('14:18'), now: at('14:20') });
     expect(more).toMatchObject({ fire: at('14:18'), hasBacklog: true, isCatchUp: true });

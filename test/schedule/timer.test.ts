@@ -195,7 +195,7 @@ describe('the timer', () => {
     expect(said).toEqual(['jumped']);
   });
 
-  it('reports clock changes of two seconds or more, once, and not for a machine that was suspended', async () => {
+  it('reports a clock change of two seconds or more once, but none after the machine was suspended', async () => {
     const said: number[] = [];
     timer.start({ dueAt: () => [], fire: () => {}, jumped: (by) => said.push(by), failed: () => {} });
     setClock(Date.now() + 1_500);

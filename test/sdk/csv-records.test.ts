@@ -38,7 +38,7 @@ test('without a header, the columns are numbered and the first row is data, incl
   ]);
 });
 
-test('a header with doubled quotes is read the same wherever its block ends', async () => {
+test('a header with doubled quotes is read the same, wherever a block ends', async () => {
   const text = 'id,"the ""total""","the ""rest"""\n1,2,3\n';
   for (let blockBytes = 1; blockBytes <= text.length; blockBytes++) {
     const { columns } = await readTable(inputOf(text, 1), 'csv', { blockBytes });
@@ -58,7 +58,7 @@ test('a column without a name is named after its position, and duplicate names a
   });
 });
 
-test("a header with another delimiter is rejected with that delimiter, unless it's quoted", async () => {
+test('a header with another, unquoted delimiter is rejected, and the error names that delimiter', async () => {
   await expect(readTable(inputOf('a;b\n1;2\n'), 'csv')).rejects.toMatchObject({
     code: 'CSV_DELIMITER',
     next: expect.stringContaining('delimiter: ";"'),
@@ -70,7 +70,7 @@ test("a header with another delimiter is rejected with that delimiter, unless it
   expect((await readTable(inputOf('\n"a;b"\n1;2\n'), 'csv')).rows).toEqual([['1;2']]);
 });
 
-test('skip_rows and comment skip lines, and errors still count them', async () => {
+test('line numbers in errors include the lines that skip_rows and comment skip', async () => {
   const text = 'made by hand\n"also, junk\n# a remark, here\na;b\n1;2\n#3;4\n\n5;6\n7\n';
   const options = { skip_rows: 2, comment: '#', delimiter: ';' };
   await expect(readTable(inputOf(text), 'csv', options)).rejects.toMatchObject({

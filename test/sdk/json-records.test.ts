@@ -186,7 +186,7 @@ test('a duplicate key in a record is rejected, even if only the dotted names are
   await expect(readTable(inputOf('[{"a.b":1,"a":{"b":2}}]'), 'json')).rejects.toMatchObject({ code: 'JSON_SYNTAX' });
 });
 
-test('unlimited nesting is rejected instead of overflowing the stack', async () => {
+test('excessive nesting is rejected instead of overflowing the stack', async () => {
   const deep = `[{"a":${'['.repeat(100_000)}`;
   await expect(readTable(inputOf(deep), 'json')).rejects.toMatchObject({ code: 'JSON_SYNTAX' });
   await expect(readTable(inputOf(`{"x":${deep}`), 'json', { records: 'y' })).rejects.toMatchObject({
@@ -240,7 +240,7 @@ test('with configured columns, the data is opened once; other columns are reject
   expect(whole.rows).toEqual([['{"y":1}']]);
 });
 
-test('several inputs are one table: union of keys, one type for all', async () => {
+test('several inputs become one table with the union of their keys and one type per key', async () => {
   const table = await readTable([json([{ a: 1 }]), json([{ b: 'x', a: 1.5 }])], 'json', { inputColumn: 'src' });
   expect(declared(table)).toBe('src:text a:decimal b:text');
   expect(table.rows).toEqual([

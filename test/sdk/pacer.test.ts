@@ -26,7 +26,7 @@ const settled = async () => {
 };
 
 describe('one at a time', () => {
-  it('the next one starts when the previous one is done, in the order of the requests', async () => {
+  it('the next run starts when the previous one is done, in the order in which they asked', async () => {
     const { come, order, leave } = crowd({ at_once: 1 });
     const all = ['a', 'b', 'c'].map((name) => come(name));
     await settled();

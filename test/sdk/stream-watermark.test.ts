@@ -52,7 +52,7 @@ describe('a known record', () => {
   const before = { since: at('11:00'), edge: ['1'] };
   const known = (one: StreamWatermark, what: Fields) => one.isKnown(what, one.since());
 
-  it('is older than the edge, or at it with a known key', () => {
+  it('is older than the edge, or at the edge with a known key', () => {
     const one = progress(keyed, before);
     expect(known(one, record('10:59'))).toBe(true);
     expect(known(one, record('11:00', 1))).toBe(true);

@@ -147,7 +147,7 @@ describe('a date format', () => {
 describe('formats for a whole file', () => {
   const formats = { number: '1.234,56', date: 'dd.MM.yyyy' };
 
-  it('apply to all columns of such a type without a format', async () => {
+  it('apply to all columns of that type without a format of their own', async () => {
     const text = 'n;q;d;p\n1.234,5;1.000;31.01.2025;12,5 %\n';
     const types = { n: 'decimal', q: 'integer', d: 'date', p: { type: 'decimal', format: '12,5 %' } };
     const { rows } = await readTable(inputOf(text), 'csv', { delimiter: ';', types, formats });
@@ -185,7 +185,7 @@ describe('formats for a whole file', () => {
     expect(rows).toEqual([['2023-11-14T22:13:20Z'], ['2023-11-14T22:13:21Z']]);
   });
 
-  it('apply to text in XML', async () => {
+  it('apply to strings in XML', async () => {
     const { rows } = await readTable(inputOf('<r><x><n>1.234,5</n></x></r>'), 'xml', {
       types: { n: 'decimal' },
       formats,

@@ -176,7 +176,7 @@ test('children of repeated elements keep their positions, with null for missing 
   }
 });
 
-test('attributes, nested repeats and lists in repeated elements keep their positions, too', async () => {
+test('attributes, nested repeats and lists in repeated elements also keep their positions', async () => {
   const rowOf = async (record: string) => {
     const { columns, rows } = await readTable(inputOf(`<r>${record}</r>`), 'xml');
     return Object.fromEntries(columns.map(({ name }, c) => [name, rows[0]![c]]));
@@ -202,7 +202,7 @@ test.each([
   ['<!DOCTYPE r [<!ENTITY n "v">]><r><a><b>&n;</b></a></r>', 'entities of a DTD are not read'],
   ['<r>\n<a><b>1</c></a></r>', 'well-formed'],
   ['<r><a><b>A & B</b></a></r>', '&amp;'],
-])('invalid XML is rejected with a fix: %s', async (text, help) => {
+])('invalid XML is rejected, and the error shows a fix: %s', async (text, help) => {
   await expect(readTable(inputOf(text), 'xml')).rejects.toMatchObject({
     code: 'XML_SYNTAX',
     next: expect.stringContaining(help),

@@ -39,7 +39,7 @@ describe('a secret in AWS Secrets Manager', () => {
 
   const fixed = { AWS_ACCESS_KEY_ID: 'AKIA', AWS_SECRET_ACCESS_KEY: 'aws-secret-key', AWS_REGION: 'eu-central-1' };
 
-  it('is read by name or ARN, signed, after throttling; errors name the permission', async () => {
+  it('is read by name or ARN with a signed request, even after throttling; errors name the missing permission', async () => {
     const server = await Double.start((asked) => answer(asked, new Set(['AKIA'])));
     server.answers.push(error('ThrottlingException'), busy(503));
     const env = { ...fixed, AWS_ENDPOINT_URL_SECRETS_MANAGER: server.url };
@@ -141,7 +141,7 @@ describe('a secret in Google Secret Manager', () => {
     return { body: { payload: { data: Buffer.from(value).toString('base64') } } };
   }
 
-  it("is read with a service account's key, after throttling", async () => {
+  it("is read with a service account's key, even after throttling", async () => {
     const { privateKey } = generateKeyPairSync('rsa', {
       modulusLength: 2048,
       privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
@@ -220,7 +220,7 @@ describe('a secret in Azure Key Vault', () => {
     return { status: 404, body: { error: { code: 'SecretNotFound' } } };
   }
 
-  it('is read with an app, after throttling', async () => {
+  it("is read with an app's credentials, even after throttling", async () => {
     const server = await Double.start((asked): Reply => {
       if (asked.path !== '/tenant/oauth2/v2.0/token') return answer(asked, 'app-token');
       const fields = new URLSearchParams(asked.body);

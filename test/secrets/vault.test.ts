@@ -91,7 +91,7 @@ describe('a secret in Vault', () => {
     expect(redact('12345678901234567890')).toBe('[redacted]');
   });
 
-  it('is read after throttling and server errors', async () => {
+  it('is read even after throttling and server errors', async () => {
     const { server, env } = await startVault();
     server.answers.push(busy(429), busy(503), { status: 502, headers: { 'retry-after': '0' } });
     const loaded = await loadPasswords([variable('vault:secret/db#password')], { env });
@@ -100,7 +100,7 @@ describe('a secret in Vault', () => {
     expect(server.asked).toHaveLength(5);
   });
 
-  it('is reported as unavailable, with the requested wait, if the server asks to wait too long', async () => {
+  it('is reported as unavailable if the server asks for too long a wait, and the error shows that wait', async () => {
     const { server, env } = await startVault();
     server.answers.push({ status: 429, headers: { 'retry-after': '3600' } });
     const { problems } = await loadPasswords([variable('vault:secret/db#password')], { env });

@@ -38,7 +38,7 @@ for (const [kind, module, start] of [
       expect(await accepts(server().port)).toBe(true);
     });
 
-    it('ends with the process that started it, even if that was killed', async () => {
+    it('ends with the process that started it, even if that process was killed', async () => {
       const { child, port, folder } = await holder(module, start);
       expect(await accepts(port)).toBe(true);
       child.kill('SIGKILL');

@@ -312,7 +312,7 @@ describe('lists', () => {
 });
 
 describe('the authenticated user', () => {
-  it('may also use Basic credentials, with the e-mail in any case; if both are sent, the API key wins', async () => {
+  it('may also use Basic credentials, with the e-mail address in any case; if an API key is sent too, the key wins', async () => {
     const given = await bench({ given: fixtures });
     const basic = (text: string): Record<string, string> => ({
       authorization: `Basic ${Buffer.from(text).toString('base64')}`,

@@ -109,7 +109,7 @@ describe('a fault rule', () => {
     expect([page.statusCode, await page.body.text()]).toEqual([502, expect.stringContaining('injected')]);
   });
 
-  it('is evaluated in the order of creation; every rule that matches counts the call', async () => {
+  it('is evaluated in the order of creation, and every matching rule counts the call', async () => {
     const given = await controlled();
     const first = await add(given, { id: 'first', first: 1, answer: { status: 500 } });
     await add(given, { id: 'second', nth: 2, answer: { status: 502 } });

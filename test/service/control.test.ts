@@ -77,7 +77,7 @@ describe('the control interface', () => {
 });
 
 describe('a reset', () => {
-  it('restores the current fixtures, and discards everything created, counted, limited and set', async () => {
+  it('restores the current fixtures, and discards everything that was created, counted, limited or set', async () => {
     const folder = await scratch();
     const file = join(folder, 'fixtures.json');
     await writeFile(file, JSON.stringify(fixtures));
@@ -196,7 +196,7 @@ describe('fixtures over the control interface', () => {
   const extra =
     'companies:\n  - name: Extra\n    plan: team\n    users:\n      - {email: e@e.test, role: Admin, api_keys: [eeeeeeee]}\n';
 
-  it("are added to existing data, as JSON too, and change nothing when they're added again", async () => {
+  it("are added to existing data, even as JSON, and change nothing when they're added again", async () => {
     const given = await controlled();
     const id = await given.source();
     const loaded = { companies: 1, clients: 0, users: 1, datasources: 0, klips: 0, dashboards: 0 };
@@ -241,7 +241,7 @@ describe('fixtures over the control interface', () => {
 });
 
 describe("the control interface's request log", () => {
-  it('shows who requested what and when, the number of bytes, and the response; never a key', async () => {
+  it('shows who requested what and when, the number of bytes and the response, but never a key', async () => {
     const given = await controlled();
     const id = await given.source();
     await given.call('PUT', `/datasources/${id}/data`, { body: '[1,2,3]' });

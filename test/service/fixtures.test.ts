@@ -169,7 +169,7 @@ extra: 1
     expect(body.data).toMatchObject({ id: 'pusher', name: 'Shover', company: 'a' });
   });
 
-  it("matches an e-mail with non-ASCII capitals when it's loaded again", async () => {
+  it("matches an e-mail address with non-ASCII capitals when it's loaded again", async () => {
     const folder = await scratch();
     const key = 'ab'.repeat(20);
     const user = `{email: Ümit@a.test, role: Admin, api_keys: [${key}]}`;

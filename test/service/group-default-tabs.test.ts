@@ -8,7 +8,7 @@ const sees = async (given: Bench, tab: string, key: string): Promise<boolean> =>
   (await given.call('GET', `/tabs/${tab}`, { key })).status === 200;
 
 describe("a group's default dashboards (section 4.9)", () => {
-  it('are returned as they were set, in the list and in detail with the number of Klips', async () => {
+  it('are returned as they were set, in the list and, with the number of Klips, in detail', async () => {
     const given = await peopleBench();
     const tab = await createTab(given, { name: 'Sales', description: 'what is sold' });
     const shared = await createKlip(given);

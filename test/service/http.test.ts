@@ -161,7 +161,7 @@ describe('the HTTP server', () => {
 });
 
 describe('the request log', () => {
-  it('has every request with its arrival time, its company and its status, and no key', async () => {
+  it("has every request's arrival time, company and status, but no key", async () => {
     const file = join(await scratch(), 'requests.jsonl');
     const given = await bench({ requestLogFile: file });
     await given.call('GET', '/profile?full=true');

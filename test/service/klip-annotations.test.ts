@@ -124,7 +124,7 @@ describe('an annotation (4.7)', () => {
 });
 
 describe('the list of annotations (4.7)', () => {
-  it('is limited by start_date and end_date, both inclusive, in creation order and paged', async () => {
+  it('is limited by start_date and end_date, both inclusive, and paged in creation order', async () => {
     const clock = new SteppingClock('2026-03-01T12:00:00Z');
     const first = Date.parse('2026-03-01T12:00:00Z') / 1000;
     const given = await bench({ clock });

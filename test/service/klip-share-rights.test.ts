@@ -64,7 +64,7 @@ describe('sharing a Klip (4.6)', () => {
     expect(errorOf(await given.call('GET', path, { key: people.agent }))).toEqual([401, 'permission_denied']);
   });
 
-  it("ignores client_id: the client's Klips are shared by the client", async () => {
+  it('ignores client_id: only a client can share its Klips', async () => {
     const given = await bench();
     const id = await newKlip(given, { client_id: 'bakery' });
     const path = `/klips/${id}/share-rights`;

@@ -90,7 +90,7 @@ describe('published links (2.1, 4.2)', () => {
     expect((await request(`http://${dashboard_url}`)).statusCode).toBe(200);
   });
 
-  it('are deleted permanently, and with their dashboard', async () => {
+  it('are deleted permanently, and are also deleted with their dashboard', async () => {
     const given = await bench();
     const tab = await createTab(given);
     const [first, second] = [await publish(given, tab), await publish(given, tab)];

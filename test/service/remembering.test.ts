@@ -33,7 +33,7 @@ describe("a request's cached caller", () => {
     expect((await given.call('GET', '/profile', asViewer)).status).toBe(401);
   });
 
-  it('is locked out and let in from the next call on if their account is disabled and enabled', async () => {
+  it('is locked out or let in from the next call on if their account is disabled or enabled', async () => {
     const given = await bench();
     const asClient = { key: keys.clientAdmin };
     expect((await given.call('GET', '/profile', asClient)).status).toBe(200);

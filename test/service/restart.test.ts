@@ -47,7 +47,7 @@ async function afterRestart(folder: string, id: string): Promise<{ text: string;
 }
 
 describe('a service that is killed', () => {
-  it('in the middle of an upload shows the old data after the next start, and no trace of the new data', async () => {
+  it('in the middle of an upload shows the old data and no trace of the new data after the next start', async () => {
     const folder = await scratch();
     const { child, url } = await forkService(join(folder, 'data'));
     const id = await createSource(url);

@@ -126,7 +126,7 @@ describe('a role (section 4.10)', () => {
 });
 
 describe("a role's users (section 4.10)", () => {
-  it('are listed with names and e-mails', async () => {
+  it('are listed with names and e-mail addresses', async () => {
     const given = await peopleBench();
     const { Editor } = await roleIds(given);
     expect(await pagesOf(given, `/roles/${Editor}/users`, 'users')).toEqual([person('ed@acme.test', 'Ed', 'It')]);
@@ -144,7 +144,7 @@ describe("a role's users (section 4.10)", () => {
     expect(await dataOf(given, '/users/acme-editor/roles')).toEqual({});
   });
 
-  it("can't be given a role that they have, or lose one that they don't have: 403", async () => {
+  it("can't be given a role that they already have, or lose one that they don't have (403)", async () => {
     const given = await peopleBench();
     const { Editor, 'View-Only': viewOnly } = await roleIds(given);
     for (const path of [`/roles/${Editor}/users/acme-editor`, `/users/acme-editor/roles/${Editor}`]) {

@@ -101,7 +101,7 @@ describe('a slow client', () => {
     ['has a wrong key', 'wrong', 401],
     ['meets an injected response', keys.acmeViewer, 503],
   ])(
-    'that reads late still learns why an upload that %s is refused, even without connection reuse',
+    'that reads late still learns why an upload that %s was refused, even without connection reuse',
     async (_why, key, status) => {
       const given = await bench({ control: {} });
       const id = await given.source();

@@ -49,7 +49,7 @@ describe("a dashboard's layout (2.8, 4.8)", () => {
     ]);
   });
 
-  it('can also be written as a grid by region and idx: column from 1, row from 0', async () => {
+  it('can also be written as a grid by region and idx, with columns from 1 and rows from 0', async () => {
     const given = await bench();
     const { tab, ids } = await dashboard(given, 2);
     const state = { [ids[0]!]: { region: '2', idx: 0 }, [ids[1]!]: { region: 'region-7', idx: 3 } };
@@ -96,7 +96,7 @@ describe("a dashboard's layout (2.8, 4.8)", () => {
     expect((await writeLayout(given, tab, { type, state: beyond })).status).toBe(400);
   });
 
-  it('can have every existing type, and no other', async () => {
+  it('can have every existing type, but no other', async () => {
     const given = await bench();
     const tab = await createTab(given);
     expect(layoutTypes).toHaveLength(18);

@@ -116,7 +116,7 @@ describe('dashboards (2.7, 4.8)', () => {
     expect(await seen(keys.acmeReporter)).toEqual([false, false]);
   });
 
-  it('are deleted with their instances, shares and published links, but not the Klips', async () => {
+  it('are deleted with their instances, shares and published links, but without their Klips', async () => {
     const given = await bench();
     const klip = await createKlip(given);
     const id = await createTab(given);

@@ -110,7 +110,7 @@ describe('account-stats (4.1, 2.14)', () => {
 });
 
 describe('data-source-stats', () => {
-  it('counts each source once and each of its instances, today and on earlier days', async () => {
+  it('counts each source and each of its instances once, today and on earlier days', async () => {
     const clock = new SteppingClock(noon);
     const given = await bench({ clock });
     for (const [user, region] of [
@@ -191,7 +191,7 @@ describe('account-sign-in-trend', () => {
     ]);
   });
 
-  it('is what the profile shows as the last login', async () => {
+  it('agrees with the last login that the profile shows', async () => {
     const given = await bench({ given: fixtures, clock: new SteppingClock(noon) });
     await signIn(given);
     expect((await given.call('GET', '/profile')).body.data.date_last_login).toBe('2026-03-02T17:00:00.000Z');

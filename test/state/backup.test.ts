@@ -86,7 +86,7 @@ describe('a backup', () => {
     expect(await shows()).toBe('id,name\n2,second\n');
   });
 
-  it('works while a daemon writes, repeatedly, and each copy is consistent', async () => {
+  it('can be made repeatedly while a daemon writes, and each copy is consistent', async () => {
     const { home } = await setUp();
     const daemon = home.start(['run']);
     await until('the daemon to start', () => daemon.output().includes('daemon.started'));

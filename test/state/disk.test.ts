@@ -43,7 +43,7 @@ async function write(store: Store, disk: Disk, bytes: number, name = 'draft'): P
 }
 
 describe('a state folder with a limit', () => {
-  it('accepts writes up to the limit, and no more, however small the pieces are', async () => {
+  it('accepts writes up to the limit but no more, however small the pieces are', async () => {
     const { store, empty } = await open();
     const limit = empty + 5 * megabyte;
     const { disk } = diskOf(store, { limitBytes: limit });

@@ -86,7 +86,7 @@ it("a dead payload that is sent again doesn't undo what a later run has continue
   expect(await present(store)).toEqual({ set: second.run, watermark: second.run });
 });
 
-it("after a rollback, the job continues from that payload's rows and watermark", async () => {
+it("after a rollback, the job continues from the restored payload's rows and watermark", async () => {
   const store = await newStore({ clock: new SteppingClock() });
   const [first, second] = [await owe(store), await owe(store)];
   for (const { owing } of [first, second]) {
@@ -191,7 +191,7 @@ it('a backfilled range can be merged again if its payload is dead', async () => 
   expect(await present(store)).toMatchObject({ set: owing.run });
 });
 
-it('clearing the watermark also clears the rows, and the progress of a range', async () => {
+it('clearing the watermark also clears the rows and the progress of a range', async () => {
   const store = await newStore({ clock: new SteppingClock() });
   const first = await owe(store);
   await store.outbox.enqueue(first.owing);

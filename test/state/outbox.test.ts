@@ -227,7 +227,7 @@ describe('the outbox', () => {
     expect(await states(noon - 10, noon - 20)).toEqual(['owed', 'superseded']);
   });
 
-  it("doesn't wait longer if the clock was set back", async () => {
+  it("doesn't wait longer because the clock was set back", async () => {
     const clock = new SteppingClock();
     const store = await newStore({ clock });
     const id = idOf(await oweText(store, { instance: 'i', text: 'a', asOf: noon - 30 }));
@@ -260,7 +260,7 @@ describe('payload files', () => {
     expect(existsSync(join(payload.path, '..'))).toBe(false);
   });
 
-  it('are deleted if orphaned, but never those of an active run or a payload', async () => {
+  it("are deleted if they're orphaned, but never while an active run or a payload needs them", async () => {
     const folder = newFolder();
     const people = new Population();
     const clock = new SteppingClock(Date.now());

@@ -61,7 +61,7 @@ function countPreparing() {
 
 describe('the queries of every run', () => {
   const asked: [string, (store: Store, db: ReturnType<typeof useDatabase>['db']) => Promise<unknown>][] = [
-    ['slots', (store) => store.sendSlots.look('a', [])],
+    ['for send slots', (store) => store.sendSlots.look('a', [])],
     ['for owed payloads', (store) => store.outbox.inState('owed')],
     [
       'for the waiting payload of an instance',

@@ -87,7 +87,7 @@ describe('a quarantined payload', () => {
     expect(await store.audit.history({ limit: 9 })).toHaveLength(1);
   });
 
-  it("doesn't affect what is owed, and replaces the previously quarantined payload", async () => {
+  it("doesn't affect the owed payload, and replaces the previously quarantined one", async () => {
     const store = await newStore({ clock: new SteppingClock() });
     await oweText(store, { instance, text: 'owed', asOf: noon - 3, job: 'job' });
     const first = await holdBack(store, { text: 'a', asOf: noon - 2 });

@@ -115,7 +115,7 @@ describe('runs', () => {
     ]);
   });
 
-  it("that were canceled by newer firings don't count as failed, until there are three in a row", async () => {
+  it("that were canceled by newer firings don't count as failed until there are three in a row", async () => {
     const { store, begin, end, fail } = await setUp();
     const cancel = async () => {
       const problem = { code: 'RUN_CANCELLED', message: 'a newer firing took its place' };

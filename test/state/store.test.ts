@@ -240,7 +240,7 @@ describe('runs', () => {
     expect(await b.runs.find(mine)).toMatchObject({ state: 'running' });
   });
 
-  it('of a dead process are closed together with its leases, or not at all, and found again by the next start', async () => {
+  it('of a dead process are closed together with its leases or not at all, and then the next start finds them again', async () => {
     const folder = newFolder();
     const clock = new SteppingClock();
     const people = new Population();

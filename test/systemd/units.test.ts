@@ -65,7 +65,7 @@ describe.skipIf(missing !== undefined)(
       await until('the rows to be shown', async () => (await world.data(world.instances.csv)) === 'id\n1\n');
     });
 
-    it('apply a changed config on reload; if it has errors, the reload reports them and the old one stays active', async () => {
+    it('apply a changed config on reload; if it has errors, the reload reports them and the old config stays active', async () => {
       await config({ orders: orders(), lost: job('/srv/lost.csv', world.instances.json, { format: 'json' }) });
       await done('systemctl reload sluice');
       expect(await show('StatusText')).toBe('2 jobs active');

@@ -147,7 +147,7 @@ describe('an expression', () => {
 });
 
 describe('null in an expression', () => {
-  it('makes the result null, and in a filter drops the row', () => {
+  it('makes the result null, and drops the row in a filter', () => {
     expect(value('note + "x"')).toBe(null);
     expect(kept('note == "x"', [row])).toBe(0);
     expect(kept('!(note == "x")', [row])).toBe(0);
