@@ -2,18 +2,18 @@ import { createHash } from 'node:crypto';
 import type { TestServer } from '../test/servers/server.ts';
 import { mariadbClient, orderColumns } from './data.ts';
 
-/** One benchmark case: a job, and the shell pipe that does the same. */
+/** A benchmark case: a job, and the shell pipe that does the same work. */
 export interface Case {
   readonly name: string;
   readonly format: 'csv' | 'json' | 'xml';
-  /** Country in lower case, the result of the per-row transform. */
+  /** The country in lower case, as the job's per-row transform produces it. */
   readonly transformed: boolean;
   readonly source: 'pg' | 'maria' | 'file';
-  /** False if the rows never change, so that only the first run sends them. */
+  /** False if the rows never change: then only the first run sends them. */
   readonly sends: boolean;
   /** The shell pipe; `$SINK` is the receiver's URL. */
   readonly pipe: string;
-  /** Wall time, as a ratio to the pipe's, or in seconds for a small job: the goal and the upper limit. */
+  /** The goal and the upper limit for wall time: in seconds for a small job, otherwise relative to the pipe's time. */
   readonly limits: Limits;
 }
 
@@ -22,10 +22,10 @@ export type Limits = readonly [aim: number, floor: number];
 const columns = orderColumns.join(', ');
 const query = `select ${columns} from orders order by id`;
 
-/** The largest payload that the service takes is about 10 MB: this number of rows as csv. */
+/** Number of rows whose csv is about 10 MB, the largest payload that the service accepts. */
 export const largestPayloadRows = 95_000;
 
-/** The small job: some rows from a csv file. */
+/** The small job reads a few rows from a csv file. */
 export const smallJob = { rows: 12, file: 'rows.csv' } as const;
 
 export const isSmall = ({ source }: Case): boolean => source === 'file';
@@ -38,7 +38,7 @@ interface CasesOptions {
   readonly rows: number;
 }
 
-/** All cases, with the pipes for these two servers. The limits depend on the startup's share of a run. */
+/** All cases, with the pipes for these two servers. The limits depend on how much of a run the startup takes. */
 export function casesFor({ pg, maria, folder, rows }: CasesOptions): Case[] {
   const psql = (copy: string): string => `psql -q "${pg.url}" -c "\\copy (${copy}) to stdout`;
   const curl = 'curl -sS -o /dev/null -T - "$SINK"';
@@ -117,7 +117,7 @@ export function jobOf(given: Case): string {
   return `${given.source}-${given.format}${given.transformed ? '-lower' : ''}${given.sends ? '' : '-same'}`;
 }
 
-/** The config with the same query and one job per case, into the sink. */
+/** The config: one job per case, all with the same query and with the sink as the destination. */
 export function configFor({
   cases,
   pg,

@@ -8,7 +8,7 @@ import { cellText, storedRow } from '../src/sdk/index.ts';
 import { contextOf } from '../test/connectors/harness.ts';
 
 /**
- * Reads a whole source once and prints the number of rows and the total text length of all cells, so that no reader
+ * Reads a whole source once and prints the number of rows and the total length of all cells as text, so that no reader
  * wins by skipping data. `ours CONNECTOR SOURCE QUERY [touch]` reads as a run does; `touch` also converts each cell to
  * a JavaScript string. Otherwise the arguments are the name of another reader and a file.
  */

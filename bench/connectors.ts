@@ -13,8 +13,8 @@ import { type Cost, measure, median } from './measure.ts';
 /**
  * `npm run bench:connectors -- [--rows 1000000] [--runs 3] [--only TEXT] [--json]`: rows per second, CPU and peak
  * memory of the readers for files, HTTP and file servers, compared with the best libraries and with tools that only
- * move bytes. Each reader runs in its own process, including its start. All readers that convert cells to text must
- * count the same characters.
+ * move bytes. Each reader runs in its own process, whose startup is included. All readers that convert cells to text
+ * must count the same characters.
  */
 const { values: options } = parseArgs({
   options: {
@@ -29,7 +29,7 @@ const rows = Number(options.rows);
 interface Reader {
   readonly what: string;
   readonly command: string;
-  /** It counts rows and characters, which must equal those of the other readers of this format. */
+  /** Whether it counts rows or characters; the count must equal those of the other readers of this format. */
   readonly counts?: 'rows' | 'texts';
   readonly file: string;
 }
@@ -103,7 +103,10 @@ function readersOf({ folder, web, ftp }: Places): Reader[] {
   ];
 }
 
-/** Rows and characters that the child processes print. All readers of a file must count the same characters. */
+/**
+ * The numbers of rows and characters that the child processes print. All readers of a file must count the same
+ * characters.
+ */
 const characters = new Map<string, number>();
 function assertWhole({ what, counts, file }: Reader, { said }: Cost): void {
   if (counts === undefined) return;

@@ -7,13 +7,13 @@ import { SqliteDatabase, type SqliteValue } from '../src/lib/sqlite.ts';
 import { instanceOf, writeFixtures, writeJobs } from './daemon-world.ts';
 import { serve } from './service-process.ts';
 
-/** Delay from a firing to the start of its run, in real milliseconds. */
+/** Delay between a firing and the start of its run, in real milliseconds. */
 export interface Lateness {
   readonly runs: number;
   readonly p50: number;
   readonly p99: number;
   readonly most: number;
-  /** Time from process start until the schedules run. */
+  /** Time from process start until the schedules are active. */
   readonly startSeconds: number;
   /** Resident memory of the daemon at the end. */
   readonly residentMb: number;
@@ -34,12 +34,12 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 /** The daemon must be ready before the first measured minute. */
 const readyMs = 45_000;
-/** How long to wait for runs after the last minute. */
+/** How long to wait for outstanding runs after the last minute. */
 const patienceMs = 10 * minuteMs;
 
 /**
  * Runs a daemon process on the real clock. All targets are up to date, so runs read, encode, hash and compare, but send
- * nothing: this measures the daemon, not the limit on requests per second.
+ * nothing. This measures the daemon, not the limit on requests per second.
  */
 export async function measureLateness(given: LatenessGiven): Promise<Lateness> {
   const { folder, jobs } = given;
@@ -54,7 +54,7 @@ export async function measureLateness(given: LatenessGiven): Promise<Lateness> {
   }
 }
 
-/** Delivers one job, then records that all other targets show the same bytes. */
+/** Delivers one job, then records that all other targets already show the same bytes. */
 async function pretendAllIsDelivered({ sluice, folder, jobs, file }: LatenessGiven & { file: string }): Promise<void> {
   const args = [sluice, 'sync', 'job-0', '--config', file];
   const [code] = await once(spawn(process.execPath, args, { stdio: 'ignore' }), 'exit');
@@ -137,7 +137,7 @@ async function latenessIn(
   }
 }
 
-/** Time since the last occurrence of this minute of an hour. */
+/** Time since this minute of an hour last occurred. */
 function lateOf({ started_at }: Run, minute: number): number {
   return (started_at - minute * minuteMs) % hourMs;
 }

@@ -51,7 +51,10 @@ export async function writeFixtures(folder: string, jobs: number): Promise<strin
   return file;
 }
 
-/** Fifty jobs of a typical agency: ten each every 15 minutes, hourly, every two hours, daily, and three times on weekdays. */
+/**
+ * The fifty jobs of a typical agency: ten each run every 15 minutes, hourly, every two hours, daily, and three times on
+ * weekdays.
+ */
 const rhythms = ['3,18,33,48 * * * *', '6 * * * *', '9 */2 * * *', '30 6 * * *', '10 6,12,18 * * 1-5'];
 export const referenceJobs = 50;
 export const referenceSchedule = (job: number): string => rhythms[job % rhythms.length]!;

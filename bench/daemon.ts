@@ -37,8 +37,8 @@ const seconds = (value: number): string => `${value.toFixed(2)} s`;
 const megabytes = (value: number): string => `${value.toFixed(0)} MB`;
 
 /**
- * One `sync` of one job with twelve rows, sent each time, in its own process and by a daemon, compared with a process
- * that does nothing.
+ * One `sync` of one job whose twelve rows are sent each time, in its own process and by a daemon, compared with a
+ * process that does nothing.
  */
 const start: Part = async ({ folder, sluice }) => {
   const service = await serve(folder, ['--memory', '--no-limits', '--fixtures', await writeFixtures(folder, 1)]);

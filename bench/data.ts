@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import type { TestServer } from '../test/servers/server.ts';
 
 /**
- * The table of all benchmarks: id bigint, UTF-8 names, country, numeric(12,2), timestamptz with microseconds, and a note that
- * is null in a third of the rows and otherwise has quotes, commas, newlines, CJK and markup. The seed is fixed, so every machine
- * has the same rows.
+ * The table that all benchmarks use: id bigint, UTF-8 names, country, numeric(12,2), timestamptz with microseconds, and
+ * a note that is null in a third of the rows and otherwise has quotes, commas, newlines, CJK and markup. The seed is
+ * fixed, so every machine has the same rows.
  */
 const ordersSql = (rows: number): string => `
 select setseed(0.42);
@@ -38,7 +38,7 @@ export async function fillPostgres(server: TestServer, rows: number): Promise<vo
   await shell(`psql -q -v ON_ERROR_STOP=1 "${server.url}" >/dev/null`, ordersSql(rows));
 }
 
-/** Copies `orders` from PostgreSQL into MariaDB, timestamps as datetime(6) in UTC. */
+/** Copies `orders` from PostgreSQL to MariaDB; timestamps become datetime(6) in UTC. */
 export async function fillMariadb(from: TestServer, to: TestServer): Promise<void> {
   const create = `create table orders (id bigint primary key, customer text not null, country text not null,
     amount decimal(12,2) not null, created_at datetime(6) not null, note text null) character set utf8mb4;`;
@@ -52,12 +52,12 @@ export async function fillMariadb(from: TestServer, to: TestServer): Promise<voi
   );
 }
 
-/** The command line of the MariaDB client for a server. */
+/** The command that runs the MariaDB client against a server. */
 export function mariadbClient(server: TestServer): string {
   return `MYSQL_PWD='${server.password}' mariadb --no-defaults -h ${server.host} -P ${server.port} -u ${server.user} --default-character-set=utf8mb4 ${server.database}`;
 }
 
-/** Runs a shell command with text on its standard input; throws with its standard error. */
+/** Runs a shell command with this standard input. If it fails, throws its standard error. */
 export async function shell(command: string, input: string): Promise<string> {
   const child = spawn('bash', ['-c', `set -o pipefail; ${command}`], { stdio: ['pipe', 'pipe', 'pipe'] });
   let out = '';

@@ -1,6 +1,6 @@
 /**
- * Cost of encoding and checking alone, in memory: a million rows of six columns, as bytes and as values, to each format.
- * `node bench/encode.ts [csv|json|xml]`; medians of five.
+ * The cost of encoding and checking alone, in memory: encodes a million rows of six columns, as bytes and as values, to
+ * each format. `node bench/encode.ts [csv|json|xml]`; prints medians of five.
  */
 import { formats } from '../src/formats/index.ts';
 import { Output } from '../src/formats/output.ts';
@@ -23,7 +23,7 @@ const rowsPerBatch = 1000;
 const distinctBatches = 50;
 const rounds = 20;
 
-/** Pseudorandom numbers, the same in every run (an LCG of Numerical Recipes). */
+/** Pseudorandom numbers that are the same in every run (an LCG from Numerical Recipes). */
 function numbers(seed: number): () => number {
   let state = seed;
   return () => {

@@ -17,10 +17,11 @@ import { verifyRows } from './verify.ts';
 import { startWarm } from './warm.ts';
 
 /**
- * `npm run bench -- [--rows 95000] [--runs 5] [--only TEXT]`: moves a table to a loopback receiver with Sluice and
- * with a shell pipe, alternating in one run. By default, the table is the largest payload that the service takes; with a
- * million or ten million rows, it shows how Sluice scales. Sluice is measured twice: `sluice sync` of the built package (process start, config,
- * extract, encode, spool with hash and fsync, outbox, PUT, receipt), and the same run in a process that is already running.
+ * `npm run bench -- [--rows 95000] [--runs 5] [--only TEXT]`: moves a table to a loopback receiver with Sluice and with
+ * a shell pipe, alternately in one run. By default, the table is the largest payload that the service accepts; with a
+ * million or ten million rows, it shows how Sluice scales. Sluice is measured twice: `sluice sync` of the built package
+ * (process start, config, extract, encode, spool with hash and fsync, outbox, PUT, receipt), and the same run in a
+ * process that is already running.
  */
 interface Options {
   readonly rows: number;
@@ -65,7 +66,7 @@ async function startSink(folder: string, keep?: string): Promise<Sink> {
   return { url: `http://127.0.0.1:${port}/api/1.0`, last: () => readWritten(last), stop: () => child.kill() };
 }
 
-/** Waits for a file of another process, and returns its text. */
+/** Waits for a file that another process writes, and returns its text. */
 async function readWritten(file: string): Promise<string> {
   for (;;) {
     const text = existsSync(file) ? await readFile(file, 'utf8') : '';
@@ -114,7 +115,7 @@ async function writeReferences({ folder, pg }: Bench): Promise<void> {
 interface Result {
   readonly pipe: Cost;
   readonly ours: Cost;
-  /** The same in a process that is already running, like the daemon. */
+  /** The same run in a process that is already running, like the daemon. */
   readonly warm: Cost;
 }
 
@@ -127,7 +128,7 @@ const uncounted = 2;
 /** Pause after each round of a small job: faster rounds would exceed five requests per second and measure the waiting. */
 const pauseMs = 500;
 
-/** Runs one case, alternating pipe, sync and daemon, so that other load affects all three. */
+/** Runs one case, alternating between pipe, sync and daemon, so that other load affects all three. */
 async function runCase(bench: Bench, one: Case, right: string): Promise<Result> {
   const sink = await startSink(bench.folder);
   try {
@@ -152,7 +153,7 @@ async function runCase(bench: Bench, one: Case, right: string): Promise<Result> 
   }
 }
 
-/** Throws if a run sent bytes other than the verified ones. */
+/** Throws if a run sent other bytes than the verified ones. */
 async function assertRight(sink: Sink, { one, right }: { one: Case; right: string }): Promise<void> {
   if ((await sink.last()) !== right) throw new Error(`${one.name}: the bytes differ from the verified ones`);
 }

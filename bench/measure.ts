@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 
-/** Cost of one command: times in seconds, memory as the largest resident set of its processes in MB. */
+/** The cost of one command: time in seconds, and memory as the largest resident set among its processes, in MB. */
 export interface Cost {
   readonly wall: number;
   readonly cpu: number;

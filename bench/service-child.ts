@@ -7,8 +7,8 @@ import Fastify from 'fastify';
 import { startService } from '../src/service/service.ts';
 
 /**
- * Runs one server. The first argument is its name, the second a folder for its files. Reports its URL when it listens, and its
- * CPU time and memory on request.
+ * Runs one server. The first argument is the server's name, the second a folder for its files. Reports its URL when it
+ * listens, and its CPU time and memory on request.
  */
 const [kind, folder] = process.argv.slice(2) as [keyof typeof servers, string];
 

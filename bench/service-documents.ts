@@ -1,10 +1,10 @@
-/** Formats of uploads, and documents of about a given size in each. */
+/** The upload formats, with documents of about a given size in each. */
 export const formats = ['csv', 'json', 'xml'] as const;
 export type Format = (typeof formats)[number];
 
 const names = ['Zoë Müller', 'Björn Holm', "Kari O'Neill", 'Łucja Nowak', '佐藤 花'];
 
-/** Rows of four columns with UTF-8, quotes and markup, up to a number of bytes. */
+/** Rows with four columns that contain UTF-8, quotes and markup, up to a number of bytes. */
 export function documentOf(format: Format, bytes: number): Buffer {
   const { head, row, between, tail } = shapes[format];
   const parts: string[] = [head];

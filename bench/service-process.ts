@@ -65,7 +65,7 @@ async function timed(work: () => Promise<void>): Promise<number> {
   return (performance.now() - started) / 1000;
 }
 
-/** Peak resident memory of the service in MB: idle, and after documents of these sizes. */
+/** Peak resident memory of the service in MB, idle and after receiving documents of these sizes. */
 export interface Peaks {
   readonly format: Format;
   readonly idle: number;
@@ -73,7 +73,7 @@ export interface Peaks {
   readonly hundred: number;
 }
 
-/** A new process per format: ten megabytes three times, then a hundred. */
+/** Starts a new process per format, and uploads ten megabytes three times, then a hundred. */
 export async function measureMemory(folder: string): Promise<Peaks[]> {
   const peaks: Peaks[] = [];
   for (const format of formats) {

@@ -7,7 +7,10 @@ import { middle, type Rounds } from './service-rates.ts';
 import { type Server, startServer } from './service-server.ts';
 import { keyOf } from './service-world.ts';
 
-/** Cost of receiving a document of ten megabytes: seconds and CPU seconds of the server, medians of the rounds. */
+/**
+ * The cost of receiving a ten-megabyte document: wall time and the server's CPU time in seconds, as medians of the
+ * rounds.
+ */
 export interface Upload {
   readonly name: string;
   readonly seconds: number;
@@ -26,8 +29,8 @@ interface Receiver {
 }
 
 /**
- * Sends the same bytes, alternating, to ten lines of Node that write and hash the body, to the same with an fsync, and to the
- * service.
+ * Alternately sends the same bytes to ten lines of Node that write and hash the body, to the same lines with an fsync,
+ * and to the service.
  */
 export async function measureUploads(folder: string, rounds: Rounds): Promise<Upload[]> {
   const plain = await startServer('receiver', folder);
@@ -51,7 +54,7 @@ function bare(name: string, server: Server): Receiver {
   return { name, server, url: server.url, sha256 };
 }
 
-/** Creates a data source of this format. The stored document is read from its file, at no cost for the service. */
+/** Creates a data source with this format. Reads the stored document from its file, which costs the service nothing. */
 async function instanceOf(server: Server, format: Format, folder: string): Promise<Receiver> {
   const body = JSON.stringify({ name: format, format });
   const made = await request(`${server.url}/datasources`, { method: 'POST', headers: admin, body });

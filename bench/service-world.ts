@@ -6,11 +6,16 @@ import { Database } from '../src/service/store/database.ts';
 import { insertDatasource } from '../src/service/store/datasources.ts';
 import { share } from '../src/service/store/shares.ts';
 
-/** Two companies in one data folder, with few and with many data sources, and users with different permissions. */
+/**
+ * Two companies in one data folder, one with few and one with many data sources, and users with different permissions.
+ */
 export const companies = { small: 100, large: 100_000 } as const;
 export type Company = keyof typeof companies;
 
-/** The users: an admin sees everything, a member everything through a group, a guest fifty shared data sources. */
+/**
+ * The users: an admin sees everything, a member sees everything through a group, and a guest sees fifty shared data
+ * sources.
+ */
 export const people = { admin: 'Admin', member: 'View-Only', guest: 'View-Only' } as const;
 export type Person = keyof typeof people;
 
@@ -26,7 +31,7 @@ export function keyOf(company: Company, person: Person): string {
 
 export const sourceId = (company: Company, index: number): string => `${company}-source-${index}`;
 
-/** A rate that no machine reaches: limits are checked on every call but refuse none. */
+/** A rate that no machine reaches: every call is checked against the limits, but none is refused. */
 const endless = 1_000_000_000;
 
 /** Fills a folder; the data sources of both companies alternate, as in a shared service. */
@@ -84,7 +89,7 @@ function addSource(db: Database, company: Company, index: number): void {
   createInstances(db, { source, properties: {} }, insertDatasource);
   const right = { canEdit: false, now: index };
   share(db, { kind: 'datasource', id }, { kind: 'group', holderId: `${company}-team`, ...right });
-  // Spread over all data sources, so that a guest's first page isn't at the start.
+  // Spread the guest's data sources over all of them, so that the first page doesn't only contain the first ones.
   if (index % (companies[company] / guestSees) === 0)
     share(db, { kind: 'datasource', id }, { kind: 'user', holderId: `${company}-guest`, ...right });
 }

@@ -6,12 +6,11 @@ import { pipeline } from 'node:stream/promises';
 
 /**
  * A bare receiver: accepts any PUT, counts the body and responds like the service. Afterwards it hashes the body and
- * writes
- * `<bytes> <sha256>` to the file in the second argument, so that verification costs no measured time. With a third argument, it
- * stores the body there.
+ * writes `<bytes> <sha256>` to the file in the second argument, so that verification doesn't count toward the measured
+ * time. With a third argument, it stores the body there.
  */
 const [ready, last, keep] = process.argv.slice(2);
-/** For a larger body, hashing starts while the rest arrives. */
+/** If the body is larger, hashing starts while the rest arrives. */
 const mostHeld = 256 * 1024 * 1024;
 
 const server = createServer(async (request, response) => {

@@ -4,10 +4,10 @@ import { parse } from 'csv-parse';
 import { SaxesParser } from 'saxes';
 import { orderColumns } from './data.ts';
 
-/** One row from an independent parser, normalized: instants without a zone, with six fractional digits. */
+/** One normalized row from an independent parser: instants have no zone and six fractional digits. */
 type Row = readonly (string | null)[];
 
-/** Reads a csv file with csv-parse. Empty means null, because no text in the table is empty. */
+/** Reads a csv file with csv-parse. An empty cell means null, because no string in the table is empty. */
 async function* csvRows(file: string, nullText: string): AsyncGenerator<Row> {
   const reader = createReadStream(file).pipe(parse({ from_line: 2 }));
   for await (const record of reader as AsyncIterable<string[]>) {
@@ -15,7 +15,7 @@ async function* csvRows(file: string, nullText: string): AsyncGenerator<Row> {
   }
 }
 
-/** Reads a JSON array with one object per line, and keeps the text of numbers. */
+/** Reads a JSON array with one object per line, and keeps numbers as written. */
 async function* jsonRows(file: string): AsyncGenerator<Row> {
   for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY })) {
     if (line === '[' || line === ']') continue;
@@ -27,7 +27,7 @@ async function* jsonRows(file: string): AsyncGenerator<Row> {
   }
 }
 
-/** Reads `<rows><row>…` with saxes; a missing element is null. */
+/** Reads `<rows><row>…` with saxes. A missing element means null. */
 async function* xmlRows(file: string): AsyncGenerator<Row> {
   const parser = new SaxesParser();
   let ready: Row[] = [];

@@ -3,8 +3,8 @@ import type { OAuthDescription } from '#sdk';
 const token = 'https://oauth2.googleapis.com/token';
 
 /**
- * OAuth for all Google services, with a person's consent or a service account's key. `scope`: its name without the
- * prefix up to `/auth/`. https://developers.google.com/identity/protocols/oauth2
+ * OAuth for all Google services, with a person's consent or a service account's key. `scope`: its name after the prefix
+ * that ends in `/auth/`. https://developers.google.com/identity/protocols/oauth2
  */
 export function googleOAuth(scope: string): OAuthDescription {
   return {
@@ -14,7 +14,7 @@ export function googleOAuth(scope: string): OAuthDescription {
     revoke_url: 'https://oauth2.googleapis.com/revoke',
     pkce: true,
     scopes: [`https://www.googleapis.com/auth/${scope}`],
-    // Google returns a refresh token only if requested, and only with a new consent.
+    // Google only returns a refresh token if it's requested, and if the person consents again.
     authorize_parameters: { access_type: 'offline', prompt: 'consent' },
     refresh: 'static',
     assertion: { algorithm: 'RS256', audience: token },

@@ -3,7 +3,7 @@ import { defineService, fileOptions, type LoginData, option, renderDeep, type St
 const token_url = 'https://api.box.com/oauth2/token';
 const described = 'type,id,name,size,created_at,modified_at,content_modified_at,modified_by,owned_by,sha1';
 
-/** Login of the app without a person: as the service account of an enterprise, or as one of its users. */
+/** The app's own login, which needs no person: as an enterprise's service account, or as one of its users. */
 function appLogin(subject: 'enterprise' | 'user'): LoginData {
   const when = `${subject}_id`;
   return {
@@ -19,7 +19,9 @@ function appLogin(subject: 'enterprise' | 'user'): LoginData {
   };
 }
 
-/** Box redirects to another host for the content; if it is not ready yet, the response has the time to wait. */
+/**
+ * Box redirects to another host for the content. If the content isn't ready yet, the response says how long to wait.
+ */
 const bytes = {
   request: { path: '/files/{{ partition.file.id | url }}/content' },
   decode: { as: 'file', name: '{{ partition.file.name }}', modified: '{{ partition.file.modified }}' },
@@ -56,7 +58,7 @@ export default defineService({
         authorize_url: 'https://account.box.com/api/oauth2/authorize',
         token_url,
         revoke_url: 'https://api.box.com/oauth2/revoke',
-        // A refresh token is valid for one use and for 60 days.
+        // A refresh token can be used once, within 60 days.
         refresh: 'rotating',
         lifetime_seconds: 3600,
       },

@@ -26,7 +26,7 @@ const options = {
   ),
 };
 
-/** A report of one kind: submits it, polls until it's done, and fetches it. */
+/** One kind of report: submits it, polls until it's done, and fetches it. */
 function report(service: string, about: string): StreamData {
   return {
     about,
@@ -63,8 +63,8 @@ function inEnvelope(content: string): string {
 }
 
 /**
- * comScore's reports over SOAP. Confirmed by public clients: addresses, namespace, the three calls, the states, the parameter
- * names. Not confirmed: the exact tags of a report's table, so any common kind of table is accepted.
+ * comScore's reports over SOAP. Confirmed by public clients: addresses, namespace, the three calls, the states, the
+ * parameter names. Not confirmed: the exact tags of a report's table, so all common table layouts are accepted.
  */
 export default defineService({
   id: 'comscore',
@@ -146,7 +146,7 @@ function escaped(value: unknown): string {
   return String(value).replaceAll(/[<>&"']/g, (c) => `&#${c.charCodeAt(0)};`);
 }
 
-/** The rows of the first table in the response. The column names are in the last row of its head. */
+/** The rows of the first table in the response. The last row of the table head has the column names. */
 function* rowsOf(body: unknown, period: string): Generator<Node> {
   const table = firstTable(body);
   if (table === undefined) throw noTable();
@@ -159,7 +159,7 @@ function* rowsOf(body: unknown, period: string): Generator<Node> {
   }
 }
 
-/** Appends a number to missing and duplicate names. */
+/** Gives missing names a number, and appends one to duplicate names. */
 function namesOf(cells: readonly string[]): string[] {
   const names: string[] = [];
   for (const [i, cell] of cells.entries()) {

@@ -39,12 +39,12 @@ export function driverOf(source: SourceValues): DriverName | undefined {
   return source.url === undefined ? undefined : schemes[URL.parse(source.url)?.protocol ?? ''];
 }
 
-/** The address from the url or the separate options. Expects options without errors, see {@link faultsOf}. */
+/** The address from the url or the separate options. Expects valid options, see {@link faultsOf}. */
 export function addressOf(source: SourceValues): ServerAddress {
   const driver = driverOf(source) ?? 'postgres';
   const url = source.url === undefined ? undefined : URL.parse(source.url);
   const given = url ? partsOf(url) : source;
-  // The whole url is registered as a secret, but drivers print the password alone.
+  // The whole url is registered as a secret, but drivers may print the password alone.
   if (given.password !== undefined) registerSecret(given.password);
   return {
     driver,

@@ -108,7 +108,7 @@ export class BatchQueue {
   }
 }
 
-/** The queue as the batches of an extraction; `leave` is called once, however the reader ends. */
+/** Returns the queue as an extraction's batches; calls `leave` once, however the reader ends. */
 export async function* batchesOf(queue: BatchQueue, leave: () => Promise<void>): AsyncGenerator<Batch, void, void> {
   try {
     for (let batch = await queue.next(); batch !== undefined; batch = await queue.next()) yield batch;

@@ -4,7 +4,9 @@ import { isBefore, type Lag, lagged, refuseCursorValue } from './cursor-value.ts
 import type { CursorBound } from './dialect.ts';
 import type { Watermark } from './watermark.ts';
 
-/** Maximum boundary rows to remember; if more rows share the boundary value, the first ones are repeated by each run. */
+/**
+ * Maximum number of boundary rows to remember. If more rows share the boundary value, each run repeats the first ones.
+ */
 export const maxBoundaryRows = 10_000;
 
 interface BoundaryRow {
@@ -16,10 +18,10 @@ interface BoundaryRowsOptions {
   readonly column: string;
   readonly lag: Lag | undefined;
   readonly before: Watermark | undefined;
-  /** Index of the column that is compared. */
+  /** Index of the column whose values are compared. */
   readonly at: number;
   readonly type: CursorBound['type'];
-  /** The columns that the job gets: the first ones of each batch. */
+  /** The columns that the job gets; they come first in each batch. */
   readonly columns: readonly Column[];
 }
 
@@ -29,17 +31,17 @@ interface BoundaryRowsOptions {
  */
 export class BoundaryRows {
   readonly #reading: BoundaryRowsOptions;
-  /** Rows of the last run that may be returned again, with their counts. */
+  /** Rows that the last run sent and that this read may return again, with their counts. */
   readonly #expected = new Map<string, number>();
-  /** Indexes of the columns of the last run, in its order: rows of both runs are compared by these. */
+  /** Where the last run's columns are now, in that run's order. Rows of both runs are compared by these columns. */
   readonly #common: readonly number[];
   readonly #all: readonly number[];
-  /** Columns of the last run that no longer exist: its rows cannot be compared. */
+  /** Columns from the last run that no longer exist, so its rows cannot be compared. */
   readonly #gone: readonly string[];
-  /** Whether such rows were returned. */
+  /** Whether this read returned rows that the last run may have sent, but that cannot be compared. */
   #hasUncompared = false;
   #seen: BoundaryRow[] = [];
-  /** Value of the last row beyond the limit of remembered rows. */
+  /** Cursor value of the last row that was not remembered because of the limit. */
   #forgotten: CursorBound | undefined;
   #value: CursorBound | undefined;
 
@@ -54,7 +56,7 @@ export class BoundaryRows {
     for (const row of seen) this.#expected.set(row, (this.#expected.get(row) ?? 0) + 1);
   }
 
-  /** The rows of the batch that are new. */
+  /** The batch's new rows. */
   fresh(batch: Batch): Batch {
     this.#remember(batch);
     this.#noteUncompared(batch);
@@ -80,13 +82,13 @@ export class BoundaryRows {
     return true;
   }
 
-  /** No rows of the last run are expected after its boundary. */
+  /** After the boundary of the last run, none of its rows are expected any more. */
   #leaveBehind(value: CursorBound): void {
     const { before, type } = this.#reading;
     if (type !== 'text' && isBefore(before!.value, value)) this.#expected.clear();
   }
 
-  /** Remembers the rows at the end of the batch that the next run will read again. */
+  /** Remembers the rows at the batch's end that the next run will read again. */
   #remember(batch: Batch): void {
     const { column, lag } = this.#reading;
     const value = this.#valueOf(batch, batch.length - 1);
@@ -115,8 +117,8 @@ export class BoundaryRows {
   }
 
   /**
-   * Rows are in order, so the first one is sufficient. Text is in the database's order, so any row may be from the last
-   * run.
+   * Rows are sorted, so checking the first one is enough. Text is in the database's order, so any row may be from the
+   * last run.
    */
   #noteUncompared(batch: Batch): void {
     if (this.#hasUncompared || !this.#isIncomparable) return;
@@ -124,7 +126,7 @@ export class BoundaryRows {
     this.#hasUncompared = type === 'text' || !isBefore(before!.value, this.#valueOf(batch, 0));
   }
 
-  /** Warnings about duplicates: rows beyond the limit in the next run, rows that cannot be compared in this one. */
+  /** The reason for duplicates: the next run repeats rows beyond the limit, or rows in this run cannot be compared. */
   get comesAgain(): RowsAgain | undefined {
     if (this.#hasUncompared) return { why: 'columns_gone', columns: this.#gone };
     return this.#forgotten === undefined ? undefined : { why: 'too_many' };

@@ -1,4 +1,4 @@
-/** Promisifies callback steps of a connection; a broken connection rejects the pending step. */
+/** Promisifies a connection's callback-based steps. If the connection breaks, the pending step is rejected. */
 export class Breakable {
   readonly #problem: (thrown: unknown) => Error;
   /** Called if the connection breaks. */
@@ -8,7 +8,7 @@ export class Breakable {
     this.#problem = problem;
   }
 
-  /** Runs a step; a broken connection or the signal end it too. Throws a problem, or the signal's reason. */
+  /** Runs a step. A broken connection or the signal also ends it. Throws a problem, or the signal's reason. */
   async until(signal: AbortSignal, step: (settle: (failure: unknown) => void) => void): Promise<void> {
     let abort = () => {};
     try {

@@ -8,12 +8,12 @@ export function brokenProtocol(what: string, seen?: string): Problem {
   return new Problem({ code: 'DB_PROTOCOL', family: 'try_later', message: `the server sent ${what}`, ...shown, next });
 }
 
-/** A row with a length that does not match its cells. */
+/** The server sent a row whose length does not match its cells. */
 export function otherColumns(): Problem {
   return brokenProtocol('a row with a different number of columns than announced');
 }
 
-/** An error of the driver while it parsed the bytes of a server. */
+/** The driver failed to parse the server's bytes. */
 export function unreadable(thrown: unknown): Problem {
   if (thrown instanceof Problem) return thrown;
   return new Problem({

@@ -18,7 +18,7 @@ interface CatalogueTable {
   readonly columns: CatalogueColumn[];
 }
 
-/** The tables and views that the login may read, from the catalogue of the database. */
+/** The tables and views that the login may read, from the database's catalogue. */
 export async function discoverBy(
   driver: Driver,
   sql: string,
@@ -63,7 +63,10 @@ const changed =
 const moment = /timestamp|datetime|^date$/i;
 const whole = /^(?:(?:big|small|medium)?int(?:eger)?|int[248]|(?:big|small)?serial)\b/i;
 
-/** A time of the last change sees changed rows; a key that is one whole number only sees added ones. */
+/**
+ * Finds possible cursors: a last-change time finds changed rows; a key that is a single whole number only finds added
+ * ones.
+ */
 function cursorsOf(columns: readonly CatalogueColumn[], key: readonly CatalogueColumn[]): string[] {
   const times = columns.filter(({ name, type }) => changed.test(name) && moment.test(type));
   const [only, second] = key;

@@ -14,7 +14,7 @@ export type CellRewrite =
 
 type BooleanReader = (bytes: Buffer, start: number, end: number) => boolean;
 
-/** The canonical type of a server type, and how its bytes become the canonical text. */
+/** A server type's canonical type, and how its bytes become canonical text. */
 export interface CellType {
   readonly type: ColumnType;
   readonly fix?: CellRewrite;
@@ -31,11 +31,11 @@ export interface WireRows {
   readonly bytes: Buffer;
   readonly spans: Int32Array;
   readonly length: number;
-  /** Number of earlier rows of the run. */
+  /** Number of rows that the run has already returned. */
   readonly before: number;
 }
 
-/** Converts wire rows to a batch, column by column, and only the columns that need it. */
+/** Converts wire rows to a batch, column by column; columns that are already canonical are left as they are. */
 export class BatchMaker {
   readonly columns: readonly Column[];
   readonly #wire: readonly WireColumn[];
@@ -107,7 +107,7 @@ export class BatchMaker {
   }
 }
 
-/** Cells of one column with their own bytes. */
+/** The cells of one column that gets its own bytes. */
 class OwnBytes {
   readonly #spans: Int32Array;
   #bytes: Buffer;
@@ -143,7 +143,7 @@ class OwnBytes {
 /** All cells of a boolean column point into the same nine bytes. */
 const words = Buffer.from('truefalse');
 
-/** Refuses duplicate names: a record could keep only one of them. */
+/** Refuses duplicate column names: a record could only keep one of their values. */
 export function refuseDuplicates(columns: readonly Column[]): void {
   const seen = new Set<string>();
   for (const { name } of columns) {

@@ -13,7 +13,7 @@ interface ChangesOptions {
   readonly ask: RunQuery;
 }
 
-/** Incremental read: rows added or changed since the last run, by an increasing column, in its order. */
+/** Incremental read: returns the rows added or changed since the last run, in the order of an increasing column. */
 export async function extractChanges({ query, dialect, watermark, ask }: ChangesOptions): Promise<Extraction> {
   const { cursor: column, lag, null_cursors: nulls } = query;
   const before = parseWatermark(watermark);
@@ -22,7 +22,7 @@ export async function extractChanges({ query, dialect, watermark, ask }: Changes
   const at = columnAt(read.columns, column, 'cursor');
   const { type } = read.columns[at]!;
   refuseCursorType(column, type);
-  // The stored value is the last column, if requested, and is dropped here.
+  // If the stored value was requested, it's the last column. It's dropped here.
   const columns = dialect.stored === undefined ? read.columns : read.columns.slice(0, -1);
   const decides = dialect.stored === undefined ? at : columns.length;
   const edge = new BoundaryRows({ column, lag, before, at: decides, type, columns });

@@ -5,7 +5,7 @@ import type { ConnectOptions } from './driver.ts';
 import type { ChunkOptions, QueryValues } from './options.ts';
 import { columnAt, nullInOrder } from './ordered.ts';
 
-/** Reconnects without a new row before the read fails, with exponential backoff. */
+/** How often to reconnect, with exponential backoff, before the read fails because no new row arrives. */
 const maxTries = 6;
 const firstPauseMs = 250;
 const maxPauseMs = 8000;
@@ -14,7 +14,7 @@ export interface ChunkedOptions {
   readonly query: QueryValues & { readonly chunks: ChunkOptions };
   readonly dialect: Dialect;
   readonly door: Pick<ConnectOptions, 'signal' | 'log' | 'warn'>;
-  /** Resets the stall timer of the runner while no rows arrive. */
+  /** Resets the runner's stall timer while no rows arrive. */
   readonly alive: () => void;
   readonly ask: RunQuery;
 }
@@ -60,7 +60,7 @@ class Chunks {
     return first.columns;
   }
 
-  /** Rows with null are in no chunk, so they are checked first. */
+  /** No chunk includes rows with null, so check for them first. */
   async #refuseNulls(): Promise<void> {
     const { query, dialect, ask } = this.#given;
     const { column } = query.chunks;
@@ -125,7 +125,7 @@ class Chunks {
     return cellText(batch.cells[this.#at]!, this.#columns[this.#at]!.type, storedRow(batch, i))!;
   }
 
-  /** The boundary of a chunk could lose one of two rows with the same value. */
+  /** A chunk boundary could lose one of two rows with the same value. */
   #advance(batch: Batch, from: number): void {
     let before = this.#last?.text;
     for (let i = from; i < batch.length; i++) {
@@ -136,7 +136,7 @@ class Chunks {
     if (before !== undefined) this.#last = { type: this.#columns[this.#at]!.type, text: before };
   }
 
-  /** The last row of a chunk was deleted or changed; others may have been. */
+  /** The last row of a chunk was deleted or changed, so other rows may have been, too. */
   #warnOfGoneRow({ text }: CursorBound): void {
     this.#given.door.warn?.({
       code: 'DB_ROW_GONE',
@@ -147,7 +147,7 @@ class Chunks {
     });
   }
 
-  /** The table was altered during the read: its rows have other columns. */
+  /** The table was altered during the read, and its rows now have other columns. */
   #refuseOtherColumns(columns: readonly Column[]): void {
     const isSame =
       columns.length === this.#columns.length &&
@@ -170,7 +170,7 @@ class Chunks {
   }
 }
 
-/** An error that only a new run can fix, not another chunk. */
+/** An error that another chunk can't fix, only a new run. */
 const isForNewRun = ({ code }: Problem) => code === 'DB_COLUMNS_CHANGED' || code === 'DB_ROWS_GONE';
 
 function columnsChanged(): Problem {
@@ -182,7 +182,7 @@ function columnsChanged(): Problem {
   });
 }
 
-/** Not the end of the table: the last row and all rows after it have disappeared. */
+/** This isn't the end of the table: the last row and all rows after it have disappeared. */
 function rowsGone(column: string, { text }: CursorBound): Problem {
   return new Problem({
     code: 'DB_ROWS_GONE',

@@ -10,7 +10,7 @@ const servers = new Map<string, Server>();
 const aliveMs = 1000;
 
 interface SlotOptions {
-  /** Name of the server; jobs with the same name share its slots. */
+  /** Name of the server; jobs with the same server name share its slots. */
   readonly server: string;
   readonly most: number;
   readonly signal: AbortSignal;
@@ -18,11 +18,11 @@ interface SlotOptions {
 }
 
 /**
- * Semaphore per server: waits until fewer than `most` jobs of this process read from it; resolves to a release function.
- * Throws the signal's reason if aborted.
+ * Semaphore per server: waits until fewer than `most` jobs of this process read from it; resolves to a release
+ * function. Throws the signal's reason if aborted.
  *
- * Slots are shared, connections are not: each job gets a new one, so that session state (settings, temporary
- * tables, variables, a changed password) does not leak, and no connection stays open between runs.
+ * Slots are shared, connections are not: each job gets a new one, so that session state (settings, temporary tables,
+ * variables, a changed password) does not leak and no connection stays open between runs.
  */
 export async function acquireSlot({ server: name, most, signal, alive }: SlotOptions): Promise<() => void> {
   signal.throwIfAborted();

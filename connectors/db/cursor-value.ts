@@ -29,7 +29,7 @@ export function refuseCursorType(column: string, type: ColumnType): void {
   });
 }
 
-/** Refuses values without a usable order: infinity, NaN, years BC, years of five digits. */
+/** Refuses values that have no usable order: infinity, NaN, years BC, five-digit years. */
 export function refuseCursorValue(column: string, { type, text }: CursorBound): void {
   if (shapes[type]!.test(text)) return;
   throw new Problem({
@@ -42,7 +42,10 @@ export function refuseCursorValue(column: string, { type, text }: CursorBound): 
   });
 }
 
-/** Whether a value is less than another one of its type. Only the database can order text; here it is only tested for equality. */
+/**
+ * Whether a value is less than another value of the same type. Only the database can order text, so text is only tested
+ * for equality.
+ */
 export function isBefore(a: CursorBound, b: CursorBound): boolean {
   switch (a.type) {
     case 'integer':
@@ -60,7 +63,7 @@ export function isBefore(a: CursorBound, b: CursorBound): boolean {
   }
 }
 
-/** Instants as sortable text. Instants in UTC, the usual case, only lose their Z. */
+/** An instant as sortable text. An instant in UTC, the usual case, only loses its Z. */
 function instantOf(text: string): string {
   if (/Z$/i.test(text)) return text.slice(0, -1);
   return Temporal.Instant.from(text).toString().slice(0, -1);
@@ -102,7 +105,7 @@ function less(text: string, lag: bigint): string {
   return `${left < 0n ? '-' : ''}${digits.slice(0, -scale)}.${digits.slice(-scale)}`;
 }
 
-/** In the format of the value: SQLite compares text, so a blank stays a blank, and seconds are not added. */
+/** Keeps the format of the value: SQLite compares text, so a blank stays a blank and no seconds are added. */
 function earlier(text: string, seconds: number): string {
   const [, day, between, clock, zone] = /^(\d{4}-\d\d-\d\d)([T ])([\d:.]+)(.*)$/.exec(text)!;
   const before = Temporal.PlainDateTime.from(`${day}T${clock}`).subtract({ seconds }).toString();
@@ -110,7 +113,7 @@ function earlier(text: string, seconds: number): string {
   return `${kept.replace('T', between!)}${zone}`;
 }
 
-/** An example of a lag for the column's type. */
+/** An example of a lag for this column type. */
 function noLag(column: string, type: ColumnType, lag: Lag): Problem {
   const { allowed, next } = lagFor(type, lag);
   return new Problem({

@@ -1,7 +1,7 @@
 import type { ColumnType, Extraction } from '#sdk';
 import type { QueryValues, SqlParameter } from './options.ts';
 
-/** A cursor value in the canonical text of its type: exact, never a JavaScript number. */
+/** A cursor value as the canonical text of its type: exact, never a JavaScript number. */
 export interface CursorBound {
   readonly type: ColumnType;
   readonly text: string;
@@ -16,21 +16,21 @@ export interface SqlFragment {
 /** Runs a query. */
 export type RunQuery = (query: QueryValues) => Promise<Extraction>;
 
-/** SQL dialect of a kind of database. */
+/** The SQL dialect of one kind of database. */
 export interface Dialect {
   quote(name: string): string;
-  /** The bound as an operand. `before` are the parameters that are already bound. */
+  /** The bound as an operand. `before`: the parameters that are already bound. */
   operand(bound: CursorBound, before: readonly SqlParameter[]): SqlFragment;
   /** The row limit: after `select`, or at the end. */
   limit(rows: number): { readonly first?: string; readonly last?: string };
   /**
-   * The stored value of the column, if it may differ from the text in the rows and determines their order. It is then read as an
-   * additional last column.
+   * The column's stored value, if that determines the order of rows and may differ from their text. It is then read as
+   * an additional last column.
    */
   stored?(column: string): string;
 }
 
-/** A range of the rows of a query, ordered by one column. */
+/** A range of a query's rows, ordered by one column. */
 export interface OrderedRange {
   readonly column: string;
   /** Inclusive lower bound. */
@@ -57,7 +57,7 @@ export function rangeQuery(
   const condition = conditionOf(name, { low: low?.sql, high: high?.sql }, nulls);
   return {
     ...query,
-    // On separate lines, because a query may end in a comment.
+    // The query is on separate lines, because it may end in a comment.
     sql: `select ${first}sluice_rows.*${stored} from (\n${bare(query.sql)}\n) sluice_rows${condition} order by ${name}${last}`,
     parameters: [...bound, ...(high?.parameters ?? [])],
   };

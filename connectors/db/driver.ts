@@ -2,7 +2,7 @@ import type { ConnectorLog, Extraction, LogIn, RunWarning, Tunnel } from '#sdk';
 import type { Dialect } from './dialect.ts';
 import type { QueryValues, SourceValues } from './options.ts';
 
-/** Input of a driver: the checked options of the source and the context of a connector. */
+/** A driver's input: the checked options of the source, and the context of a connector. */
 export interface ConnectOptions {
   readonly source: SourceValues;
   readonly folder: string;
@@ -19,7 +19,7 @@ export interface ConnectOptions {
 /** A database driver: checks the connection and reads a query. */
 export interface Driver {
   readonly dialect: Dialect;
-  /** Lists tables and their columns, see `catalogue.ts`. */
+  /** Lists tables and their columns; see `catalogue.ts`. */
   readonly catalogue: string;
   check(door: ConnectOptions): Promise<string>;
   extract(door: ConnectOptions, query: QueryValues): Promise<Extraction>;

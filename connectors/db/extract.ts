@@ -11,7 +11,7 @@ import { Route } from './route.ts';
 
 type Context = ExtractContext<typeof sourceOptions, typeof queryOptions>;
 
-/** Checks that the server is reachable, over the same route as runs. */
+/** Checks whether the server is reachable, over the same route as runs. */
 export async function checkBy(driver: Driver, context: SourceContext<typeof sourceOptions>): Promise<string> {
   const way = new Route(context);
   try {
@@ -23,7 +23,7 @@ export async function checkBy(driver: Driver, context: SourceContext<typeof sour
   }
 }
 
-/** Reads a query with a driver when a slot is free: as a whole, incrementally or in chunks. */
+/** Waits for a free slot, then reads a query with a driver: as a whole, incrementally or in chunks. */
 export async function extractBy(driver: Driver, context: Context): Promise<Extraction> {
   const { signal } = context;
   const free = await placeOf(context);
@@ -74,9 +74,9 @@ function read(driver: Driver, context: Context, way: Route): Promise<Extraction>
 interface Leaving {
   /** Called when the reader leaves. */
   readonly leave: () => Promise<void>;
-  /** Called instead if the run is stopped before the first read. */
+  /** Called instead if the run is stopped before the reader starts. */
   readonly unread: () => void;
-  /** Aborts the run if the reader leaves before the first read. */
+  /** Called if the reader leaves before it starts; aborts the run. */
   readonly left: () => void;
   readonly signal: AbortSignal;
   readonly way: Route;
@@ -94,7 +94,7 @@ function leaving(batches: AsyncIterable<Batch>, { leave, unread, left, signal, w
     return reading.next();
   }
 
-  /** A generator that was never started does not run its `finally`. */
+  /** If a generator was never started, its `finally` does not run. */
   async function whenLeft(): Promise<IteratorResult<Batch, void>> {
     if (!isRead) {
       left();

@@ -15,7 +15,7 @@ interface ConfigParts {
 export function mysqlConfig({ address, tls, timeoutMs, socket }: ConfigParts): ConnectionOptions {
   const { host, port, user, password, database } = address;
   return {
-    // The name in the certificate check; the actual connection uses the socket below.
+    // This name is only for the certificate check; the connection uses the socket below.
     host: tls?.servername ?? host,
     port,
     user,

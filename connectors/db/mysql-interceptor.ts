@@ -11,8 +11,8 @@ const endOfRows = 0xfe;
 const maxEndBytes = 8;
 
 /**
- * Intercepts the rows of one statement in the text protocol of MySQL and MariaDB, as spans over bytes; everything else is forwarded
- * to mysql2's parser. https://mariadb.com/kb/en/0-packet/ and
+ * Intercepts the rows of one statement in the text protocol of MySQL and MariaDB, as spans over bytes; forwards
+ * everything else to mysql2's parser. https://mariadb.com/kb/en/0-packet/ and
  * https://mariadb.com/kb/en/result-set-packets/#text-resultset-row
  */
 export class MysqlInterceptor extends RowInterceptor {
@@ -25,21 +25,21 @@ export class MysqlInterceptor extends RowInterceptor {
   #number = 0;
   /** Number of warnings, from the packet after the rows. */
   warnings = 0;
-  /** Packets that mysql2 did not see and does not count. */
+  /** Number of packets that mysql2 did not see, so its count lacks them. */
   #hidden = 0;
 
   constructor(settings: Omit<RowInterceptorOptions, 'bytes'>) {
     super({ ...settings, bytes: Buffer.allocUnsafeSlow(blockBytes) });
   }
 
-  /** Sets the receiver of the rows after these columns and their end packet. */
+  /** Sets the receiver of the rows that follow these columns and their end packet. */
   begin(block: SpanBlock, width: number): void {
     this.#block = block;
     this.#width = width;
     this.#isBeforeRows = true;
   }
 
-  /** Drops all further data until the connection ends. */
+  /** Drops all data until the connection ends. */
   drop(): void {
     this.#isDropping = true;
   }
@@ -49,13 +49,13 @@ export class MysqlInterceptor extends RowInterceptor {
     if (this.#isDropping) this.at = this.filled;
   }
 
-  /** Forwards a packet that is not a row to mysql2; false if there is none. */
+  /** Forwards a packet that is not a row to mysql2. False if there is no packet. */
   #cutOther(): boolean {
     const { at, bytes } = this;
     const end = this.#endOfPacket(at);
     if (end > this.filled) return false;
     this.at = end;
-    // mysql2 keeps column packets, but this memory is reused.
+    // mysql2 keeps column packets, but this memory will be reused.
     const packet = Buffer.from(bytes.subarray(at, end));
     packet[3]! -= this.#hidden;
     if (this.#isBeforeRows) this.#enterRows(bytes[at + 3]!);

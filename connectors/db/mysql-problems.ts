@@ -21,7 +21,7 @@ interface ServerError {
 }
 
 /**
- * One table from error number to what happens next. https://mariadb.com/kb/en/mariadb-error-codes/ and
+ * Maps error numbers to what happens next. https://mariadb.com/kb/en/mariadb-error-codes/ and
  * https://dev.mysql.com/doc/mysql-errors/8.4/en/server-error-reference.html
  */
 const rules: readonly ErrorNumbers[] = [
@@ -36,7 +36,7 @@ const rules: readonly ErrorNumbers[] = [
     next: 'create an account of this user for the address that the server names, or for %',
   },
   {
-    // Too many broken handshakes from this host: a retry does not help.
+    // This host has caused too many broken handshakes; a retry does not help.
     errors: [1129],
     family: 'job',
     code: 'DB_HOST_BLOCKED',

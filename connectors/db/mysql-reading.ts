@@ -17,7 +17,7 @@ export function refuseWrites(sql: string): void {
   for (const text of withoutQuoted(sql)) {
     const first = /^[\s(]*([a-z]*)/i.exec(text)?.[1]?.toLowerCase() ?? '';
     if (!reading.includes(first)) throw refused(sql, `it does not begin with a read-only keyword`);
-    // OUTFILE is a reserved word: without quotes, it has no other meaning.
+    // OUTFILE is a reserved word: unless quoted, it has no other meaning.
     if (/\boutfile\b/i.test(text) || (/\binto\b/i.test(text) && /\bdumpfile\b/i.test(text)))
       throw refused(sql, 'it writes a file on the server');
   }

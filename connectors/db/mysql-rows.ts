@@ -10,9 +10,10 @@ import { wireOf } from './row-interceptor.ts';
 import type { SpanBlock } from './span-block.ts';
 
 /**
- * This file has all uses of mysql2's undocumented interface. A connection has a `stream`: its socket (TLS or not), with the packet
- * parser as the only 'data' listener. A query command without a callback emits `fields` after the last column and before the next
- * packet is read, and `end` at the end, with or without an error. Its console output is suppressed: {@link keepFromConsole}.
+ * All uses of mysql2's undocumented interface are in this file. A connection has a `stream`: its socket (TLS or not),
+ * with the packet parser as the only 'data' listener. A query command without a callback emits `fields` after the last
+ * column and before the next packet is read, and `end` at the end, with or without an error. mysql2's console output is
+ * suppressed, see {@link keepFromConsole}.
  */
 interface Command {
   on(event: 'fields', listener: (fields: Field[] | undefined) => void): Command;
@@ -56,8 +57,9 @@ interface Handling {
 }
 
 /**
- * mysql2 prints a line for each packet with an unexpected sequence number, and a stack for an invalid length. The former is logged once per
- * connection, because some harmless proxies count packets differently; the latter ends the connection.
+ * mysql2 prints a line for each packet with an unexpected sequence number, and a stack trace for an invalid length. The
+ * former is logged once per connection, because some harmless proxies count packets differently; the latter ends the
+ * connection.
  */
 function keepFromConsole(connection: Connection, log: ConnectorLog): void {
   const handling = connection as unknown as Handling;
@@ -100,7 +102,7 @@ export interface RowsOptions {
   readonly fail: (reason: unknown) => void;
 }
 
-/** Runs one statement; its rows become spans over bytes. After `fail`, the connection is unusable. */
+/** Runs one statement, whose rows become spans over bytes. After `fail`, the connection is unusable. */
 export function readRows(connection: Connection, { sql, begin, end, fail }: RowsOptions): void {
   let hasColumns = false;
   let failed = false;
@@ -116,8 +118,8 @@ export function readRows(connection: Connection, { sql, begin, end, fail }: Rows
       stop(thrown);
     }
   };
-  // mysql2 compiles a parser for rows, which it never receives, and refuses a column named __proto__. The parser that it uses if
-  // compiling is forbidden ignores names.
+  // For rows, which it never receives, mysql2 compiles a parser that refuses a column named __proto__. If compiling is
+  // forbidden, it uses a parser that ignores names.
   const command = connection.query({ sql, disableEval: true } as QueryOptions) as unknown as Command;
   const tap = new MysqlInterceptor({ wire: wireOf(streamOf(connection), 'mysql2'), onFault: stop });
   command.on('fields', (fields) =>

@@ -16,12 +16,12 @@ import type { ServerWarnings } from './server-warnings.ts';
 import { SpanBlock } from './span-block.ts';
 
 /**
- * How long a run waits for the server to acknowledge the cancellation; after that, the cancellation continues in the
+ * How long a run waits for the server to acknowledge the cancellation; after that, the attempt continues in the
  * background.
  */
 const killPatienceMs = 800;
 const maxKillMs = 60_000;
-/** Write timeout of the server for a slow reader: one day. Its default is one minute. */
+/** The server's write timeout for a slow reader: one day instead of the default, one minute. */
 const writePatienceSeconds = 86_400;
 
 interface SessionOptions {
@@ -86,7 +86,7 @@ export class MysqlSession {
     });
   }
 
-  /** Runs internal statements in order; drops their results. */
+  /** Runs internal statements in order and drops their results. */
   async run(statements: readonly string[], signal: AbortSignal): Promise<void> {
     for (const sql of statements) {
       await this.#breakable.until(signal, (settle) => this.#connection.query(sql, (failure) => settle(failure)));
@@ -100,7 +100,7 @@ export class MysqlSession {
         `set names utf8mb4`,
         `set session time_zone = '+00:00', net_write_timeout = ${writePatienceSeconds}`,
         ...(await this.#timeout(source.statement_timeout_seconds)),
-        // Both: a DDL statement first ends a read-only transaction and could then write.
+        // Both are necessary: a DDL statement first ends a read-only transaction and could then write.
         'set session transaction isolation level repeatable read, read only',
         'start transaction with consistent snapshot, read only',
       ],

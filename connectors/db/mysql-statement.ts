@@ -4,7 +4,7 @@ import type { QueryValues, SqlParameter } from './options.ts';
 /** The result of preparing a statement. */
 export interface StatementShape {
   readonly parameters: number;
-  /** The names of the columns of its result. */
+  /** The column names of its result. */
   readonly names: readonly string[];
 }
 
@@ -16,13 +16,13 @@ export interface BoundStatement {
 }
 
 /**
- * Inserts a query's values into its text, as literals with the same meaning in every sql_mode that cannot break out of a quote:
- * numbers unchanged, text in hexadecimal. MySQL interprets a number that is bound in any other way as bytes (`select ?`), and
- * prepared statements return their results in another protocol.
+ * Inserts a query's values into its text, as literals that mean the same in every sql_mode and cannot break out of a
+ * quote: numbers unchanged, text in hexadecimal. MySQL interprets a number that is bound in any other way as bytes
+ * (`select ?`), and prepared statements return their results in another protocol.
  *
- * The server confirms the positions of the placeholders: it must count as many in the query as there are values, and none after
- * they are replaced. A question mark inside text or a comment is not a placeholder: replacing it instead would leave a real
- * placeholder behind.
+ * The server confirms the positions of the placeholders: it must count as many placeholders in the query as there are
+ * values, and none after the replacement. A question mark inside text or a comment is not a placeholder: replacing it
+ * would leave a real placeholder behind.
  */
 export async function boundStatement(
   { sql, parameters }: Pick<QueryValues, 'sql' | 'parameters'>,
@@ -40,12 +40,12 @@ export async function boundStatement(
   throw notFound();
 }
 
-/** A text, quoted name or comment; or a placeholder. */
+/** A string, quoted name or comment, or a placeholder. */
 const escaped = /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`|--(?=\s|$)[^\n]*|#[^\n]*|\/\*(?!M?!).*?\*\/|\?/gs;
-/** With the sql_mode NO_BACKSLASH_ESCAPES. */
+/** The same, but for the sql_mode NO_BACKSLASH_ESCAPES. */
 const unescaped = /'[^']*'|"[^"]*"|`[^`]*`|--(?=\s|$)[^\n]*|#[^\n]*|\/\*(?!M?!).*?\*\/|\?/gs;
 
-/** A statement without texts, quoted names and comments, for both interpretations of the backslash. */
+/** A statement without strings, quoted names and comments, for both interpretations of the backslash. */
 export function withoutQuoted(sql: string): readonly string[] {
   return [escaped, unescaped].map((quoted) => sql.replaceAll(quoted, (piece) => (piece === '?' ? piece : ' ')));
 }
@@ -60,7 +60,7 @@ function withLiterals(sql: string, places: readonly number[], parameters: readon
   let bound = '';
   let from = 0;
   for (const [i, place] of places.entries()) {
-    // No unnecessary blank: `--` and a blank start a comment.
+    // Adds no unnecessary blank, because `--` and a blank start a comment.
     const gap = /[\w$\u0080-\uffff]/.test(sql[place - 1] ?? '') ? ' ' : '';
     bound += `${sql.slice(from, place)}${gap}${literal(parameters[i]!)} `;
     from = place + 1;

@@ -9,7 +9,7 @@ export interface Field extends BitField {
   readonly flags: number;
   /** MariaDB's extended metadata: `uuid`, `inet6` …; sent as text. */
   readonly extendedTypeName?: string;
-  /** MariaDB's extended metadata: `json` for its alias of longtext. */
+  /** MariaDB's extended metadata: `json` for `JSON`, its alias of longtext. */
   readonly extendedFormat?: string;
 }
 
@@ -24,7 +24,7 @@ const Z = 0x5a;
 
 const monthDays = [0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-/** Whether the date at the start of the text exists. */
+/** Whether the text starts with a date that exists. */
 function isDay(bytes: Buffer, start: number): boolean {
   const two = (at: number) => 10 * (bytes[start + at]! - ZERO) + bytes[start + at + 1]! - ZERO;
   const [month, day] = [two(5), two(8)];
@@ -69,8 +69,8 @@ function datetime(zeroDates: ZeroDates): CellRewrite {
 }
 
 /**
- * `2024-01-01 00:00:00` → `2024-01-01T00:00:00Z`: the session's time zone is UTC. The text moves one byte to the left, over the
- * byte of its length, to make room for the Z.
+ * `2024-01-01 00:00:00` → `2024-01-01T00:00:00Z`: the session's time zone is UTC. The text moves one byte to the left,
+ * over its length byte, to make room for the Z.
  */
 function timestamp(zeroDates: ZeroDates): CellRewrite {
   return {
@@ -104,7 +104,7 @@ export function mysqlType(field: Field, zeroDates: ZeroDates): CellType {
   if (extendedFormat === 'json') return { type: 'json' };
   if (extendedTypeName === 'uuid') return { type: 'uuid' };
   if (extendedTypeName === 'inet4' || extendedTypeName === 'inet6') return { type: 'text' };
-  // ZEROFILL is a display format: the owner of the table wants the leading zeros.
+  // ZEROFILL is a display format, so the table's owner wants the leading zeros.
   if ((flags & zerofill) !== 0 && columnType !== 13) return { type: 'text' };
   switch (columnType) {
     case 1:

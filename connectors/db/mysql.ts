@@ -30,7 +30,7 @@ export const mysql: Driver = {
   extract,
 };
 
-/** Warnings about the syntax of a query, not about its values. */
+/** Warnings about a query's syntax, not about its values. */
 const deprecations = ['1287', '1681', '3719', '3778'];
 
 const fixes = {

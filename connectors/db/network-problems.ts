@@ -1,6 +1,6 @@
 import { networkWords, Problem, seenIn } from '#sdk';
 
-/** Converts a network or TLS error to a problem; undefined for any other error. */
+/** Converts a network or TLS error to a problem. Undefined for any other error. */
 export function networkProblem(thrown: unknown, place: string): Problem | undefined {
   const { code, message } = seenIn(thrown);
   const because = networkWords[code] ?? socketWords[code];
@@ -54,7 +54,7 @@ export function tlsRefused({ place, seen, cause }: Seen): Problem {
   });
 }
 
-/** No login within the connect timeout of the source. */
+/** The login didn't finish within the source's connect timeout. */
 export function connectTimeout(place: string, seconds: number): Problem {
   return new Problem({
     code: 'DB_CONNECT_TIMEOUT',
