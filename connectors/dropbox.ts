@@ -2,7 +2,7 @@ import { defineService, fileOptions, option, type RequestData } from '#sdk';
 
 const more: RequestData = { path: '/2/files/list_folder/continue', json: { cursor: '{{ page.token }}' } };
 
-/** Dropbox API v2. Every read is a POST; the cursor of a listing also returns later changes. */
+/** Dropbox API v2. All reads are POST requests. The cursor at the end of a listing later returns changes. */
 export default defineService({
   id: 'dropbox',
   title: 'Dropbox',

@@ -1,6 +1,6 @@
 import { type Batch, type Cells, type Column, Problem, storedRow } from '#sdk';
 
-/** Index of the column in an option. Throws a Problem if the result has no such column. */
+/** Index of the column that an option names. Throws a Problem if the result has no such column. */
 export function columnAt(columns: readonly Column[], name: string, option: string): number {
   const at = columns.findIndex((column) => column.name === name);
   if (at !== -1) return at;
@@ -19,7 +19,7 @@ function isNull(cells: Cells, stored: number): boolean {
   return cells.spans[2 * (stored * cells.stride + cells.slot)]! < 0;
 }
 
-/** Refuses rows with null in the column that orders them. `before`: number of rows before the batch. */
+/** Refuses rows that have null in the column that orders them. `before`: number of rows before the batch. */
 export function refuseNulls(batch: Batch, at: number, { before, next }: { before: number; next: string }): void {
   const cells = batch.cells[at]!;
   for (let i = 0; i < batch.length; i++) {

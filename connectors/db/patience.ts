@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
 /**
- * Waits for `settled`, at most `patienceMs`; after that, the work continues in the background. The wait keeps the
+ * Waits at most `patienceMs` for `settled`; after that, the work continues in the background. The wait keeps the
  * process running.
  */
 export async function waitAtMost(patienceMs: number, settled: Promise<unknown>): Promise<void> {

@@ -12,7 +12,7 @@ interface Rule extends ErrorMeaning {
   readonly words: RegExp;
 }
 
-/** The pooler closed an idle connection during the read. */
+/** For errors that mean that the pooler closed an idle connection during the read. */
 const idleEnded = { family: 'try_later', code: 'DB_CONNECTION_LOST' } as const;
 
 /**
@@ -70,7 +70,7 @@ const pgbouncer: readonly Rule[] = [
 ];
 
 /**
- * Errors of Pgpool-II: they have SQLSTATE XX000 or 57000, unless they are passed on from the server.
+ * Errors of Pgpool-II: they have SQLSTATE XX000 or 57000, unless Pgpool-II passes them on from the server.
  * https://github.com/pgpool/pgpool2/tree/master/src, `ereport` and `pool_send_error_message`.
  */
 const pgpool: readonly Rule[] = [
@@ -110,9 +110,7 @@ const rulesOf = new Map([
   ['57000', pgpool],
 ]);
 
-/**
- * Classifies an error of a connection pooler by SQLSTATE, message and details; undefined if it is not from a pooler.
- */
+/** Classifies a connection pooler's error by SQLSTATE, message and details; undefined if it is not from a pooler. */
 export function poolerErrorMeaning(sqlstate: string, words: string): ErrorMeaning | undefined {
   return rulesOf.get(sqlstate)?.find((rule) => rule.words.test(words));
 }

@@ -2,7 +2,7 @@ import type { CellType } from './cells.ts';
 
 /**
  * Reads PostgreSQL's array text (`{1,NULL,"a \"b\""}`, nested, with or without bounds as in `[0:1]={1,2}`) and writes
- * it as a JSON array. Numbers keep their digits; `NaN` and `Infinity`, which JSON lacks, become strings.
+ * it as a JSON array. Numbers keep their digits; `NaN` and `Infinity`, which JSON doesn't have, become strings.
  * https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO
  */
 export function arrayReader(element: CellType, delimiter: string) {

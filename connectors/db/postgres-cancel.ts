@@ -5,7 +5,7 @@ import { exponentialMs } from '#sdk';
 import { waitAtMost } from './patience.ts';
 import { checkMessages } from './postgres-messages.ts';
 
-/** The part of pg's Connection for a CancelRequest; its published types lack it. */
+/** The part of pg's Connection that sends a CancelRequest; its published types lack it. */
 interface Messenger {
   on(event: 'connect' | 'sslconnect' | 'end' | 'error', listener: () => void): void;
   connect(portOrPath: number | string, host?: string): void;
@@ -15,16 +15,19 @@ interface Messenger {
 
 interface CancelOptions {
   readonly config: pg.ClientConfig;
-  /** Whether a response of the server is pending. */
+  /** Whether the server still has to respond. */
   readonly isBusy: () => boolean;
 }
 
-/** How long a run waits for the server to acknowledge the cancellation; after that, it is requested in the background. */
+/**
+ * How long a run waits for the server to acknowledge the cancellation; after that, the requests continue in the
+ * background.
+ */
 export const cancelPatienceMs = 800;
 const maxCancelMs = 60_000;
 const cancelBackoff = { firstMs: 50, maxMs: 1000 };
 
-/** Requests the cancellation of a client's current statement until the server responds, for a minute at most. */
+/** Asks the server to cancel the client's current statement until the server responds, for at most a minute. */
 export async function repeatCancel(client: pg.Client, { config, isBusy }: CancelOptions): Promise<void> {
   const end = Date.now() + maxCancelMs;
   for (let tries = 0; isBusy() && Date.now() < end; tries++) {
@@ -34,8 +37,8 @@ export async function repeatCancel(client: pg.Client, { config, isBusy }: Cancel
 }
 
 /**
- * Asks the server to cancel a client's current statement, over a second connection, encrypted like the client's. The second
- * connection doesn't keep the process running.
+ * Asks the server to cancel the client's current statement, over a second connection that is encrypted like the
+ * client's and doesn't keep the process running.
  */
 async function requestCancel(client: pg.Client, config: pg.ClientConfig): Promise<void> {
   const { processID, secretKey } = client as unknown as { processID: number | null; secretKey: number };
@@ -50,7 +53,7 @@ async function requestCancel(client: pg.Client, config: pg.ClientConfig): Promis
     messenger.on('end', () => resolve());
     messenger.on('error', () => resolve());
   });
-  // A host that starts with a slash is the folder of a Unix socket, as usual in PostgreSQL.
+  // As usual in PostgreSQL, a host that starts with a slash is the folder of a Unix socket.
   if (host!.startsWith('/')) messenger.connect(`${host}/.s.PGSQL.${port}`);
   else messenger.connect(port!, host!);
   checkMessages(connection);

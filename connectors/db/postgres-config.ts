@@ -13,7 +13,7 @@ interface ConfigParts {
 
 /** The connection options for pg. */
 export function postgresConfig({ address, tls, timeoutMs, socketFolder }: ConfigParts) {
-  // With a socket, pg has no host name for the certificate check.
+  // With a socket, pg doesn't know the host name for the certificate check.
   const named = tls?.servername ?? (socketFolder === undefined ? undefined : address.host);
   return {
     host: socketFolder ?? address.host,

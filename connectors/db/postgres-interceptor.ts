@@ -5,7 +5,7 @@ import { endOfMessage, headerBytes } from './postgres-messages.ts';
 import { RowInterceptor, type RowInterceptorOptions, type Wire, wireOf } from './row-interceptor.ts';
 import { blockBytes, type SpanBlock } from './span-block.ts';
 
-/** The undocumented interface of pg: a client has `connection.stream`, and pg's parser reads it. */
+/** The undocumented interface of pg: a client has a `connection.stream`, which pg's parser reads. */
 export function pgWire(client: Client): Wire {
   return wireOf((client as { connection?: { stream?: Duplex } }).connection?.stream, 'pg');
 }
@@ -16,12 +16,12 @@ const dataRow = 68; // 'D'
 const portalSuspended = 115; // 's'
 const readyForQuery = 90; // 'Z'
 
-/** The phase of a statement: rows are only valid between the acceptance of its parameters and its end. */
+/** The phase of a statement: rows are only valid after its parameters were accepted and before it ends. */
 type Stage = 'begun' | 'bound' | 'complete';
 
 /**
- * Intercepts the DataRow messages of PostgreSQL, as spans over bytes; everything else is forwarded to pg's parser as complete
- * messages.
+ * Intercepts the DataRow messages of PostgreSQL, as spans over bytes; forwards everything else to pg's parser as
+ * complete messages.
  */
 export class PostgresInterceptor extends RowInterceptor {
   readonly #block: SpanBlock;
@@ -59,7 +59,7 @@ export class PostgresInterceptor extends RowInterceptor {
     }
   }
 
-  /** pg accepts the responses to a statement in any order; rows could then be missing unnoticed. */
+  /** Checks the order of responses, because pg accepts any order: rows could then be missing without an error. */
   #follow(type: number): void {
     if (type === bindComplete) this.#stage = 'bound';
     else if (type === portalSuspended) this.#expect('bound', 'a part of the rows');
@@ -99,7 +99,7 @@ export class PostgresInterceptor extends RowInterceptor {
     this.#block.rows++;
   }
 
-  /** A message that is larger than a block gets a block of its size. */
+  /** A message larger than a block gets a block of its own size. */
   protected override newBlock(): Buffer {
     this.flush();
     const left = this.filled - this.at;

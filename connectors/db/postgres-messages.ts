@@ -6,12 +6,14 @@ import { wireOf } from './row-interceptor.ts';
 
 /** Message type and length; the length includes itself, but not the type. */
 export const headerBytes = 5;
-/** The largest message other than a row is an error that repeats a value of the query. */
+/** The largest message besides rows is an error that repeats a value from the query. */
 const maxMessageBytes = 64 * 1024 * 1024;
-/** The limit of the server, which builds each message in memory. */
+/** The server's limit: it builds each message in memory. */
 const maxRowBytes = 0x3fffffff;
 
-/** End of the message at this position, whose header has arrived. Never before the end of its header. */
+/**
+ * The end of the message at this position. Its header must have arrived; the end is never before the end of the header.
+ */
 export function endOfMessage(bytes: Buffer, at: number): number {
   const length = bytes.readInt32BE(at + 1);
   if (length < headerBytes - 1) throw brokenProtocol(`invalid message length: ${length} bytes`);
@@ -20,9 +22,9 @@ export function endOfMessage(bytes: Buffer, at: number): number {
 }
 
 /**
- * Validates messages between the socket of a connection and pg's parser. The parser gets one complete message at a time, so it never
- * reads beyond it, and none on which it would loop or throw. Call it right after `connect`; it also covers the TLS stream, which
- * pg creates later.
+ * Validates messages between the socket of a connection and pg's parser. The parser gets one complete message at a
+ * time, so it never reads beyond it, and no message that would make it loop or throw. Call it right after `connect`; it
+ * also covers the TLS stream, which pg creates later.
  */
 export function checkMessages(connection: Connection): void {
   const watched = connection as unknown as { readonly stream: Duplex; on(event: 'sslconnect', then: () => void): void };
@@ -31,7 +33,7 @@ export function checkMessages(connection: Connection): void {
     guardStream(watched.stream, unreadable);
     insert(watched.stream);
   });
-  // With TLS, pg's parser only listens from then on.
+  // With TLS, pg's parser doesn't listen before this event.
   if (!(connection as unknown as { ssl: unknown }).ssl) insert(watched.stream);
 }
 

@@ -57,7 +57,7 @@ const otherParameters: ErrorMeaning = {
   next: 'set one parameter for each of $1, $2 …',
 };
 
-/** The role doesn't exist, or isn't allowed to log in. The password isn't the reason. */
+/** The role doesn't exist, or isn't allowed to log in; the password isn't the cause. */
 const roleRefused: ErrorMeaning = {
   ...loginRefused,
   next: "check the source's user; if the role exists, allow it to log in (alter role … login)",
@@ -65,7 +65,7 @@ const roleRefused: ErrorMeaning = {
 
 type Where = Omit<Circumstances, 'connectSeconds'>;
 
-/** Converts any error of pg to a problem. */
+/** Converts any of pg's errors to a problem. */
 export function postgresProblem(thrown: unknown, where: Where): Problem {
   if (thrown instanceof Problem) return thrown;
   const error = (thrown ?? {}) as ServerError;
@@ -75,7 +75,7 @@ export function postgresProblem(thrown: unknown, where: Where): Problem {
   const said = [message, error.detail, error.hint].filter(Boolean).join('; ');
   return serverProblem({
     ...{ place: where.place, said, family, code, next, seen: stateOf(error), cause: thrown },
-    // A query may log in to another server.
+    // Even after the login, a query may log in to another server.
     isLoginRefused: isLoginRefused && !where.isConnected,
   });
 }

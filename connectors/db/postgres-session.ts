@@ -22,12 +22,12 @@ const goodbyePatienceMs = 2000;
 
 /** SQLSTATEs of warnings; notices have others. */
 const warningClass = '01';
-/** Maximum number of warnings to keep: a function may raise one per row. */
+/** Maximum number of warnings to keep: a function may raise one for each row. */
 const maxWarnings = 1000;
 
 interface Reading {
   readonly signal: AbortSignal;
-  /** Called with the server's warnings after the last row. An error that it throws fails the run. */
+  /** Called with the server's warnings after the last row. If it throws, the run fails. */
   readonly onWarnings: (warnings: ServerWarnings) => void;
   readonly leave: (whole: boolean) => Promise<void>;
 }
@@ -46,7 +46,7 @@ export class PostgresSession {
   #onBroken: (reason: unknown) => void = () => {};
   readonly #warnings: ServerWarning[] = [];
   #isConnected = false;
-  /** Whether a response of the server is pending. */
+  /** Whether the server still has to respond. */
   #isBusy = false;
 
   private constructor(place: string, config: pg.ClientConfig) {
@@ -103,7 +103,7 @@ export class PostgresSession {
     return postgresProblem(thrown, { place, isConnected: this.#isConnected, hasTls: this.#config.ssl !== false });
   }
 
-  /** Runs an internal statement and returns one row of text. */
+  /** Runs an internal statement that returns one row of text. */
   async row(sql: string): Promise<readonly string[]> {
     const { rows } = await this.#query<string[]>({ text: sql, rowMode: 'array' });
     return (rows[0] ?? []).map(String);
@@ -157,8 +157,8 @@ export class PostgresSession {
   }
 
   /**
-   * Runs a described statement; batches are read on demand. `leave` is called once at the end, with whether all rows were read: only
-   * then is the connection still usable.
+   * Runs a described statement and reads batches on demand. Calls `leave` once at the end, with whether all rows were
+   * read: only then is the connection still usable.
    */
   read(
     wire: readonly WireColumn[],
@@ -245,7 +245,9 @@ export class PostgresSession {
     return { columns: maker.columns, batches: lazily(start, () => batchesOf(queue, end)) };
   }
 
-  /** Closes the connection cleanly; a server that no longer responds has sent all its rows, so this doesn't wait for it. */
+  /**
+   * Closes the connection cleanly. If the server no longer responds, this doesn't wait, because all rows have arrived.
+   */
   async close(): Promise<void> {
     const goodbye = async () => {
       await this.#client.query('commit');
@@ -259,9 +261,9 @@ export class PostgresSession {
   }
 
   /**
-   * Cancels the current statement on the server and closes the connection. A CancelRequest that arrives before its statement has no
-   * effect, and a busy server does not notice a closed connection, so the request is repeated until the server responds. A process
-   * that ends meanwhile does not wait for it.
+   * Cancels the current statement on the server and closes the connection. A CancelRequest that arrives before its
+   * statement has no effect, and a busy server does not notice a closed connection, so the request is repeated until
+   * the server responds. A process that ends in the meantime does not wait for that.
    */
   async cancel(): Promise<void> {
     const stream = this.#connection.stream as Socket;
@@ -284,14 +286,15 @@ export class PostgresSession {
 }
 
 /**
- * Calls back when all data that has arrived so far is read. A server that ended an idle session has sent the reason; a write would break
- * the connection before that is read. The first tick of the event loop starts to read, the second has read.
+ * Calls back after reading all data that has arrived so far. A server that ended an idle session has sent the reason,
+ * and a write would break the connection before it's read. The first tick of the event loop starts the read, the second
+ * one completes it.
  */
 function whenHeard(then: () => void): void {
   setImmediate(() => setImmediate(then));
 }
 
-/** Sends nothing to the server before the first batch is requested. */
+/** Sends nothing to the server until the first batch is requested. */
 async function* lazily(start: () => void, batches: () => AsyncGenerator<Batch>): AsyncGenerator<Batch> {
   const inner = batches();
   start();

@@ -19,7 +19,7 @@ abstract class Statement implements Submittable {
   handleCopyData(_message: unknown): void {}
 }
 
-/** The methods of pg's connection that we call; its published types are out of date. */
+/** The methods of pg's connection that we call; pg's published types are out of date. */
 interface Extended {
   parse(query: { name: string; text: string; types: number[] }): void;
   bind(config: { portal: string; statement: string; values: (string | null)[] }): void;
@@ -74,11 +74,11 @@ export class Description extends Statement {
 export interface PortalOptions {
   readonly sql: string;
   readonly parameters: readonly SqlParameter[];
-  /** Rows per Execute; 0: all at once. */
+  /** Rows per Execute; 0 fetches all rows at once. */
   readonly rows: number;
-  /** Called before the first row can arrive. */
+  /** Called before the first rows can arrive. */
   readonly begin: (connection: Connection) => void;
-  /** A batch is complete and more rows follow; call {@link Portal.proceed} when there is space. */
+  /** A batch is complete and more rows follow; call {@link Portal.proceed} when there is space for them. */
   readonly suspended: () => void;
   /** All rows have arrived. */
   readonly complete: () => void;
@@ -87,7 +87,10 @@ export interface PortalOptions {
   readonly fail: (reason: unknown) => void;
 }
 
-/** Prefetches one batch while the previous one is read; otherwise the server would idle after each. */
+/**
+ * Prefetches one batch while the reader processes the previous one; otherwise, the server would be idle after each
+ * batch.
+ */
 const slicesAhead = 2;
 
 /** Runs a statement with the unnamed portal, batch by batch. */
@@ -114,8 +117,8 @@ export class Portal extends Statement {
   }
 
   /**
-   * Requests the next batches, but none after the last: pg would treat the unexpected response as a broken connection. If all rows
-   * are in one batch, it is requested together with the end.
+   * Requests the next batches, but no more after the last one, because pg would treat the unexpected response as a
+   * broken connection. If all rows are in one batch, the Sync is sent with the request.
    */
   proceed(): void {
     if (this.#complete) return;
@@ -127,7 +130,7 @@ export class Portal extends Statement {
     else wire.flush();
   }
 
-  /** True while a requested batch is pending. */
+  /** True while a batch is requested but not complete. */
   get isAsking(): boolean {
     return this.#asked > 0;
   }
@@ -137,7 +140,7 @@ export class Portal extends Statement {
     this.#settings.suspended();
   }
 
-  /** A batch requested after the last row completes too, without rows. */
+  /** A batch that was requested after the last row also ends here, without rows. */
   override handleCommandComplete(): void {
     if (this.#complete) return;
     this.#complete = true;
@@ -152,7 +155,8 @@ export class Portal extends Statement {
   handleError(error: unknown): void {
     this.#complete = true;
     this.#settings.fail(error);
-    // After an error, the server skips everything up to a Sync; with all rows in one batch, it was already sent.
+    // After an error, the server skips everything until a Sync. If all rows are in one batch, the Sync was already
+    // sent.
     if (this.#settings.rows > 0) extended(this.#connection!).sync();
   }
 }

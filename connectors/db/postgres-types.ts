@@ -27,8 +27,8 @@ function isClock(bytes: Buffer, end: number): boolean {
 }
 
 /**
- * `2024-01-01 00:00:00+00` → `2024-01-01T00:00:00Z`. The session's time zone is UTC, so PostgreSQL writes no other offset; a
- * server that only speaks its protocol may have ignored the setting.
+ * `2024-01-01 00:00:00+00` → `2024-01-01T00:00:00Z`. The session's time zone is UTC, so PostgreSQL writes no other
+ * offset; a server that merely uses PostgreSQL's protocol may have ignored the setting.
  */
 function timestamptz(bytes: Buffer, spans: Int32Array, at: number): void {
   const end = spans[at + 1]!;
@@ -51,7 +51,7 @@ const BACKSLASH = 0x5c;
 const X = 0x78;
 const hexForm = '\\x and pairs of hexadecimal digits';
 const base64 = Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/');
-/** Greater than a byte, and so are all values derived from it. */
+/** Greater than any byte, so values derived from it are greater, too. */
 const noDigit = 0x1000;
 const hex = new Uint16Array(256).fill(noDigit);
 for (let digit = 0; digit < 16; digit++) hex[digit.toString(16).charCodeAt(0)] = digit;
@@ -98,7 +98,7 @@ function isTrue(bytes: Buffer, start: number, end: number): boolean {
   return first === TRUE;
 }
 
-/** Not a PostgreSQL server, although it uses the protocol: a guess at its types could be wrong unnoticed. */
+/** This isn't a PostgreSQL server, although it uses the protocol: guessed types could be wrong without an error. */
 function otherForm(type: string, allowed: string): Problem {
   return new Problem({
     code: 'DB_VALUE_FORM',
@@ -115,7 +115,7 @@ const boolean: CellType = {
 };
 const text: CellType = { type: 'text' };
 
-/** Fixed object IDs of pg_type.dat. All others are looked up: arrays and user-defined types. */
+/** Fixed object IDs from pg_type.dat. All others are looked up: arrays and user-defined types. */
 const scalars: ReadonlyMap<number, CellType> = new Map<number, CellType>([
   [16, boolean],
   [17, { type: 'binary', fix: { how: 'in place', fix: bytea } }],
@@ -134,7 +134,8 @@ const scalars: ReadonlyMap<number, CellType> = new Map<number, CellType>([
   [1114, { type: 'timestamp', fix: { how: 'in place', fix: timestamp } }],
   [1184, { type: 'timestamptz', fix: { how: 'in place', fix: timestamptz } }],
   [2950, { type: 'uuid' }],
-  // "char", name, text, char(n), varchar, money, interval, bit, bit varying: text without a catalog lookup.
+  // "char", name, text, char(n), varchar, money, interval, bit, bit varying: these types are text without a catalog
+  // lookup.
   ...[18, 19, 25, 1042, 1043, 790, 1186, 1560, 1562].map((oid): [number, CellType] => [oid, text]),
 ]);
 

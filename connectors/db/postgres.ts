@@ -13,7 +13,7 @@ export const postgres: Driver = {
   async check(door) {
     const session = await PostgresSession.open(door);
     try {
-      // As in a run: a pooler or a compatible server may not support transactions.
+      // Use a transaction, as a run does: a pooler or a compatible server may not support it.
       await session.begin(door.source.statement_timeout_seconds);
       const [version, user, database] = await session.row(
         "select current_setting('server_version'), current_user::text, current_database()::text",

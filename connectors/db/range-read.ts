@@ -11,12 +11,12 @@ interface RangeReadOptions {
   /** Determines the column's type. */
   readonly watermark: string | undefined;
   readonly range: Range;
-  /** IANA zone of days and of times without a zone. */
+  /** IANA time zone for days and for times without a zone. */
   readonly timezone: string | undefined;
   readonly ask: RunQuery;
 }
 
-/** Rows whose cursor is in a range, regardless of earlier runs. Rows with null are in no range. */
+/** Reads the rows whose cursor is in a range, regardless of earlier runs. Rows with null aren't in any range. */
 export async function extractRange(given: RangeReadOptions): Promise<Extraction> {
   const { query, dialect, range, timezone = 'UTC', ask } = given;
   const { cursor: column } = query;
@@ -36,7 +36,7 @@ export async function extractRange(given: RangeReadOptions): Promise<Extraction>
   };
 }
 
-/** Removes the last column, which was only read for its order. */
+/** Removes the last column, which was only read to order the rows. */
 async function* without(batches: AsyncIterable<Batch>, columns: readonly Column[]): AsyncGenerator<Batch, void, void> {
   for await (const batch of batches) {
     const { cells, ...rest } = batch;
@@ -44,12 +44,12 @@ async function* without(batches: AsyncIterable<Batch>, columns: readonly Column[
   }
 }
 
-/** In the format of the values: SQLite compares text, in which a blank is not a T. */
+/** Writes the bound in the format of the values: SQLite compares text, so a blank isn't equal to a T. */
 function stored(bound: CursorBound, { text }: CursorBound): CursorBound {
   return text[10] === ' ' ? { ...bound, text: bound.text.replace('T', ' ') } : bound;
 }
 
-/** An end of the range as a value of the column, in canonical text. */
+/** An end of the range as a value of the column's type, in canonical text. */
 function boundOf(text: string, to: { column: string; type: ColumnType; timezone: string }): CursorBound {
   const { type } = to;
   const made = makers[type]?.(text, to.timezone);

@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 
-/** Servers send eight kilobytes at a time; after a busy period, up to this much is read at once. */
+/** Servers send eight kilobytes at a time; after a busy period, up to this many bytes are read at once. */
 const bufferBytes = 128 * 1024;
 
 /**
@@ -14,7 +14,7 @@ export class ReadingSocket extends Socket {
   constructor() {
     const buffer = Buffer.allocUnsafeSlow(bufferBytes);
     super({
-      // Node supports this option here as in `connect`; its types only have it there.
+      // Node supports this option here and in `connect`; its types only have it there.
       ...{ onread: { buffer, callback: (length: number) => this.#hand(buffer.subarray(0, length)) } },
     });
   }

@@ -1,4 +1,4 @@
-/** The texts of the reference page, besides the options. */
+/** The reference page's texts, besides the options. */
 export const reference = {
   resumes:
     'With `cursor`, the watermark is the highest value of that column with all digits, and hashes of the rows that the next run reads again at that value.',

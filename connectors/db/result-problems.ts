@@ -1,6 +1,6 @@
 import { Problem } from '#sdk';
 
-/** A statement without a result, not even an empty one, is a mistake in a job. */
+/** The statement has no result, not even an empty one: the job has a mistake. */
 export function noRows(): Problem {
   return new Problem({
     code: 'DB_NO_RESULT',
@@ -10,7 +10,7 @@ export function noRows(): Problem {
   });
 }
 
-/** More than one result: it is unclear which one to read. */
+/** The statement has more than one result, so it's unclear which one to read. */
 export function manyResults(): Problem {
   return new Problem({
     code: 'DB_MANY_RESULTS',

@@ -3,7 +3,7 @@ import { addressOf } from './address.ts';
 import type { ConnectOptions } from './driver.ts';
 import type { SshOptions } from './options.ts';
 
-/** Grace period: a run that ends early may still have to send a cancel request through the tunnel. */
+/** Grace period: even if a run ends early, it may still have to send a cancel request through the tunnel. */
 const lastWordsMs = 1000;
 
 /** Route to a source's server: direct, or through an SSH tunnel that is opened on demand and reopened if it breaks. */
@@ -23,7 +23,7 @@ export class Route {
     if (this.#tunnel?.fault() !== undefined) await this.close();
     const { host, port } = addressOf(source);
     const login = loginOf(ssh, { folder, source });
-    // PostgreSQL's driver expects the folder and derives this name from the port.
+    // PostgreSQL's driver expects the folder, and derives this file name from the port.
     const open = () => openTunnel({ login, to: { host, port }, name: `.s.PGSQL.${port}`, signal });
     this.#tunnel ??= await logInBy(this.#options, open, { isPart: true });
     return { ...this.#options, tunnel: this.#tunnel };

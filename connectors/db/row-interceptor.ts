@@ -3,13 +3,15 @@ import { Problem } from '#sdk';
 import { unreadable } from './broken-protocol.ts';
 import { ReadingSocket } from './reading-socket.ts';
 
-/** The socket of a driver's connection, TLS or not, and the one listener to its bytes: the driver's parser. */
+/**
+ * The socket of a driver's connection, with or without TLS, and the only listener for its bytes: the driver's parser.
+ */
 export interface Wire {
   readonly stream: Duplex;
   readonly parser: (bytes: Buffer) => void;
 }
 
-/** The wire of a stream; throws if the internals of the driver have changed. */
+/** The wire of a stream. Throws if the driver's internals have changed. */
 export function wireOf(stream: Duplex | undefined, driver: string): Wire {
   const listeners = stream?.listeners('data') ?? [];
   if (stream === undefined || listeners.length !== 1) {
@@ -27,7 +29,7 @@ export interface RowInterceptorOptions {
   readonly wire: Wire;
   /** The first block. */
   readonly bytes: Buffer;
-  /** Called with any error while reading; the connection is unusable after that. */
+  /** Called with any error that occurs while reading; after that, the connection is unusable. */
   readonly onFault: (thrown: unknown) => void;
 }
 
@@ -35,8 +37,8 @@ const nothing = Buffer.alloc(0);
 
 /**
  * Intercepts rows between a socket and a driver's parser, so that the driver never parses them. Bytes are collected in
- * our own blocks: a row split over two packets becomes contiguous, cells can be rewritten in place, and small TLS
- * records still make full batches. Subclasses know the messages of the protocol.
+ * our own blocks: a row that is split across two packets becomes contiguous, cells can be rewritten in place, and even
+ * small TLS records result in full batches. Subclasses know the messages of the protocol.
  */
 export abstract class RowInterceptor {
   readonly #wire: Wire;
@@ -44,7 +46,7 @@ export abstract class RowInterceptor {
   protected bytes: Buffer;
   /** Bytes received into the block. */
   protected filled = 0;
-  /** Offset of the first unhandled message. */
+  /** Offset of the first message that hasn't been handled. */
   protected at = 0;
   /** True when the socket was returned to the driver. */
   protected released = false;
@@ -64,7 +66,7 @@ export abstract class RowInterceptor {
   /** Handles complete messages from `at` until one is incomplete or the socket is released. */
   protected abstract parse(): void;
 
-  /** A block large enough for the incomplete message at `at`. */
+  /** Switches to a block that is large enough for the incomplete message at `at`. */
   protected abstract newBlock(): Buffer;
 
   /** Forwards a message to the driver. */
@@ -92,7 +94,7 @@ export abstract class RowInterceptor {
     try {
       this.#forwardRest(nothing);
     } catch (thrown) {
-      // Nothing above this call guards the driver's parser.
+      // No caller catches the errors of the driver's parser.
       this.#wire.stream.destroy(unreadable(thrown));
     }
   }

@@ -9,19 +9,19 @@ export interface ErrorMeaning {
   readonly isLoginRefused?: boolean;
 }
 
-/** One row of the error table of a server that uses error numbers. */
+/** One row in the error table of a server that uses error numbers. */
 export interface ErrorNumbers extends ErrorMeaning {
   readonly errors: readonly number[];
 }
 
-/** For an error that is not in the table: a query error. */
+/** For a query error that is not in the table. */
 const queryFailed: ErrorMeaning = {
   family: 'job',
   code: 'DB_QUERY_FAILED',
   next: 'fix the query; the server reports the position',
 };
 
-/** The same before login, when no query was sent yet. */
+/** For such an error before login, when no query has been sent yet. */
 const connectRefused: ErrorMeaning = {
   family: 'job',
   code: 'DB_CONNECT_REFUSED',
@@ -40,7 +40,7 @@ export const serverBusy: ErrorMeaning = {
   next: 'the run is retried automatically',
 };
 
-/** The user exists, but the database does not, or is not accessible to this user. */
+/** The user exists, but the database does not exist or is not accessible to this user. */
 export const noDatabase: ErrorMeaning = {
   family: 'config',
   code: 'DB_NO_DATABASE',

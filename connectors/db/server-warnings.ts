@@ -22,11 +22,11 @@ interface Told {
   readonly place: string;
   readonly option: WarningsOption;
   readonly warn: ((warning: RunWarning) => void) | undefined;
-  /** What to do about warnings, by their codes. */
+  /** What to do about warnings, by warning code. */
   readonly fixes?: Readonly<Record<string, string>>;
 }
 
-/** Adds the warnings to the run, one for each code; throws if they are refused. */
+/** Adds the warnings to the run, grouped by code. Throws if the option refuses them. */
 export function reportWarnings({ list, isAll }: ServerWarnings, { place, option, warn, fixes = {} }: Told): void {
   const byCode = Map.groupBy(list, ({ code }) => code);
   const many = isAll ? '' : 'at least ';

@@ -7,7 +7,7 @@ export const blockBytes = 256 * 1024;
 const maxRows = 1024;
 const maxCells = 128 * 1024;
 
-/** Maximum number of free blocks: as many as a full queue and the reader release together. */
+/** Maximum number of free blocks: as many as a full queue and the reader can release together. */
 const maxSpare = 8;
 
 /**
@@ -20,7 +20,7 @@ export class SpanBlock {
   readonly #queue: BatchQueue;
   readonly #width: number;
   readonly #capacity: number;
-  /** Number of passed-on batches per block. */
+  /** Number of batches that each block has passed on. */
   readonly #lent = new Map<Buffer, number>();
   readonly #spare: Buffer[] = [];
   readonly #spareSpans: Int32Array[] = [];
@@ -44,13 +44,13 @@ export class SpanBlock {
     return this.rows === this.#capacity;
   }
 
-  /** The error that ended the result early, with the number of the first missing row. */
+  /** The error that ended the result early, and the number of the first missing row. */
   placed(reason: unknown): unknown {
     const row = this.#before + this.rows + 1;
     return reason instanceof Problem && row > 1 ? reason.at({ row }) : reason;
   }
 
-  /** Passes on the rows. `end`: start of the next row in the block; 0 for a new block. */
+  /** Passes on the rows. `end`: where the next row starts in the block; 0 for a new block. */
   flush(bytes: Buffer, end: number): void {
     if (this.rows > 0) {
       const { spans, rows } = this;

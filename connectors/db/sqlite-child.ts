@@ -4,13 +4,13 @@ import type { SqliteAnswer, SqliteRequest } from './sqlite-process.ts';
 import { FileOverwritten } from './sqlite-snapshot.ts';
 
 /**
- * The child process that reads one SQLite file. It handles requests in order and ends with its parent. To stop it, the
- * parent kills it, because nothing else interrupts a running query.
+ * The child process that reads one SQLite file. It handles requests in order, and ends when its parent ends. To stop
+ * it, the parent kills it, because nothing else interrupts a running query.
  */
 let file: SqliteFile | undefined;
 
 process.on('message', (request: SqliteRequest) => process.send?.(answerTo(request)));
-// Node writes the cache only if a process isn't killed.
+// Flush now, because Node doesn't write the cache if the process is killed.
 setImmediate(flushCompileCache);
 
 function answerTo(request: SqliteRequest): SqliteAnswer {

@@ -5,7 +5,7 @@ import { FileOverwritten, SqliteSnapshot } from './sqlite-snapshot.ts';
 /** A query and its file. */
 export interface SqliteOrder {
   readonly path: string;
-  /** How long to wait for a writer's lock, milliseconds. */
+  /** How long to wait until a writer releases its lock, in milliseconds. */
   readonly timeoutMs: number;
   readonly sql: string;
   readonly parameters: readonly SqlParameter[];
@@ -19,9 +19,11 @@ export interface SqliteColumn {
 
 /** A query over a SQLite file, in this or another process. */
 export interface SqliteReader {
-  /** Opens the file and prepares the statement. Returns the columns of its result; none if it has no result. */
+  /**
+   * Opens the file and prepares the statement. Returns the columns of the result; none if the statement has no result.
+   */
   open(order: SqliteOrder): Promise<readonly SqliteColumn[]>;
-  /** The next rows, none at the end. */
+  /** The next rows; none at the end. */
   rows(): Promise<SqliteValue[][]>;
   close(): Promise<void>;
 }
@@ -30,8 +32,8 @@ export interface SqliteReader {
 const rowsAtOnce = 1000;
 
 /**
- * One query over one SQLite file, opened read-only. SQLite is synchronous, so a process with other work runs this in a child process.
- * Throws the errors of `node:sqlite`.
+ * One query over one SQLite file, opened read-only. SQLite is synchronous, so a process that has other work runs this
+ * in a child process. Throws the errors of `node:sqlite`.
  */
 export class SqliteFile {
   readonly #db: SqliteDatabase;
@@ -51,12 +53,15 @@ export class SqliteFile {
     }
   }
 
-  /** The columns of the result, without running the statement; none if it has no result. */
+  /** The columns of the result, without running the statement; none if the statement has no result. */
   columns(): readonly SqliteColumn[] {
     return this.#statement.columns();
   }
 
-  /** The next rows, about a thousand; none at the end. Then all rows are from one version of the file. */
+  /**
+   * The next rows, about a thousand at a time; none at the end. The end confirms that all rows are from one version of
+   * the file.
+   */
   take(): SqliteValue[][] {
     const taken: SqliteValue[][] = [];
     try {
@@ -89,7 +94,7 @@ function openSnapshot(order: SqliteOrder): { db: SqliteDatabase; snapshot: Sqlit
     try {
       snapshot = new SqliteSnapshot(order.path);
       db.exec('begin');
-      // The first read starts the transaction.
+      // The first read is what starts the transaction.
       db.prepare('select count(*) from sqlite_schema').get();
       if (snapshot.begin()) return { db, snapshot };
       if (Date.now() >= end) throw new FileOverwritten();

@@ -36,7 +36,7 @@ const rules: readonly Rule[] = [
 ];
 const otherwise = { family: 'job', code: 'DB_QUERY_FAILED', next: 'fix the query' } as const;
 
-/** Converts any error of reading a file to a problem. */
+/** Converts any error that occurs while reading a file to a problem. */
 export function sqliteProblem(thrown: unknown, path: string): Problem {
   if (thrown instanceof Problem) return thrown;
   if (thrown instanceof FileOverwritten) return fileChanged(thrown, path);
@@ -53,7 +53,7 @@ export function sqliteProblem(thrown: unknown, path: string): Problem {
   });
 }
 
-/** SQLite reports a folder as a read error of the disk. */
+/** SQLite reports a disk read error if the path is a folder. */
 function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }

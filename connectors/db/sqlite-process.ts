@@ -16,7 +16,7 @@ export type SqliteAnswer =
 const ending = import.meta.url.endsWith('.js') ? 'js' : 'ts';
 const entry = fileURLToPath(new URL(`./sqlite-child.${ending}`, import.meta.url));
 
-/** SQLite uses the zone for 'localtime', and Node its cache of compiled code; other variables may be secret. */
+/** SQLite uses TZ for 'localtime', and Node uses its compile cache; other variables may be secret. */
 function environment(): NodeJS.ProcessEnv {
   const wanted = ['NODE_COMPILE_CACHE', 'TZ'].filter((name) => process.env[name] !== undefined);
   return Object.fromEntries(wanted.map((name) => [name, process.env[name]]));
@@ -34,7 +34,7 @@ export class SqliteProcess implements SqliteReader {
   #isClosing = false;
   #fail: ((reason: unknown) => void) | undefined;
 
-  /** `timeoutMs`: limit of one step; 0: no limit. The signal ends the process. */
+  /** `timeoutMs`: time limit for each step; 0: no limit. The signal ends the process. */
   constructor({ signal, timeoutMs }: { readonly signal: AbortSignal; readonly timeoutMs: number }) {
     this.#signal = signal;
     this.#timeoutMs = timeoutMs;
@@ -49,7 +49,7 @@ export class SqliteProcess implements SqliteReader {
     this.#hold(false);
   }
 
-  /** Throws the error of `node:sqlite`. */
+  /** Rethrows the errors of `node:sqlite`. */
   async open(order: SqliteOrder): Promise<readonly SqliteColumn[]> {
     const answer = await this.#ask({ kind: 'open', order });
     return answer.kind === 'opened' ? answer.columns : unexpected(answer);
@@ -102,8 +102,8 @@ export class SqliteProcess implements SqliteReader {
   }
 
   /**
-   * While no response is pending, the child must not keep this process alive; it ends with this process. A response
-   * that arrives while the child is being closed doesn't release it: `close` still waits for its end.
+   * While no response is pending, the child must not keep this process alive; the child ends when this process ends. A
+   * response that arrives while the child is being closed doesn't release it: `close` still waits for the child to end.
    */
   #hold(isWaiting: boolean): void {
     const { channel } = this.#child;

@@ -2,14 +2,17 @@ import { type BigIntStats, closeSync, fstatSync, openSync, readSync } from 'node
 
 /** Two writes within this time may have the same timestamp, because kernels use a coarse clock. */
 const stampMs = 50;
-/** How long to wait for a file that is written continuously. */
+/** How long to wait if a file is written continuously. */
 const maxSettleMs = 200;
 
 const headerBytes = 100;
-/** Offsets in the WAL index: its salts, the checkpointed frames, and the target of a running checkpoint. */
+/**
+ * Size of the part of the WAL index that has its salts, the checkpointed frames, and the target of a running
+ * checkpoint.
+ */
 const shmBytes = 132;
 
-/** The rows are not all from one version of the file. */
+/** The rows are from more than one version of the file. */
 export class FileOverwritten extends Error {
   constructor() {
     super('the file was overwritten while it was read');
@@ -25,10 +28,11 @@ interface Mark {
 }
 
 /**
- * Detects whether a SQLite file was overwritten during a read. SQLite's locks stop SQLite writers, but not a program that copies another
- * database over the file; the read would continue with pages of the other database.
+ * Detects whether a SQLite file was overwritten during a read. SQLite's locks stop SQLite writers, but not a program
+ * that copies another database over the file; the read would continue with the other database's pages.
  *
- * Uses its own descriptors and closes them last: closing any descriptor of a file releases SQLite's locks on it in this process.
+ * Uses its own descriptors and closes them last: closing any descriptor of a file releases SQLite's locks on it in this
+ * process.
  */
 export class SqliteSnapshot {
   readonly #path: string;
@@ -66,7 +70,7 @@ export class SqliteSnapshot {
     if (this.#shm !== undefined) closeSync(this.#shm);
   }
 
-  /** Waits until the last write is old enough for the next one to have another timestamp. */
+  /** Waits until the last write is so old that the next one will have another timestamp. */
   #settled(): BigIntStats {
     const end = Date.now() + maxSettleMs;
     for (;;) {
@@ -100,7 +104,10 @@ function bytesOf(file: number, length: number): Buffer {
   return bytes.subarray(0, readSync(file, bytes, 0, length, 0));
 }
 
-/** Adding or removing a link, for example by a rename over the file, changes its ctime, but not its contents. */
+/**
+ * Adding or removing a link, for example when another file is renamed over this one, changes ctime but not the
+ * contents.
+ */
 function isWritten(before: BigIntStats, after: BigIntStats): boolean {
   const isLinked = before.nlink !== after.nlink;
   return (
@@ -109,7 +116,7 @@ function isWritten(before: BigIntStats, after: BigIntStats): boolean {
 }
 
 /**
- * Whether a writer checkpointed the write-ahead log to the file, which doesn't affect readers.
+ * Whether a writer has checkpointed the write-ahead log to the file, which doesn't affect readers.
  * https://www.sqlite.org/walformat.html#the_wal_index_file_format
  */
 function isCheckpointed(before: Buffer, after: Buffer): boolean {
@@ -123,8 +130,8 @@ function isCheckpointed(before: Buffer, after: Buffer): boolean {
 }
 
 /**
- * Whether a header may be a later version of the same database: same format, and neither change counter nor schema cookie is lower.
- * https://www.sqlite.org/fileformat.html#the_database_header
+ * Whether a header may be a later version of the same database: it has the same format, and neither a lower change
+ * counter nor a lower schema cookie. https://www.sqlite.org/fileformat.html#the_database_header
  */
 function isLater(before: Buffer, after: Buffer): boolean {
   if (before.length < headerBytes || after.length < headerBytes) return false;

@@ -1,6 +1,6 @@
 import { type ColumnType, canonicalText, type SqliteValue, type Value } from '#sdk';
 
-/** The canonical value, or undefined if the stored value does not have the type. */
+/** The canonical value; undefined if the stored value doesn't have this type. */
 type Convert = (value: Exclude<SqliteValue, null>) => Value | undefined;
 
 const timestamp = /^(\d{4,}-\d\d-\d\d)[ T](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)$/;
@@ -57,8 +57,8 @@ function plainNumber(value: number): string {
 const anything: readonly ColumnType[] = ['integer', 'float', 'binary', 'text'];
 
 /**
- * The candidate types of a declared type, best first. Like SQLite's own affinity rules, this matches parts of the word.
- * https://www.sqlite.org/datatype3.html#determination_of_column_affinity
+ * The candidate types for a declared type, best first. Like SQLite's own affinity rules, this matches parts of the
+ * word. https://www.sqlite.org/datatype3.html#determination_of_column_affinity
  */
 const declared: readonly (readonly [RegExp, readonly ColumnType[]])[] = [
   [/BOOL/, ['boolean', 'integer', 'text']],
@@ -79,14 +79,14 @@ function candidatesFor(declaration: string | null): readonly ColumnType[] {
   return declared.find(([pattern]) => pattern.test(word))?.[1] ?? anything;
 }
 
-/** A column's type: the first candidate that fits all values, otherwise the last one. */
+/** A column's type: the first candidate that fits all values, or the last candidate if none does. */
 export function sqliteType(declaration: string | null, values: readonly SqliteValue[]): ColumnType {
   const candidates = candidatesFor(declaration);
   const fits = (type: ColumnType) => values.every((value) => value === null || converters[type](value) !== undefined);
   return candidates.find(fits) ?? candidates.at(-1)!;
 }
 
-/** Converts the value to the column's type; undefined if it has another type. */
+/** Converts the value to the column's type; undefined if it has a different type. */
 export function sqliteValue(type: ColumnType, value: SqliteValue): Value | undefined {
   return value === null ? null : converters[type](value);
 }

@@ -19,7 +19,7 @@ export const sqlite: Driver = {
     return guarded(path, async () => {
       const db = openSqlite({ path, timeoutMs });
       try {
-        // Only reading the schema proves that the file is a database.
+        // Only by reading the schema can we tell whether the file is a database.
         db.prepare('select count(*) from sqlite_schema').get();
         return `SQLite ${db.prepare('select sqlite_version()').value()} on ${path}`;
       } finally {

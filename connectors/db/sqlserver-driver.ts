@@ -6,9 +6,9 @@ import { Problem } from '#sdk';
 import { exactValue, type TdsType } from './sqlserver-values.ts';
 
 /**
- * This file has all uses of tedious's undocumented interface. Its row parser calls one function per value. The wrapper calls that
- * function to find the end of the value, then reads the exact value from the bytes. It also suppresses console output of the
- * driver.
+ * All uses of tedious's undocumented interface are in this file. Its row parser calls one function per value. The
+ * wrapper calls that function to find the end of the value, then reads the exact value from the bytes. This file also
+ * suppresses the driver's console output.
  */
 interface ValueParser {
   readValue: ReadValue & { isExact?: true };
@@ -21,7 +21,10 @@ type ReadValue = (
   options: unknown,
 ) => { value: unknown; readonly offset: number };
 
-/** Loads the driver from the folder of Sluice or of the config. Throws a Problem with the command to install it. */
+/**
+ * Loads the driver from the folder of Sluice or of the config. If it isn't installed, throws a Problem with the command
+ * that installs it.
+ */
 export function loadTedious(folder: string, places = [import.meta.url, join(folder, 'sluice.yaml')]): typeof Tedious {
   for (const place of places) {
     const require = createRequire(place);
@@ -43,7 +46,7 @@ export function loadTedious(folder: string, places = [import.meta.url, join(fold
   });
 }
 
-/** Otherwise, decimals, money and fractions below a millisecond would be rounded. */
+/** Makes the parser return exact values. The driver would round decimals, money and fractions below a millisecond. */
 function makeExact(parser: ValueParser): void {
   const read = parser.readValue;
   if (typeof read !== 'function') throw driverChanged();
@@ -69,7 +72,10 @@ interface TokenParser {
 }
 
 const environmentChange = 0xe3;
-/** The ENVCHANGE types that tedious supports ([MS-TDS] 2.2.7.9); it prints a line for any other and skips it. */
+/**
+ * The ENVCHANGE types that tedious supports ([MS-TDS] 2.2.7.9). For any other type, it prints a line and skips the
+ * message.
+ */
 const knownChanges = new Set([1, 2, 3, 4, 7, 8, 9, 10, 13, 18, 20]);
 
 function keepFromConsole({ prototype }: { prototype: TokenParser }): void {
@@ -99,15 +105,15 @@ interface ServerAddress {
 }
 
 /**
- * Opens sockets for tedious by host name, like the other drivers. By default, tedious resolves names first, so the check of allowed
- * addresses would see and report an IP address. tedious passes the host to connect to, which is another server after a redirect
- * (Azure SQL); its types lack this.
+ * Opens sockets for tedious by host name, like the other drivers. By default, tedious resolves names first, so the
+ * check of allowed addresses would see and report an IP address. After a redirect (Azure SQL), the host that tedious
+ * passes is another server; its types lack this parameter.
  */
 export function connectorTo(to: ServerAddress | { readonly path: string }): () => Promise<Socket> {
   return async (redirected?: ServerAddress) => connect('path' in to ? to : { ...to, ...redirected });
 }
 
-/** The installed tedious has unknown internals. */
+/** The internals of the installed tedious are unknown. */
 export function driverChanged(): Problem {
   return new Problem({
     code: 'DB_DRIVER_CHANGED',

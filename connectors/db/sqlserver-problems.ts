@@ -30,8 +30,8 @@ const rules: readonly ErrorNumbers[] = [
     next: 'allow the address that the server names in its firewall',
   },
   {
-    // Transient: locks, deadlock, snapshot conflicts, full memory, log and tempdb, shutdown, startup, upgrade, single user, a
-    // database in recovery, restore or move, the limits of Azure.
+    // Transient errors: locks, deadlocks, snapshot conflicts, full memory, log or tempdb, shutdown, startup, upgrade,
+    // single-user mode, a database that is being recovered, restored or moved, Azure's limits.
     errors: [
       701, 802, 904, 921, 922, 927, 976, 978, 983, 1105, 1204, 1205, 1222, 3960, 3961, 4221, 6005, 8645, 8651, 9002,
       10928, 10929, 17142, 17187, 17188, 17189, 17197, 17809, 18401, 18451, 18461, 40143, 40166, 40197, 40501, 40540,

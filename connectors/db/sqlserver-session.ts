@@ -14,7 +14,7 @@ import { sqlserverProblem } from './sqlserver-problems.ts';
 import { sqlserverType } from './sqlserver-values.ts';
 
 const rowsPerBatch = 1024;
-/** Initial estimate of the size of a row. */
+/** Initial estimate of a row's size. */
 const roughRowBytes = 200;
 
 /** One connection to SQL Server, with a transaction that is rolled back when the connection ends. */
@@ -92,7 +92,7 @@ export class SqlserverSession {
     return found;
   }
 
-  /** Starts a transaction that is never committed: all writes of a query are rolled back. */
+  /** Starts a transaction that is never committed, so all writes of a query are rolled back. */
   async begin(signal: AbortSignal): Promise<void> {
     await this.row('set xact_abort on; begin transaction', signal);
   }
@@ -202,7 +202,7 @@ interface Described {
 function columnsOf(metadata: readonly Described[] | Readonly<Record<string, Described>>): readonly Column[] {
   if (!Array.isArray(metadata)) throw driverChanged();
   const columns = (metadata as readonly Described[]).map(({ colName, type }) => {
-    // Each of its values has its own type, and the driver rounds some of them.
+    // Each value of this type has its own type, and the driver rounds some of these types.
     if (type.name === 'Variant') throw variant(colName);
     return { name: colName, type: sqlserverType(type) };
   });

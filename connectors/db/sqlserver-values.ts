@@ -1,6 +1,6 @@
 import type { ColumnType } from '#sdk';
 
-/** Wire type of a value: the driver's name of the type, and the scale. */
+/** A value's wire type: the driver's name for the type, and the scale. */
 export interface TdsType {
   readonly name: string;
   readonly scale?: number | undefined;
@@ -36,7 +36,7 @@ const types: Readonly<Record<string, ColumnType>> = {
   UDT: 'binary',
 };
 
-/** A column's type; unknown types are text. */
+/** A column's type. Unknown types become text. */
 export function sqlserverType({ name }: TdsType): ColumnType {
   return types[name] ?? 'text';
 }
@@ -91,7 +91,7 @@ function numeric(bytes: Buffer, scale: number): string {
   return decimalText(bytes[0] === 1 ? value : -value, scale);
 }
 
-/** Ten-thousandths; of eight bytes, the upper half is first. */
+/** Ten-thousandths as an integer; if it has eight bytes, the upper half comes first. */
 function money(bytes: Buffer): string {
   const value =
     bytes.length === 4
@@ -100,7 +100,7 @@ function money(bytes: Buffer): string {
   return decimalText(value, 4);
 }
 
-/** The shortest digits that identify the single-precision number. */
+/** The fewest digits that identify the single-precision number. */
 function single(value: number): number {
   for (let digits = 6; digits < 9; digits++) {
     const short = Number(value.toPrecision(digits));
@@ -111,7 +111,7 @@ function single(value: number): number {
 
 const two = (value: number) => String(value).padStart(2, '0');
 
-/** Units of 10^-scale seconds since midnight. */
+/** The time of day as units of 10^-scale seconds since midnight. */
 function clock(units: bigint, scale: number): string {
   const second = 10n ** BigInt(scale);
   const seconds = Number(units / second);
@@ -128,13 +128,13 @@ function dayText(days: number, since: number): string {
 const yearOne = Date.parse('0001-01-01T00:00:00Z');
 const year1900 = Date.parse('1900-01-01T00:00:00Z');
 
-/** The time, then three bytes of days since the year one. */
+/** The time, then three bytes with the days since the year one. */
 function moment(bytes: Buffer, scale: number): string {
   const at = bytes.length - 3;
   return `${dayText(Number(number(bytes.subarray(at))), yearOne)}T${clock(number(bytes.subarray(0, at)), scale)}`;
 }
 
-/** The instant in UTC, then the offset in minutes; shown as local time with offset. */
+/** The instant in UTC, then the offset in minutes. Returns the local time with its offset. */
 function withOffset(bytes: Buffer, scale: number): string {
   const at = bytes.length - 2;
   const minutes = bytes.readInt16LE(at);
@@ -145,7 +145,7 @@ function withOffset(bytes: Buffer, scale: number): string {
   return `${local}${utc.slice(19)}${minutes < 0 ? '-' : '+'}${two(Math.floor(size / 60))}:${two(size % 60)}`;
 }
 
-/** Days since 1900 with minutes, or with three-hundredths of a second, which the server shows as thousandths. */
+/** Days since 1900, then minutes or three-hundredths of a second, which the server shows as thousandths. */
 function oldMoment(bytes: Buffer): string {
   if (bytes.length === 4) {
     return `${dayText(bytes.readUInt16LE(), year1900)}T${clock(BigInt(bytes.readUInt16LE(2) * 60), 0)}`;

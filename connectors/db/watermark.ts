@@ -36,8 +36,8 @@ export function parseWatermark(text: string | undefined): Watermark | undefined 
 const texts = (list: unknown): string[] => (list as unknown[]).map(String);
 
 /**
- * Parses a watermark that a person sets: a whole watermark of the same cursor, or only its value. Throws a Problem for anything
- * else.
+ * Parses a watermark that a person sets: either a whole watermark with the same cursor, or only its value. Throws a
+ * Problem for anything else.
  */
 export function meantWatermark(
   text: string,
@@ -60,12 +60,14 @@ export function meantWatermark(
   return watermarkText({ column, value: { ...value, text: canonical }, ...rows });
 }
 
-/** A watermark with another value of the same cursor. It has no hashes, so all rows at the value are read. */
+/**
+ * A watermark with another value of the same cursor. It has no hashes, so the next run reads all rows with that value.
+ */
 function atValue(text: string, { column, value: { type } }: Watermark): Watermark {
   return { column, value: { type, text }, columns: [], seen: [] };
 }
 
-/** Serializes the watermark; equal watermarks have equal texts. */
+/** Serializes the watermark. Equal watermarks result in equal strings. */
 export function watermarkText({ column, value, columns, seen }: Watermark): string {
   return JSON.stringify({ column, type: value.type, value: value.text, columns, seen: seen.toSorted() });
 }

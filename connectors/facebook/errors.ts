@@ -1,6 +1,6 @@
 import type { Budget, ErrorRule } from '#sdk';
 
-/** Rate-limit codes: of the app, the user, a page, an ad account, a business. */
+/** Rate-limit codes for the app, the user, a page, an ad account, and a business. */
 const tooManyCalls = [4, 17, 32, 613, ...Array.from({ length: 15 }, (_, i) => 80_000 + i)];
 const permissions = [3, 10, ...Array.from({ length: 100 }, (_, i) => 200 + i)];
 const usage = 'x-business-use-case-usage';
@@ -15,7 +15,7 @@ export function tooMuch(next: string): ErrorRule {
   };
 }
 
-/** All errors have status 400 and are distinguished by a number. */
+/** All errors have status 400; only their codes differ. */
 export const errors: readonly ErrorRule[] = [
   {
     body: { 'error.code': 190 },
@@ -43,7 +43,7 @@ export const errors: readonly ErrorRule[] = [
 
 const near = { means: 'percent_used', threshold: 0.95, pause: '60s' } as const;
 
-/** Headers contain the usage as JSON, in percent; the limits are not published. */
+/** Headers report the usage in percent, as JSON; the limits themselves are not published. */
 export const budget: Budget = {
   gauges: [
     { at: { header: 'x-app-usage', at: '*' }, ...near },

@@ -31,7 +31,7 @@ const options = {
   ),
 };
 
-/** Parameters of insights, for a query or a form. */
+/** Insights parameters, for a query string or a form. */
 export const asking = {
   level: '{{ level }}',
   fields: (scope: Scope) => askedFields(scope).join(','),
@@ -40,10 +40,10 @@ export const asking = {
   time_increment: 1,
 };
 
-/** The last page still has a cursor; only the URL of a next page is missing. */
+/** The last page still has a cursor; only the URL of the next page is missing. */
 export const byCursor = { by: 'token', at: 'paging.cursors.after', present: 'paging.next', always: 'paging' } as const;
 
-/** A stream of metrics, without its request. */
+/** A stream of metrics, except for its request. */
 export function insights(
   about: string,
 ): Pick<StreamData, 'about' | 'options' | 'partitions' | 'records' | 'each' | 'paging' | 'columns'> {
@@ -58,7 +58,7 @@ export function insights(
   };
 }
 
-/** A path below an ad account; its number may have the prefix or not. */
+/** A path below an ad account. The account number may or may not have the prefix. */
 export function adAccount(rest: string) {
   return ({ partition }: Scope): string => {
     const { account: id } = partition as { readonly account: unknown };
@@ -66,7 +66,7 @@ export function adAccount(rest: string) {
   };
 }
 
-/** IDs and names down to the level of a row. */
+/** IDs and names at the row's level and above. */
 function levelFields(level: unknown): string[] {
   const depth = levels.indexOf(String(level));
   return levels.slice(0, depth + 1).flatMap((one) => [`${one}_id`, `${one}_name`]);
@@ -92,7 +92,7 @@ function metricType(name: string): Type {
   return /^(?:spend|social_spend|frequency|cp[cmp]|.*ctr|cost_per_.*)$/.test(name) ? 'decimal' : 'text';
 }
 
-/** Actions are a list by kind; the requested ones become columns. */
+/** Actions are a list of kinds and values; the requested kinds become columns. */
 function withActions(record: Fields, { actions }: Scope): Fields {
   const found = listOf(actions).flatMap((name) => [
     [name, actionOf(record.actions, name)] as const,

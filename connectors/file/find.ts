@@ -11,8 +11,8 @@ export interface FoundFile {
 }
 
 /**
- * The files that match a path or a glob, sorted by name. A file with exactly the name of the pattern takes precedence, brackets
- * included. No match is a problem unless `none` allows it: a missing export must not look like an empty one.
+ * The files that match a path or a glob, sorted by name. A file whose name is exactly the pattern, including brackets,
+ * takes precedence. No match is a problem unless `none` allows it: a missing export must not look like an empty one.
  */
 export async function findFiles(
   folder: string,
@@ -38,7 +38,7 @@ interface UnlistedFolder {
   readonly error: NodeJS.ErrnoException;
 }
 
-/** The glob library treats an unreadable folder as empty; this reports it. */
+/** The glob library treats an unreadable folder as empty, so check whether the folder is readable. */
 function reportingReaddir(report: (failure: UnlistedFolder) => void): typeof readdir {
   const reporting = (folder: string, options: object, done: (error: Error | null, entries: unknown) => void) =>
     readdir(folder, options, (error, entries) => {

@@ -24,7 +24,7 @@ export default defineConnector({
   query,
   ...reference,
   shorthand: 'path',
-  // Local files need no login: firings skip the lookup of logins on hold.
+  // Local files need no login, so firings don't check whether a login is on hold.
   account: () => undefined,
   ...changedFilesTraits,
 

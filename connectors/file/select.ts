@@ -11,7 +11,7 @@ interface Selection {
 }
 
 interface Selecting {
-  /** The folder of relative paths; absolute. */
+  /** Absolute path of the folder that relative paths start from. */
   readonly folder: string;
   readonly query: FileQueryValues;
   readonly before: FilesRead;

@@ -6,7 +6,7 @@ import { type FoundFile, unreadable } from './find.ts';
 const chunkBytes = 256 * 1024;
 
 /**
- * A file that must not change during the read. If it is rewritten, appended to or replaced, the data would be a mix of two
+ * A file that must not change during the read. If it is rewritten, appended to or replaced, the data would mix two
  * versions.
  */
 export async function watchFile(
@@ -40,7 +40,7 @@ async function* read({ path, name, before, signal }: Watched): AsyncGenerator<Ui
   const handle = await opened(path);
   try {
     refuseChange(name, before, await handle.stat({ bigint: true }));
-    // A stream that is aborted on creation emits a second error later, without a listener.
+    // A stream that is aborted when it's created emits a second error later, when it has no listener.
     signal.throwIfAborted();
     yield* handle.createReadStream({ highWaterMark: chunkBytes, autoClose: false, signal }) as AsyncIterable<Buffer>;
     refuseChange(name, before, await look(path));

@@ -7,9 +7,9 @@ import type { ActiveOptions } from './options.ts';
 import { make } from './problems.ts';
 
 /**
- * Active mode: lets the server open the data connections (RFC 959, 3.2; EPRT of RFC 2428 for IPv6). The client library only
- * supports passive mode, but calls a function for each data connection. This one listens, sends the address to the server, and
- * returns a stream that starts when the server connects.
+ * Active mode: lets the server open the data connections (RFC 959, 3.2; EPRT of RFC 2428 for IPv6). The client library
+ * only supports passive mode, but calls a function for each data connection. The function here listens, sends the
+ * address to the server, and returns a stream that starts when the server connects.
  */
 export function useActiveMode(client: Client, options: ActiveOptions): void {
   client.prepareTransfer = (ftp) => announce(ftp, options);
@@ -56,7 +56,7 @@ async function listen(address: string, { first_port: first = 0, last_port: last 
   });
 }
 
-/** TLS over the stream, with the session of the control connection, as in passive mode. */
+/** TLS over the stream. It uses the control connection's session, as in passive mode. */
 function secured(ftp: FTPContext, awaited: Duplex): Duplex {
   if (!(ftp.socket instanceof TLSSocket)) return awaited;
   const session = ftp.tlsSessionStore ?? ftp.socket.getSession();
@@ -67,9 +67,9 @@ function secured(ftp: FTPContext, awaited: Duplex): Duplex {
   return socket;
 }
 
-/** A pending data connection. Accepts one connection, only from the server's own address. */
+/** A pending data connection. Accepts one connection, and only from the server's own address. */
 class AwaitedSocket extends Duplex {
-  /** Read by the client library to detect a stalled transfer. */
+  /** The client library reads this to detect a stalled transfer. */
   bytesRead = 0;
   bytesWritten = 0;
   readonly #server: Server;
@@ -86,7 +86,7 @@ class AwaitedSocket extends Duplex {
     server.on('error', (error) => this.destroy(error));
   }
 
-  /** The client library disables the socket's timeout and uses its own. */
+  /** The client library disables the socket's timeout, and uses its own. */
   setTimeout(): this {
     return this;
   }

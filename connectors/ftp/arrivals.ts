@@ -16,7 +16,7 @@ export class Arrivals extends Writable {
 
   constructor() {
     super({ highWaterMark: maxWaiting / 4 });
-    // The caller that started the transfer gets its error.
+    // Ignored here, because the caller that started the transfer gets the error.
     this.on('error', () => undefined);
   }
 

@@ -16,26 +16,26 @@ export interface Sorted<F> {
 /** A file that has been stable for the settle time. */
 export interface Settled {
   readonly file: RemoteFile;
-  /** Its size and time, to compare after the read. */
+  /** Its size and time, to be compared after the read. */
   readonly facts: FileFacts;
 }
 
-/** The path of the marker file of this file; see the option `marker`. */
+/** The path of this file's marker file; see the `marker` option. */
 export function markerOf(path: string, marker: string): string {
   const { dir, base, name } = posix.parse(path);
   if (marker.includes('{')) return posix.join(dir, marker.replaceAll('{name}', base).replaceAll('{stem}', name));
   return marker.startsWith('.') ? `${path}${marker}` : posix.join(dir, marker);
 }
 
-/** Temporary file names of WinSCP, rclone and browsers during an upload. */
+/** Extensions that WinSCP, rclone and browsers give to files during an upload. */
 const uploadEnding = /\.(?:part|filepart|partial)$/i;
 
-/** Whether the name marks an unfinished upload, unless the pattern includes such names. */
+/** Whether the name shows that the upload isn't finished, unless the pattern includes such names. */
 export function isUploading({ name, entry }: RemoteFile, pattern: string): boolean {
   return entry !== undefined && uploadEnding.test(name) && !uploadEnding.test(pattern);
 }
 
-/** Excludes files with the name of an unfinished upload. */
+/** The warning about skipped files whose names show that their upload isn't finished. */
 export function stillUploading(files: readonly RemoteFile[]): RunWarning {
   return {
     code: 'FTP_UPLOADING',
@@ -47,13 +47,13 @@ export function stillUploading(files: readonly RemoteFile[]): RunWarning {
 
 type ReadyQuery = Pick<FtpQueryValues, 'path' | 'marker'>;
 
-/** Splits the files by whether they are uploaded, with their marker. */
+/** Sorts files into those whose upload is complete, including their marker, and the others. */
 export async function byMarker(found: FoundFiles, { path, marker }: ReadyQuery): Promise<Sorted<RemoteFile>> {
   const ready: RemoteFile[] = [];
   const pending: RemoteFile[] = [];
   const markers = new Set(marker === undefined ? [] : found.files.map((file) => markerOf(file.path, marker)));
   for (const file of found.files) {
-    // A marker that matches the pattern is not data, and has no marker itself.
+    // A marker file that matches the pattern is not data, and has no marker itself.
     if (markers.has(file.path)) continue;
     const isWaiting = isUploading(file, path);
     const isMarked = marker === undefined || (await found.has(markerOf(file.path, marker)));

@@ -1,17 +1,18 @@
 import type { Client, FTPContext } from 'basic-ftp';
 
-/** Timeout for the control connection to report why the data connection broke. */
+/** How long to wait for the control connection to report why the data connection broke. */
 const graceMs = 1000;
 
 /**
- * If a data connection breaks before any data, waits for the server's reply. Some servers reset the data connection and then refuse
- * the command ("550 Permission denied"); the client library would report a lost connection and never read the refusal.
+ * If a data connection breaks before any data arrives, waits for the server's reply. Some servers reset the data
+ * connection and then refuse the command ("550 Permission denied"); the client library would report a lost connection
+ * and never read the refusal.
  */
 export function delayDataErrors(client: Client): void {
   let strategy = client.prepareTransfer;
   const patient = async (ftp: FTPContext) => {
     const response = await strategy(ftp);
-    // After the first success, the client replaces the function that tries all modes by the one that worked.
+    // After the first success, the client replaces the function that tries all modes with the one that worked.
     if (client.prepareTransfer !== patient) strategy = client.prepareTransfer;
     client.prepareTransfer = patient;
     delayErrors(ftp);

@@ -5,26 +5,26 @@ import { endedEarly, fileChanged, isAway, isRefusal, resumedElsewhere } from './
 import type { ReconnectingSession } from './reconnecting-session.ts';
 import type { Absent, FileFacts, Session } from './session.ts';
 
-/** Maximum consecutive failures of a transfer without progress. */
+/** Maximum number of consecutive failures without progress. */
 const maxBarrenTries = 5;
 
 interface Fetching {
   readonly line: ReconnectingSession;
-  /** The local target file, which must not exist. */
+  /** The local target file; it must not exist. */
   readonly to: string;
   /** Called as bytes arrive. */
   readonly alive: () => void;
-  /** Called before the transfer resumes at this byte. */
+  /** Called before the transfer resumes at this byte offset. */
   readonly onResume: (at: number, problem: Problem) => void;
 }
 
-/** Number of bytes before the resume position that are fetched again and compared. */
+/** Number of bytes before the resume position to fetch again and compare. */
 const overlapBytes = 64 * 1024;
 
 /**
- * Downloads one file, all or nothing. After a failure, the transfer resumes over a new login if the file is certainly unchanged:
- * same size, time and last bytes. If the server reports no modification times, the transfer starts over, because parts of two
- * versions must not be joined.
+ * Downloads one file completely or not at all. After a failure, the transfer resumes with a new login if the file is
+ * certainly unchanged: same size, time and last bytes. If the server reports no modification times, the transfer starts
+ * over, because parts of two versions must not be joined.
  */
 export async function fetchFile(settled: Settled, fetching: Fetching): Promise<void> {
   const handle = await openScratchFile(fetching.to);
@@ -53,7 +53,7 @@ async function fetchInto(copy: Copy, { file, facts }: Settled, { line, alive, on
       await line.use((session) => goOn(session, copy, { ...file, size: facts.size, alive }));
       if (copy.at > size) throw fileChanged(file.name, `it has more than its ${size} bytes`);
       await look();
-      // A connection closed in between looks like the end of the file, and vsftpd confirms it.
+      // If the connection closed in between, that looks like the end of the file, and vsftpd even confirms it.
       if (facts.size !== undefined && copy.at < size)
         throw endedEarly(file.name, `received ${copy.at} of ${size} bytes`);
       isDone = true;

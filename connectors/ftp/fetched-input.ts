@@ -13,7 +13,7 @@ interface Fetched {
   readonly signal: AbortSignal;
 }
 
-/** A completely downloaded file, as an input. */
+/** A completely downloaded file as an input. */
 export function fetchedInput({ name, path, modified, signal }: Fetched): RecordInput {
   return {
     name,
@@ -28,7 +28,7 @@ async function* read(path: string, signal: AbortSignal): AsyncGenerator<Uint8Arr
   try {
     yield* createReadStream(path, { highWaterMark: chunkBytes, signal }) as AsyncIterable<Buffer>;
   } catch (error) {
-    // An aborted stream has its own error.
+    // If the stream was aborted, it has its own error.
     signal.throwIfAborted();
     throw error;
   }

@@ -11,7 +11,7 @@ export interface RemoteFile extends FileFacts {
   readonly path: string;
   /** Relative to the source's folder; absolute if it's outside. */
   readonly name: string;
-  /** Its entry in a listing; absent if the query names the file. */
+  /** Its entry in a listing; absent if the query names the file itself. */
   readonly entry?: DirectoryEntry;
 }
 
@@ -26,15 +26,15 @@ export interface FoundFiles {
 export interface FindOptions {
   readonly folder: string | undefined;
   readonly path: string;
-  /** Whether a pattern may match nothing at all. */
+  /** Whether the pattern may match nothing at all. */
   readonly none: boolean;
   readonly log: ConnectorLog;
   readonly warn: (warning: RunWarning) => void;
 }
 
 /**
- * The files that match a path or a glob, sorted by name. A file with exactly the name of the pattern takes precedence, brackets
- * included.
+ * The files that match a path or a glob, sorted by name. A file whose name is exactly the pattern, including brackets,
+ * takes precedence.
  */
 export async function findFiles(session: Session, finding: FindOptions): Promise<FoundFiles> {
   const { path, none } = finding;
@@ -57,7 +57,7 @@ async function findOne(session: Session, base: string, path: string): Promise<Fo
   return { files: [{ path: exact, name: nameOf(base, exact), ...seen }], has };
 }
 
-/** The folder of relative paths. Some servers have no folders with `/`: VMS, z/OS, IBM i. */
+/** The folder that relative paths start from. Some servers have no folders with `/`: VMS, z/OS, IBM i. */
 function baseOf(home: string, { folder, path }: FindOptions): string {
   if (folder?.startsWith('/')) return posix.resolve(folder);
   if (home.startsWith('/')) return posix.resolve(home, folder ?? '.');
@@ -77,7 +77,7 @@ interface Walking extends FindOptions {
 class Walk {
   readonly #session: Session;
   readonly #walking: Walking;
-  /** A file with exactly the name of the pattern. */
+  /** The path of a file whose name is exactly the pattern. */
   readonly #exact: string;
   readonly #matched: { readonly path: string; readonly entry: DirectoryEntry }[] = [];
   /** The names in the folders that were listed. */
@@ -94,7 +94,7 @@ class Walk {
   async run(): Promise<FoundFiles> {
     const { base, path, glob } = this.#walking;
     const start = posix.resolve(base, glob.base);
-    // Also an error for `files: changed`: a missing or inaccessible folder is not an empty one.
+    // Even for `files: changed`, report an error: a missing or inaccessible folder is not an empty one.
     if (!(await this.#session.isFolder(start)))
       throw notFound(base, path, `folder ${start} does not exist or is not accessible`);
     await this.#look(start);

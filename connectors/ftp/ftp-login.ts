@@ -15,7 +15,7 @@ import {
   tlsRequired,
 } from './problems.ts';
 
-/** Connects, starts TLS if configured, and logs in, within the connect timeout. */
+/** Connects, starts TLS if configured, and logs in, all within the connect timeout. */
 export async function logIn(source: FtpSourceValues, client: Client, secureOptions: object | undefined): Promise<void> {
   const asked: Asked = { hasPassword: false };
   refusePlainData(client, placeOf(source));
@@ -26,7 +26,7 @@ export async function logIn(source: FtpSourceValues, client: Client, secureOptio
   }
 }
 
-/** The commands up to the refusal. */
+/** What was sent before a refusal. */
 interface Asked {
   hasPassword: boolean;
 }
@@ -36,7 +36,7 @@ async function login(
   client: Client,
   { secureOptions, asked }: { secureOptions: object | undefined; asked: Asked },
 ): Promise<void> {
-  // The library's own login, step by step: only a reply to PASS is about the password.
+  // Does the same as the library's login, but step by step: only a reply to PASS is about the password.
   client.login = async (user, password) => {
     let answer = await client.send(`USER ${user}`);
     if (answer.code === 331) {

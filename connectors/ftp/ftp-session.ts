@@ -42,10 +42,10 @@ export async function openFtp(source: FtpSourceValues, folder: string, signal: A
   }
 }
 
-/** Quotes in the folder name are doubled in the reply (RFC 959, appendix II). */
+/** The reply doubles quotes in the folder name (RFC 959, appendix II). */
 async function homeOf(client: Client): Promise<string> {
   const { message } = await client.sendIgnoringError('PWD');
-  // Some servers omit the quotes or the path: then paths must be absolute.
+  // Some servers omit the quotes or the path; in that case, paths must be absolute.
   return (/"(.*)"/.exec(message)?.[1] ?? /^257 (\/\S*)/.exec(message)?.[1] ?? '').replaceAll('""', '"');
 }
 

@@ -2,20 +2,20 @@ import picomatch from 'picomatch';
 
 /** A path pattern: matches paths, and prunes folders that can't contain matches. */
 export interface Glob {
-  /** The folders before the first segment with a wildcard; empty if there are none. */
+  /** The folders before the first segment that has a wildcard; empty if there are none. */
   readonly base: string;
   matches(path: string): boolean;
-  /** Whether something below this folder may match. */
+  /** Whether anything below this folder may match. */
   mayHold(folder: string): boolean;
 }
 
-/** Undefined if the text is not a pattern. Same rules as globs of the `file` connector. */
+/** Undefined if the text is not a pattern. Follows the same rules as the `file` connector's globs. */
 export function globOf(pattern: string): Glob | undefined {
   const { isGlob, base } = picomatch.scan(pattern);
   if (!isGlob) return undefined;
   const matches = matcherOf(pattern);
   const segments = pattern.split('/');
-  // Braces may contain a slash; then segments can't be matched, and all folders are searched.
+  // Braces may contain a slash. Segments can't be matched then, so all folders are searched.
   const isFree = segments.some((segment) => count(segment, '{') !== count(segment, '}'));
   const steps = segments.slice(0, -1).map((segment) => (segment === '**' ? undefined : matcherOf(segment)));
   const mayHold = (folder: string) => isFree || leadsOn(folder.split('/'), steps);

@@ -3,8 +3,8 @@ import { type Client, FTPContext } from 'basic-ftp';
 import { guardStream } from '#sdk';
 
 /**
- * Guards each socket of the client, for commands and data, with and without TLS: an error that the client throws while parsing ends
- * the connection, not the process.
+ * Guards each of the client's sockets, for commands and data, with and without TLS: if the client throws an error while
+ * it parses, the connection ends, not the process.
  */
 export function guardClient({ ftp }: Client): void {
   const guarded = <S extends Duplex | undefined>(socket: S): S => {

@@ -80,7 +80,7 @@ export default defineConnector({
   },
 });
 
-/** The files of the folder, without their columns: those would have to be downloaded. */
+/** The files in the folder, without their columns, because the files would have to be downloaded. */
 async function listAll(context: DiscoverContext<typeof source>): Promise<Dataset[]> {
   const { source: given, log } = context;
   const line = await openLine(context);
@@ -110,7 +110,7 @@ interface FetchedAll {
   readonly after: Selection['after'];
 }
 
-/** Downloads the files of the query into the scratch folder. Rows are read after the last download. */
+/** Downloads the query's files to the scratch folder. Reads no rows before the last download is complete. */
 async function fetchAll(context: Extracting, before: FilesRead): Promise<FetchedAll> {
   const { source: given, query: asked, scratch, signal, log, warn, alive = () => undefined } = context;
   const line = await openLine(context);

@@ -6,12 +6,12 @@ import type { DirectoryEntry, FileFacts, Session } from './session.ts';
 /** Why a listed entry is not a file to read. */
 export type LeftOut = 'gone' | 'link to a folder' | 'link to nowhere';
 
-/** Linux's limit for consecutive links. */
+/** Linux's limit on consecutive links. */
 const maxLinks = 40;
 
 /**
- * Checks a listed entry that should be read as a file. A listed file is either read or reported as an error, because
- * servers use the same messages for missing and for forbidden files.
+ * Checks a listed entry that should be read as a file. A listed file is either read or causes an error, because servers
+ * use the same messages for missing and forbidden files.
  */
 export async function inspectFile(session: Session, path: string, entry: DirectoryEntry): Promise<FileFacts | LeftOut> {
   const seen = await statOf(session, path, entry);
@@ -34,12 +34,12 @@ async function statOf(session: Session, path: string, entry: DirectoryEntry) {
   }
 }
 
-/** A link that refers to itself has no status, so servers pass on their system's message (ELOOP). */
+/** A link that refers to itself has no status, so the server passes on its system's error message (ELOOP). */
 function isLoop(error: unknown): boolean {
   return error instanceof Problem && /too many levels of symbolic links/i.test(error.seen ?? '');
 }
 
-/** Whether a symbolic link certainly leads nowhere or in a circle. */
+/** Whether a symbolic link is certain to lead nowhere or in a circle. */
 async function leadsNowhere(session: Session, path: string, entry: DirectoryEntry): Promise<boolean> {
   let at = path;
   let link = entry;
@@ -56,7 +56,7 @@ async function leadsNowhere(session: Session, path: string, entry: DirectoryEntr
   return true;
 }
 
-/** The listing entry of a path in its nearest accessible folder; undefined if that isn't conclusive. */
+/** The listing entry for a path, from its nearest accessible folder; undefined if that isn't conclusive. */
 async function entryAt(session: Session, path: string): Promise<DirectoryEntry | 'missing' | undefined> {
   let [folder, name] = [posix.dirname(path), posix.basename(path)];
   let isInside = true;
