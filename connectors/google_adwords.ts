@@ -14,7 +14,7 @@ import {
 } from '#sdk';
 import { googleOAuth } from './_google-oauth.ts';
 
-/** The last page has no token, and empty lists are omitted; the field mask is always present. */
+/** The last page has no token, and empty lists are omitted, but the field mask is always present. */
 const paging: Paging = { by: 'token', at: 'nextPageToken', missing: 'end' };
 const absent = 'fieldMask';
 const conversionWindow = '14d';
@@ -198,7 +198,7 @@ jobs:
 `,
 });
 
-/** A stream of daily metrics: its columns by their GAQL names. */
+/** A stream of daily metrics with its columns, by their GAQL names. */
 function performance(about: string, from: string, named: Readonly<Record<string, string>>): StreamData {
   const chosen = {
     date: 'segments.date',
@@ -228,7 +228,7 @@ function performance(about: string, from: string, named: Readonly<Record<string,
   };
 }
 
-/** The page token is in the body; Google sets the page size and refuses requests with another one. */
+/** The page token is in the body. Google sets the page size, and refuses requests with a different one. */
 function search(query: string | ((scope: Scope) => unknown)): StreamData['request'] {
   return {
     path: ({ partition }) => `/customers/${digitsOf((partition as { customer: Fields }).customer.id)}/googleAds:search`,
@@ -266,7 +266,7 @@ function missingManager(): never {
   });
 }
 
-/** Millionths as a decimal, to the last digit. */
+/** Converts millionths to an exact decimal. */
 function costOf(metrics: unknown): string | undefined {
   const micros = textOf((metrics as { costMicros?: unknown } | undefined)?.costMicros);
   if (micros === undefined || !/^-?\d+$/.test(micros)) return micros;
@@ -277,13 +277,13 @@ function costOf(metrics: unknown): string | undefined {
 
 type Types = Readonly<Record<string, ColumnType>>;
 
-/** The fields that a query selects, in their order. */
+/** The fields that a query selects, in order. */
 function fieldsOf(gaql: string): readonly string[] {
   const list = /^\s*select\s+([\s\S]+?)\s+from\s/i.exec(gaql)?.[1] ?? '';
   return list.split(',').map((field) => field.trim());
 }
 
-/** Responses have the names in camel case: `costMicros`. */
+/** In responses, the names are in camel case: `costMicros`. */
 function columnOf(field: string, types: Types = {}): ColumnData {
   const at = field.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
   return { type: Object.hasOwn(types, field) ? types[field]! : typeOf(field), at };

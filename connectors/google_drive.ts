@@ -32,7 +32,7 @@ const where = {
   drive: option.text({ about: 'ID of a shared drive to read instead of the user’s own files.', example: '0AbCdE' }),
 };
 
-/** One file at a time, as it was uploaded; files in Google's own formats are exported. */
+/** Reads one file at a time, as it was uploaded; files in Google's own formats are exported. */
 const bytes = {
   request: {
     path: (scope) => `/drive/${scope.api_version}/files/${fileOf(scope).id}${isNative(fileOf(scope)) ? '/export' : ''}`,
@@ -52,7 +52,7 @@ const fields = { id: 'id', name: 'name', type: 'mimeType', modified: 'modifiedTi
 /**
  * Google Drive API v3: file lists and file contents. The feed of changes is not used: it covers the whole drive, so a
  * job on one folder would page through the changes of all users, and its token supports neither a lag nor past ranges.
- * A search by modification time costs one small request if nothing is new.
+ * If nothing is new, a search by modification time costs one small request.
  */
 export default defineService({
   id: 'google_drive',
@@ -82,7 +82,7 @@ export default defineService({
       },
       records: 'files',
       absent: 'kind',
-      // A page may be short or empty before the end: only a missing token is the end.
+      // A page before the last one may be short or even empty; only a missing token marks the end.
       paging: { by: 'token', at: 'nextPageToken', missing: 'end' },
       incremental: { column: 'modified', key: 'id', settles: '5m' },
       columns: {

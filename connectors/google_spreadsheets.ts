@@ -11,7 +11,7 @@ import {
 } from '#sdk';
 import { googleOAuth } from './_google-oauth.ts';
 
-/** The header row and the values, in one request, so that each range can be read alone. */
+/** The header row and the values are requested together, so that each range can be read on its own. */
 interface Part {
   readonly header: string | undefined;
   readonly rows: string | undefined;
@@ -24,7 +24,7 @@ interface Sheet {
   readonly gridProperties?: { readonly rowCount?: unknown; readonly columnCount?: unknown };
 }
 
-/** Google Sheets API v4. It has no pages: a sheet is requested in ranges of rows. */
+/** Google Sheets API v4. It has no pages: the connector requests a sheet in ranges of rows. */
 export default defineService({
   id: 'google_spreadsheets',
   title: 'Google Sheets',
@@ -111,7 +111,7 @@ export default defineService({
     },
   },
   errors: [
-    // Google does not return the time to wait; its quotas refill every minute.
+    // Google doesn't return how long to wait; its quotas refill every minute.
     { status: 429, body: { 'error.status': 'RESOURCE_EXHAUSTED' }, verdict: 'wait', wait: '20s' },
     {
       status: 404,

@@ -31,7 +31,7 @@ export default defineService({
       oauth: {
         grants: ['authorization_code'],
         authorize_url: 'https://app.hubspot.com/oauth/authorize',
-        // The older /oauth/v1/token ends on 16 February 2027.
+        // The older /oauth/v1/token will be shut down on 16 February 2027.
         token_url: 'https://api.hubapi.com/oauth/2026-03/token',
         scopes: [
           'oauth',

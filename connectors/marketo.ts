@@ -6,7 +6,7 @@ const assetTime = (at: string) =>
 
 const leadsExport = '/bulk/{{ api_version }}/leads/export';
 
-/** Adobe Marketo Engage: REST for activities and programs, bulk extract for leads. Errors have status 200. */
+/** Adobe Marketo Engage: REST for activities and programs, bulk extract for leads. Error responses have status 200. */
 export default defineService({
   id: 'marketo',
   title: 'Marketo',
@@ -28,7 +28,7 @@ export default defineService({
       token_url: 'https://{munchkin}.mktorest.com/identity/oauth/token',
       token_request: 'query',
       token_method: 'GET',
-      // All clients of a service share one token, and the response has its remaining lifetime.
+      // All clients of a service share one token; the response has its remaining lifetime.
       refresh: 'none',
       lifetime_seconds: 3600,
     },

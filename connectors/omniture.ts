@@ -208,7 +208,7 @@ interface Row {
   readonly data?: readonly unknown[];
 }
 
-/** Values are in the order of `columnIds`: the indexes of the metrics in the request. */
+/** Values are in the order of `columnIds`, which are the indexes of the metrics in the request. */
 function* rowsOf(answer: ServiceAnswer, scope: Scope): Generator<Record<string, unknown>> {
   const metrics = metricsOf(scope);
   const rows = listAt(answer, 'rows') as Row[];
@@ -219,7 +219,7 @@ function* rowsOf(answer: ServiceAnswer, scope: Scope): Generator<Record<string, 
   }
 }
 
-/** A value that cannot be computed, such as a ratio with zero, is reported as text. */
+/** The API reports a value that cannot be computed, such as a ratio with zero, as text. */
 function figure(value: unknown): unknown {
   return typeof value === 'string' && !/\d/.test(value) ? null : value;
 }

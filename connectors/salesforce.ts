@@ -30,8 +30,9 @@ const types = {
 const bulkJob = '/jobs/query/{{ job.id }}';
 
 /**
- * Salesforce REST API and Bulk API 2.0. Confirmed: addresses, paging, the API address in the token response, states of bulk jobs
- * and their locator header, the code of an exceeded limit. The other error codes are general knowledge.
+ * Salesforce REST API and Bulk API 2.0. Confirmed: addresses, paging, the API address in the token response, states of
+ * bulk jobs and their locator header, the error code for an exceeded limit. The other error codes are general
+ * knowledge.
  */
 export default defineService({
   id: 'salesforce',
@@ -55,7 +56,7 @@ export default defineService({
       authorize_url: '{login_url}/services/oauth2/authorize',
       token_url: '{login_url}/services/oauth2/token',
       revoke_url: '{login_url}/services/oauth2/revoke',
-      // Older than the RFC, with other parameter names: OAuth 2.0 Device Flow, in the help of Salesforce.
+      // This flow is older than the RFC and has other parameter names: see OAuth 2.0 Device Flow in Salesforce's help.
       device: {
         url: '{login_url}/services/oauth2/token',
         parameters: { response_type: 'device_code' },

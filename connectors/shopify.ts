@@ -42,8 +42,8 @@ const orderColumns = {
 const changed = { column: 'updated_at', key: 'legacyResourceId', settles: '10m' } as const;
 
 /**
- * Shopify Admin API: GraphQL, and the older REST API for order lines. Confirmed: addresses, the token header, paging of both, the
- * rate-limit bucket, errors with status 200, bulk operations. The field names are general knowledge.
+ * Shopify Admin API: GraphQL, and the older REST API for order lines. Confirmed: addresses, the token header, paging in
+ * both, the rate-limit bucket, error responses with status 200, bulk operations. The field names are general knowledge.
  */
 export default defineService({
   id: 'shopify',
@@ -76,7 +76,7 @@ export default defineService({
         token_request: 'json',
         scopes: ['read_orders', 'read_products', 'read_customers'],
         scope_separator: ',',
-        // Tokens expire after an hour, with a new refresh token each time: required for public apps.
+        // Requests tokens that expire after an hour, each with a new refresh token; public apps must use them.
         token_parameters: { expiring: '1' },
         refresh: 'rotating',
       },

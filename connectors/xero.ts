@@ -1,7 +1,7 @@
 import { defineService, listAt, option, Problem, type StreamData } from '#sdk';
 
 const organisation = { type: 'text', scope: 'partition.organisation.name' } as const;
-/** Dates and times are UTC instants: an invoice of 1 January is midnight UTC in every zone. */
+/** Dates and times are UTC instants: an invoice dated 1 January has midnight UTC in every time zone. */
 const day = (at: string) => ({ type: 'date', at, date: 'dotnet', zone: 'UTC' }) as const;
 const instant = (at: string) => ({ type: 'timestamptz', at, date: 'dotnet', zone: 'UTC' }) as const;
 
@@ -21,7 +21,7 @@ const where = {
   }),
 };
 
-/** Pages of records ordered by time of change. */
+/** Pages of records, ordered by the time of their last change. */
 function changing(path: string, query: Readonly<Record<string, string>> = {}): Pick<StreamData, 'request' | 'paging'> {
   return {
     request: {
@@ -63,7 +63,7 @@ function monthly(about: string, path: string, query: Readonly<Record<string, str
   };
 }
 
-/** The Accounting API of Xero, according to its OpenAPI description and the guides to OAuth and limits. */
+/** Xero's Accounting API, according to its OpenAPI description and the guides to OAuth and limits. */
 export default defineService({
   id: 'xero',
   title: 'Xero',
@@ -98,7 +98,7 @@ export default defineService({
       lifetime_seconds: 1800,
     },
   },
-  // Without it, responses are XML.
+  // Without this header, responses are XML.
   headers: { accept: 'application/json' },
   streams: {
     invoices: {

@@ -5,7 +5,10 @@ import type { DirectoryEntry } from './session.ts';
 /** The reply to MLSD, whose format RFC 3659 defines, or to LIST, whose format depends on the server. */
 export type ListingForm = 'MLSD' | 'LIST';
 
-/** The entries of a listing. A line that can't be parsed may be the wanted file, so it's an error and never skipped. */
+/**
+ * The entries in a listing. If a line can't be parsed, this throws instead of skipping it, because the line may be the
+ * wanted file.
+ */
 export function parseListing(text: string, { form, folder }: { form: ListingForm; folder: string }): DirectoryEntry[] {
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '');
   const rows = form === 'LIST' && isTotal(lines) ? lines.slice(1) : lines;
@@ -32,7 +35,7 @@ function unknownLine(folder: string, line: string): Problem {
   });
 }
 
-/** `fact=value;fact=value; name` (RFC 3659, 7.2). Names of facts and types are case-insensitive. */
+/** `fact=value;fact=value; name` (RFC 3659, 7.2). The names of facts and types are case-insensitive. */
 function machineEntry(line: string): DirectoryEntry | 'itself' | undefined {
   const parts =
     /^((?:[^=;\s]+=[^;]*;)*) (.+)$/s.exec(line) ?? /^((?:[^=;\s]+=[^;\s]*)(?:;[^=;\s]+=[^;\s]*)*) (.+)$/s.exec(line);
@@ -86,8 +89,8 @@ const time = String.raw`\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?(?:\s[-+]\d{4})?|\d{4}
 const size = String.raw`\d+(?:[.,]\d+)?[KMGTPE]?|\d+,\s*\d+|\?`;
 
 /**
- * Permissions, then some words (link count, owner, group), size, date, name. `ls` appends marks for ACLs (+), SELinux
- * (.) and macOS (@) to the permissions.
+ * Permissions, then some words (link count, owner, group), size, date, name. `ls` appends marks to the permissions for
+ * ACLs (+), SELinux (.) and macOS (@).
  */
 const unixLine = (words: string) =>
   new RegExp(
@@ -96,11 +99,11 @@ const unixLine = (words: string) =>
   );
 
 /**
- * At least two words, so that an owner `14` and a group `staff` aren't mistaken for a date; one if there are no more.
+ * Tries at least two words first, so that an owner `14` and a group `staff` aren't mistaken for a date; then one word.
  */
 const unixLines = [unixLine('{2,16}?'), unixLine('{1}')];
 
-/** The line of an entry that `ls` wasn't allowed to inspect: `-????????? ? ? ? ? ? name`. */
+/** The line for an entry that `ls` wasn't allowed to inspect: `-????????? ? ? ? ? ? name`. */
 const unseenLine = /^([a-z?-])\?{9}(?:\s+\?){4,6}\s(.+)$/is;
 
 const kindsOfUnix: Readonly<Record<string, DirectoryEntry['kind']>> = {
@@ -115,7 +118,7 @@ const kindsOfUnix: Readonly<Record<string, DirectoryEntry['kind']>> = {
   s: 'other',
 };
 
-/** Ignores times: without a zone, and often without a year, they don't show when a file was modified. */
+/** Ignores times: they have no zone and often no year, so they don't show when a file was modified. */
 function unixEntry(line: string): DirectoryEntry | undefined {
   const [, type, told, text] = unixLines.map((form) => form.exec(line)).find((found) => found !== null) ?? [];
   const [, unseenType, unseen] = type === undefined ? (unseenLine.exec(line) ?? []) : [];
@@ -130,7 +133,7 @@ function unixEntry(line: string): DirectoryEntry | undefined {
 const dosLine =
   /^\s*\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}\s+\d{1,2}:\d\d(?::\d\d)?\s*(?:[AP]M?)?\s+(?:<([A-Z]+)>|([\d.,]+))\s+(\S.*)$/is;
 
-/** The format of `dir` and Internet Information Services. Links and junctions may lead to a file or a folder. */
+/** The format that `dir` and Internet Information Services use. Links and junctions may lead to a file or a folder. */
 function dosEntry(line: string): DirectoryEntry | undefined {
   const [, mark, told = '', name] = dosLine.exec(line) ?? [];
   if (name === undefined) return undefined;

@@ -1,8 +1,8 @@
 import type { Client } from 'basic-ftp';
 
 /**
- * Opens the data connections of PASV to the address of the control connection, like curl. The address in the server's
- * reply is often one behind NAT or 0.0.0.0, and a server must not redirect us to other hosts.
+ * For PASV, connects to the address of the control connection, like curl. The address in the server's reply is often
+ * behind NAT or 0.0.0.0, and a server must not redirect us to other hosts.
  */
 export function ignorePasvAddress({ ftp }: Client): void {
   const request = ftp.request.bind(ftp);

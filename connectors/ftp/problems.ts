@@ -1,6 +1,6 @@
 import { cutText, networkWords, Problem, type ProblemOptions, seenIn } from '#sdk';
 
-/** A problem of this connector; the code begins with `FTP_`. */
+/** A problem from this connector; the code begins with `FTP_`. */
 export function make(
   code: string,
   family: ProblemOptions['family'],
@@ -9,10 +9,10 @@ export function make(
   return new Problem({ code, family, ...rest });
 }
 
-/** Messages of servers with too many users; the reply code is often that of a wrong login. */
+/** Messages from servers that have too many users; their reply code often means a wrong login. */
 export const isFull = (words: string): boolean => /too many|maximum|busy/i.test(words);
 
-/** The problem of a failed connection before the login: TLS, or the network. */
+/** The problem when a connection fails before the login, because of TLS or the network. */
 export function notConnected(thrown: unknown, place: string): Problem {
   const { code, message } = seenIn(thrown);
   if (isTls(code, message)) return tlsRefused(place, message, thrown);
@@ -57,7 +57,7 @@ export function tlsRequired(place: string, seen: string): Problem {
   });
 }
 
-/** The server requires an account besides user and password, or another one. */
+/** The server requires an account, or a different account, besides user and password. */
 export function accountWanted(place: string, seen: string): Problem {
   return make('FTP_ACCOUNT', 'login', {
     message: `${place} requires an account in addition to user and password`,
@@ -78,14 +78,14 @@ export function noSftp(thrown: unknown, place: string): Problem | undefined {
   });
 }
 
-/** The first four characters of a text that was misread as the length of an SFTP packet. */
+/** The first four characters of text that was misread as the length of an SFTP packet. */
 function beginningOf(length: number): string {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32BE(length);
   return bytes.toString('latin1');
 }
 
-/** No login within the connect timeout of the source. */
+/** The login didn't finish within the source's connect timeout. */
 export function connectTimeout(place: string, seconds: number): Problem {
   return make('FTP_CONNECT_TIMEOUT', 'try_later', {
     message: `connection timed out: ${place} did not respond within ${seconds} s`,
@@ -93,10 +93,10 @@ export function connectTimeout(place: string, seconds: number): Problem {
   });
 }
 
-/** An established connection broke or stalled: the reader may log in again and resume. */
+/** An established connection broke or stalled. The reader may log in again and resume. */
 export function lost(thrown: unknown, place: string): Problem {
   const { code, message } = seenIn(thrown);
-  // For a data connection: the server doesn't encrypt it, or its certificate differs.
+  // This can happen on a data connection: the server doesn't encrypt it, or its certificate differs.
   if (isTls(code, message)) return tlsRefused(place, message, thrown);
   return make('FTP_LOST', 'try_later', {
     message: `the connection to ${place} was lost${networkWords[code] === undefined ? '' : `: ${networkWords[code]}`}`,

@@ -10,10 +10,7 @@ interface ReconnectingSessionOptions {
   readonly signal: AbortSignal;
 }
 
-/**
- * A session that reconnects: at most one is open; it's closed when the run is aborted, and reopened after a lost
- * connection.
- */
+/** Reopens a lost session. At most one session is open at a time; it's closed when the run is aborted. */
 export class ReconnectingSession {
   readonly #connect: Connect;
   readonly #signal: AbortSignal;
@@ -54,7 +51,7 @@ export class ReconnectingSession {
     this.#signal.throwIfAborted();
   }
 
-  /** Replaces a lost session, with exponential backoff over consecutive losses. */
+  /** Replaces a lost session. Waits longer after each consecutive loss (exponential backoff). */
   async retry(timesLost: number): Promise<void> {
     const ms = exponentialMs(timesLost - 1, { firstMs: firstWaitMs, maxMs: maxWaitMs });
     await wait(ms, undefined, { signal: this.#signal }).catch(() => undefined);

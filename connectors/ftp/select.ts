@@ -33,7 +33,7 @@ interface Selecting {
   readonly warn: (warning: RunWarning) => void;
 }
 
-/** The files that currently match the query. Incomplete ones are a reason to retry, or wait for the next run. */
+/** The files that currently match the query. If some are incomplete, the run is retried, or the next run reads them. */
 export async function selectFiles(session: Session, given: Selecting): Promise<Selection> {
   const { source, query, signal, log, warn } = given;
   const isIncremental = query.files === 'changed';

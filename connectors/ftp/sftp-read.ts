@@ -1,8 +1,8 @@
 import type { SFTPWrapper } from 'ssh2';
 
 /**
- * The request size that every server supports, and the number of concurrent requests: sequential requests would be
- * bound by latency.
+ * The request size that every server supports, and the number of concurrent requests. Latency would limit sequential
+ * requests.
  */
 const pieceBytes = 32 * 1024;
 const ahead = 48;
@@ -18,14 +18,14 @@ interface Piece {
   readonly isWhole: boolean;
 }
 
-/** The pieces of an open file in order, requested ahead. */
+/** The pieces of an open file in order. Later pieces are requested ahead. */
 export function* readAhead(sftp: SFTPWrapper, handle: Buffer, { from, size }: Range): Generator<Promise<Piece>> {
   const underway: Promise<Piece>[] = [];
   let at = from;
   while (at < size || underway.length > 0) {
     for (; at < size && underway.length < ahead; at += pieceBytes) {
       const piece = readPiece(sftp, handle, { at, bytes: Math.min(pieceBytes, size - at) });
-      // If an earlier one fails, this one is no longer awaited.
+      // If an earlier piece fails, nothing awaits this one any more.
       piece.catch(() => undefined);
       underway.push(piece);
     }

@@ -25,7 +25,7 @@ const noSuchFile = 2;
 const permissionDenied = 3;
 const noConnection = 6;
 const connectionLost = 7;
-/** Status of later versions that some servers send anyway (draft-ietf-secsh-filexfer-13, 9.1): a locked file. */
+/** A status of later versions that some servers send anyway (draft-ietf-secsh-filexfer-13, 9.1): a locked file. */
 const lockConflict = 17;
 
 /** The high bits of a mode are the file type (POSIX, sys/stat.h). */
@@ -61,8 +61,8 @@ export async function openSftp(source: FtpSourceValues, folder: string, signal: 
 }
 
 /**
- * An SSH client ignores everything before the SSH greeting (RFC 4253, 4.2), so with an FTP server, it would wait until
- * the timeout.
+ * An SSH client ignores everything before the SSH greeting (RFC 4253, 4.2), so if the server speaks FTP, the client
+ * would wait until the timeout.
  */
 async function explain(source: FtpSourceValues, error: unknown): Promise<never> {
   const isLate = error instanceof Problem && error.code === 'FTP_CONNECT_TIMEOUT';
@@ -79,14 +79,14 @@ interface Patience {
 }
 
 /**
- * Waits for replies from the subsystem, each with a timeout: the SSH server answers keepalives even if its subsystem
+ * Waits for each reply from the subsystem with a timeout: the SSH server answers keepalives even if its subsystem
  * hangs, and some calls never return if the connection breaks.
  */
 class Answers {
   readonly #client: Client;
   /**
-   * Not a single promise to race with, because that would retain everything that ever raced with it, including each
-   * piece of a file.
+   * Don't race with a single promise: it would retain everything that ever raced with it, including each piece of a
+   * file.
    */
   readonly #waiting = new Set<(error: Error) => void>();
   #gone: Error | undefined;
@@ -165,7 +165,7 @@ class SftpSession implements Session {
     const read = promisify<Buffer, FileEntryWithStats[] | undefined>(this.#sftp.readdir.bind(this.#sftp));
     try {
       const entries: DirectoryEntry[] = [];
-      // Batch by batch, so that a long listing doesn't look like a stalled server.
+      // Reads batch by batch, so that a long listing doesn't look like a stalled server.
       for (let isEnd = false; !isEnd; ) {
         const batch = await this.#ask(folder, () => unlessStatus(endOfFile, read(handle)));
         for (const entry of batch ?? []) entries.push(entryOf(entry));

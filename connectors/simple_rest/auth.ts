@@ -1,7 +1,7 @@
 import { option } from '#sdk';
 import { closed, text } from './schemas.ts';
 
-/** A request that returns a token, or that revokes one. */
+/** A request that returns or revokes a token. */
 export interface SideCall {
   /** Path below the `url` of the source, or a full URL. */
   readonly path: string;
@@ -18,7 +18,7 @@ export interface Auth {
   readonly user?: string;
   readonly password?: string;
   readonly token?: string;
-  /** Name of the header or query parameter for the key. */
+  /** Name of the header or query parameter that contains the key. */
   readonly name?: string;
   readonly value?: string;
   readonly in?: 'header' | 'query';

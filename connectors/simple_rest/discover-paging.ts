@@ -4,20 +4,20 @@ import type { RestPaging } from './options.ts';
 /** A possible kind of paging, and how to request the second page with it. */
 export interface PagingCandidate {
   readonly paging: RestPaging;
-  /** The response itself refers to the next page, so this is more than a guess. */
+  /** Whether the response itself refers to the next page, so that this is more than a guess. */
   readonly isTold: boolean;
   readonly page: Readonly<Record<string, unknown>>;
   readonly link?: string;
 }
 
 interface PagingContext {
-  /** The target of a Link header with `rel=next`. */
+  /** The target of the Link header with `rel=next`. */
   readonly link: string | undefined;
   /** Number of records in the response. */
   readonly records: number;
 }
 
-/** The likely ways to the next page, best first. */
+/** The likely ways to request the next page, best first. */
 export function pagingCandidates(document: unknown, { link, records }: PagingContext): readonly PagingCandidate[] {
   const header: readonly PagingCandidate[] =
     link === undefined ? [] : [{ paging: { kind: 'link_header' }, isTold: true, page: {}, link }];
@@ -34,7 +34,7 @@ function toldAt(document: unknown, place: string): PagingCandidate[] {
   return [{ paging: { kind: 'cursor', cursor: path, parameter }, isTold: true, page: { token: text } }];
 }
 
-/** Query parameters that commonly take the token of such a field. */
+/** Common names of the query parameter that takes the token from such a field. */
 const parameters: readonly (readonly [RegExp, string])[] = [
   [/nextPageToken$/, 'pageToken'],
   [/next_page_token$/, 'page_token'],
@@ -49,7 +49,7 @@ function parameterOf(place: string): string {
 const totals = ['total', 'count', 'total_count', 'totalCount', 'totalElements', 'total_results', 'totalResults'];
 const totalParents = ['', 'meta', 'page', 'paging', 'pagination', 'meta.pagination'];
 
-/** A total that is larger than this response shows that there is more, but not how to get it. */
+/** If a total is larger than this response, there are more records, but the total doesn't show how to get them. */
 function counted(document: unknown, records: number): PagingCandidate[] {
   const places = totalParents.flatMap((parent) => totals.map((name) => (parent === '' ? name : `${parent}.${name}`)));
   const total = places.find((place) => Number(textOf(valueAt(document, place))) > records);

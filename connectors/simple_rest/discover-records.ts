@@ -1,15 +1,15 @@
 import { isObject, textOf } from '#sdk';
 
-/** A list of objects in a response. */
+/** A list of objects found in a response. */
 interface RecordList {
-  /** As in `records`; empty for the response itself. */
+  /** The path, as in `records`; empty for the response itself. */
   readonly path: string;
   readonly items: readonly Readonly<Record<string, unknown>>[];
 }
 
 const maxDepth = 4;
 
-/** The lists of objects in a response that aren't in another list, longest first. */
+/** The lists of objects in a response, longest first, except those inside another list. */
 export function listsIn(document: unknown): RecordList[] {
   return listsUnder(document, []).toSorted((a, b) => b.items.length - a.items.length);
 }
@@ -26,7 +26,7 @@ function listsUnder(value: unknown, steps: readonly string[]): RecordList[] {
 
 const keyNames = [/^_?id$/i, /^(?:uuid|guid|key)$/i, /(?:^|[_-])(?:id|uuid|key|code|number|sku|no)$|[a-z]Id$/i];
 
-/** The field that probably identifies a record: its name is typical for that, and its value differs in each record. */
+/** The field that probably identifies a record: it has a typical name and a different value in each record. */
 export function keyIn(records: readonly unknown[]): string | undefined {
   const objects = records.filter(isObject);
   if (objects.length < 2) return undefined;

@@ -98,7 +98,7 @@ function parsed({ bytes }: Answer): unknown {
   try {
     return parseExact(bytes.toString('utf8'));
   } catch {
-    // The reader reports what is wrong, and where.
+    // The reader will report what is wrong, and where.
     return undefined;
   }
 }

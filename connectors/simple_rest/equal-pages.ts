@@ -3,8 +3,8 @@ import type { RestQuery } from './options.ts';
 import { isCounted, totalOf } from './paging.ts';
 
 /**
- * Whether a page may equal the previous one: all its records are equal, like constants, and a reported total determines their
- * number. Any other repeated page shows that the server ignores the page parameter.
+ * Whether a page may equal the previous one. It may if all its records are equal, like constants, and a reported total
+ * determines their number. Otherwise, a repeated page shows that the server ignores the page parameter.
  */
 export async function mayEqual(page: SpooledPage, { paging, records = '' }: RestQuery): Promise<boolean> {
   if (!isCounted(paging) || (totalOf(paging) ?? paging.pages) === undefined) return false;
@@ -21,7 +21,7 @@ async function parsed({ input }: SpooledPage): Promise<unknown> {
   }
 }
 
-/** The problem of a repeated page. */
+/** The problem for a repeated page. */
 export function repeatedPage(url: URL, page: number) {
   return httpProblem('REST_PAGES_REPEAT', 'job', `page ${page} is the same as the one before`, {
     seen: shownUrl(url),

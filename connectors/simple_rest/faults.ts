@@ -9,7 +9,7 @@ export interface OptionFault {
   readonly message: string;
 }
 
-/** Checks the combination of the options of source and query. */
+/** Checks whether the source's and the query's options can be combined. */
 export function optionFaults(source: RestSource, query: RestQuery | undefined): OptionFault[] {
   const faults = authFaults(source.auth);
   return query === undefined ? faults : [...faults, ...addressFaults(source, query), ...queryFaults(query)];
@@ -128,7 +128,7 @@ function pagingFaults(query: RestQuery): OptionFault[] {
   return paging.stop_at === 'short' && paging.size === undefined ? fault('`stop_at: short` needs `size`') : [];
 }
 
-/** Whether the paging reads values of the response body, which only json supports. */
+/** Whether paging reads values from the response body, which is only possible with json. */
 export function readsAnswer(paging: RestPaging): boolean {
   return placesOf(paging).length > 0;
 }

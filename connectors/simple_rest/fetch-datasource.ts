@@ -7,9 +7,9 @@ export interface DatasourceProperties {
   readonly endpoint_url: string;
   /** Upper or lower case. Default: GET. */
   readonly method?: string;
-  /** JSON text of a list of {name, value, type}, or the list itself. */
+  /** A list of {name, value, type}, or that list as JSON. */
   readonly parameters?: string | readonly RequestParameter[];
-  /** Sent with the request; contain the token of the data source, if any. */
+  /** Headers to send with the request; they include the data source's token, if it has one. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -18,13 +18,13 @@ export interface FetchLimits {
   /** Limit of the whole response. */
   readonly timeoutMs: number;
   readonly maxBytes: number;
-  /** Allowed IP addresses; checked for the resolved address, and again after a redirect. */
+  /** Which IP addresses are allowed. Checks the resolved address, and checks again after a redirect. */
   readonly mayReach?: MayReach;
 }
 
 /**
- * The decompressed body of the response to one request. A single attempt: the caller's queue decides about retries. Throws a
- * Problem for anything but a complete success, possibly after some bytes.
+ * The decompressed body of the response to one request. Makes a single attempt, because the caller's queue decides
+ * about retries. Throws a Problem for anything but a complete success, possibly after some bytes.
  */
 export async function* fetchDatasource(
   { endpoint_url, method = 'GET', parameters = [], headers = {} }: DatasourceProperties,

@@ -134,7 +134,7 @@ async function greet(client: HttpClient, url: URL, context: SourceContext<typeof
       },
     );
   } catch (error) {
-    // A base URL is often not a resource itself; any response other than a refused login proves that it works.
+    // A base URL is often not a resource itself, so any response proves that it works, except a refused login.
     const isAnswered = error instanceof Problem && ['REST_NOT_FOUND', 'REST_REFUSED'].includes(error.code);
     if (isAnswered) return `${shownUrl(url).replace(/\/$/, '')} is reachable; the base URL itself returns 404`;
     throw error;

@@ -2,20 +2,26 @@ import { type OptionValues, option, recordOptions } from '#sdk';
 import { auth } from './auth.ts';
 import { closed, text } from './schemas.ts';
 
-/** A parameter of the service document: type `header` is a request header, any other type a query parameter. */
+/**
+ * A parameter as the service document defines it: type `header` means a request header, any other type a query
+ * parameter.
+ */
 export interface RequestParameter {
   readonly name: string;
   readonly value: string | number | boolean | null;
   readonly type?: string;
 }
 
-/** A path that must have no value, or not the given one. */
+/** The response is an error if this path has a value, or if it has the given value. */
 export type FailWhen = string | { readonly path: string; readonly is: string | number | boolean };
 
 /** How to request the next page. */
 export interface RestPaging {
   readonly kind: 'none' | 'page' | 'offset' | 'cursor' | 'next_link' | 'link_header';
-  /** Paths in the response: true if more pages follow, true on the last page, total of records and of pages. */
+  /**
+   * Paths in the response to: a value that is true if more pages follow; a value that is true on the last page; the
+   * total number of records; the total number of pages.
+   */
   readonly more?: string;
   readonly last?: string;
   readonly total?: string | { readonly path: string; readonly estimate?: boolean };
@@ -29,11 +35,11 @@ export interface RestPaging {
   readonly stop_at?: 'empty' | 'short';
   /** Path of the cursor in the response. */
   readonly cursor?: string;
-  /** Path of the next page's URL in the response. */
+  /** Path of the URL of the next page in the response. */
   readonly path?: string;
 }
 
-/** A period, and the length of its steps. */
+/** A period, and the length of the steps that it's read in. */
 export interface RestWindow {
   readonly start: string;
   readonly end?: string;

@@ -17,7 +17,7 @@ import {
 import { readsAnswer } from './faults.ts';
 import type { FailWhen, RestQuery } from './options.ts';
 
-/** How to parse a response, from its headers and the options. */
+/** How to parse a response, according to its headers and the options. */
 export function settingsOf(query: RestQuery, answer: HttpResponse): RecordOptions {
   const contentType = [answer.headers['content-type'] ?? []].flat()[0];
   const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(contentType ?? '')?.[1];
@@ -29,7 +29,7 @@ export function settingsOf(query: RestQuery, answer: HttpResponse): RecordOption
   return { ...query, ...own, format: format ?? 'json', encoding };
 }
 
-/** The columns with response headers. */
+/** The columns that contain response headers. */
 export function factsOf({ header_columns }: RestQuery, { headers }: HttpResponse): Record<string, string | undefined> {
   const facts = Object.entries(header_columns).map(([column, name]) => {
     const value = headers[name.toLowerCase()];
@@ -45,7 +45,7 @@ export function factsOf({ header_columns }: RestQuery, { headers }: HttpResponse
 export async function refusePartOf(request: HttpRequest, answer: HttpResponse, given: StatusOptions): Promise<void> {
   const problem = partProblem(request, answer, given);
   if (problem === undefined) return;
-  // An unread response would keep its connection.
+  // An unread response would keep its connection busy.
   for await (const _ of answer.body) break;
   throw problem;
 }

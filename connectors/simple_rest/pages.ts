@@ -58,7 +58,7 @@ export async function readPages(init: PagesOptions): Promise<Extraction> {
   return (await readTwice(() => PageRun.read(init), { forget: () => spool.clear(), log })).extraction();
 }
 
-/** One scope per step of the window; a single one without a window. */
+/** One scope per step of the window, or a single scope without a window. */
 function* scopesOf({ window }: RestQuery, scope: Scope): Generator<Scope> {
   if (window === undefined) return yield scope;
   const { start, end, step, bound = 'inside' } = window;
@@ -165,7 +165,7 @@ class PageRun {
       const nothing = (async function* () {})();
       return { columns: [], batches: nothing, watermark: () => this.#validators, unchanged: () => true };
     }
-    // An empty window sends no requests.
+    // If the window is empty, no requests were sent.
     this.#reader ??= await recordReader({ ...query, format: query.format ?? 'json' });
     const table = this.#reader.extraction();
     return query.conditional ? { ...table, watermark: () => this.#validators } : table;

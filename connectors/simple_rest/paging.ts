@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type HttpRequest, httpProblem, type Paging, setParameter, shownUrl, withUrl } from '#sdk';
 import type { RestPaging, RestQuery } from './options.ts';
 
-/** The query parameter of the page value, unless a template puts it elsewhere. */
+/** The query parameter that contains the page value, unless a template puts it elsewhere. */
 interface Carrier {
   readonly fact: 'number' | 'offset' | 'token';
   readonly parameter: string;
@@ -14,7 +14,7 @@ const carriers: Readonly<Partial<Record<RestPaging['kind'], Carrier>>> = {
   cursor: { fact: 'token', parameter: 'cursor' },
 };
 
-/** Converts the options to the paging of the SDK. A path is a single step, as in the extracted values. */
+/** Converts the options to the SDK's paging. A path is a single step, as in the extracted values. */
 export function pagingOf(paging: RestPaging): Paging | undefined {
   const { kind, first, cursor = '', path = '', stop_at, size, more, last, pages, missing } = paging;
   const at = (where: string | undefined) => (where === undefined ? undefined : [where]);
@@ -35,23 +35,23 @@ export function pagingOf(paging: RestPaging): Paging | undefined {
   return kind === 'link_header' ? { by: 'link', ...stop } : undefined;
 }
 
-/** In OData, a page without the next link is the last one (OData JSON Format 4.01, 4.6.5). */
+/** In OData, the page without a next link is the last one (OData JSON Format 4.01, 4.6.5). */
 function isOData(path: string): boolean {
   return /^@?odata\.nextLink$/.test(path);
 }
 
-/** Whether paging is by page number or by offset. */
+/** Whether paging uses page numbers or offsets. */
 export function isCounted({ kind }: RestPaging): boolean {
   return kind === 'page' || kind === 'offset';
 }
 
-/** The path of the exact total; undefined for an estimate. */
+/** The path to the exact total; undefined if the total is an estimate. */
 export function totalOf({ total }: RestPaging): string | undefined {
   if (typeof total === 'string' || total === undefined) return total;
   return total.estimate === true ? undefined : total.path;
 }
 
-/** Paths of the values that the paging reads in each response. */
+/** Paths to the values that paging reads in each response. */
 export function placesOf(paging: RestPaging): string[] {
   const { cursor, path, more, last, pages } = paging;
   return [cursor, path, more, last, totalOf(paging), pages].filter(
@@ -77,7 +77,7 @@ export function placePage(
   return withUrl(request, url);
 }
 
-/** Whether the request has a template for the page. */
+/** Whether the request has a template for the page value. */
 function namesPage({
   path,
   endpoint_url,

@@ -13,7 +13,7 @@ import {
 import type { Auth } from './auth.ts';
 import type { RequestParameter, RestQuery, RestSource } from './options.ts';
 
-/** A query's options for its request. */
+/** The options of a query that determine its request. */
 type Asked = Pick<RestQuery, 'path' | 'endpoint_url' | 'method' | 'parameters' | 'body'>;
 
 /** Headers and parameters that authenticate a request. */
@@ -23,13 +23,16 @@ export interface RestCredentials {
 }
 
 export interface Filling {
-  /** Fills the templates of a value; undefined if a template has no value. If absent, templates are not filled. */
+  /**
+   * Fills the templates in a value; undefined if a template has no value. If `fill` is absent, templates stay as they
+   * are.
+   */
   readonly fill?: (value: unknown) => unknown;
-  /** From a login; those of the options are added here. */
+  /** Credentials from a login; those in the options are added here. */
   readonly credentials?: RestCredentials;
 }
 
-/** The request of a query. Expects options without errors, see {@link optionFaults}. */
+/** The request for a query. Expects valid options, see {@link optionFaults}. */
 export function requestOf(source: RestSource, query: Asked, filling: Filling = {}): HttpRequest {
   const { fill = (value: unknown) => value, credentials } = filling;
   const url = addressOf(source, query, fill);
@@ -83,7 +86,7 @@ export function holdsCredentials({ url, auth, headers }: Pick<RestSource, 'url' 
   );
 }
 
-/** After its templates are filled, because they may contain the host. */
+/** Call this when the templates in the URL are filled, because they may contain the host. */
 function refuseOtherOrigin(source: RestSource, url: URL): void {
   const base = source.url === undefined ? null : URL.parse(source.url);
   if (base === null || base.origin === url.origin || !holdsCredentials(source)) return;
@@ -112,7 +115,7 @@ function splitOnce(text: string, mark: string): string[] {
   return at < 0 ? [text] : [text.slice(0, at), text.slice(at + mark.length)];
 }
 
-/** Removes credentials from the URL too, because they would end up in logs. */
+/** Remove credentials from the URL too, because they would end up in logs. */
 function authOf(auth: Auth, url: URL): RestCredentials {
   const { username, password } = url;
   url.username = '';
@@ -126,7 +129,7 @@ function authOf(auth: Auth, url: URL): RestCredentials {
     : basic(decodeURIComponent(username), decodeURIComponent(password));
 }
 
-/** Users put keys into plain headers and parameters; a server that echoes them must not expose them in an error. */
+/** Users put keys into ordinary headers and parameters. If a server echoes them, an error must not expose them. */
 function registerSecrets(named: readonly (readonly [string, string])[]): void {
   for (const [name, value] of named) if (secretName.test(name)) registerSecret(value);
 }
@@ -147,7 +150,7 @@ function bodyOf(body: unknown): { body: string | undefined; type: Record<string,
   return { body: JSON.stringify(body), type: { 'content-type': 'application/json' } };
 }
 
-/** The parameters as a list, also from the JSON text of the service document. */
+/** The parameters as a list, even if they are JSON text as in the service document. */
 export function parametersOf(given: string | readonly RequestParameter[] | undefined): readonly RequestParameter[] {
   if (given === undefined || given === '') return [];
   const list: unknown = typeof given === 'string' ? parsed(given) : given;

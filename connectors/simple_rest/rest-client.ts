@@ -30,7 +30,7 @@ import { requestOf } from './request.ts';
 export interface RestClientOptions {
   readonly source: RestSource;
   readonly client: HttpClient;
-  /** The runner's tokens, for `client_credentials` and `authorization_code`. */
+  /** The runner's tokens for `client_credentials` and `authorization_code`. */
   readonly login: TokenSource | undefined;
   /** The runner's login guard, for all requests with credentials. */
   readonly logIn: LogIn | undefined;
@@ -57,7 +57,7 @@ export class RestClient {
     this.#credentials = new CredentialProvider(loginOf(init.source.auth), { login: init.login, call });
   }
 
-  /** The request of a query, its templates filled from the scope. */
+  /** The request for a query, with templates filled from the scope. */
   async request(
     query: Pick<RestQuery, 'path' | 'endpoint_url' | 'method' | 'parameters' | 'body'>,
     scope: Scope,
@@ -67,8 +67,8 @@ export class RestClient {
   }
 
   /**
-   * Sends a new request from `make` for every attempt, and passes the response to `read` while a retry is still possible. Refreshes a
-   * refused token once.
+   * Calls `make` and sends the new request for every attempt. Passes the response to `read` while a retry is still
+   * possible. If a token is refused, refreshes it once.
    */
   fetch<T>(
     make: () => Promise<HttpRequest>,
@@ -84,7 +84,7 @@ export class RestClient {
     });
   }
 
-  /** Sends a request, and again with a new token if there may be one. */
+  /** Sends a request. If the token is renewed, builds the request and sends it again. */
   async #exchange(make: () => Promise<HttpRequest>): Promise<{ sent: HttpRequest; answer: HttpResponse }> {
     const sent = await make();
     try {
@@ -108,7 +108,7 @@ export class RestClient {
     return answer;
   }
 
-  /** Ends a session that was opened. */
+  /** Ends the session if one was opened. */
   end(): Promise<void> {
     return this.#credentials.end();
   }
@@ -129,10 +129,10 @@ export class RestClient {
   }
 }
 
-/** Thrown internally to send the request again with a new token. It doesn't mean that the login is invalid. */
+/** Thrown internally to send the request again with a new token; the login isn't invalid. */
 const again = new Error('The token was refused');
 
-/** The request contains the former secret, so it must be built again. */
+/** The request contains the old secret, so it must be built again. */
 const onRenewed = (): never => {
   throw again;
 };
@@ -145,7 +145,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Converts `auth` to a login of the SDK; kinds without a token are added to the requests directly. */
+/** Converts `auth` to an SDK login; kinds without a token are added to the requests directly. */
 function loginOf(auth: Auth): LoginData {
   const oauth = describedLogin(auth);
   if (oauth !== undefined) return { kind: 'oauth', oauth };
@@ -163,7 +163,7 @@ function loginOf(auth: Auth): LoginData {
   };
 }
 
-/** The secrets of a login call are nested in `auth` and found by name. */
+/** Registers the secrets in a login call, which are nested in `auth` and found by name. */
 function registerWithin(value: unknown, name = ''): void {
   if (typeof value === 'string' && secretName.test(name)) registerSecret(value);
   if (typeof value !== 'object' || value === null) return;
@@ -180,7 +180,7 @@ function dataOf({ path, method, headers, body, form }: SideCall): RequestData {
   };
 }
 
-/** The OAuth of `client_credentials` and `authorization_code`; undefined for every other kind. */
+/** The OAuth description for `client_credentials` and `authorization_code`; undefined for every other kind. */
 export function describedLogin(auth: Auth): OAuthDescription | undefined {
   const { kind, token_url, scopes, client_authentication, token_parameters } = auth;
   if (token_url === undefined) return undefined;

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 import type { HttpRequest, HttpResponse } from '#sdk';
 
-/** The validators of a response, for the next conditional request (RFC 9110, 8.8 and 13.1). */
+/** A response's validators, for the next conditional request (RFC 9110, 8.8 and 13.1). */
 interface Validators {
-  /** Hash of the request: validators of another request must not be used. */
+  /** Hash of the request: validators from another request must not be used. */
   readonly asked: string;
   readonly etag?: string;
   readonly modified?: string;
 }
 
-/** Adds the conditions from the last response to the same request. */
+/** Adds conditions from the last response if that was a response to the same request. */
 export function conditioned(request: HttpRequest, watermark: string | undefined): HttpRequest {
   const known = read(watermark);
   if (known === undefined || known.asked !== askedHash(request)) return request;
@@ -25,7 +25,7 @@ export function isConditioned({ trustedHeaders }: HttpRequest): boolean {
   return 'if-none-match' in trustedHeaders || 'if-modified-since' in trustedHeaders;
 }
 
-/** The watermark after a response; undefined without validators. */
+/** The watermark after a response; undefined if the response has no validators. */
 export function validatorsOf(request: HttpRequest, { headers }: Pick<HttpResponse, 'headers'>): string | undefined {
   const etag = [headers.etag ?? []].flat()[0];
   const modified = [headers['last-modified'] ?? []].flat()[0];

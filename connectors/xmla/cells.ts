@@ -9,8 +9,9 @@ interface Member {
 type Tuple = readonly Member[];
 
 /**
- * Flattens the multidimensional layout: one row per combination of tuples of the second and later axes, one column per tuple of the
- * first axis. Cells are numbered with the first axis changing fastest, and arrive in that order; omitted cells are empty.
+ * Flattens the multidimensional layout: one row per combination of tuples from the second and later axes, one column
+ * per tuple on the first axis. Cells are numbered with the first axis changing fastest, and arrive in that order;
+ * omitted cells are empty.
  */
 export class CellTable {
   readonly #names: readonly string[];
@@ -64,7 +65,10 @@ function tuplesOf(axis: unknown): Tuple[] {
   );
 }
 
-/** Joined captions of a tuple; duplicate names get a number. Without a first axis, there is one cell. */
+/**
+ * Column names: the joined captions of each tuple; duplicate names get a number. Without a first axis, there is one
+ * column.
+ */
 function columnNames(across: readonly Tuple[]): string[] {
   const names: string[] = [];
   for (const [i, tuple] of across.entries()) {
@@ -74,7 +78,7 @@ function columnNames(across: readonly Tuple[]): string[] {
   return names;
 }
 
-/** All combinations, the first axis changing fastest. */
+/** All combinations, with the first axis changing fastest. */
 function* combinations(axes: readonly (readonly Tuple[])[]): Generator<readonly Tuple[]> {
   const [last, rest] = [axes.at(-1), axes.slice(0, -1)];
   if (last === undefined) return yield [];

@@ -7,7 +7,7 @@ const catalog = option.text({
   example: 'FoodMart',
 });
 const fault = 'Envelope.Body.Fault';
-/** The rows are children of the root, which exists even without rows. */
+/** The rows are children of the root, which exists even if there are no rows. */
 const absent = 'Envelope.Body.DiscoverResponse.return.root';
 const rows = `${absent}.row`;
 
@@ -108,7 +108,7 @@ export default defineService({
   },
   errors: [
     ...faultRules(`${fault}.detail.Error.@Description`),
-    // The format of Mondrian.
+    // Mondrian's format.
     ...faultRules(`${fault}.detail.error.desc`),
     ...faultRules(`${fault}.faultstring`, fault),
   ],

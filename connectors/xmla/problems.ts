@@ -4,7 +4,7 @@ import { partOf } from './tree.ts';
 const fail = (init: Omit<ProblemOptions, 'family'> & Partial<Pick<ProblemOptions, 'family'>>): Problem =>
   new Problem({ family: 'job', ...init });
 
-/** A SOAP fault: its details are more specific than its text. Mondrian reports `Server` if its database is down. */
+/** A SOAP fault. Its details are more specific than its text, and Mondrian reports `Server` if its database is down. */
 export function refused(fault: unknown): Problem {
   const details = partOf(fault, 'detail', 'Error', '@Description') ?? partOf(fault, 'detail', 'error', 'desc');
   const said = details ?? partOf(fault, 'faultstring') ?? 'no reason';
@@ -26,7 +26,7 @@ export function refused(fault: unknown): Problem {
   });
 }
 
-/** An error inside a result, after valid rows. */
+/** An error inside a result, after valid rows have arrived. */
 export function brokeOff(messages: unknown): Problem {
   const said = partOf(messages, 'Error', '@Description') ?? 'no reason';
   return fail({
@@ -45,7 +45,7 @@ export function noResult(): Problem {
   });
 }
 
-/** A cell is out of order; `ordinal` is its number from the server. */
+/** A cell is out of order; `ordinal` is the number that the server gave it. */
 export function disordered(ordinal: number): Problem {
   return fail({
     code: 'XMLA_DISORDER',

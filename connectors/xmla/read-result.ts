@@ -3,10 +3,10 @@ import { CellTable } from './cells.ts';
 import { brokeOff, noResult, refused, unreadable } from './problems.ts';
 import { Rowset } from './rowset.ts';
 
-/** Parts of an Execute response: metadata first, then rows or cells; an error may occur anywhere. */
+/** The parts of an Execute response: metadata first, then rows or cells. An error may occur anywhere. */
 const names = ['schema', 'row', 'Axes', 'Cell', 'Fault', 'Messages'];
 
-/** Reads a spooled result: rows and cells are streamed, schema and axes are kept in memory. */
+/** Reads a spooled result. Rows and cells are streamed; schema and axes are kept in memory. */
 export async function* readResult(input: RecordInput, { layout }: Scope): AsyncGenerator<Fields> {
   let rowset: Rowset | undefined;
   let cells: CellTable | undefined;

@@ -2,17 +2,17 @@ import type { Fields } from '#sdk';
 import { partOf, partsOf, valueIn } from './tree.ts';
 
 interface Column {
-  /** The name of the element in a row. */
+  /** The element's name in a row. */
   readonly element: string;
   readonly name: string;
   readonly type: string | undefined;
 }
 
-/** The tabular layout: a schema, then rows of it. Every row has all columns that the schema declares. */
+/** The tabular layout: a schema, then the rows. Every row has all columns that the schema declares. */
 export class Rowset {
   readonly #columns: readonly Column[];
 
-  /** `schema`: the columns are in its type "row"; `sql:field` is the original column name. */
+  /** `schema`: the type "row" in it has the columns; `sql:field` is a column's original name. */
   constructor(schema: unknown) {
     const types = partsOf(schema, 'complexType');
     const row = types.find((type) => partOf(type, '@name') === 'row');
@@ -36,7 +36,7 @@ function columnOf(element: unknown): Column {
   };
 }
 
-/** `_x005B_` encodes a character that element names cannot contain. */
+/** `_x005B_` encodes a character that isn't allowed in element names. */
 function decoded(name: string): string {
   return name.replaceAll(/_x([0-9A-Fa-f]{4})_/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
 }

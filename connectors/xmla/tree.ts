@@ -1,9 +1,9 @@
 import { parseExact } from '#sdk';
 
-/** An element of the response: its children by name, attributes as `@name`. */
+/** An element in the response: its children by name, its attributes as `@name`. */
 export type Node = Readonly<Record<string, unknown>>;
 
-/** The children with that name; the tree has a single one as an object and several as a list. */
+/** The children with that name. In the tree, a single child is an object, several are a list. */
 export function partsOf(node: unknown, name: string): readonly unknown[] {
   if (typeof node !== 'object' || node === null) return [];
   const found = (node as Node)[name];

@@ -13,15 +13,15 @@ interface AstNode {
 }
 
 /**
- * Optional packages that bundled code imports in a `try`. `pg-native`: used by `pg` if a user installed it. `cardinal`: colors for
- * `mysql2`'s debug output. `picomatch`: tried by `fdir`; `tinyglobby` imports its own.
+ * Optional packages that bundled code imports in a `try`. `pg-native`: `pg` uses it if a user installed it. `cardinal`:
+ * colors for `mysql2`'s debug output. `picomatch`: tried by `fdir`; `tinyglobby` has its own copy.
  */
 const optional = ['pg-native', 'cardinal', 'picomatch'];
 
 /**
- * Packages that built files load by name but an installation lacks: neither built in, nor bundled, nor in `installed`. Such a
- * file works in a checkout with all development packages, but fails for users. Returns each with its file. Names that aren't
- * literals aren't found here (test/architecture has a list of those).
+ * Packages that built files load by name but an installation lacks: they're neither built in, nor bundled, nor in
+ * `installed`. Such a file works in a checkout with all development packages, but fails for users. Returns each package
+ * with the file that loads it. Doesn't find names that aren't literals (test/architecture has a list of those).
  */
 export function missingPackages(files: readonly BuiltFile[], installed: readonly string[]): string[] {
   const known = new Set([...installed, ...optional]);
@@ -38,7 +38,7 @@ export function packageOf(specifier: string): string | undefined {
   return /^(@[^/]+\/)?[^./#\0][^/]*/.exec(specifier)?.[0];
 }
 
-/** Every literal name that a module imports, requires or loads lazily. */
+/** All literal names that a module imports, requires or loads lazily. */
 function namesIn(node: AstNode): string[] {
   const names: string[] = [];
   const pending: unknown[] = [node];

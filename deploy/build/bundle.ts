@@ -7,23 +7,25 @@ import { stampOf } from './stamp.ts';
 import { filesOfRefresh, filesOfSync } from './trained-run.ts';
 
 /**
- * The last step of `npm run build`: bundles the sources and their packages into a few dozen files in dist/. Short commands spend
- * most of their time finding and linking small files; bundled, `sync` of one small job starts in two thirds of the time. Files
- * that are found by name at run time (commands, connectors, resources, migrations, the SDK) keep their paths.
+ * The last step of `npm run build`: bundles the sources and their packages into a few dozen files in dist/. Short
+ * commands spend most of their time finding and linking small files: with bundles, `sync` of one small job starts in
+ * two thirds of the time. Files that are found by name at run time (commands, connectors, resources, migrations, the
+ * SDK) keep their paths.
  */
 const root = join(import.meta.dirname, '../..');
 /** Output folder: the first argument, or dist/. */
 const dist = resolve(process.argv[2] ?? join(root, 'dist'));
 
 /**
- * Files that aren't merged with what others load: the first runs the command line when it's loaded, the second is
- * loaded while others are still loading.
+ * Files that aren't merged with others: the first runs the command line when it's loaded, the second is loaded in
+ * parallel with other files.
  */
 const apart = ['src/cli/main.js', 'src/lib/temporal-polyfill.js'];
 
 /**
- * Entries that share no file with the rest, because they need little of it: `sync` loads nothing but the first if a daemon runs its
- * work, the second is the thread that watches the event loop, the third a child process that reads SQLite.
+ * Entries that share no file with the rest, because they need little of it. The first is all that `sync` loads if a
+ * daemon runs its jobs, the second is the thread that watches the event loop, and the third is the child process that
+ * reads SQLite.
  */
 const alone = ['src/cli/hand-over/client', 'src/daemon/loop-watch/watch-worker', 'connectors/db/sqlite-child'] as const;
 
@@ -36,9 +38,9 @@ interface Manifest {
 }
 
 /**
- * Packages that aren't bundled: `dependencies`, which can't be moved to another file (native code, and packages that use a late
- * `require`). All others are `devDependencies`, because the bundle contains them. `pg` loads `pg-native` only if a user
- * installed it.
+ * Packages that aren't bundled: the `dependencies`, which can't be moved to another file (native code, and packages
+ * that call `require` late). All others are `devDependencies`, because the bundle contains them. `pg` loads `pg-native`
+ * only if a user installed it.
  */
 const isApart = ({ dependencies }: Manifest, name: string): boolean => name in dependencies || name === 'pg-native';
 
@@ -75,7 +77,7 @@ const places: Plugin = {
   },
 };
 
-/** All clients exclude HTTP/2 (`allowH2: false`), whose built-in module would be loaded with the first request. */
+/** All HTTP clients exclude HTTP/2 (`allowH2: false`). Otherwise, the first request would load its built-in module. */
 const withoutHttp2: Plugin = {
   name: 'without-http2',
   load: (id) => (id.endsWith('/undici/lib/dispatcher/client-h2.js') ? 'module.exports = undefined;' : undefined),
@@ -99,16 +101,16 @@ const bundle = await bundleOf(Object.fromEntries(shared));
 
 type Chunk = Pick<OutputChunk, 'fileName' | 'moduleIds' | 'code'>;
 
-/** The names of files, each with the modules that it consists of. */
+/** File names, each with the modules that the file consists of. */
 type Groups = Readonly<Record<string, ReadonlySet<string>>>;
 
-/** Writes the built files into a folder, with each of the groups in one file. */
+/** Writes the built files to a folder, each group in one file. */
 async function write(dir: string, groups: Groups = {}, made = bundle): Promise<Chunk[]> {
   const { output } = await made.write({
     dir,
     format: 'cjs',
     exports: 'named',
-    // Half the size. Names of functions, classes and modules stay, so that stack traces are readable.
+    // This halves the size. Functions, classes and modules keep their names, so that stack traces are readable.
     minify: {
       compress: false,
       mangle: { toplevel: false, keepNames: { function: true, class: true } },

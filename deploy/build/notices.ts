@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** A package that is inside the bundle. */
+/** A package that the bundle contains. */
 export interface BundledPackage {
   readonly name: string;
   readonly version: string;
@@ -10,13 +10,13 @@ export interface BundledPackage {
   readonly text: string;
 }
 
-/** The packages of these module paths, by name. */
+/** The packages that these module paths belong to, by name. */
 export async function bundledPackages(modules: readonly string[]): Promise<BundledPackage[]> {
   const folders = new Set(modules.map(packageFolder).filter((folder) => folder !== undefined));
   return Promise.all([...folders].sort().map(readPackage));
 }
 
-/** The packages with their licenses, as those licenses require; a text that several packages share appears once. */
+/** The packages with their license texts, as the licenses require. A text that several packages share appears once. */
 export function noticesOf(packages: readonly BundledPackage[]): string {
   const sharing = Map.groupBy(packages, ({ license, text }) => `${license}\n\n${text}`);
   const notices = [...sharing].map(([text, same]) => {

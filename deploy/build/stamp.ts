@@ -17,7 +17,7 @@ export interface StampOptions {
 /**
  * Build information in dist/build.json. It's reproducible: the same commit always has the same stamp. Outside of a git
  * checkout (an image is built without `.git`), `SLUICE_COMMIT` and `SOURCE_DATE_EPOCH`
- * (https://reproducible-builds.org/specs/source-date-epoch/) provide it; without them, the commit is unknown.
+ * (https://reproducible-builds.org/specs/source-date-epoch/) provide the values; without them, the commit is unknown.
  */
 export async function stampOf({ root, version, files, env }: StampOptions): Promise<Build> {
   const hash = createHash('sha256');
@@ -30,7 +30,7 @@ export async function stampOf({ root, version, files, env }: StampOptions): Prom
 
 type Commit = Pick<Build, 'commit' | 'committed_at' | 'modified'>;
 
-/** The commit that is checked out in `root` itself, ignoring a repository around it. */
+/** The commit that is checked out in `root` itself. Ignores a repository that contains `root`. */
 async function commitIn(root: string): Promise<Commit | undefined> {
   const git = async (...args: string[]) => (await run('git', ['-C', root, ...args])).stdout.trim();
   try {

@@ -1,8 +1,8 @@
 import { bold, bullet, example, item, paragraph, roff, subheading } from './roff.ts';
 
 /**
- * The roff of the Markdown that our pages use: paragraphs, lists, code blocks and tables; a heading starts a subsection. A row
- * of a table becomes a term (its first cell) with the other cells as text.
+ * Converts the Markdown that our pages use to roff: paragraphs, lists, code blocks and tables; a heading starts a
+ * subsection. A row of a table becomes a term (its first cell) with the other cells as text.
  */
 export function roffOf(markdown: string): string {
   const blocks = markdown.match(/^```[\s\S]*?^```$|^(?:.+\n?)+/gm) ?? [];
@@ -35,7 +35,7 @@ function rowsOf([head = '', , ...rows]: readonly string[]): string[] {
   });
 }
 
-/** A single text has no title, and neither has a column without one. */
+/** If a cell is the only one or its column has no title, its text gets no title. */
 function textOf(cell: string, title: string, count: number): string {
   if (title === '' || count === 1) return inline(cell);
   return cell === '**required**' ? `${bold('required')}.` : `${roff(title)}: ${inline(cell)}.`;

@@ -18,7 +18,7 @@ export interface ManPagesOptions {
   readonly date: string;
 }
 
-/** The manual pages by file name: of the program, of each command, and of the config file. */
+/** The manual pages by file name: for the program, for each command, and for the config file. */
 export async function manPages(options: ManPagesOptions): Promise<Map<string, string>> {
   const commands = await loadCommands();
   const program = buildProgram(commands);
@@ -51,7 +51,7 @@ function phrase(description: string): string {
   return sentence.charAt(0).toLowerCase() + sentence.slice(1);
 }
 
-/** The sections of the page about the command line that name a command in their heading. */
+/** The sections of the command-line page whose headings name a command. */
 function detailsOf(command: Command, page: string): string {
   const [, ...sections] = page.split(/^## /m);
   const own = sections.filter((section) => new RegExp(`^[^\\n]*\\b${command.name()}\\b`).test(section));
