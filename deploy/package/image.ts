@@ -17,9 +17,9 @@ export interface ImageOptions {
 
 /**
  * Builds a container image without a container engine: an OCI image layout in a tar file
- * (https://github.com/opencontainers/image-spec/blob/main/image-layout.md), and returns its file name. It has Node, the
- * C libraries of this machine that Node needs, and Sluice, but no shell. Paths, user and variables are those of the
- * Dockerfile.
+ * (https://github.com/opencontainers/image-spec/blob/main/image-layout.md), and returns its file name. The image has
+ * Node, the C libraries of this machine that Node needs, and Sluice, but no shell. Its paths, user and variables are
+ * the same as in the Dockerfile.
  */
 export async function makeImage({ into, epochSeconds }: ImageOptions): Promise<string> {
   const { version } = await readManifest();
@@ -60,21 +60,21 @@ export async function makeImage({ into, epochSeconds }: ImageOptions): Promise<s
 }
 
 interface LayerContent {
-  /** Writes the files of the layer below a folder, and returns their modes. */
+  /** Writes the layer's files below a folder, and returns their modes. */
   readonly fill: (root: string) => Promise<Modes>;
-  /** The number of the user and the group. */
+  /** The numeric ID of the user and of the group. */
   readonly owner: number;
-  /** The entries to store; by default all. */
+  /** The entries to store. Default: all. */
   readonly entries?: readonly string[];
 }
 
 const writableFolders = ['app/cache', 'data', 'tmp'];
 
-/** From what changes rarely to what changes with each version. */
+/** Ordered by how often they change: the last layer that has code changes with each version. */
 const layerContents: Readonly<Record<string, LayerContent>> = {
   node: { fill: addNode, owner: 0 },
   sluice: { fill: addSluice, owner: 0 },
-  // Only these folders are written to.
+  // These are the only folders that Sluice writes to.
   writable: { fill: addWritableFolders, owner: 1000, entries: writableFolders },
 };
 

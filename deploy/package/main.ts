@@ -27,7 +27,7 @@ const epochSeconds = Number(
 
 const options = { into, revision: flags.revision, epochSeconds };
 const deb = await makeDeb(options);
-// The other packages don't need rpmbuild, which Debian doesn't install by default.
+// The other packages can be built without rpmbuild, which Debian doesn't install by default.
 const rpm = await makeRpm(options).catch((error: unknown) => {
   if (error instanceof MissingTool) return error;
   throw error;

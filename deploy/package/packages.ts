@@ -4,17 +4,17 @@ import { join } from 'node:path';
 /** The checkout, with a built dist/. */
 export const checkout = join(import.meta.dirname, '../..');
 
-/** The included Node, named as on npm. */
+/** Name of the included Node on npm. */
 export const nodePackage = `node-linux-${process.arch}`;
 
-/** Names of machines in Debian and in images. */
+/** Machine names in Debian and in images. */
 export const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
 
-/** What a function takes that builds a package for a distribution. */
+/** Options of the functions that build a package for a distribution. */
 export interface PackageOptions {
-  /** An existing folder for the package. */
+  /** An existing folder in which to put the package. */
   readonly into: string;
-  /** The package's revision, for another package with the same version. */
+  /** The package's revision, to distinguish packages with the same version. */
   readonly revision: string;
   readonly epochSeconds: number;
 }
@@ -39,12 +39,12 @@ const readJson = async <T>(file: string): Promise<T> => JSON.parse(await readFil
 
 export const readManifest = (): Promise<Manifest> => readJson<Manifest>('package.json');
 
-/** The locked packages by their folder, such as `node_modules/pino`. */
+/** The locked packages by folder, such as `node_modules/pino`. */
 export async function readLock(): Promise<Readonly<Record<string, LockedPackage>>> {
   return (await readJson<{ packages: Record<string, LockedPackage> }>('package-lock.json')).packages;
 }
 
-/** A package that is part of what users get. */
+/** A package that users get. */
 export interface IncludedPackage {
   readonly name: string;
   readonly version: string;
@@ -61,7 +61,10 @@ export async function includedPackages(): Promise<IncludedPackage[]> {
   ];
 }
 
-/** The packages that the bundle excludes, with their required dependencies: what an installation needs besides Node. */
+/**
+ * The packages that the bundle excludes, with their required dependencies: what an installation needs in addition to
+ * Node.
+ */
 export async function packagesNeeded(): Promise<string[]> {
   const needed = Object.entries(await readLock()).filter(
     ([path, { dev, optional, peer }]) => path !== '' && !(dev || optional || peer),

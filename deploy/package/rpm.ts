@@ -5,7 +5,7 @@ import { normalize } from './stage.ts';
 import { readScript, stageSystem, systemModes } from './system-tree.ts';
 import { makeFolder, run } from './tools.ts';
 
-/** Names of machines in RPM packages. */
+/** Machine names in RPM packages. */
 const architectures: Readonly<Record<string, string>> = { x64: 'x86_64', arm64: 'aarch64' };
 
 /** Builds the RPM package and returns its file name. The same commit always produces the same bytes. */
@@ -22,7 +22,7 @@ export async function makeRpm({ into, revision, epochSeconds }: PackageOptions):
   const own = { version, release: revision, description_text: description, staged, node_requires };
   const macros = { ...own, _topdir: folder.path };
   const defines = Object.entries(macros).flatMap(([name, value]) => ['--define', `${name} ${value}`]);
-  // The folder has no .rpmmacros, which would change the package.
+  // This folder has no .rpmmacros, which would change the package.
   const env = { HOME: folder.path, SOURCE_DATE_EPOCH: String(epochSeconds) };
   await run('rpmbuild', [...defines, '--target', `${architecture}-linux`, '-bb', spec], { env });
   const file = `sluice-${version}-${revision}.${architecture}.rpm`;

@@ -2,10 +2,12 @@ import { chmod, cp, lutimes, mkdir, readdir, readFile, writeFile } from 'node:fs
 import { basename, dirname, join, relative } from 'node:path';
 import { checkout, nodePackage, packagesNeeded } from './packages.ts';
 
-/** What an installation has besides dist/ and node_modules/. */
+/** What an installation has in addition to dist/ and node_modules/. */
 const own = ['package.json', 'LICENSE', 'CHANGELOG.md', 'config', 'docs', 'src/cli/sluice', 'src/cli/sluice.js'];
 
-/** Copies what an installation needs besides Node into a folder, without other packages' tests and documentation. */
+/**
+ * Copies what an installation needs besides Node to a folder, without the tests and documentation of other packages.
+ */
 export async function stageInstallation(folder: string): Promise<void> {
   for (const path of [...own, 'dist']) await copy(path, folder, (file) => file !== 'man');
   for (const name of await packagesNeeded()) await copy(`node_modules/${name}`, folder, isNeededAtRunTime(name));
@@ -13,7 +15,7 @@ export async function stageInstallation(folder: string): Promise<void> {
   await writeFile(schema, JSON.stringify(JSON.parse(await readFile(schema, 'utf8'))));
 }
 
-/** Copies the included Node to where the command `sluice` finds it. */
+/** Copies the included Node to where the `sluice` command finds it. */
 export async function stageNode(folder: string): Promise<void> {
   for (const file of ['bin/node', 'LICENSE', 'package.json']) await copy(`node_modules/${nodePackage}/${file}`, folder);
 }
@@ -27,18 +29,18 @@ async function copy(path: string, folder: string, filter = (_: string): boolean 
 const unusedFolders = new Set(['test', 'tests', 'benchmark', 'benchmarks', 'bench', 'docs', 'example', 'examples']);
 const license = /^(licen[cs]e|copying|notice)/i;
 
-/** Other forms of a file that `import` finds. */
+/** Other variants of a file that `import` already finds. */
 const duplicates: Readonly<Record<string, readonly string[]>> = {
   re2js: ['build/index.umd.js', 'build/index.cjs'],
 };
 
-/** Whether a file or folder in a package may be loaded: code and data, and the license. */
+/** Whether a file or folder in a package may be loaded or must be kept: code, data, and the license. */
 function isNeededAtRunTime(name: string): (file: string) => boolean {
   const unused = duplicates[name] ?? [];
   return (file) => {
     const last = basename(file);
     if (unused.includes(file) || last.startsWith('.')) return false;
-    // Also called for folders, which have no ending.
+    // Also called for folders, which have no extension.
     if (!last.includes('.')) return !unusedFolders.has(last);
     return license.test(last) || /\.(js|cjs|mjs|json|node|wasm)$/.test(last);
   };

@@ -8,13 +8,13 @@ import { run } from './tools.ts';
 const sources = join(import.meta.dirname, 'system');
 const units = ['sluice.service', 'sluice-sync.service', 'sluice-sync.timer'];
 
-/** Where shells look for packages' completions; the folder for zsh depends on the distribution. */
+/** Where shells look for completions that packages install; the folder for zsh depends on the distribution. */
 const completions = {
   bash: 'bash-completion/completions/sluice',
   fish: 'fish/vendor_completions.d/sluice.fish',
 };
 
-/** Modes of the files that {@link stageSystem} writes. */
+/** Modes of the files written by {@link stageSystem}. */
 export const systemModes: Modes = {
   'usr/bin/sluice': 0o755,
   'usr/lib/sluice/src/cli/sluice': 0o755,
@@ -22,7 +22,10 @@ export const systemModes: Modes = {
   'etc/sluice/credentials': 0o700,
 };
 
-/** Writes what packages install: Sluice and its Node, the command, the units, a config, manual pages and completions. */
+/**
+ * Writes what packages install: Sluice and its Node, the command, systemd units, a config, manual pages and
+ * completions.
+ */
 export async function stageSystem(root: string, zshFolder: string): Promise<void> {
   const installation = join(root, 'usr/lib/sluice');
   await stageInstallation(installation);
@@ -35,7 +38,7 @@ export async function stageSystem(root: string, zshFolder: string): Promise<void
   await addDocumentation(root);
 }
 
-/** Reads a package's script. The functions that all scripts use replace its line `#FUNCTIONS#`. */
+/** Reads a package's script, and replaces its `#FUNCTIONS#` line with the functions that all scripts use. */
 export async function readScript(file: string): Promise<string> {
   const [script, functions] = await Promise.all(
     [file, join(sources, 'functions.sh')].map((one) => readFile(one, 'utf8')),
@@ -63,7 +66,7 @@ async function addSystemFiles(root: string): Promise<void> {
 const completionOf = async (installation: string, shell: string): Promise<string> =>
   `${await run(process.execPath, [join(installation, 'src/cli/sluice.js'), 'completion', shell])}\n`;
 
-/** The manual pages, compressed as Debian requires, without the time in the file. */
+/** The manual pages, compressed as Debian requires, without a timestamp in the file. */
 async function addManualPages(root: string): Promise<void> {
   const pages = join(checkout, 'dist/man');
   for (const name of await readdir(pages)) {
@@ -76,7 +79,7 @@ async function addDocumentation(root: string): Promise<void> {
   const folder = join(root, 'usr/share/doc/sluice');
   await mkdir(folder, { recursive: true });
   await cp(join(checkout, 'README.md'), join(folder, 'README.md'));
-  // Messages name these pages, so they aren't below usr/share/doc, which containers leave out.
+  // Messages refer to these pages, so they aren't below usr/share/doc, which containers leave out.
   await symlink('../../../lib/sluice/docs', join(folder, 'docs'));
   await symlink('../../../lib/sluice/CHANGELOG.md', join(folder, 'CHANGELOG.md'));
 }

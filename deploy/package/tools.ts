@@ -11,7 +11,7 @@ interface RunOptions {
   readonly env?: NodeJS.ProcessEnv;
 }
 
-/** The Debian package that has a program. */
+/** The Debian package that contains each program. */
 const packages: Readonly<Record<string, string>> = {
   'dpkg-deb': 'dpkg',
   git: 'git',
@@ -21,7 +21,7 @@ const packages: Readonly<Record<string, string>> = {
   tar: 'tar',
 };
 
-/** A program isn't installed; the message says which, and how to install it. */
+/** A program isn't installed; the message names it and how to install it. */
 export class MissingTool extends Error {}
 
 /** Runs a program and returns its output. */
@@ -41,7 +41,7 @@ export interface TemporaryFolder extends AsyncDisposable {
   readonly path: string;
 }
 
-/** A folder that exists until the end of the block that uses it. */
+/** A folder that is removed at the end of the block that uses it. */
 export async function makeFolder(): Promise<TemporaryFolder> {
   const path = await mkdtemp(join(tmpdir(), 'sluice-package-'));
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };

@@ -6,14 +6,14 @@ import { groupOfKey, keyOfGroup } from './group.ts';
 /** The current conditions and the stored state of alerts. Instants are epoch milliseconds. */
 export interface Look {
   readonly now: number;
-  /** How long a change waits for others of its group. */
+  /** How long a change waits for other changes in its group. */
   readonly settleMs: number;
-  /** Whether recoveries are reported. */
+  /** Whether to report recoveries. */
   readonly recovery: boolean;
   readonly conditions: readonly AlertCondition[];
   /**
-   * What a missing condition means for a stored row: `judged`, it is over; `unknown`, this scan does not
-   * know the subject or did not check it; `muted`, alerts about it are disabled.
+   * What it means if a stored row's condition is missing. `judged`: it is over. `unknown`: this scan does not know the
+   * subject or did not check it. `muted`: alerts about it are disabled.
    */
   readonly standing: (row: Pick<AlertRow, 'subject' | 'occasion'>) => 'judged' | 'unknown' | 'muted';
   readonly rows: readonly AlertRow[];
@@ -27,22 +27,23 @@ export interface Advance {
   readonly groups: readonly AlertGroupRow[];
   readonly dropGroups: readonly string[];
   readonly bulletins: readonly Bulletin[];
-  /** When a pending change is due to be reported; undefined: nothing is pending. */
+  /** When a pending change must be reported; undefined if nothing is pending. */
   readonly dueAt: number | undefined;
 }
 
-/** Backoff between messages about one group: 10, 30, 90 minutes, then four hours, until the group is calm. */
+/** Backoff between messages about a group: 10, 30, 90 minutes, then four hours each, until the group is calm. */
 const pauses = { firstMs: 600_000, maxMs: 4 * 3_600_000, factor: 3 };
-/** A row whose subject no scan has known for this long belongs to a removed job. */
+/** If no scan has known a row's subject for this long, the row belongs to a removed job. */
 const forgetMs = 30 * 86_400_000;
-/** How often an unchanged row is saved, so that rows of known subjects stay. */
+/** How often an unchanged row is saved again, so that rows with known subjects aren't forgotten. */
 const seenMs = 86_400_000;
 
 /**
  * The state machine of alerts: each subject and occasion opens once, escalates at most once and recovers once. A group
  * of alerts is sent as one message after a settling time in which others with the same cause can join, then with
- * growing pauses. So a cause that fails a thousand jobs, or that flaps all day, results in a few messages. Changes that
- * revert between two messages are not reported. Pure: the same input gives the same output in every process.
+ * growing pauses. A cause that makes a thousand jobs fail, or that flaps all day, therefore results in only a few
+ * messages. Changes that revert between two messages are not reported. Pure: the same input gives the same output in
+ * every process.
  */
 export function advance(look: Look): Advance {
   const rows = new Map(look.rows.map((row) => [keyOf(row), sane(row, look.now)]));
@@ -68,7 +69,7 @@ function keyOf({ subject, occasion }: Pick<AlertRow, 'subject' | 'occasion'>): s
   return JSON.stringify([subject, occasion]);
 }
 
-/** Clamps times in the future to now, so that setting the clock back does not extend a wait. */
+/** Clamps times in the future to now, so that setting the clock back does not make anything wait longer. */
 function sane(row: AlertRow, now: number): AlertRow {
   if (row.changed_at <= now && row.seen_at <= now && (row.cleared_at ?? 0) <= now) return row;
   const cleared = row.cleared_at === null ? null : Math.min(row.cleared_at, now);
@@ -97,7 +98,7 @@ function noticed(row: AlertRow | undefined, condition: AlertCondition, now: numb
   };
 }
 
-/** The next state of a row whose condition is missing. Undefined: delete it. */
+/** The next state of a row whose condition is missing; undefined: delete the row. */
 function missed(row: AlertRow, { now, standing, recovery }: Look): AlertRow | undefined {
   const stands = standing(row);
   if (stands === 'unknown') return now - row.seen_at > forgetMs ? undefined : row;
@@ -107,7 +108,7 @@ function missed(row: AlertRow, { now, standing, recovery }: Look): AlertRow | un
 
 function tellGroups(look: Look, rows: Map<string, AlertRow>): Omit<Advance, 'put' | 'drop'> {
   const { now } = look;
-  // A time in the future was recorded before the clock was set back.
+  // If a time is in the future, it was recorded before the clock was set back.
   const groups = look.groups.filter(({ told_at }) => told_at > now).map((group) => ({ ...group, told_at: now }));
   const known = new Map([...look.groups, ...groups].map((group) => [group.group_key, group]));
   const ours = [...rows.values()].filter((row) => look.standing(row) !== 'unknown');

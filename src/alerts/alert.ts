@@ -1,16 +1,16 @@
 import type { Occasion } from '../config/alerts.ts';
 
 /**
- * A condition that people should be alerted to. Conditions are computed from the store on each scan; which alerts were
- * sent is stored separately.
+ * A condition that people should be alerted to. Each scan computes the conditions from the store; the alerts that were
+ * sent are stored separately.
  */
 export interface AlertCondition {
   /** `job:orders`, `account:…`, `login:…`, `destination:main`, `scheduler`, `disk`, `source:…`, `config`, `clock`. */
   readonly subject: string;
   readonly occasion: Occasion;
-  /** 2 is an escalation of 1 and is alerted again. */
+  /** 2 means that the condition has escalated and is alerted again. */
   readonly level: 1 | 2;
-  /** Conditions with the same occasion and cause form one group. */
+  /** Conditions with the same occasion and the same cause form a group. */
   readonly cause: string;
   /** Start, epoch milliseconds. */
   readonly since: number;
@@ -22,11 +22,11 @@ export interface AlertCondition {
   readonly remindMs: number;
 }
 
-/** Details of an alert for a person. Instants are epoch milliseconds. */
+/** Details of an alert that help a person. Instants are epoch milliseconds. */
 export interface Detail {
-  /** Age of the data on the dashboard. */
+  /** How old the dashboard's data is. */
   readonly shows_as_of?: number;
-  /** A later upload had no response, so the dashboard may show newer data. */
+  /** A later upload got no response, so the dashboard may show newer data. */
   readonly in_doubt?: true;
   /** Nothing was ever published. */
   readonly shows_nothing?: true;

@@ -12,7 +12,7 @@ export interface RecordAlertsOptions {
   /** Path of the config. */
   readonly file: string;
   readonly now: number;
-  /** The details of a subject that is reported. Called outside the transaction. */
+  /** Returns details about a subject that is reported. Called outside the transaction. */
   readonly describe: (subject: string, occasion: Occasion) => Promise<Detail | undefined>;
 }
 
@@ -22,13 +22,13 @@ export type Seen = Pick<Look, 'conditions' | 'standing'>;
 /** The messages that a scan queued. */
 export interface Booked {
   readonly bulletins: readonly Bulletin[];
-  /** When there is more to report (epoch ms), even if nothing changes. */
+  /** When there will be more to report (epoch ms), even if nothing changes; undefined: never. */
   readonly dueAt: number | undefined;
 }
 
 /**
- * Stores the result of a scan and queues messages for the channels, all in one
- * transaction: of two processes with the same result only one sends it, and a crash neither loses nor repeats a message.
+ * Stores the result of a scan and queues messages for the channels, all in one transaction: if two processes have the
+ * same result, only one of them sends it, and a crash neither loses nor repeats a message.
  */
 export async function book(given: RecordAlertsOptions, seen: Seen): Promise<Booked> {
   const { store } = given;

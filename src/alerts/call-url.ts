@@ -13,11 +13,11 @@ interface Call {
   readonly timeoutMs: number;
 }
 
-/** Maximum characters of a response to show. */
+/** Maximum number of characters to show from a response. */
 const maxShown = 200;
 const answerLimitBytes = 16_384;
 
-/** One request on its own connection. Any 2xx is a success; redirects are not followed. */
+/** Sends one request on its own connection. Any 2xx status is a success; redirects are not followed. */
 export async function callUrl({ url, timeoutMs, ...call }: Call, { signal, now }: Surroundings): Promise<Sent> {
   const agent = new HttpAgent({ connectTimeoutMs: timeoutMs });
   try {

@@ -1,7 +1,7 @@
 import { seconds } from '../config/options/field.ts';
 import { type JsonSchema, option } from '../sdk/option.ts';
 
-/** Options that several channels declare. */
+/** Options that several channel types declare. */
 export const text: JsonSchema = { type: 'string', minLength: 1 };
 const address: JsonSchema = { ...text, pattern: '^https?://', writeOnly: true };
 

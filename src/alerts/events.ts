@@ -1,4 +1,4 @@
-/** Events of alerts. Each one follows the durable step that it names. */
+/** Alert events. Each one is emitted after the durable step that it names. */
 export type AlertEvents = {
   /** An alert is queued for the channels. */
   'alert.raised': {

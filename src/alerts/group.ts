@@ -1,7 +1,7 @@
 import type { Occasion } from '../config/alerts.ts';
 import type { AlertCondition } from './alert.ts';
 
-/** The key of a group: one occasion, one cause, the same channels and reminder interval. */
+/** What a group's alerts have in common: occasion, cause, channels and reminder interval. */
 export interface Group {
   readonly occasion: Occasion;
   readonly cause: string;
@@ -11,12 +11,12 @@ export interface Group {
 
 type Grouped = Pick<AlertCondition, 'occasion' | 'remindMs' | 'to'>;
 
-/** The text that identifies a group in the state. */
+/** The string that identifies a group in the state. */
 export function keyOfGroup({ occasion, remindMs, to }: Grouped, cause: string): string {
   return JSON.stringify([occasion, cause, remindMs, to]);
 }
 
-/** Parses the text of {@link keyOfGroup}. */
+/** Parses a string from {@link keyOfGroup}. */
 export function groupOfKey(key: string): Group {
   const [occasion, cause, remindMs, to] = JSON.parse(key) as [Occasion, string, number, string[]];
   return { occasion, cause, remindMs, to };

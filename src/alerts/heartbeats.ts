@@ -19,13 +19,13 @@ export interface HeartbeatsOptions {
 
 /**
  * Heartbeat (dead man's switch): a ping after each good result of a job, or at an interval. The receiver raises the
- * alarm if the pings stop. A lost ping is not repeated.
+ * alarm if the pings stop. A ping that failed is not repeated.
  */
 export class Heartbeats {
   readonly #given: HeartbeatsOptions;
   readonly #channels: readonly HeartbeatTarget[];
   readonly #underway = new Map<string, Promise<void>>();
-  /** When the last ping was sent, monotonic. */
+  /** When the last ping was sent, on the monotonic clock. */
   readonly #last = new Map<string, number>();
 
   constructor(given: HeartbeatsOptions) {
@@ -33,12 +33,12 @@ export class Heartbeats {
     this.#channels = [...given.alerts.channels.values()].filter((channel) => channel.type === 'heartbeat');
   }
 
-  /** Reports that a job delivered data, or that its data was unchanged. */
+  /** Call this when a job delivered data, or when its data was unchanged. */
   good(job: string): void {
     for (const channel of this.#channels) if (channel.jobs.includes(job)) this.#ping(channel);
   }
 
-  /** Pings the channels with an interval if they are due. Returns milliseconds until the next ping. */
+  /** Pings the channels that have an interval, if they are due. Returns the milliseconds until the next ping. */
   tick(): number {
     let wait = Number.POSITIVE_INFINITY;
     for (const channel of this.#channels) {
@@ -72,7 +72,7 @@ export class Heartbeats {
     this.#underway.set(channel.name, pinged);
   }
 
-  /** Records the result for the list of channels. An aborted ping has none. */
+  /** Records the result, which the list of channels shows. An aborted ping has no result. */
   async #beat(channel: HeartbeatTarget): Promise<{ problem?: string }> {
     const { clock, folder, signal, store } = this.#given;
     const { ok, message } = await ping(channel, { signal, folder, now: clock.now() });

@@ -24,9 +24,9 @@ export interface MessengerOptions {
 }
 
 /**
- * Sends queued messages to their channels: each channel on its own, in order, one process at a time, so that
- * a broken channel delays no other. A message is removed once the receiver accepted it. If the
- * process dies in between, it is sent again with the same ID.
+ * Sends queued messages to their channels, one process at a time. Each channel gets its messages in order and
+ * independently, so that a broken channel doesn't delay the others. A message is removed when the receiver has accepted
+ * it. If the process dies before that, the message is sent again with the same ID.
  */
 export class Messenger {
   readonly #given: MessengerOptions;
@@ -35,7 +35,7 @@ export class Messenger {
     this.#given = given;
   }
 
-  /** Sends what is due now. Returns when the next attempt is due (epoch ms); undefined: nothing waits. */
+  /** Sends what is due now. Returns when the next attempt is due (epoch ms), or undefined if nothing is waiting. */
   async sendDue(signal: AbortSignal): Promise<number | undefined> {
     const { store, alerts } = this.#given;
     const byChannel = Map.groupBy(await store.alerts.waiting(), ({ channel }) => channel);
@@ -53,7 +53,7 @@ export class Messenger {
     const lease = await store.leases.take(`alerts:${name}`);
     if (lease === undefined) return clock.now() + firstWaitMs;
     try {
-      // Read again under the lease, because another process may have sent them since.
+      // Read the messages again under the lease, because another process may have sent them in the meantime.
       const waiting = (await store.alerts.waiting()).filter((row) => row.channel === name);
       for (const row of waiting) {
         if (signal.aborted) return undefined;

@@ -1,6 +1,8 @@
 import type { Occasion } from '../config/alerts.ts';
 
-/** Headlines of an occasion for one subject, for several, and when it is over. `{}` is the name or the number. */
+/**
+ * An occasion's headlines for one subject, for several subjects, and when it is over. `{}` is the name or the number.
+ */
 interface Words {
   readonly one: string;
   readonly worse?: string;
@@ -96,7 +98,7 @@ const words: Readonly<Record<Occasion, Words>> = {
 
 export interface Said {
   readonly names: readonly string[];
-  /** True if all of them are at level 2. */
+  /** True if all subjects are at level 2. */
   readonly worse: boolean;
   readonly over: boolean;
 }
@@ -109,12 +111,12 @@ export function headline(occasion: Occasion, { names, worse, over }: Said): stri
   return (single ? (worse ? worst : one) : many).replace('{}', single ? names[0]! : String(names.length));
 }
 
-/** The name in a subject: `orders` for `job:orders`. */
+/** A subject's name: `orders` for `job:orders`. */
 export function nameOf(subject: string): string {
   return subject.includes(':') ? subject.slice(subject.indexOf(':') + 1) : subject;
 }
 
-/** The kind in a subject: `job` for `job:orders`. */
+/** A subject's kind: `job` for `job:orders`. */
 export function kindOf(subject: string): string {
   return subject.includes(':') ? subject.slice(0, subject.indexOf(':')) : subject;
 }

@@ -10,19 +10,22 @@ const dist = fileURLToPath(new URL('../../', import.meta.url));
 
 type Extension = (module: NodeJS.Module, file: string) => void;
 
-/** Whether the folder belongs to this user and no other user can write to it, because compiled code is executed. */
+/**
+ * Whether the folder belongs to this user and no one else can write to it. This matters because compiled code is
+ * executed.
+ */
 function isOurs(folder: string): boolean {
   const { uid, mode } = statSync(folder);
   return uid === process.getuid?.() && (mode & 0o022) === 0;
 }
 
 const dayMs = 86_400_000;
-/** The code of a build that wasn't used for this long is deleted: the build was replaced. */
+/** Code that hasn't been used for this long is deleted: its build has been replaced. */
 const maxUnusedMs = 30 * dayMs;
 
 /**
- * Records that a folder of code is used, by its time, and deletes those of builds that are no longer used; both once a day. A
- * process of such a build compiles again.
+ * Once a day, updates the folder's time to show that its code is used, and deletes the folders of builds that are no
+ * longer used. If such a build runs again, it compiles its code again.
  */
 function sweepOthers(folder: string, { isNew }: { readonly isNew: boolean }): void {
   const now = Date.now();
@@ -58,16 +61,16 @@ function compile(file: string, text: string, cachedData: Buffer | undefined): Sc
 }
 
 /**
- * Whether a script uses `import()`. If Node doesn't load the script itself, that's an experimental feature with a
- * warning.
+ * Whether a script uses `import()`. In a script that Node didn't load itself, that's an experimental feature and causes
+ * a warning.
  */
 const imports = (text: string): boolean => text.includes('import(');
 
 /**
  * Caches the compiled code of the package's files. It's stored at the end of a run, so it includes the functions that
- * the run called. Node's own cache only has the code that is compiled when a file is loaded, so a start with it takes
- * longer. V8 refuses code from another version, but doesn't notice if the code was compiled from another source text.
- * The folder's name therefore contains the build stamp.
+ * the run called. Node's own cache only has the code that is compiled when a file is loaded, so starting with it takes
+ * longer. V8 refuses code from another version, but doesn't notice if the code was compiled from a different source.
+ * That's why the folder's name contains the build stamp.
  */
 export class CompiledCode {
   readonly #cache: string;
@@ -80,8 +83,8 @@ export class CompiledCode {
   }
 
   /**
-   * Lets `require` use the compiled code. `compiles`: compiles files without cached code, for {@link save}; otherwise,
-   * Node loads them. Returns a function that loads a file by its path below dist/.
+   * Makes `require` use the compiled code. `compiles`: whether to compile files that have no cached code, for {@link
+   * save}; otherwise, Node loads them. Returns a function that loads a file by its path below dist/.
    */
   install({ compiles }: { readonly compiles: boolean }): (path: string) => unknown {
     this.#folder = this.#open();
@@ -103,14 +106,17 @@ export class CompiledCode {
     return (path) => require(join(dist, path));
   }
 
-  /** Stores the code of all loaded files if some had none. Without a writable folder, the next run compiles again. */
+  /**
+   * If some loaded files had no compiled code, stores the code of all of them. If the folder isn't writable, the next
+   * run compiles again.
+   */
   save(): void {
     if (this.#isComplete || this.#folder === undefined) return;
     try {
       for (const [file, script] of this.#loaded)
         writeChecked(join(this.#folder, nameOf(file)), script.createCachedData());
     } catch {
-      // A full or read-only disk.
+      // The disk is full or read-only.
     }
   }
 

@@ -8,27 +8,27 @@ import { Problem, renderProblem } from '../lib/problem.ts';
 import { redact } from '../lib/redact.ts';
 import { showTimesIn } from '../lib/time-text.ts';
 
-/** Flag, description and default of `--config`, the same for every command. */
+/** The `--config` flag with its description and default, the same for every command. */
 export const configFlag = ['-c, --config <file>', 'path of the config', usualConfig(process.env)] as const;
 
-/** Flag and description of `--without-secrets`, for commands that need no secret to do their work. */
+/** The `--without-secrets` flag with its description, for commands that can do their work without secrets. */
 export const withoutSecretsFlag = [
   '--without-secrets',
   'read no secrets and run no commands, and accept variables that are not set: for checks in CI',
 ] as const;
 
-/** The arguments that make a suggested command use this config: ` --config FILE`, or nothing. */
+/** The arguments that make a suggested command use this config: ` --config FILE`, or nothing for the default. */
 export function configArguments(file: string): string {
   if (file === configFlag[2]) return '';
   return ` ${commandLine('--config', file)}`;
 }
 
-/** Shows errors or warnings of a config. */
+/** Shows a config's errors or warnings. */
 export type ShowProblems = (problems: readonly Problem[], level?: 'error' | 'warn') => void | Promise<void>;
 
 /**
- * Loads the config of a command and shows its warnings. Throws if the file as a whole is unusable: its only
- * error, or `CONFIG_UNUSABLE` after showing all errors.
+ * Loads a command's config and shows its warnings. If the file as a whole is unusable, throws its only error, or shows
+ * all errors and throws `CONFIG_UNUSABLE`.
  */
 export async function openConfig(
   file: string,
@@ -51,7 +51,7 @@ export async function openConfig(
   });
 }
 
-/** Prints problems to standard error, redacted. Problems at the level `warn` stop nothing. */
+/** Prints problems to standard error, redacted. Those at the level `warn` don't stop anything. */
 export function showProblems(problems: readonly Problem[], level: 'error' | 'warn' = 'error'): void {
   for (const problem of problems) {
     const text = `${level === 'warn' ? 'warning ' : ''}${redact(renderProblem(problem))}`;
@@ -60,8 +60,8 @@ export function showProblems(problems: readonly Problem[], level: 'error' | 'war
 }
 
 /**
- * The named jobs, or all enabled ones. If a named job has an error or is unknown, throws
- * before anything is done. Without names, jobs with errors are left out and returned as `refused`.
+ * The named jobs, or all enabled ones. If a named job has an error or is unknown, throws before anything is done. If no
+ * jobs are named, those with errors are left out and returned as `refused`.
  */
 export function chooseJobs(
   { config, refused }: Loaded & { config: Config },

@@ -3,7 +3,7 @@ import { redact } from '../lib/redact.ts';
 
 /**
  * An uncaught exception ends the process, because its state is undefined. Node would print the error with all its
- * properties, such as a client's options with the password; this prints only the redacted stacks of the error and its
+ * properties, such as a client's options with the password; this only prints the redacted stacks of the error and its
  * causes.
  */
 export function installCrashReport(): void {

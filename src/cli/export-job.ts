@@ -4,7 +4,10 @@ import { formats } from '../formats/index.ts';
 import { Problem } from '../lib/problem.ts';
 import { withDefaults } from '../sdk/option.ts';
 
-/** The single job of `sync JOB --to FILE`, in the format of the file's extension or, if that is unknown, in its own. */
+/**
+ * The single job of `sync JOB --to FILE`. Its format is that of the file's extension, or the job's own if the extension
+ * is unknown.
+ */
 export async function jobForFile(jobs: readonly Job[], file: string): Promise<Job> {
   const [job, ...others] = jobs;
   if (job?.extract === undefined || others.length > 0) {
@@ -28,7 +31,7 @@ interface Written<T> {
   readonly result: T;
 }
 
-/** Atomically replaces a file: `write` writes a temporary file next to it, which is then renamed. */
+/** Replaces a file atomically: `write` writes a temporary file next to it, which is then renamed. */
 export async function replaceFile<T>(file: string, write: (part: string) => Promise<Written<T>>): Promise<T> {
   const part = `${file}.${process.pid}.part`;
   try {

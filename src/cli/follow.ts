@@ -5,7 +5,7 @@ import { outcomeLabel, waitingLabel } from './labels.ts';
 import type { JobView } from './progress.ts';
 import { Progress, type Screen } from './progress.ts';
 
-/** Draws the progress of these jobs from events until stopped. Does nothing without a screen. */
+/** Draws these jobs' progress from events until it's stopped. Does nothing without a screen. */
 export function followJobs(
   events: Pick<Events<SluiceEvents>, 'listen'>,
   { screen, jobs }: { readonly screen: Screen | undefined; readonly jobs: readonly { readonly name: string }[] },

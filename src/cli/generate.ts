@@ -7,7 +7,7 @@ import { listRegistries } from './registries.ts';
  * Generates files from folders and declarations: the lists of formats, transforms, channels, secrets providers and
  * migrations, the JSON Schema for editors, the reference pages of the config and of every connector, the table of the
  * service's endpoints, the log lines, the schema hashes, and the files quoted in pages. With `--check`, it writes
- * nothing and reports stale files with the command that updates them. `--into FOLDER` writes to another folder than the
+ * nothing, but reports stale files and the command that updates them. `--into FOLDER` writes to a folder other than the
  * checkout.
  */
 const root = resolve(import.meta.dirname, '../..');
@@ -20,7 +20,7 @@ interface Flags {
   readonly into: string;
 }
 
-/** Pages of connectors that no longer exist. */
+/** Reference pages of connectors that no longer exist. */
 async function orphansIn(
   into: string,
   { files, pagesFolder }: { files: ReadonlyMap<string, string>; pagesFolder: string },
@@ -29,7 +29,7 @@ async function orphansIn(
   return there.map((name) => `${pagesFolder}/${name}`).filter((name) => !files.has(name));
 }
 
-/** Writes files that differ, or reports them. True if there were none. */
+/** Writes the files that differ, or reports them. True if no file differs. */
 async function settle(files: ReadonlyMap<string, string>, { check, into }: Flags): Promise<boolean> {
   let isFresh = true;
   for (const [name, text] of files) {
@@ -48,7 +48,7 @@ async function settle(files: ReadonlyMap<string, string>, { check, into }: Flags
 }
 
 async function generate(flags: Flags): Promise<void> {
-  // Generated first, because the other modules import these lists.
+  // Generate these lists first, because the other modules import them.
   const isListed = await settle(await listRegistries(root), flags);
   if (!isListed && flags.check && flags.into === root) return;
   const { makeFiles, pagesFolder } = await import('./generated-files.ts');

@@ -18,14 +18,14 @@ const options = {
   timeout_seconds: timeout,
 };
 
-/** Maximum characters of the output to show. */
+/** Maximum number of characters to show from the output. */
 const maxShown = 200;
 const maxKept = 16_384;
 const lastWordsMs = 250;
 
 /**
- * Runs a program without a shell. It gets the event as JSON on standard input and its main facts as environment variables.
- * Exit code 0 is a success. On timeout, its process group is killed.
+ * Runs a program without a shell. It gets the event as JSON on standard input and the main facts as environment
+ * variables. Exit code 0 is a success. On timeout, the program's process group is killed.
  */
 export default defineChannel({ options, send });
 
@@ -59,7 +59,7 @@ function send(
     const done = (sent: Sent): void => {
       clearTimeout(timer);
       signal.removeEventListener('abort', cut);
-      // A pipe inherited by a child of the program would keep this process alive.
+      // If a child of the program has inherited a pipe, that pipe would keep this process alive.
       child.stderr.destroy();
       resolve(sent);
     };

@@ -21,7 +21,7 @@ const options = {
   timeout_seconds: timeout,
 };
 
-/** A channel without alerts, which is pinged while everything works. */
+/** A channel that sends no alerts, but is pinged while everything works. */
 export default defineChannel({ options });
 
 /** Sends one ping. */

@@ -18,7 +18,7 @@ export default defineChannel({
   },
 });
 
-/** Escapes the three special characters of Slack's text, and the code fence. */
+/** Escapes code fences and the three characters that are special in Slack's text. */
 function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('```', "'''");
 }

@@ -14,7 +14,7 @@ import { sanitizeOutput } from '../sanitize-output.ts';
 import { printable, renderTable } from '../table.ts';
 
 const messagesShown = 10;
-/** Further alerts usually have the same fix. */
+/** Alerts beyond this number usually have the same fix. */
 const maxFixes = 10;
 
 interface Listed {
@@ -27,7 +27,7 @@ interface Listed {
   readonly messages: readonly AlertMessageRow[];
 }
 
-/** Prints open alerts, the state of the channels, and the latest messages. */
+/** Prints open alerts, the channels' state, and the latest messages. */
 export async function listAlerts({
   config: file,
   json,
@@ -136,7 +136,7 @@ function tableOfOpenAlerts(open: Listed['open'], now: number): string {
       instantText(since),
       durationText(Math.max(0, now - since)),
       told >= level ? 'yes' : 'not yet',
-      // Only the cause fits in a line; "sluice history" shows the run.
+      // A line has only enough space for the cause; "sluice history" shows the run.
       what.replace(/^run \S+ failed: /, '').replace(/^(\d+) consecutive runs failed; last error: /, '$1 times: '),
     ]),
     paper,

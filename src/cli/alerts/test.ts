@@ -14,7 +14,7 @@ interface ChannelTest {
   readonly type: string;
   readonly ok: boolean;
   readonly message: string;
-  /** Waiting messages that are sent now because the channel works again; absent if there are none. */
+  /** Waiting messages that are sent now because the channel works again; absent if no messages are waiting. */
   readonly due?: number;
 }
 
@@ -57,7 +57,7 @@ async function testOne(channel: AlertChannel, config: Config, signal: AbortSigna
   return { channel: channel.name, type: channel.type, ok, message, ...(due === 0 ? {} : { due }) };
 }
 
-/** Makes waiting messages due now: a long-broken channel is retried only once an hour. */
+/** Makes waiting messages due now: a channel that has been broken for a long time is only retried once an hour. */
 async function skipBackoff(channel: string, config: Config): Promise<number> {
   const { openExistingStore } = await import('../open-existing-store.ts');
   const store = await openExistingStore(config);

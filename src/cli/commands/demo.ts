@@ -7,7 +7,10 @@ import { makeTempFolder } from '../../lib/temp-folder.ts';
 import type { CliCommand } from '../command.ts';
 import { onStop } from '../signals.ts';
 
-/** Fixed and harmless: only the demo's service accepts it, which listens on loopback and ends with the demo. */
+/**
+ * A fixed key is harmless: only the demo's service accepts it, and that service listens on loopback and ends with the
+ * demo.
+ */
 const demoKey = 'de'.repeat(20);
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);

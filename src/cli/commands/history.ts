@@ -21,7 +21,7 @@ interface Flags {
   readonly json?: true;
 }
 
-/** Number of runs searched for failed ones. */
+/** Number of runs to search for failed ones. */
 const maxSearched = 100_000;
 
 async function run(job: string | undefined, { config: file, limit, failed, run: id, json }: Flags): Promise<void> {
@@ -33,7 +33,7 @@ async function run(job: string | undefined, { config: file, limit, failed, run: 
     const filter = job === undefined ? {} : { job };
     const searched = failed === true ? maxSearched : limit;
     const rows = (await store?.runs.history({ ...filter, limit: searched })) ?? [];
-    // A job that was removed from the config keeps its history; only a name without any history is an error.
+    // If a job is removed from the config, its history is kept, so only a name that has no history is invalid.
     if (job !== undefined && rows.length === 0) chooseJobs(loaded, [job]);
     const shown = rows.filter(({ state }) => failed !== true || isFailedRun(state)).slice(0, limit);
     const throttles = failed === true ? [] : ((await store?.throttledJobs.history({ ...filter, limit })) ?? []);

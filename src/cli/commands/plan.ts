@@ -17,9 +17,9 @@ interface Flags {
   readonly json?: true;
 }
 
-/** More firings than this are shown as one line per job. */
+/** If there are more firings than this, each job gets one line. */
 const maxLines = 40;
-/** Number of jobs named in one sentence. */
+/** Maximum number of jobs to name in a sentence. */
 const maxNamed = 10;
 const right = { align: 'right' as const };
 let clockFormat: Intl.DateTimeFormat | undefined;
@@ -45,7 +45,7 @@ async function run({ config: file, until, firings, json, withoutSecrets }: Flags
   }
 }
 
-/** `most`: more firings than this are not listed one by one. */
+/** `most`: if there are more firings than this, they aren't listed one by one. */
 function textOf(report: PlanReport, most: number): string {
   const { firings = [], firings_in_all: all, until, accounts } = report;
   if (accounts.length === 0) return 'Nothing to plan: no destination in this config is usable.';
@@ -136,7 +136,7 @@ function verdictOf({ worst, expected, limit, spent_until, next }: AccountPlan): 
   ].join('\n');
 }
 
-/** A time in the time zone of the service: `2026-11-21 17:45 EST`. */
+/** A time in the service's time zone: `2026-11-21 17:45 EST`. */
 function timeText(at: number): string {
   clockFormat ??= new Intl.DateTimeFormat('en-US', { timeZone: 'America/New_York', timeZoneName: 'short' });
   const zoned = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO('America/New_York');

@@ -121,7 +121,7 @@ async function pagesOf(daemon: Daemon, { store, clock }: Runtime): Promise<Pages
   return (url) => pages.answer(url);
 }
 
-/** Loads the config. Its source document is much larger than the result and is released on return. */
+/** Loads the config. Its source document is much larger than the result, and is released when this returns. */
 async function takeConfig(
   file: string,
   { strict, show }: { strict: boolean; show: ShowProblems },
@@ -140,7 +140,7 @@ async function takeConfig(
 }
 
 function aborted(signal: AbortSignal): Promise<void> {
-  // The timer of the scheduler keeps the process alive.
+  // The scheduler's timer keeps the process alive.
   return new Promise((done) => {
     if (signal.aborted) done();
     signal.addEventListener('abort', () => done(), { once: true });

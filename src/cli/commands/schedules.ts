@@ -20,7 +20,7 @@ interface Flags {
   readonly json?: true;
 }
 
-/** A schedule with its job (null for `--try`). Without a schedule, the job runs only on request. */
+/** A schedule and its job (null for `--try`). A job without a schedule only runs on request. */
 interface Shown {
   readonly job: string | null;
   readonly schedule?: Schedule;

@@ -12,10 +12,10 @@ import { onStop, stopCode } from '../signals.ts';
 export interface ServeOptions {
   readonly host: string;
   readonly port: number;
-  /** A folder, or memory that leaves nothing behind. */
+  /** The data folder, or memory, in which case nothing is left behind. */
   readonly data: { readonly folder: string } | 'memory';
   readonly fixtures?: string;
-  /** Receives `{"url", "pid"}` and the URL of the control interface when the service is ready. */
+  /** Gets `{"url", "pid"}` and the control interface's URL when the service is ready. */
   readonly readyFile?: string;
   readonly uploadLimitBytes?: number;
   readonly limits: boolean;
@@ -53,7 +53,7 @@ function unwritable(file: string, cause: unknown): Problem {
   return new Problem({ code: 'SERVE_READY_FILE', family: 'config', message, where: { file }, cause });
 }
 
-/** Printed on standard output, never in the log, because logs are kept and keys must not be. */
+/** Keys are printed on standard output and never logged, because logs are kept and keys must not be. */
 function sayKey(key: string): void {
   process.stdout.write(
     `Created the company "Local" with one admin. API key of the admin (shown only once):\n\n  ${key}\n\n`,
@@ -64,7 +64,7 @@ function sayToken(url: string, token: string): void {
   process.stdout.write(`The control interface listens on ${url}. Token (shown only once):\n\n  ${token}\n\n`);
 }
 
-/** For a person at a terminal: URL, key, and a first request to try. */
+/** Shows a person at a terminal the URL, the key, and a first request to try. */
 function welcome({ data, fixtures }: ServeOptions, service: RunningService, madeToken: string | undefined): string {
   const { url, firstKey, control } = service;
   const known = fixtures === undefined ? 'the one shown at the first start' : `defined in ${fixtures}`;
@@ -81,8 +81,8 @@ function welcome({ data, fixtures }: ServeOptions, service: RunningService, made
 }
 
 /**
- * Writes the ready file. A generated control token is a secret, so it goes to a second file that only we
- * can read and that is removed when the service stops.
+ * Writes the ready file. A generated control token is a secret, so it's written to a second file that only this user
+ * can read, and that is removed when the service stops.
  */
 async function announce(file: string, service: RunningService, madeToken?: string): Promise<RunningService> {
   const { url, control } = service;
@@ -101,7 +101,7 @@ async function announce(file: string, service: RunningService, madeToken?: strin
   return { ...service, close };
 }
 
-/** Readers must never see a partial file. */
+/** Readers must never see an incomplete file. */
 async function writeWhole(file: string, text: string, mode = 0o666): Promise<void> {
   const unfinished = `${file}.${process.pid}.part`;
   await writeFile(unfinished, text, { mode });
@@ -124,7 +124,7 @@ interface Flags {
   readonly controlTokenFile?: string;
 }
 
-/** Parses the value of a flag as an integer. Throws a Problem that names the flag. */
+/** Parses a flag's value as an integer. Throws a Problem that names the flag. */
 function wholeNumber(flag: string, text: string, [least, most]: readonly [number, number]): number {
   const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
   if (value >= least && value <= most) return value;
@@ -156,7 +156,7 @@ function optionsOf(flags: Flags): Omit<ServeOptions, 'log'> {
   };
 }
 
-/** The options of the control interface; empty without `--control-port`. */
+/** The control interface's options; empty without `--control-port`. */
 async function controlOf({
   controlPort,
   controlToken,

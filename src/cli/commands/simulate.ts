@@ -20,7 +20,7 @@ interface Flags {
   readonly json?: true;
 }
 
-/** The time zone of the service's day. */
+/** The time zone that the service's days follow. */
 const zone = 'America/New_York';
 
 async function run({ config: file, json, withoutSecrets, ...flags }: Flags): Promise<void> {
@@ -58,7 +58,7 @@ function given({ faults, changes }: Pick<Flags, 'faults' | 'changes'>) {
   return { faults, changes };
 }
 
-/** Whole days of the service, which can have 23 or 25 hours. */
+/** Whole service days; a day can have 23 or 25 hours. */
 function spanOf({ days, from }: Pick<Flags, 'days' | 'from'>): { from: number; until: number } {
   const first = from ?? Temporal.Now.plainDateISO(zone);
   const at = (day: Temporal.PlainDate): number => day.toZonedDateTime(zone).epochMilliseconds;
@@ -88,7 +88,7 @@ function nothingFires({ file, jobs }: Config): Problem {
   });
 }
 
-/** A progress line on a terminal; nothing otherwise. */
+/** Prints a progress line on a terminal, otherwise nothing. */
 function showProgress({ from, until }: { from: number; until: number }): { onHour(now: number): void; end(): void } {
   const screen = process.stderr;
   if (screen.isTTY !== true) return { onHour: () => undefined, end: () => undefined };

@@ -19,7 +19,7 @@ async function showState(job: string | undefined, flags: Flags): Promise<void> {
   ]);
   await withStore(flags, async (store, config) => {
     const places = store === undefined ? [] : await placesOf(store, job);
-    // The state may have a job that is no longer in the config.
+    // The state may contain jobs that are no longer in the config.
     if (job !== undefined && places.length === 0) chooseJob(config, job);
     if (flags.json === true) return show({}, { text: jsonOutput(places), data: places });
     const none = `${job === undefined ? 'No job has a' : `${job} has no`} watermark or kept rows: every run reads everything.`;

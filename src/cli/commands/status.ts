@@ -90,7 +90,7 @@ function configText(config: NonNullable<Status['daemon']>['config']): string {
 const maxListed = 20;
 const maxNamed = 5;
 
-/** One line per condition. The text of some kinds names its subject already. */
+/** One line per condition. For some kinds, the text already names the subject. */
 function conditionText({ subject, level, what, fix }: Condition): string {
   const [kind = '', name] = subject.split(/:(.*)/s);
   const who = name === undefined || ['channel', 'stranded'].includes(kind) ? '' : `${printable(name)}: `;

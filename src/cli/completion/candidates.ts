@@ -1,25 +1,23 @@
 import type { Argument, Command, Option } from 'commander';
 
-/** A word that may come next, with what it means. */
+/** A word that may come next, and its meaning. */
 export interface Candidate {
   readonly word: string;
   readonly about: string;
 }
 
-/** Names in a config, by the name of an argument: `job`, `source`. */
+/** Names in a config, by argument name: `job`, `source`. */
 export type NamesOf = (argument: string) => readonly string[];
 
 interface Position {
   readonly command: Command;
-  /** Arguments of the command that are already written. */
+  /** The command's arguments that are already written. */
   readonly count: number;
   /** The option whose value comes next. */
   readonly open: Option | undefined;
 }
 
-/**
- * The words that may replace `current`, after the words of a command line. If there are none, the shell offers files.
- */
+/** The words that may replace `current`, given the words before it. If there are none, the shell offers files. */
 export function candidates(
   program: Command,
   { before, current, namesOf }: { before: readonly string[]; current: string; namesOf: NamesOf },
@@ -51,7 +49,7 @@ function positionAfter(program: Command, words: readonly string[]): Position {
   return { command, count, open };
 }
 
-/** The option that this word begins, if its value is the next word. */
+/** The option that this word begins, if its value must come next. */
 function openedBy(command: Command, word: string): Option | undefined {
   return command.options.find((one) => (one.long === word || one.short === word) && one.required);
 }
@@ -74,7 +72,7 @@ function lastIfVariadic({ registeredArguments }: Command): Argument | undefined 
   return last?.variadic === true ? last : undefined;
 }
 
-/** An argument such as `job|instance` takes the names of both. */
+/** An argument such as `job|instance` accepts the names of both. */
 function valuesOf(argument: Argument, namesOf: NamesOf): Candidate[] {
   const names = argument
     .name()

@@ -2,8 +2,9 @@ export const shells = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof shells)[number];
 
 /**
- * The completion of each shell. It asks Sluice for the words, one per line with a tab before their meaning, so that jobs
- * and sources in the config are current. Without words, the shell offers files.
+ * Each shell's completion script. It asks Sluice for the words, so that jobs and sources in the config are current.
+ * Sluice prints one word per line, followed by a tab and the word's meaning. If there are no words, the shell offers
+ * files.
  */
 export const scripts: Readonly<Record<Shell, string>> = {
   bash: `_sluice() {

@@ -2,7 +2,7 @@ import { scheduleText } from '../../config/show/schedule-text.ts';
 import { type ConfigChange, configChanges, type Version } from './config-changes.ts';
 import { type AccountPeak, planWeek, type WeekPlan } from './week-plan.ts';
 
-/** A figure in both configs; null in one that lacks its subject. */
+/** A figure before and after; null if that config doesn't have its subject. */
 interface Pair<T> {
   readonly before: T | null;
   readonly after: T | null;
@@ -16,17 +16,17 @@ export interface JobDifference {
   readonly firings_per_day: Pair<number>;
 }
 
-/** How a config differs from an earlier version of it. */
+/** How a config differs from an earlier version. */
 export interface ConfigDifference {
   readonly jobs: readonly JobDifference[];
   readonly firings_per_day: { readonly before: number; readonly after: number };
   readonly accounts: readonly ({ readonly destinations: string } & Pair<AccountPeak>)[];
   readonly changes: readonly ConfigChange[];
-  /** False if a day's requests exceed the limit of an account for which they didn't before. */
+  /** False if an account's requests on some day now exceed its limit, but didn't before. */
   readonly fits: boolean;
 }
 
-/** Compares two configs and the requests that their schedules need, without a state. */
+/** Compares two configs and the requests that their schedules need. Doesn't use a state. */
 export async function compareConfigs(before: Version, after: Version, now: number): Promise<ConfigDifference> {
   const changes = configChanges(before, after);
   const [old, fresh] = [await planWeek(before, now), await planWeek(after, now)];

@@ -5,10 +5,10 @@ import { showConfig } from '../../config/show/show-config.ts';
 import { below, type Path } from '../../config/text/document.ts';
 import { isMap } from '../../lib/is-map.ts';
 
-/** A loaded config; absent for a file that doesn't exist. */
+/** A loaded config; undefined for a file that doesn't exist. */
 export type Version = (Loaded & { readonly config: Config }) | undefined;
 
-/** A value that differs between two configs; absent in one that doesn't have it. */
+/** A value that differs between two configs; absent in a config that doesn't have it. */
 export interface ConfigChange {
   /** A JSON pointer, such as `/jobs/orders/schedule`. */
   readonly path: Path;
@@ -17,7 +17,8 @@ export interface ConfigChange {
 }
 
 /**
- * The configured values that differ. Secrets are hidden, and a variable that isn't read is shown instead of its value.
+ * The configured values that differ. Hides secrets. For a variable that isn't read, shows the variable instead of its
+ * value.
  */
 export function configChanges(before: Version, after: Version): ConfigChange[] {
   const [old, fresh] = [valuesOf(before), valuesOf(after)];
@@ -26,8 +27,8 @@ export function configChanges(before: Version, after: Version): ConfigChange[] {
 }
 
 /**
- * The text of each configured value by path. The config's folder is replaced, because it may differ between the
- * versions.
+ * The text of each configured value, by path. The config's folder is replaced in the values, because it may differ
+ * between the versions.
  */
 function valuesOf(version: Version): Map<Path, string> {
   const texts = new Map<Path, string>();

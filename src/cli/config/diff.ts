@@ -13,10 +13,10 @@ interface Flags {
   readonly json?: true;
 }
 
-/** The argument if there was no earlier version. */
+/** The argument that means that there was no earlier version. */
 const none = '/dev/null';
 
-/** Prints how a config differs from an earlier version of it. */
+/** Prints how a config differs from an earlier version. */
 export async function diffConfigs(
   earlier: string,
   { config: file, withoutSecrets, markdown, json }: Flags,
@@ -31,7 +31,7 @@ export async function diffConfigs(
   else if (!difference.fits) process.exitCode = exit.failed;
 }
 
-/** Errors in the earlier version don't count, because the edit may fix them. */
+/** Errors in the earlier version are ignored, because the edit may fix them. */
 async function openEarlier(file: string, withoutSecrets: true | undefined): Promise<Version> {
   const { loadConfig } = await import('../../config/load.ts');
   const { config, problems, ...loaded } = await loadConfig(file, { withoutSecrets });

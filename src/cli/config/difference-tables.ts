@@ -13,7 +13,7 @@ interface Table {
 const maxRows = 100;
 const right = { align: 'right' as const };
 
-/** The difference as text for a terminal. */
+/** The difference as plain text for a terminal. */
 export function differenceText(difference: ConfigDifference): string {
   const tables = tablesOf(difference).map(
     ({ title, columns, rows }) => `${title}\n${renderTable(columns, rows, { paper: process.stdout })}`,
@@ -21,7 +21,7 @@ export function differenceText(difference: ConfigDifference): string {
   return [verdictOf(difference), ...tables].join('\n\n');
 }
 
-/** The difference as Markdown for a merge request. The changed values, which may be long, are folded. */
+/** The difference as Markdown for a merge request. The changed values may be long, so they're folded. */
 export function differenceMarkdown(difference: ConfigDifference): string {
   const tables = tablesOf(difference).map((table) =>
     table.title === changesTitle
@@ -106,7 +106,7 @@ function markdownTable({ columns, rows }: Table): string {
 /** Longer values, such as queries, are truncated. */
 const maxCell = 200;
 
-/** A cell whose text contains no markup and no mention, and doesn't end the cell. */
+/** A table cell: its text can't contain markup or a mention, or end the cell. */
 function markdownCell(text: string): string {
   if (/^[\w ,.–→]*$/.test(text)) return text;
   const short = text.length > maxCell ? `${text.slice(0, maxCell)}…` : text;

@@ -2,22 +2,22 @@ import type { ShownConfig } from '../../config/show/show-config.ts';
 import type { ActiveRecord, RecordedFault, RejectedConfig } from '../../daemon/config/config-record.ts';
 import { instantText } from '../format.ts';
 
-/** Number of digits of a hash that distinguish two texts. */
+/** Number of hash digits that are enough to distinguish two files. */
 const shortHash = 12;
 
 /** A config, and the daemon that uses it. */
 export interface FoundConfig extends ShownConfig {
-  /** Absent: the config was read from the file. */
+  /** The daemon that uses the config; absent if the config was read from the file. */
   readonly daemon?: string;
   readonly file: string;
   readonly sha256: string;
-  /** The daemon for which it's active. */
+  /** How the daemon uses it, if it does. */
   readonly taken?: Omit<ActiveRecord, 'file' | 'sha256'>;
   /** Jobs in the file that can't run because of errors. */
   readonly left_out?: readonly string[];
 }
 
-/** The header of a shown config: who uses it, since when, and whether its file has changed since. */
+/** The header above a config: who uses it, since when, and whether its file has changed in the meantime. */
 export function configHead(
   { daemon, file, sha256, taken, left_out }: FoundConfig,
   { asked }: { asked: boolean },

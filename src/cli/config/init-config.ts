@@ -12,7 +12,7 @@ export interface InitResult {
   readonly config: string;
   /** The JSON Schema for editors, in the same folder. */
   readonly schema: string;
-  /** A small csv file for the first job of the starter; absent for another config. */
+  /** A small csv file for the starter config's first job; absent for any other config. */
   readonly sample?: string;
 }
 
@@ -28,8 +28,8 @@ const sampleName = 'sluice-sample.csv';
 
 /**
  * Writes a commented first config, its JSON Schema for editors, and a sample file to read. Each file is written
- * atomically. An existing config is kept unless `force` is set; the schema is always replaced; if a different file with
- * the sample's name exists, the sample gets another name.
+ * atomically. An existing config is kept unless `force` is set. The schema is always replaced. If a different file
+ * already has the sample's name, the sample gets another name.
  */
 export async function initConfig({ path, force = false, config: text }: InitConfigOptions): Promise<InitResult> {
   const config = resolve(path);
@@ -49,7 +49,7 @@ export async function initConfig({ path, force = false, config: text }: InitConf
   return { config, schema, sample: join(folder, name) };
 }
 
-/** Throws `INIT_EXISTS` if there's a file. */
+/** Throws `INIT_EXISTS` if the file exists. */
 export function refuseExisting(path: string): void {
   if (existsSync(path)) throw existing(path);
 }
@@ -60,12 +60,12 @@ async function starter(folder: string): Promise<{ name: string; rows: string; co
   return { name, rows, config: (await shipped('starter.yaml')).replaceAll(sampleName, name) };
 }
 
-/** A name for the sample that isn't used by a file with other contents. */
+/** A name for the sample: not one of an existing file with different contents. */
 async function freeName(folder: string, rows: string): Promise<string> {
   for (let n = 1; ; n++) {
     const name = n === 1 ? sampleName : sampleName.replace('.csv', `-${n}.csv`);
     const there = await readFile(join(folder, name), 'utf8').catch(({ code }: NodeJS.ErrnoException) =>
-      // The name is in use; any other error appears when the sample is written.
+      // The name is in use. If the file can't be read for another reason, writing the sample will fail.
       code === 'EACCES' || code === 'EISDIR' ? '' : rows,
     );
     if (there === rows) return name;

@@ -3,7 +3,7 @@ import { below } from '../../config/text/document.ts';
 import { didYouMean } from '../../lib/nearest.ts';
 import { Problem } from '../../lib/problem.ts';
 
-/** One part of a config, `jobs/orders`, with the enclosing maps; all of it if no part is named. */
+/** One part of a config, such as `jobs/orders`, with the maps that enclose it; the whole config if no part is named. */
 export function partOf({ values, from }: ShownConfig, asked: string | undefined): ShownConfig {
   if (asked === undefined) return { values, from };
   const keys = asked.split('/').filter((key) => key !== '');

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 
 /**
- * The text of a file in the package's config folder, which is three levels above the sources and four above the built
- * files.
+ * The text of a file in the package's config folder, which is three levels above the source files and four above the
+ * built ones.
  */
 export async function shipped(name: string): Promise<string> {
   for (const up of ['../../../config', '../../../../config']) {

@@ -28,7 +28,7 @@ export async function showActiveConfig(part: string | undefined, flags: Flags): 
   process.stdout.write(`${redact(text)}\n`);
 }
 
-/** The config that the daemon of this state folder uses; undefined if none is running or it hasn't recorded its config. */
+/** The config that this state folder's daemon uses; undefined if none is running or it hasn't recorded its config. */
 async function activeConfigOf(file: string): Promise<FoundConfig | undefined> {
   const [{ findStateFolder }, { openExistingStore }] = await Promise.all([
     import('../state-folder.ts'),

@@ -3,10 +3,10 @@ import type { ShownConfig } from '../../config/show/show-config.ts';
 import { below } from '../../config/text/document.ts';
 import { cellsOf } from '../table.ts';
 
-/** Column in which remarks begin; after a longer line, two spaces follow. */
+/** Column in which remarks begin. If a line is longer, two spaces precede its remark. */
 const remarkColumn = 52;
 
-/** A config as YAML, with a remark about the origin of each value. */
+/** A config as YAML, with a remark about each value's origin. */
 export function yamlLines({ values, from }: ShownConfig): string[] {
   return Object.entries(values).flatMap(([key, value]) =>
     linesOf(key, value, { path: below('', key), from, depth: 0, isTold: false }),
@@ -49,7 +49,7 @@ function isFullMap(value: unknown): value is Record<string, unknown> {
 
 const keyText = (key: string): string => stringify(key, { lineWidth: 0 }).trimEnd();
 
-/** Lists on one line; multi-line texts as a block. */
+/** Lists are on one line, multi-line texts in a block. */
 function memberText(key: string, value: unknown): string {
   if (typeof value === 'object') return `${keyText(key)}: ${JSON.stringify(value)}`;
   return stringify({ [key]: value }, { lineWidth: 0, blockQuote: 'literal' }).trimEnd();

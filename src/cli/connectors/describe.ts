@@ -45,7 +45,7 @@ function optionsAsData(options: OptionSet): object[] {
   }));
 }
 
-/** A line with a title; longer text is wrapped with a hanging indent. */
+/** A line with a title. Longer text is wrapped with a hanging indent. */
 function fact(title: string, text: string): string {
   return title.padEnd(10) + wrapped(text, ' '.repeat(10)).trimStart();
 }

@@ -13,7 +13,7 @@ interface Listed {
   readonly oauth: boolean;
   readonly resumes: boolean;
   readonly from: string;
-  /** Since when and why it's discontinued. */
+  /** When and why it was discontinued. */
   readonly retired?: string;
 }
 

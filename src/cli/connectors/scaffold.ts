@@ -6,7 +6,7 @@ import { commandLine } from '../../lib/command-line.ts';
 import { Problem } from '../../lib/problem.ts';
 import { shipped } from '../config/shipped-files.ts';
 
-/** The files of the template in the order in which they're listed, with descriptions. */
+/** The template's files with descriptions, in the order in which they're listed. */
 const files = {
   'acme.mts': 'the connector',
   'acme.world.mts': 'the environment for its tests',
@@ -14,7 +14,7 @@ const files = {
   'acme.md': 'the next steps',
 };
 
-/** Writes a working connector with its test world; writes nothing if one of the files exists. */
+/** Writes a working connector with its test world. If one of the files exists, writes nothing. */
 export async function scaffoldConnector(id: string, { into }: { into: string }): Promise<void> {
   await refuseName(id);
   const folder = resolve(into);
@@ -48,7 +48,7 @@ async function write(path: string, text: string): Promise<void> {
   }
 }
 
-/** Replaces the template's name in all its forms. */
+/** Replaces all forms of the template's name. */
 function renamed(text: string, { id, folder }: { id: string; folder: string }): string {
   const words = id.split('_').map((word) => word.charAt(0).toUpperCase() + word.slice(1));
   const forms: Readonly<Record<string, string>> = {

@@ -11,8 +11,7 @@ import { exit } from '../exit.ts';
 import { paint } from '../paint.ts';
 
 /**
- * Runs the standard suite on a connector file, with the test world (or worlds) next to it: `acme.mts`,
- * `acme.world.mts`.
+ * Runs the standard suite on a connector file, with one or more test worlds next to it: `acme.mts`, `acme.world.mts`.
  */
 export async function testConnector(given: string): Promise<void> {
   openSdkDoor();

@@ -9,7 +9,7 @@ interface ServiceCall {
   readonly key: string;
 }
 
-/** One call to the service as an external client; retries if rate-limited. */
+/** Calls the service once, as an external client would; retries if rate-limited. */
 export async function callService<T>(
   given: ServiceCall & { method: 'GET' | 'POST'; path: string; body?: object },
 ): Promise<T> {
@@ -33,7 +33,7 @@ async function textOf({ service, key, method, path, body }: Parameters<typeof ca
 const linesShown = 4;
 const widest = 100;
 
-/** Reads back from the service what its instances show, and how many requests it counted. */
+/** Reads from the service what its instances show and how many requests it counted. */
 export async function showArrived(given: ServiceCall & { pulled: string; store: Store }): Promise<void> {
   process.stdout.write('\n5. What the service shows now:\n');
   const targets = await given.store.targets.all();
@@ -52,7 +52,7 @@ export async function showArrived(given: ServiceCall & { pulled: string; store: 
   await showUsage(given);
 }
 
-/** A refresh is only queued, so the first response may come before its data. */
+/** A refresh is only queued, so the first responses may arrive before its data does. */
 async function dataOf(given: ServiceCall, instance: string): Promise<string> {
   for (let attempt = 0; ; attempt++) {
     try {

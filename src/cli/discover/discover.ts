@@ -69,7 +69,7 @@ async function discoverNamed({ name, pattern, signal }: Asked, flags: DiscoverFl
 
 const isUsable = ({ problem }: Dataset): boolean => problem === undefined;
 
-/** The config without the comments for new users. */
+/** The config without its comments for new users. */
 function bare(config: string): string {
   return config.replaceAll(/^(?:#.*\n)+\n?/gm, '');
 }

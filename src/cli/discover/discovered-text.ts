@@ -6,15 +6,15 @@ import { cellsOf, printable } from '../table.ts';
 
 /** What was found in a source. */
 export interface Discovered {
-  /** Its name in the config; absent for a path or URL. */
+  /** The source's name in the config; absent for a path or URL. */
   readonly source?: string;
   readonly connector: string;
   readonly datasets: readonly Dataset[];
-  /** A config with a job for each of them. */
+  /** A config with a job for each dataset. */
   readonly config?: string;
 }
 
-/** One paragraph per dataset: its name, what identifies a row, and its columns. */
+/** One paragraph per dataset: its name, what identifies a row, and the columns. */
 export function discoveredText({ connector, datasets, config }: Discovered): string {
   if (datasets.length === 0) return 'The source offers nothing to read, or nothing that this login may read.';
   const count = countOf(
@@ -46,7 +46,7 @@ function textOf({ name, kind, columns, key, cursors = [], notes = [], problem }:
   return [head, ...lines.map((line) => line.trimEnd()), ...remarks].join('\n');
 }
 
-/** The document of `discover --json`. */
+/** The document that `discover --json` prints. */
 export function discoveredJson({ source, connector, datasets, config }: Discovered): object {
   return {
     source,

@@ -6,11 +6,11 @@ import { sqliteSignature } from '../../sdk/records/foreign.ts';
 export interface SourceAddress {
   readonly connector: 'db' | 'file';
   readonly options: Readonly<Record<string, string>>;
-  /** The selected part of the source: a file or a glob. */
+  /** The selected part of the source, as a file name or glob. */
   readonly pattern?: string;
 }
 
-/** Whether a text is a path or URL: names in a config have only letters, digits, `_` and `-`. */
+/** Whether this is a path or URL instead of a name: names in a config have only letters, digits, `_` and `-`. */
 export function isAddress(text: string): boolean {
   return !/^[\w-]+$/.test(text);
 }
@@ -31,7 +31,7 @@ function isSqlite(path: string): boolean {
   try {
     file = openSync(path, 'r');
   } catch {
-    // The connector reports why it can't be read.
+    // The connector will report why it can't be read.
     return false;
   }
   try {
