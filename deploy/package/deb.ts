@@ -24,8 +24,8 @@ export async function makeDeb({ into, revision, epochSeconds }: PackageOptions):
   const size = await installedSize(root);
   await addControl(join(root, 'DEBIAN'), controlOf({ full, architecture, size, description }));
   const file = `sluice_${full}_${architecture}.deb`;
-  // zstd, because Debian has supported it since version 12, and it only takes a tenth of the time that xz takes. One thread, because the
-  // bytes depend on the number of threads.
+  // zstd, because Debian has supported it since version 12, and it only takes a tenth of the time that xz takes.
+  // One thread, because the bytes depend on the number of threads.
   const flags = ['--root-owner-group', '-Zzstd', '-z12', '--threads-max=1'];
   await run('dpkg-deb', [...flags, '--build', root, join(into, file)], {
     env: { SOURCE_DATE_EPOCH: String(epochSeconds) },

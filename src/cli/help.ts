@@ -1,19 +1,19 @@
 import type { Command } from 'commander';
 
-/** A command line that works as typed, and what it does. */
+/** A command line that works as it is, and what it does. */
 export type Example = readonly [line: string, about: string];
 
-/** What `--help` and the manual page of a command say besides its arguments and options. */
+/** What a command's `--help` and manual page say in addition to its arguments and options. */
 export interface HelpDetails {
-  /** Paragraphs. A subcommand shows those of its command. */
+  /** Paragraphs. A subcommand shows the paragraphs of its command. */
   readonly notes?: readonly string[];
   /** Exit codes and their meanings. */
   readonly exitCodes?: readonly (readonly [code: string, meaning: string])[];
-  /** A subcommand shows those that contain its name. */
+  /** A subcommand shows only the examples that contain its name. */
   readonly examples: readonly Example[];
 }
 
-/** Adds the details to `--help` of a command and of its subcommands, which must be registered before. */
+/** Adds the details to the `--help` of a command and of its subcommands, which must already be registered. */
 export function addHelp(command: Command, details: HelpDetails): void {
   command.addHelpText('after', () => `\n${detailsText(command, details)}`);
   for (const part of command.commands) addHelp(part, detailsOfPart(part, details));
@@ -25,7 +25,7 @@ export function detailsOfPart(part: Command, { examples, ...rest }: HelpDetails)
   return { ...rest, examples: examples.filter(([line]) => `${line} `.startsWith(`${words} `)) };
 }
 
-/** Longer terms have their text on the next line. */
+/** If a term is longer than this, its text begins on the next line. */
 const maxTerm = 52;
 
 function detailsText(command: Command, { notes = [], exitCodes = [], examples }: HelpDetails): string {

@@ -7,7 +7,7 @@ import { levels } from './log-flag.ts';
 import { type Canvas, paint, type Tone } from './paint.ts';
 import { printable } from './table.ts';
 
-/** A terminal, or another destination of log lines. */
+/** Where log lines go: a terminal, or something else. */
 export interface LogScreen extends Canvas {
   write(text: string): unknown;
 }
@@ -45,7 +45,7 @@ function logWith(known: object, write: Write): Log {
   };
 }
 
-/** `name=value` pairs on one line; multi-line values follow on their own lines. */
+/** Returns `name=value` pairs on one line; multi-line values follow on their own lines. */
 function factsText(facts: object): string {
   const entries = Object.entries(facts).filter(([, value]) => value !== undefined);
   const isLong = ([, value]: [string, unknown]): boolean => typeof value === 'string' && value.includes('\n');
@@ -60,7 +60,7 @@ function factText(name: string, value: unknown): string {
   return inspect(value, { breakLength: Number.POSITIVE_INFINITY, compact: true, depth: 3 });
 }
 
-/** Instants, durations and sizes are recognized by the field names of events. */
+/** Recognizes instants, durations and sizes by the field names that events use. */
 function numberText(name: string, value: number): string {
   if (name === 'at' || name === 'until') return instantText(value).replace(' ', 'T');
   if (name === 'milliseconds') return durationText(value).replaceAll(' ', '');

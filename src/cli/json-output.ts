@@ -15,6 +15,6 @@ export function jsonOutput(value: unknown): string {
 
 /** The JSON form of a problem. */
 export function problemJson({ code, family, message, where, seen, allowed, next }: Problem): object {
-  // Rewrites only the advice and not the whole document, because rows must not be changed.
+  // Rewrites only the advice, not the whole document, because rows must not be changed.
   return { code, family, message, where, seen, allowed, next: next === undefined ? undefined : advised(next) };
 }

@@ -7,7 +7,7 @@ const outcomeLabels: Partial<Record<RunOutcome['state'], string>> = {
   waiting_login: 'login refused',
 };
 
-/** The outcome of a run, in a few words for a progress line. */
+/** A run's outcome in a few words, for a progress line. */
 export function outcomeLabel(state: RunOutcome['state']): string {
   return outcomeLabels[state] ?? state;
 }
@@ -17,7 +17,7 @@ const waitingLabels: Readonly<Record<string, string>> = {
   ACCOUNT_PAUSED: 'rate-limited',
 };
 
-/** Why a payload waits, in a few words, by the code of the problem. */
+/** Why a payload is waiting, in a few words, by the problem's code. */
 export function waitingLabel({ code, until }: { readonly code: string; readonly until?: number }, now: number): string {
   if (code === 'SEND_SLOTS_BUSY' && until !== undefined) {
     return `waiting for requests that had no response; sends in ${durationText(Math.max(0, until - now))}`;

@@ -45,5 +45,7 @@ async function runCommand(): Promise<void> {
 
 tolerateLostOutput(process.argv[2]);
 installCrashReport();
-/** Resolves when the command has ended. The entry point awaits it: Node reports a promise that never settles. */
+/**
+ * Resolves when the command has ended. The entry point awaits this, because Node reports a promise that never settles.
+ */
 export const ended: Promise<void> = runCommand();

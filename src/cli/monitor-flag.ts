@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import type { MonitorAddress } from '../config/config.ts';
 
-/** Parses `HOST:PORT`, `[::1]:PORT`, or a port alone, which means loopback. */
+/** Parses `HOST:PORT`, `[::1]:PORT`, or just a port, which means loopback. */
 export function monitorAddress(text: string): MonitorAddress {
   const { host = '', port } = /^(?:(?<host>\[[\da-fA-F:.%]+\]|[^:[\]]+):)?(?<port>\d{1,5})$/.exec(text)?.groups ?? {};
   if (port === undefined || Number(port) > 65_535) {

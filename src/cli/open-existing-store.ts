@@ -3,7 +3,10 @@ import { systemClock } from '../lib/clock.ts';
 import { hasDatabase } from '../state/engine/has-database.ts';
 import type { Store } from '../state/store.ts';
 
-/** A config's state, if there is one. Read-only commands create nothing. Throws like {@link hasDatabase}. */
+/**
+ * A config's state; undefined if it doesn't exist yet. Read-only commands create nothing. Throws like {@link
+ * hasDatabase}.
+ */
 export async function openExistingStore({ state }: Pick<Config, 'state'>): Promise<Store | undefined> {
   if (!hasDatabase(state)) return undefined;
   const { openStore } = await import('../state/store.ts');

@@ -1,4 +1,4 @@
-/** The meaning of a color. It only repeats what the text says. */
+/** What a color means. The text always says the same. */
 export type Tone = 'good' | 'bad' | 'waiting' | 'quiet';
 
 /** The part of a terminal stream that determines color support. */
@@ -23,7 +23,7 @@ const tones: readonly (readonly [RegExp, Tone])[] = [
   [/^(superseded|never|queued)/, 'quiet'],
 ];
 
-/** The tone of a job's state, by its label. */
+/** The tone for a job's state, by its label. */
 export function toneOf(state: string): Tone | undefined {
   return tones.find(([words]) => words.test(state))?.[1];
 }

@@ -30,12 +30,12 @@ const rowsShown = 10;
 interface PreviewOptions {
   readonly config: Config;
   readonly jobs: readonly Job[];
-  /** Jobs left out because of errors in the config. */
+  /** Jobs that were left out because of errors in the config. */
   readonly refused: readonly string[];
   readonly json: boolean;
-  /** Whether to compare the result with the last payload of the instance. */
+  /** Whether to compare the result with the instance's last payload. */
   readonly diff: boolean;
-  /** Receives what the only job would send. */
+  /** The file to write what the only job would send. */
   readonly file?: string | undefined;
   readonly signal: AbortSignal;
 }
@@ -47,11 +47,11 @@ interface Shown {
   readonly problem?: Problem;
   readonly warnings?: readonly RunWarning[];
   readonly compared?: Compared;
-  /** What a real run would do with it, as text. */
+  /** What a real run would do with the result, as text. */
   readonly would: string;
 }
 
-/** Dry run: extracts and encodes each job, shows the first rows and what would be sent. Returns the exit code. */
+/** Dry run: extracts and encodes each job, and shows the first rows and what would be sent. Returns the exit code. */
 export async function showPreviews(given: PreviewOptions): Promise<number> {
   const { config, refused, json, diff, file, signal } = given;
   const jobs = file === undefined ? given.jobs : [await exported(given.jobs, file)];
@@ -80,7 +80,10 @@ function exitCodeOf(all: readonly Shown[]): number {
   return problems.length > 0 ? exit.failed : exit.ok;
 }
 
-/** Opens the real state only if a token may have to be renewed and stored; jobs without a login write nothing. */
+/**
+ * If a job has a login, opens the real state, because a token may have to be renewed and stored. Otherwise writes
+ * nothing.
+ */
 async function openForPreview(
   config: Config,
   jobs: readonly Job[],
@@ -100,9 +103,9 @@ interface Previewing {
   readonly store: Store | undefined;
   readonly logins: LoginRegistry | undefined;
   readonly signal: AbortSignal;
-  /** Receives the bytes that would be sent. */
+  /** The file to write the bytes that would be sent. */
   readonly payloadPath?: string;
-  /** The rows go to a file only, so the target isn't checked. */
+  /** The rows only go to a file, so the target isn't checked. */
   readonly isForFile?: boolean;
 }
 
@@ -196,13 +199,13 @@ async function guardOf(source: Source, { config, store }: { config: Config; stor
 
 const warned = ({ list }: RunWarnings): Pick<Shown, 'warnings'> => (list.length === 0 ? {} : { warnings: list });
 
-/** Known facts about the instance; none without a state, or if a declared data source must be created first. */
+/** Known facts about the instance; none if there is no state, or if a declared data source doesn't exist yet. */
 interface Target {
   readonly store: Store | undefined;
   readonly address: TargetAddress | undefined;
 }
 
-/** The checkpoint of a job that keeps rows; other jobs are shown in full. */
+/** The checkpoint of a job that keeps rows. All other jobs are shown in full. */
 async function checkpointOf(
   job: Job,
   { store, address }: Target,

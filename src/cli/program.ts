@@ -8,7 +8,7 @@ import { addHelp } from './help.ts';
 
 const commandsFolder = new URL('./commands/', import.meta.url);
 
-/** The order of commands in the help: as a new user needs them. Others follow by name. */
+/** The order of commands in the help follows what a new user needs. All other commands follow by name. */
 const order = [
   'demo',
   'init',
@@ -38,14 +38,17 @@ const order = [
   'serve',
 ];
 
-/** The first commands of a new user. */
+/** The commands that a new user runs first. */
 const examples = [
   ['sluice demo', 'see it work, no setup needed'],
   ['sluice init', 'create a first config'],
   ['sluice sync --dry-run', 'preview what would be sent'],
 ] as const;
 
-/** Loads the requested command only, or all: loading all would slow down every short command. Completion needs all. */
+/**
+ * Loads only the requested command, or all commands. Loading all would slow down every short command, but completion
+ * needs all.
+ */
 export async function loadCommands(asked?: string): Promise<CliCommand[]> {
   const all = readdirSync(commandsFolder).filter((file) => /^[a-z-]+\.[tj]s$/.test(file));
   const named = all.filter((file) => file.replace(/\..*$/, '') === asked);
@@ -62,7 +65,7 @@ export function commandNames(): Set<string> {
   return new Set(readdirSync(commandsFolder).map((file) => basename(file).replace(/\..*$/, '')));
 }
 
-/** The command line with these commands. */
+/** Returns the command line with these commands. */
 export function buildProgram(commands: readonly CliCommand[]): Command {
   const program = new Command('sluice')
     .description(

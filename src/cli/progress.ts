@@ -2,10 +2,10 @@ import { bytesText, countOf, countText, durationText } from './format.ts';
 import { type Canvas, paint, toneOf } from './paint.ts';
 import { cellsOf, clip, printable } from './table.ts';
 
-/** The displayed progress of one job. */
+/** What is displayed about one job. */
 export interface JobView {
   readonly job: string;
-  /** A few words: queued, reading, sending, delivered, unchanged, failed … */
+  /** A short label: queued, reading, sending, delivered, unchanged, failed … */
   state: string;
   rows: number;
   bytes: number;
@@ -18,7 +18,7 @@ export interface Screen extends Canvas {
   /** Both are 0 if the terminal's size is unknown, as in a container or under `script`. */
   readonly columns?: number;
   readonly rows?: number;
-  /** True while earlier output is still buffered: another drawing would only add to it. */
+  /** True while earlier output is still buffered. Drawing again would only add to it. */
   readonly writableNeedDrain?: boolean;
   write(text: string): unknown;
 }
@@ -28,9 +28,9 @@ const nameCells = 20;
 const stateCells = 17;
 
 /**
- * Draws one line per job, in place on a terminal; on a pipe, prints one plain line per change of state. If the terminal
- * has fewer lines than jobs, shows the active ones and counts the rest. `refresh` is cheap and may be called for every
- * event.
+ * On a terminal, draws one line per job in place. On a pipe, prints one plain line whenever a job's state changes. If
+ * the terminal has fewer lines than jobs, shows the active jobs and the number of the others. `refresh` is cheap and
+ * may be called for every event.
  */
 export class Progress {
   readonly #screen: Screen;
@@ -50,7 +50,10 @@ export class Progress {
     for (const job of jobs) if (!this.#views.has(job)) this.#views.set(job, inLine(job));
   }
 
-  /** Updates a job. A change of state is shown immediately on a pipe, within a tenth of a second on a terminal. */
+  /**
+   * Updates a job. If its state changes, shows that immediately on a pipe, and within a tenth of a second on a
+   * terminal.
+   */
   refresh(job: string, news: Partial<Omit<JobView, 'job'>>): void {
     const view = this.#views.get(job) ?? inLine(job);
     const turned = news.state !== undefined && news.state !== view.state;
@@ -80,7 +83,7 @@ export class Progress {
     this.#drawn = lines.length;
   }
 
-  /** One line less than the terminal has: if the cursor can't return to the first line, redrawing would scroll. */
+  /** Leaves one terminal line free: if the cursor can't return to the first line, redrawing would scroll. */
   #lines(): string[] {
     const room = Math.max(2, (this.#screen.rows || 24) - 1);
     const views = [...this.#views.values()];

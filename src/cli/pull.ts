@@ -9,20 +9,20 @@ import type { Pull, PullRequest } from '../service/refresh/pull.ts';
 import { bytesFd, type RefreshOrder, type RefreshOutcome } from './refresh/protocol.ts';
 import { startChild } from './refresh/start-child.ts';
 
-/** Memory of the whole process, including code, and the stall timeout of a source. */
+/** The memory limit for the whole process, including its code, and the stall timeout for a source. */
 const defaultLimits: RefreshOrder['limits'] = { memoryBytes: 768 * 1024 * 1024, stallMs: 2 * 60_000 };
 
 /**
- * Refreshes data sources of the embedded service with their own connectors from the catalog. Service and connectors
- * don't know each other; the command that starts the service joins them here. Each refresh is a separate process: the
- * creator of a data source controls what it does, so it's isolated from disk, memory and network in ways that no
+ * Refreshes the embedded service's data sources with their connectors from the catalog. Service and connectors don't
+ * know each other; the command that starts the service joins them here. Each refresh is a separate process: the creator
+ * of a data source controls what the refresh does, so it's isolated from disk, memory and network in ways that no
  * connector can bypass.
  */
 export const pullDatasource: Pull = (request) => pullWith({}, request);
 
 export interface PullOptions {
   readonly limits?: RefreshOrder['limits'];
-  /** What the process runs; by default, `refresh/child`. */
+  /** The file that the process runs. Default: `refresh/child`. */
   readonly entry?: string;
 }
 
@@ -57,14 +57,14 @@ export async function* pullWith(
   }
 }
 
-/** Maximum characters of the child's standard error to keep. */
+/** Maximum number of characters to keep from the child's standard error. */
 const maxErrorChars = 10_000;
 
-/** The outcome that the child process reports; a failure if it exits without one. */
+/** The outcome that the child process reports. If it exits without one, a failure. */
 function outcomeOf(child: ChildProcess): Promise<RefreshOutcome> {
   let errorText = '';
   child.stderr!.setEncoding('utf8').on('data', (text: string) => {
-    // Keeps one extra character, which shows that the text was truncated.
+    // Keeps one more character, which shows that the text was truncated.
     errorText = (errorText + text).slice(0, maxErrorChars + 1);
   });
   return new Promise((resolve) => {

@@ -18,17 +18,17 @@ import {
 } from './protocol.ts';
 import { readWords, type SyncWords } from './sync-words.ts';
 
-/** How long a daemon may take to accept. A busy one isn't worth waiting for. */
+/** How long a daemon may take to accept. It's not worth waiting for a busy daemon. */
 const acceptMs = 500;
 /**
- * A daemon that misses this many keepalives counts as lost; if it only hung, its own watchdog would have killed it
- * before.
+ * A daemon that misses this many keepalives is considered lost. If it only hung, its own watchdog would have killed it
+ * earlier.
  */
 const maxSilence = 9;
 
 /**
- * Hands a `sluice sync` over to the daemon of its state folder, which has already loaded everything. True if the daemon
- * ran the jobs; otherwise, this process must run them. Loads as little code as possible, because it's called before
+ * Hands a `sluice sync` over to its state folder's daemon, which has already loaded everything. True if the daemon ran
+ * the jobs; otherwise, this process must run them. Loads as little code as possible, because this is called before
  * anything else.
  */
 export async function handOver(words: readonly string[]): Promise<boolean> {
@@ -72,7 +72,7 @@ function factsOf(stream: NodeJS.WriteStream): TerminalFacts {
 
 /** One conversation with a daemon. */
 class Call {
-  /** Undefined if the daemon ran the jobs, otherwise the reason why it didn't. */
+  /** Resolves to undefined if the daemon ran the jobs, otherwise to the reason why it didn't. */
   readonly ended: Promise<string | undefined>;
   readonly #socket: Socket;
   readonly #asked: SyncWords;
@@ -113,7 +113,7 @@ class Call {
     else if (this.#phase === 'confirming') this.#begin(message);
   }
 
-  /** The last moment at which this process may run the jobs. */
+  /** Until now, this process may run the jobs itself. */
   #confirm({ accepted }: DaemonMessage): void {
     const reason = accepted === undefined ? 'its response is not valid' : (whyApart(accepted) ?? this.#asked.stays);
     if (reason !== undefined) {
@@ -155,7 +155,7 @@ class Call {
     if (this.#phase !== 'over') this.#socket.write(`${JSON.stringify(message)}\n`);
   }
 
-  /** The connection failed. If the daemon may have begun, this process must not run the jobs again. */
+  /** The connection failed. If the daemon may have begun the runs, this process must not run the jobs again. */
   #fail(why: string): void {
     const { jobs, json, flag } = this.#asked;
     const loss: Loss = { why, jobs, json, flag, code: this.#stop?.code() };
@@ -177,7 +177,7 @@ class Call {
   }
 }
 
-/** Why runs in the daemon would differ from runs in this process; undefined if they wouldn't. */
+/** Why runs in the daemon would differ from runs in this process; undefined if they would be the same. */
 function whyApart(daemon: DaemonFacts): string | undefined {
   if (!isSame(daemon.namespaces, namespaces())) return 'the daemon is in another container or sandbox';
   return isSameEnvironment(daemon) ? undefined : 'the daemon has another environment';

@@ -13,7 +13,7 @@ export interface ConfigTerms {
   readonly loaded: Pick<Loaded, 'problems' | 'warnings' | 'refused'>;
 }
 
-/** Doesn't retain the source document, which may be large. */
+/** The result doesn't retain the source document, which may be large. */
 export function termsOf(
   config: Config,
   record: ConfigRecord,

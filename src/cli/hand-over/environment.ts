@@ -4,19 +4,19 @@ import type { DaemonFacts } from './protocol.ts';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Variables that Node, its libraries and Sluice read, besides those that a config uses. The compile cache doesn't
- * affect results.
+ * Variables that Node, its libraries and Sluice read, in addition to those that the config uses. The compile cache
+ * isn't included, because it doesn't affect results.
  */
 const alwaysRead = /^(?:NODE_(?!COMPILE_CACHE$)|OTEL_|PG|SSL_)|^(?:HOME|SLUICE_KEY|TMPDIR|TZ)$/;
 
-/** The namespaces of this process: the same path, address or process ID may mean something else in others. */
+/** This process's namespaces: in other namespaces, the same path, address or process ID may mean something else. */
 export function namespaces(): string[] {
   return ['pid', 'mnt', 'net'].map((name) => readlinkSync(`/proc/self/ns/${name}`));
 }
 
 /**
  * Whether the daemon was started with the same values of all variables that a run may read. Neither process sends its
- * values: the kernel lets a user read the environment of their own processes.
+ * values: the kernel lets users read the environment of their own processes.
  */
 export function isSameEnvironment({ pid, variables }: Pick<DaemonFacts, 'pid' | 'variables'>): boolean {
   try {
@@ -29,7 +29,7 @@ export function isSameEnvironment({ pid, variables }: Pick<DaemonFacts, 'pid' | 
   }
 }
 
-/** The first value counts if a variable occurs twice, as in Node. */
+/** As in Node, the first value counts if a variable occurs twice. */
 function environmentOf(text: string): Environment {
   const entries = text.split('\0').filter((entry) => entry.includes('='));
   return Object.fromEntries(

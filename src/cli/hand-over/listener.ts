@@ -15,17 +15,20 @@ export interface ListenerOptions {
 
 const maxCalls = 32;
 
-/** Listens on the daemon's socket for `sluice sync` commands that hand their runs over. */
+/** Listens on the daemon's socket for `sluice sync` commands that hand over their runs. */
 export class SyncListener {
   readonly #options: ListenerOptions;
   readonly #folder: PrivateFolder;
   readonly #server: Server;
   #terms: ConfigTerms | undefined;
-  /** The inode of the socket's file. */
+  /** The inode of the socket file. */
   #inode: number | undefined;
   #isClosed = false;
 
-  /** Undefined if no client could use the socket: in another user's folder, or on a file system without sockets. */
+  /**
+   * Undefined if no client could use the socket, because the folder belongs to another user or the file system doesn't
+   * support sockets.
+   */
   static async open(options: ListenerOptions): Promise<SyncListener | undefined> {
     const folder = PrivateFolder.open(options.runtime.store.folder);
     if (folder === undefined) return undefined;
@@ -52,12 +55,12 @@ export class SyncListener {
     this.#terms = terms;
   }
 
-  /** Accepts no more calls; those in progress end with the daemon's runs. */
+  /** Accepts no more calls; those in progress end when the daemon's runs end. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
     const path = this.#folder.pathOf(socketName);
-    // A daemon that was suspended may have a successor.
+    // If this daemon was suspended, another daemon may have replaced it and its socket.
     const inode = lstatSync(path, { throwIfNoEntry: false })?.ino;
     if (inode !== undefined && inode === this.#inode) rmSync(path);
     // Closing the server removes the path that it was bound to, so the folder must stay open until then.

@@ -4,8 +4,8 @@ const { O_RDONLY, O_DIRECTORY } = constants;
 
 /**
  * A state folder that only this user can change. It's kept open, and its files are accessed through the descriptor, so
- * they're always in the folder that was checked, even if its path is replaced. Such paths are also short enough for a
- * socket (at most 107 bytes). Only Linux supports them.
+ * they're always in the folder that was checked, even if another folder takes its path. Paths through a descriptor are
+ * also short enough for a socket (at most 107 bytes). Only Linux supports them.
  */
 export class PrivateFolder {
   readonly #descriptor: number;
@@ -14,7 +14,7 @@ export class PrivateFolder {
     this.#descriptor = descriptor;
   }
 
-  /** Undefined if there's no such folder, or if another user owns it or may write to it. */
+  /** Undefined if the folder doesn't exist, or if another user owns it or may write to it. */
   static open(path: string): PrivateFolder | undefined {
     if (process.platform !== 'linux') return undefined;
     const descriptor = openOrUndefined(path);
@@ -29,7 +29,7 @@ export class PrivateFolder {
     return `/proc/self/fd/${this.#descriptor}/${name}`;
   }
 
-  /** Whether the name is a socket of this user that no other user can use; never a link to one. */
+  /** Whether this name is a socket that belongs to this user and that no other user can use; never a link to one. */
   hasPrivateSocket(name: string): boolean {
     const stat = lstatSync(this.pathOf(name), { throwIfNoEntry: false });
     return stat?.isSocket() === true && stat.uid === process.geteuid!() && (stat.mode & 0o077) === 0;

@@ -1,16 +1,16 @@
 /**
  * The protocol between `sluice sync` and the daemon: JSON, one message per line. The client sends a request, and the
- * daemon accepts or declines it. Nothing begins before the client sends `go`, so until then, the client may run the
- * jobs itself. After `go`, it may do so only if the daemon declines.
+ * daemon accepts or declines it. No run begins before the client sends `go`, so until then, the client may run the jobs
+ * itself. After `go`, it may only do so if the daemon declines.
  */
 
-/** Increase this if older clients or daemons can't understand a change. */
+/** Increase this if older clients or daemons can't understand a change to the protocol. */
 export const protocolVersion = 1;
 
-/** Identifies the installed package. Must be the same in all bundles of the package. */
+/** Identifies the installed package. It must be the same in all of the package's bundles. */
 export const codeLocation = import.meta.url;
 
-/** The daemon's socket in the state folder. */
+/** Name of the daemon's socket in the state folder. */
 export const socketName = 'daemon.sock';
 
 /** The default of `sync --wait`. */
@@ -19,7 +19,7 @@ export const defaultWaitSeconds = 300;
 /** The daemon sends something at least this often while jobs run. */
 export const keepAliveMs = 5_000;
 
-/** The properties of the caller's terminal that a run's output depends on. */
+/** The properties of the caller's terminal that affect a run's output. */
 export interface TerminalFacts {
   readonly isTTY: boolean;
   readonly columns: number;
@@ -38,9 +38,9 @@ export interface SyncRequest {
   readonly version: number;
   /** The client's {@link codeLocation}. */
   readonly code: string;
-  /** Options of Node itself, which may load other code first. */
+  /** Node's own options, which may load other code first. */
   readonly node: readonly string[];
-  /** The config's path as the caller wrote it, and the identity of that file. */
+  /** The config's path as the caller wrote it, and the file's identity. */
   readonly config: FileIdentity & { readonly name: string };
   /** The value of `--config`, if suggested commands need it. */
   readonly flag?: string;
@@ -54,16 +54,16 @@ export interface SyncRequest {
 /** What a client sends after its request. */
 export type ClientMessage =
   | { readonly go: true }
-  /** The signal that the client received: the runs end as if the daemon's process had received it. */
+  /** The signal that the client received. The runs end as if the daemon's process had received the signal. */
   | { readonly stop: 'SIGINT' | 'SIGTERM' }
-  /** The size of its terminal has changed. */
+  /** The client's terminal has been resized. */
   | { readonly resized: { readonly columns: number; readonly rows: number } };
 
 /** What a daemon sends. */
 export interface DaemonMessage {
   /** Why it doesn't run the jobs. */
   readonly declined?: string;
-  /** It's ready to run them; the client compares these facts with its own. */
+  /** It's ready to run the jobs; the client compares these facts with its own. */
   readonly accepted?: DaemonFacts;
   /** Runs have begun, or are about to. */
   readonly started?: true;
@@ -73,18 +73,18 @@ export interface DaemonMessage {
   readonly code?: number;
 }
 
-/** Facts that must be the same in both processes; otherwise, a run could have a different result. */
+/** Facts that must be the same in both processes. If one differed, a run could have a different result. */
 export interface DaemonFacts {
   readonly pid: number;
-  /** The namespaces of processes, files and network. */
+  /** The namespaces for processes, files and network. */
   readonly namespaces: readonly string[];
   /** The environment variables that the config uses. */
   readonly variables: readonly string[];
 }
 
 /**
- * The property of `globalThis` with the reason why the jobs weren't handed over. The client is a separate bundle, which
- * shares no modules with the rest.
+ * The property of `globalThis` that has the reason why the jobs weren't handed over. The client is a separate bundle,
+ * which shares no modules with the rest.
  */
 const reasonName = Symbol.for('sluice.sync.local');
 

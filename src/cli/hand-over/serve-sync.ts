@@ -21,16 +21,16 @@ export interface ServeSyncOptions {
   readonly terminal: Terminal;
   /** Aborted when the caller receives a stop signal or disconnects. */
   readonly signal: AbortSignal;
-  /** The caller's exit code because of a signal. */
+  /** The caller's exit code if it received a signal. */
   readonly stopCode: () => number | undefined;
 }
 
-/** The caller that the current work is done for. */
+/** The caller that the current work is for. */
 const callers = new AsyncLocalStorage<object>();
 
 /**
- * Runs jobs in this daemon as `sluice sync` would in its own process, and writes the same output. Resolves to its exit
- * code; never throws.
+ * Runs jobs in this daemon as `sluice sync` would in its own process, with the same output. Resolves to the exit code;
+ * never throws.
  */
 export function serveSync(given: ServeSyncOptions): Promise<number> {
   const caller = {};
@@ -67,7 +67,7 @@ async function runFor(given: ServeSyncOptions, caller: object, onPrinted: () => 
   });
 }
 
-/** The events of this caller's runs, without those of other runs of the same jobs. */
+/** The events of this caller's runs; other runs of the same jobs are left out. */
 function eventsOf(events: Events<SluiceEvents>, caller: object): Pick<Events<SluiceEvents>, 'listen'> {
   const runs = new Set<string>();
   return {

@@ -3,14 +3,14 @@ import { defaultStateFolder } from '../../config/default-paths.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A top-level `state:` with a simple value on its line. */
+/** A top-level `state:` whose simple value is on the same line. */
 const line =
   /^(?:state|"state"|'state')[ \t]*:[ \t]+(?:"([^"\\]*)"|'([^']*)'|([^\s"'&*!|>%@`{[#][^\n]*?))[ \t]*(?:#.*)?\r?$/m;
 const variable = /\$\{env:(\w+)(?::-([^${}]*))?\}/g;
 
 /**
- * The state folder that a config most likely names, without loading the parser; undefined if that isn't clear. With a
- * wrong guess, there is no daemon, or it has another config and declines.
+ * The state folder that a config most likely names, found without loading the parser; undefined if that isn't clear. If
+ * the guess is wrong, there is no daemon, or the daemon has another config and declines.
  */
 export function stateFolderIn(text: string, file: string, env: Environment): string | undefined {
   const written = text.startsWith('{') ? memberOf(text) : valueIn(text);
@@ -25,7 +25,7 @@ function valueIn(text: string): string | undefined {
   return /^["']?state["']?[ \t]*:/m.test(text) ? undefined : defaultStateFolder;
 }
 
-/** The option in a config that is a JSON document. */
+/** The `state` option in a config that is a JSON document. */
 function memberOf(text: string): string | undefined {
   try {
     const { state = defaultStateFolder } = JSON.parse(text) as { readonly state?: unknown };

@@ -15,7 +15,7 @@ import {
 /** How long a client may take to send its request and to confirm it. */
 const askMs = 5_000;
 const maxMessage = 1_000_000;
-/** How long a response waits for a client that doesn't read it. */
+/** How long to keep a response for a client that doesn't read it. */
 const lingerMs = 1_000;
 
 interface Served {
@@ -26,14 +26,14 @@ interface Served {
 }
 
 interface SyncCallOptions {
-  /** Why it can't be served; undefined if it can. */
+  /** Why the request can't be served; undefined if it can. */
   readonly declines: (request: SyncRequest) => Promise<string | undefined>;
   readonly facts: () => DaemonFacts;
   /** Runs the jobs, and resolves to the exit code. */
   readonly serve: (given: Served) => Promise<number>;
 }
 
-/** One client's call. Invalid messages and a lost connection only affect the client's own runs. */
+/** One client's call. If its messages are invalid or its connection is lost, only its own runs are affected. */
 export class SyncCall {
   readonly #socket: Socket;
   readonly #options: SyncCallOptions;
@@ -89,7 +89,7 @@ export class SyncCall {
   async #serve(request: SyncRequest): Promise<void> {
     this.#isServed = true;
     clearTimeout(this.#timer);
-    // The config may have changed since it accepted.
+    // The config may have changed since the daemon accepted.
     const declined = await this.#options.declines(request);
     if (declined !== undefined) return void this.#socket.end(lineOf({ declined }));
     if (this.#stop.signal.aborted) return;

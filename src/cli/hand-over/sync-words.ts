@@ -3,7 +3,7 @@ import { defaultWaitSeconds } from './protocol.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A command line that a daemon can take over. */
+/** A command line whose runs a daemon can take over. */
 export interface SyncWords {
   /** The config as the caller named it. */
   readonly config: string;
@@ -12,13 +12,13 @@ export interface SyncWords {
   readonly jobs: readonly string[];
   readonly json: boolean;
   readonly waitSeconds: number;
-  /** Why this process runs the jobs even if the daemon could. */
+  /** Why this process must run the jobs even if the daemon could. */
   readonly stays?: string;
 }
 
 /**
- * Parses the words after `sluice sync`, or returns the reason why the runs must stay in this process. Hands over only
- * words that it fully understands; the command itself reports errors.
+ * Parses the words after `sluice sync`, or returns the reason why the runs must stay in this process. Only command
+ * lines that it fully understands are handed over; the command itself reports errors.
  */
 export function readWords(words: readonly string[], env: Environment): SyncWords | string {
   const known = usualConfig(env);
@@ -38,7 +38,7 @@ export function readWords(words: readonly string[], env: Environment): SyncWords
   return { config, ...(config === known ? {} : { flag: config }), jobs, json, waitSeconds, ...(stays && { stays }) };
 }
 
-/** `--name value` and `--name=value`; the value of a flag that needs one is taken from the rest. */
+/** Splits `--name=value`. For `--name value`, takes the value from the rest. */
 function split(word: string, rest: string[]): [name: string, value?: string | undefined] {
   if (word === '-c') return ['--config', rest.shift()];
   if (['--config', '--wait', '--log'].includes(word)) return [word, rest.shift()];

@@ -3,19 +3,19 @@ import { Problem } from '../../lib/problem.ts';
 import type { Dataset } from '../../sdk/dataset.ts';
 import type { ChosenDataset } from './first-config.ts';
 
-/** Asks a person one question; empty if there is no answer. */
+/** Asks a person one question. Resolves to an empty string if there is no answer. */
 export type Ask = (question: string) => Promise<string>;
 
 interface ChooseOptions {
   /** Names from the command line. */
   readonly tables: readonly string[];
-  /** Every question is answered with yes. */
+  /** Whether to answer every question with yes. */
   readonly yes: boolean;
   /** Absent without a terminal. */
   readonly ask: Ask | undefined;
 }
 
-/** The datasets to write jobs for; none if the person chose none. Throws `INIT_CHOOSE` if there's no one to ask. */
+/** The datasets to write jobs for; none if the person chose none. Throws `INIT_CHOOSE` if there's no person to ask. */
 export async function chooseDatasets(
   found: readonly Dataset[],
   { tables, yes, ask }: ChooseOptions,
@@ -40,7 +40,7 @@ function named(names: readonly string[], usable: readonly Dataset[]): Dataset[] 
   return [...new Set(names)].map((name) => usable.find((one) => one.name === name) ?? unknown(name, usable));
 }
 
-/** Only a person knows whether rows are deleted, so without an answer everything is read. */
+/** Only a person knows whether rows are deleted. Without an answer, the jobs therefore read everything. */
 async function withCursors(datasets: readonly Dataset[], ask: Ask | undefined): Promise<ChosenDataset[]> {
   const chosen: ChosenDataset[] = [];
   for (const dataset of datasets) {

@@ -6,7 +6,7 @@ import type { OpenAddressResult } from '../discover/open-address.ts';
 /** A dataset that a person chose. */
 export interface ChosenDataset {
   readonly dataset: Dataset;
-  /** Read only rows that are new by this column, and merge them by the key. */
+  /** If set, reads only rows that this column shows to be new, and merges them by the key. */
   readonly cursor?: string;
 }
 
@@ -14,7 +14,7 @@ export interface ChosenDataset {
 export interface FirstConfig {
   readonly text: string;
   readonly jobs: readonly string[];
-  /** Values of variables that the address contained. */
+  /** The values of variables that replace secrets in the address. */
   readonly secrets: Readonly<Record<string, string>>;
 }
 
@@ -43,7 +43,9 @@ destinations:
 
 `;
 
-/** Writes a config with one source and one job for each chosen dataset. It contains no secret from the address. */
+/**
+ * Writes a config with one source, and one job for each chosen dataset. The config contains no secret from the address.
+ */
 export function firstConfig({ address, chosen, folder, destination }: FirstConfigOptions): FirstConfig {
   const name = sourceName(address);
   const { options, secrets } = sourceOptions(address, { name, folder });
@@ -54,7 +56,7 @@ export function firstConfig({ address, chosen, folder, destination }: FirstConfi
   return { text, jobs: jobs.names, secrets };
 }
 
-/** The jobs of a config that read these datasets of a source. */
+/** The config's jobs that read these datasets from a source. */
 export function jobsText(chosen: readonly ChosenDataset[], source: string): { text: string; names: readonly string[] } {
   const names = uniqueNames(chosen.map(({ dataset }) => titleOf(dataset)));
   const jobs = chosen.map((one, c) => jobText(one, { name: names[c]!, source }));
@@ -67,7 +69,7 @@ function sourceName({ connector, options }: OpenAddressResult): string {
   return nameOf(basename(path, extname(path))) || 'db';
 }
 
-/** The name without a file's extension, or without the slashes and query around an API's path. */
+/** The name without its file extension, or without the slashes and query around an API's path. */
 function titleOf({ name, kind }: Dataset): string {
   if (name.startsWith('/') && kind === 'stream') return name.replaceAll(/^\/+|[?#].*$/g, '') || name;
   return kind === 'file' || kind === 'sheet' ? name.replace(/(\.\w+)+(?=#|$)/, '') : name;
@@ -101,7 +103,7 @@ function sourceOptions(
   return { options: { ...(driver === undefined ? {} : { driver }), [option]: literal(place) }, secrets: {} };
 }
 
-/** The password becomes a variable. It keeps the escapes that it has in the URL. */
+/** The password becomes a variable, whose value keeps the escapes from the URL. */
 function urlOptions(text: string, variable: string): Pick<FirstConfig, 'secrets'> & { options: object } {
   const url = new URL(text);
   const { password } = url;
@@ -127,7 +129,7 @@ function jobText({ dataset, cursor }: ChosenDataset, { name, source }: { name: s
   return `${hint}${indented(yaml({ [name]: job }))}`;
 }
 
-/** Reading everything is right for every table, so the rest is only suggested. */
+/** Reading everything is correct for every table, so reading only changes is just a suggestion. */
 function hintText(key: readonly string[], cursor: string): string {
   const rule = stringify({ disposition: 'merge', key }, { collectionStyle: 'flow' }).trim();
   return `  # To read only changed rows (deleted ones then stay): query.cursor: ${JSON.stringify(cursor)}, and write: ${rule}\n`;
@@ -141,7 +143,7 @@ function indented(text: string): string {
   return text.replaceAll(/^(?=.)/gm, '  ');
 }
 
-/** `${` in a name or query is text, not a variable. */
+/** `${` in a name or query is plain text, not a variable. */
 function literal(text: string): string {
   return text.replaceAll('${', '$$${');
 }

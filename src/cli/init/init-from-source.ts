@@ -31,8 +31,8 @@ export interface InitOptions {
 const print = (text: string): void => void process.stdout.write(`${sanitizeOutput(text)}\n`);
 
 /**
- * Writes a config for what a person chooses from a source, checks it, and shows the first rows. Sends only if the
- * person agrees.
+ * Writes a config for what a person chooses from a source, checks the config, and shows the first rows. Sends them only
+ * if the person agrees.
  */
 export async function initFromSource({
   path,
@@ -65,7 +65,7 @@ export async function initFromSource({
   }
 }
 
-/** Checks the file as if its variables were set: those of the address are known, and the key comes with the service. */
+/** Checks the file as if its variables were set: those from the address are known, and the service provides the key. */
 async function checkWritten(path: string, { secrets }: FirstConfig): Promise<void> {
   const env = { SLUICE_API_KEY: 'not-set-yet', ...process.env, ...secrets };
   const { problems, warnings, verdict } = await checkConfig(path, { env });
@@ -112,7 +112,7 @@ async function offerSync(path: string, { secrets }: FirstConfig, ask: Ask | unde
 
 const serviceLine = '  sluice serve                 in another terminal; prints an API key on the first start';
 
-/** The exit code of another command of this program, with the same terminal. */
+/** Runs another command of this program on the same terminal, and returns the exit code. */
 async function runSluice(args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   const child = spawn(process.execPath, [...process.execArgv, process.argv[1]!, ...args], { env, stdio: 'inherit' });
   const [code] = (await once(child, 'exit')) as [number | null];

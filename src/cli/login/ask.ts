@@ -1,8 +1,11 @@
 import { createInterface } from 'node:readline/promises';
 
-/** Reads one line from standard input, a person's or a pipe's; empty at its end. Rejects on abort. */
+/**
+ * Reads one line from standard input, which may be a terminal or a pipe. Empty at the end of the input. Rejects on
+ * abort.
+ */
 export async function ask(question: string, signal: AbortSignal): Promise<string> {
-  // Node doesn't report the end of an input again.
+  // Node reports the end of an input only once.
   if (process.stdin.readableEnded) return '';
   const lines = createInterface({ input: process.stdin, output: process.stdout, terminal: false });
   try {

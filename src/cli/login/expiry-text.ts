@@ -2,7 +2,7 @@ import type { Login } from '../../config/config.ts';
 import type { LoginRow } from '../../state/tables.ts';
 import { instantText } from '../format.ts';
 
-/** How long a login is valid, for people. */
+/** Describes how long a login is valid. */
 export function untilText(
   { expires_at }: Pick<LoginRow, 'expires_at'>,
   given: { login: Login; renews: boolean },

@@ -19,23 +19,23 @@ export interface LogInOptions {
   readonly store: Store;
   readonly config: Config;
   readonly signal: AbortSignal;
-  /** No browser on this machine: the person pastes the redirect URL. */
+  /** This machine has no browser, so the person pastes the redirect URL. */
   readonly paste: boolean;
-  /** No browser on this machine: shows a code to enter elsewhere. */
+  /** This machine has no browser, so it shows a code to enter on another device. */
   readonly code: boolean;
   readonly browser: boolean;
 }
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
-/** Logs in with the configured grant, and prints the result. */
+/** Logs in with the configured grant and prints the result. */
 export async function logIn(given: LogInOptions): Promise<void> {
   const { source, book, store, config } = given;
   const { login } = source;
   const entry = book.entry(source)!;
   if (login.grant === 'authorization_code') await authorize(entry, { login, store, ask: () => consent(given, entry) });
   else await authorize(entry, { login, store, ask: () => entry.tokenClient.grantAlone() });
-  // A login that works needn't wait for its next attempt.
+  // The login works again, so it doesn't need to wait for its next attempt.
   await new LoginBreaker({ store, clock: systemClock, emit: () => undefined, ...config }).accepted(source);
   const row = (await store.logins.find(login.name))!;
   const sharing = [...config.sources.values()].filter((one) => one.login?.name === login.name).map(({ name }) => name);

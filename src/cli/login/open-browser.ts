@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 
-/** The program that opens a URL on this platform; undefined without a display. */
+/** The program that opens URLs on this platform; undefined without a display. */
 function opener(): string | undefined {
   if (process.platform === 'darwin') return 'open';
   const { DISPLAY, WAYLAND_DISPLAY, SSH_CONNECTION, BROWSER } = process.env;
@@ -10,7 +10,8 @@ function opener(): string | undefined {
 }
 
 /**
- * Opens a URL in the person's browser, if there is one; resolves to whether a program was started. Doesn't wait for it.
+ * Opens a URL in the person's browser, if there is one. Resolves to whether a program was started, without waiting for
+ * it to end.
  */
 export function openBrowser(url: string): Promise<boolean> {
   const program = opener();

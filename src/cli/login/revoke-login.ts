@@ -10,11 +10,14 @@ export interface RevokeOptions {
   readonly config: Config;
   readonly store: Store;
   readonly book: LoginRegistry;
-  /** Delete the tokens even if the vendor can't be reached. */
+  /** Deletes the tokens even if the vendor can't be reached. */
   readonly force: boolean;
 }
 
-/** Ends a login: first at the vendor, then here. Returns the message. If the vendor fails, nothing is deleted. */
+/**
+ * Ends a login: first with the vendor, then here. Returns the message. If the vendor's revocation fails, deletes
+ * nothing.
+ */
 export async function revokeLogin(name: string, given: RevokeOptions): Promise<string> {
   const { config, store } = given;
   const isUsed = [...config.sources.values()].some((one) => one.name === name || one.login?.name === name);

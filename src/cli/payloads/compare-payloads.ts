@@ -6,7 +6,7 @@ import { Problem } from '../../lib/problem.ts';
 import { makeTempFolder } from '../../lib/temp-folder.ts';
 import type { OutboxRow } from '../../state/tables.ts';
 
-/** The differences between two payloads as tables, or why they can't be compared. */
+/** The differences between two payloads as tables, or the reason why they can't be compared. */
 export type Compared = { readonly difference: TableDifference } | { readonly note: string };
 
 /** Both payloads and their job, if it's still in the config. */
@@ -22,7 +22,10 @@ export function payloadFileOf({ path, format }: Pick<OutboxRow, 'path' | 'format
   return { path, format, options: extract?.format.id === format ? extract.formatOptions : {} };
 }
 
-/** Compares two payloads by the job's declared key, otherwise like {@link compareTables}. Constant memory. */
+/**
+ * Compares two payloads by the job's declared key; without a key, works like {@link compareTables}. Uses constant
+ * memory.
+ */
 export async function comparePayloads({ last, now, job }: Pair): Promise<Compared> {
   if (last === undefined) return { note: 'No previous payload to compare with.' };
   const folder = await makeTempFolder(`compare-${process.pid}`);
@@ -36,7 +39,10 @@ export async function comparePayloads({ last, now, job }: Pair): Promise<Compare
   }
 }
 
-/** Files may have been deleted, and older documents may have other options. Any other error is rethrown. */
+/**
+ * A file may have been deleted, and an older document may have been written with other options. Any other error is
+ * rethrown.
+ */
 function noteOf(thrown: unknown): string {
   if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') {
     return 'Nothing to compare: the file of one of the payloads is no longer on disk.';

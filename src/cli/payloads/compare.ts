@@ -7,12 +7,15 @@ import { renderTable } from '../table.ts';
 import { comparePayloads, payloadFileOf } from './compare-payloads.ts';
 import { comparedText } from './difference-text.ts';
 
-/** The information for a decision: guard findings, figures before and now, and differences between the rows. */
+/**
+ * The information that a person needs to decide: guard findings, figures before and now, and differences between the
+ * rows.
+ */
 export interface Difference {
   readonly findings: readonly GuardFailure[];
   readonly now: { readonly rows: number; readonly bytes: number };
   readonly last: { readonly run: string; readonly rows: number; readonly bytes: number } | null;
-  /** Null if the rows can't be compared; `note` then says why. */
+  /** Null if the rows can't be compared; in that case, `note` says why. */
   readonly difference: TableDifference | null;
   readonly note?: string;
 }

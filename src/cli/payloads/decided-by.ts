@@ -6,7 +6,7 @@ export function currentDecider(why: string | undefined): DecidedBy {
   return { who: `${nameOf()}@${hostname()}`, why: why ?? '' };
 }
 
-/** A container may run with a UID that has no name. */
+/** A container may run with a UID that has no user name. */
 function nameOf(): string {
   try {
     return userInfo().username;
@@ -15,5 +15,5 @@ function nameOf(): string {
   }
 }
 
-/** The `--why` flag, the same for every decision. */
+/** The `--why` flag, the same for every command that records a decision. */
 export const whyFlag = ['--why <text>', 'a reason, recorded with your name and the time'] as const;

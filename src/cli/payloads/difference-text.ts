@@ -5,10 +5,12 @@ import { printable, renderTable } from '../table.ts';
 import type { Compared } from './compare-payloads.ts';
 
 const right = { align: 'right' as const };
-/** Maximum characters of a cell and of a row. */
+/** Maximum number of characters to show from a cell and from a row. */
 const [maxCell, maxLine] = [40, 160];
 
-/** A difference for people: counts, the first rows of each kind, and the statistics of each column before and now. */
+/**
+ * A difference as text for people: counts, the first rows of each kind, and each column's statistics before and now.
+ */
 export function comparedText(compared: Compared): string {
   if ('note' in compared) return compared.note;
   const { difference } = compared;
@@ -97,7 +99,7 @@ function presence({ column, last, now }: ColumnDifference): string {
   return last === null ? `${column} (new)` : now === null ? `${column} (gone)` : column;
 }
 
-/** A single figure if it's unchanged, otherwise both. */
+/** A single figure if it hasn't changed, otherwise both figures. */
 function pairText({ last, now }: ColumnDifference, figure: (figures: ColumnFigures) => string): string {
   const [former, latter] = [last, now].map((figures) => (figures === null ? undefined : figure(figures)));
   if (former === undefined || latter === undefined || former === latter) return former ?? latter ?? '';

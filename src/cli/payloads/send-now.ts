@@ -4,11 +4,14 @@ import type { OutboxRow } from '../../state/tables.ts';
 import { instantText } from '../format.ts';
 import { exitFor, type Flags, show } from './with-runtime.ts';
 
-/** Tries once to send a payload that a person has just released, and reports the result. If it fails, the payload stays owed. */
+/**
+ * Tries once to send a payload that a person has just released, and reports the result. If that fails, the payload
+ * remains owed.
+ */
 export async function sendNow(row: OutboxRow, given: { runtime: Runtime; flags: Flags; done: string }): Promise<void> {
   const { store, gateway } = given.runtime;
   const { deliverRows } = await import('../../delivery/deliver.ts');
-  // Read again, because a daemon may have sent it meanwhile.
+  // Read the payload again, because a daemon may have sent it in the meantime.
   const now = await store.outbox.find(row.id);
   const { signal } = new AbortController();
   const [result] = await deliverRows(now === undefined ? [] : [now], { gateway, signal, priority: 'person' });

@@ -6,14 +6,14 @@ import { exit } from '../exit.ts';
 import { openExistingStore } from '../open-existing-store.ts';
 import { sanitizeOutput } from '../sanitize-output.ts';
 
-/** Flags of all commands about payloads. */
+/** The flags that all commands about payloads have. */
 export interface Flags {
   readonly config: string;
   readonly json?: true;
   readonly why?: string;
 }
 
-/** Opens the config and everything needed to send, for a decision that changes something; always closes it. */
+/** Opens the config and everything needed to send, so that a decision can take effect. Always closes it. */
 export async function withRuntime<T>(flags: Flags, work: (runtime: Runtime, config: Config) => Promise<T>): Promise<T> {
   const { config, problems } = await openConfig(flags.config);
   showProblems(problems);
@@ -46,7 +46,7 @@ export function show({ json }: Pick<Flags, 'json'>, { text, data }: { text: stri
   process.stdout.write(`${sanitizeOutput(json === true ? JSON.stringify(data, undefined, 2) : text)}\n`);
 }
 
-/** The exit code for the state of a released payload. */
+/** The exit code that fits a released payload's state. */
 export function exitFor(state: string): number {
   if (state === 'waiting_quota') return exit.waiting;
   if (state === 'waiting_login') return exit.refused;

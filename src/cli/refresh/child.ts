@@ -11,7 +11,7 @@ import { readSource } from './read-source.ts';
 /** The child process of one refresh: receives an order, writes the document to a pipe, reports the result and exits. */
 const watchMs = 100;
 
-/** Host names by resolved address. */
+/** Host names, keyed by resolved address. */
 const names = new Map<string, string>();
 
 process.once('message', (order: RefreshOrder) => void work(order));
@@ -36,7 +36,7 @@ async function work(order: RefreshOrder): Promise<void> {
   process.send?.(outcome, () => process.disconnect?.());
 }
 
-/** Backpressure: waits while the pipe is full, so that nothing is read that the service doesn't consume. */
+/** Backpressure: waits while the pipe is full, so that nothing is read before the service can take it. */
 function sinkTo(pipe: Socket): Sink {
   return {
     write: (pieces, recycle) => {
@@ -101,7 +101,7 @@ function sanitize(text: string): string {
   return named;
 }
 
-/** Whether the cause, at any depth, is a denied file access. */
+/** Whether a denied file access is the cause at any depth. */
 function isAboutDisk(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return false;
   return (thrown as NodeJS.ErrnoException).code === 'ERR_ACCESS_DENIED' || isAboutDisk(thrown.cause);

@@ -2,13 +2,13 @@ import { fetchDatasource } from '../../../connectors/simple_rest/index.ts';
 import type { Sink } from '../../pipeline/stream-rows.ts';
 import type { Properties } from './properties.ts';
 
-/** The documented properties of a `simple_rest` data source, and additional ones that are allowed. */
+/** The documented properties of a `simple_rest` data source, and additional properties that are allowed. */
 const documented = ['endpoint_url', 'method', 'parameters'];
 const beside = ['headers', 'no_refresh', 'oauth_provider_id', 'token_id'];
 
 const timeoutMs = 60_000;
 
-/** Whether a data source only says what to fetch: then the response is its document, byte for byte. */
+/** Whether a data source only specifies what to fetch: if so, the response is the document, byte for byte. */
 export function isPlainFetch(connector: string, given: Properties): boolean {
   return connector === 'simple_rest' && Object.keys(given).every((name) => [...documented, ...beside].includes(name));
 }
@@ -26,8 +26,8 @@ export async function fetchPlain(given: Properties, sink: Sink, signal: AbortSig
 }
 
 /**
- * The properties of a `simple_rest` data source, with its token in a header: `oauth_user_header` is `Name` or
- * `Name: prefix of the token`; default: `Authorization: Bearer`.
+ * A `simple_rest` data source's properties, with its token in a header. `oauth_user_header` is `Name` or `Name: token
+ * prefix`. Default: `Authorization: Bearer`.
  */
 export function withTokenHeader({ oauth_user_token: token, oauth_user_header, ...given }: Properties): Properties {
   if (typeof token !== 'string' || token === '') return given;

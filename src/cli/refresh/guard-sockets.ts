@@ -6,13 +6,14 @@ type Connect = (...given: unknown[]) => Socket;
 
 export interface SocketListeners {
   readonly onRefused: (problem: Problem) => void;
-  /** Called with each resolved address of a name. */
+  /** Called with each address that a name resolves to. */
   readonly onResolved: (name: string, address: string) => void;
 }
 
 /**
- * Applies an address policy to every connection of this process: drivers, file transfers, HTTP, token requests. A name
- * is resolved once, and only allowed addresses are connected to. Only for processes that do nothing else.
+ * Applies an address policy to every connection of this process: drivers, file transfers, HTTP, token requests. Each
+ * name is resolved once, and connections are only made to allowed addresses. Only use it in processes that do nothing
+ * else.
  */
 export function guardSockets(mayReach: MayReach, listeners: SocketListeners): void {
   const plain = Socket.prototype.connect as Connect;
@@ -41,7 +42,10 @@ interface Destination {
   readonly path?: unknown;
 }
 
-/** The argument forms of connect: options, port and host, path; or all of them in a list, as Node uses internally. */
+/**
+ * The forms of arguments that connect accepts: options; port and host; path; or all arguments in a list, as Node passes
+ * them internally.
+ */
 function destinationOf(given: readonly unknown[]): [Destination, unknown] {
   const [first, second] = given;
   if (Array.isArray(first)) return destinationOf(first as unknown[]);

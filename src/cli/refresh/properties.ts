@@ -12,26 +12,26 @@ import { typedValue } from './typed-value.ts';
 
 export type Properties = Readonly<Record<string, unknown>>;
 
-/** A data source's properties, converted to validated options of the connector's source and query. */
+/** A data source's properties, converted to validated options for the connector's source and query. */
 export interface DatasourceOptions {
   readonly source: OptionValues<OptionSet>;
   readonly query: OptionValues<OptionSet>;
 }
 
-/** Names of login properties; they're never options. */
+/** Names of login properties. They are never options. */
 export const loginNames = ['oauth_user_token', 'oauth_provider_id', 'oauth_user_header', 'token_id', 'refresh_token'];
 
 /** Options that name a file. */
 const onDisk = /(?:^|_)file$/;
 const fix = 'fix it with PUT /datasource-instances/{id}/properties';
 
-/** The name without the prefix `prop:` that the service's own settings have. */
+/** The name without the `prop:` prefix that the service's own settings have. */
 export const plainName = (name: string): string => name.replace(/^prop:/, '');
 
 /**
- * Converts properties to options. A name refers to an option of the query if there is one, otherwise of the source; the
- * prefixes `source.` and `query.` are explicit. Texts are converted to the option's type. `others`: names that other
- * code handles.
+ * Converts properties to options. A name refers to a query option if there is one with that name, otherwise to a source
+ * option; the prefixes `source.` and `query.` make this explicit. Strings are converted to the option's type. `others`:
+ * names that other code handles.
  * @throws Problem that lists all invalid properties in one message
  */
 export function readProperties(
@@ -80,7 +80,7 @@ function checked(connector: Connector, given: Record<OptionPlace, Record<string,
   return { source, query };
 }
 
-/** A user who can create data sources must not be able to read files of the service. */
+/** A user who can create data sources must not be able to read the service's files. */
 function refuseDisk(name: string, value: unknown): void {
   const isNested = typeof value === 'object' && value !== null;
   if (isNested) for (const [inner, one] of Object.entries(value)) refuseDisk(inner, one);
