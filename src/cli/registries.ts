@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 
-/** A folder, the pattern of its member files (each with a default export), and the generated list. */
+/** A folder, the pattern for its member files (each has a default export), and the generated list. */
 interface Registry {
   readonly folder: string;
   readonly member: RegExp;
@@ -11,9 +11,9 @@ interface Registry {
 const named = /^([a-z][a-z\d_]*)\.ts$/;
 
 /**
- * Folders that are their own registry. Their lists are generated, so that the bundler and the type checker see the
- * members, and commands needn't read a folder at startup. Commands, connectors and resources are imported individually
- * by name.
+ * Folders that serve as registries. Their lists are generated, so that the bundler and the type checker see the
+ * members, and commands don't have to read a folder at startup. Commands, connectors and resources are imported
+ * individually by name.
  */
 const registries: readonly Registry[] = [
   { folder: 'src/formats/all', member: named, list: 'src/formats/all.generated.ts' },
@@ -23,7 +23,7 @@ const registries: readonly Registry[] = [
   { folder: 'src/state/migrations', member: /^(\d{3}-[a-z\d-]+)\.ts$/, list: 'src/state/migrations/all.generated.ts' },
 ];
 
-/** Generates the lists of all registries below `root`: file names with their text. */
+/** Generates the lists of all registries below `root`; returns their file names and texts. */
 export async function listRegistries(root: string): Promise<Map<string, string>> {
   const lists = registries.map(async ({ folder, member, list }) => {
     const ids = (await readdir(join(root, folder))).flatMap((file) => member.exec(file)?.[1] ?? []).sort();

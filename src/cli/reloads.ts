@@ -10,7 +10,7 @@ import { Problem, toProblem } from '../lib/problem.ts';
 import type { SyncListener } from './hand-over/listener.ts';
 import { logProblems } from './log-problems.ts';
 
-/** A daemon that has started, and the config that it started with. */
+/** A running daemon, and the config that it started with. */
 export interface Reloading {
   readonly file: string;
   readonly daemon: Daemon;
@@ -18,7 +18,7 @@ export interface Reloading {
   readonly runtime: Runtime;
   readonly config: Config;
   readonly log: Log;
-  /** Absent if commands can't hand their runs over. */
+  /** Absent if commands can't hand over their runs. */
   readonly syncs?: SyncListener | undefined;
 }
 
@@ -28,9 +28,9 @@ export interface Reloads {
 }
 
 /**
- * SIGHUP reloads the config, all or nothing. A signal before the daemon has started waits for it, instead of
- * ending the process. Signals during a reload are coalesced into one more reload, which reads the file as it was after the
- * last of them.
+ * SIGHUP reloads the config completely or not at all. A signal that arrives before the daemon has started is kept until
+ * then, instead of ending the process. Signals during a reload are coalesced into one more reload, which reads the file
+ * as it was after the last signal.
  */
 export function listenForReload(started: Promise<Reloading>): Reloads {
   let last = Promise.resolve();
@@ -46,7 +46,7 @@ export function listenForReload(started: Promise<Reloading>): Reloads {
     });
   };
   process.on('SIGHUP', onHup);
-  /** Stops reloads; resolves when a running one has ended. */
+  /** Stops reloads. Resolves when a reload that is in progress has ended. */
   const end = (): Promise<void> => {
     over.abort(new Error('the daemon stops'));
     process.off('SIGHUP', onHup);
@@ -63,7 +63,7 @@ export function listenForReload(started: Promise<Reloading>): Reloads {
 }
 
 async function reloadSafely(given: Reloading, signal: AbortSignal): Promise<void> {
-  // The installed build has changed: a reload would mix modules. The restart that follows reads the config anyway.
+  // If the installed build has changed, a reload would mix modules. The restart that follows reads the config anyway.
   if (given.runtime.installation?.look()) return;
   try {
     await given.monitoring.reload(() => reload(given, signal));

@@ -2,11 +2,11 @@ import { killSelf } from '../lib/kill-self.ts';
 import { exit } from './exit.ts';
 
 const codes = { SIGINT: exit.interrupted, SIGTERM: exit.terminated } as const;
-/** Time until the process is killed if it doesn't end by itself; a second signal kills it immediately. */
+/** If the process doesn't end by itself within this time, it's killed. A second signal kills it immediately. */
 const patienceMs = 9_000;
 /**
- * Ctrl-C is sent to the whole process group, and npm forwards it as well: a signal this soon after the first is a
- * duplicate.
+ * Ctrl-C is sent to the whole process group, and npm forwards it as well, so a signal this soon after the first one is
+ * a duplicate.
  */
 const echoMs = 1_000;
 /**
@@ -17,7 +17,7 @@ const lingerMs = 250;
 
 let received: keyof typeof codes | undefined;
 
-/** The exit code because of a received signal; undefined if none was received. */
+/** The exit code for the received signal; undefined if none was received. */
 export function stopCode(): number | undefined {
   return received && codes[received];
 }
@@ -26,9 +26,9 @@ export function stopCode(): number | undefined {
 export interface StopSignal {
   /** Aborted when the process should end. */
   readonly signal: AbortSignal;
-  /** The exit code because of a signal; undefined if none was received. */
+  /** The exit code for the received signal; undefined if none was received. */
   readonly code: () => number | undefined;
-  /** Requests the end from within, with the same timeout as a signal. */
+  /** Requests the end from within the process, with the same timeout as a signal. */
   readonly end: (reason: Error) => void;
   /** Call this when the work is over. */
   readonly done: () => void;
@@ -44,8 +44,8 @@ export function onStop(): StopSignal {
   const end = (reason: Error): void => {
     if (controller.signal.aborted) return;
     controller.abort(reason);
-    // Invariant 8 guarantees an end within ten seconds: if the process doesn't end by itself, it's killed, and the next
-    // start recovers.
+    // Invariant 8 guarantees that the process ends within ten seconds. If it doesn't end by itself, it's killed, and
+    // the next start recovers.
     timer = setTimeout(killSelf, patienceMs).unref();
   };
   const stop = (name: NodeJS.Signals): void => {

@@ -4,7 +4,7 @@ import { CompiledCode } from './compiled-code.ts';
 /** Runs a command of the built package. `cache`: the user's folder for compiled code. */
 export async function startBuilt(cache: string): Promise<void> {
   const code = new CompiledCode(cache);
-  // `sync` runs most often, and needs most of the code that other commands need.
+  // `sync` is run most often, and its code includes most of what other commands need.
   const isSync = process.argv[2] === 'sync';
   if (!isSync) enableCompileCache(`${cache}/compiled`);
   const load = code.install({ compiles: isSync });

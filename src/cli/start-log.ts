@@ -2,11 +2,11 @@ import type { Level, Log } from '../lib/log.ts';
 import { type ShowProblems, showProblems } from './config-file.ts';
 import { logProblems } from './log-problems.ts';
 
-/** The log of a daemon on standard output, and how config errors are shown at startup. */
+/** A daemon's log on standard output, and how config errors are shown at startup. */
 export interface StartLog {
-  /** Opens the log on first use; a start without errors loads it in parallel. */
+  /** Opens the log on first use. If there are no errors, it's loaded in parallel with the rest of the start. */
   open(): Promise<Log>;
-  /** Log lines if the output is for machines, otherwise text on standard error. */
+  /** Writes log lines if the output is for machines, otherwise text on standard error. */
   readonly show: ShowProblems;
   readonly isForPeople: boolean;
 }

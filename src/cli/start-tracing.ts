@@ -11,15 +11,15 @@ interface TracingOptions {
 }
 
 /**
- * Creates trace spans if the environment enables them; otherwise loads nothing. Returns a function that flushes them:
- * await it at the very end.
+ * Creates trace spans if the environment enables them; otherwise loads nothing. Returns a function that flushes the
+ * spans. Await that function at the very end.
  */
 export async function startTracing({ events, log }: TracingOptions): Promise<() => Promise<void>> {
   const nothing = async (): Promise<void> => undefined;
   if (!wantsTraces(process.env)) return nothing;
   const { hasSdk, traceEvents } = await import('../daemon/traces/traces.ts');
   let flush = nothing;
-  // An SDK that was loaded before us (`node --import …`) belongs to the user, with its own exporters and flushing.
+  // An SDK that was loaded before us (`node --import …`) belongs to the user, and has its own exporters and flushing.
   if (!hasSdk() && exportsByItself(process.env)) {
     const { startTraceKit } = await import('../daemon/traces/trace-kit.ts');
     flush = startTraceKit({ version: build.version, log });

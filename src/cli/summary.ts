@@ -13,7 +13,7 @@ import { warningText } from './warning-text.ts';
 /** States in which the instance shows the newest data. */
 const good: readonly RunOutcome['state'][] = ['delivered', 'unchanged', 'refreshed', 'superseded'];
 
-/** The exit code for these results. The most severe one that a person must fix decides. */
+/** The exit code for these results. The most severe problem that a person must fix determines it. */
 export function exitCodeOf(outcomes: readonly RunOutcome[], refused: readonly string[]): number {
   const is = (test: (outcome: RunOutcome) => boolean): boolean => outcomes.some(test);
   if (refused.length > 0) return exit.usage;
@@ -32,7 +32,7 @@ export function exitCodeOf(outcomes: readonly RunOutcome[], refused: readonly st
   return is(({ state }) => !good.includes(state)) ? exit.waiting : exit.ok;
 }
 
-/** Where results are printed: this process, or the terminal of a caller. */
+/** Where results are printed: on this process's terminal, or on a caller's. */
 export interface Terminal {
   readonly stdout: Screen;
   readonly stderr: Screen;
@@ -42,7 +42,7 @@ export interface SummaryOptions {
   readonly outcomes: readonly RunOutcome[];
   readonly refused: readonly string[];
   readonly json: boolean;
-  /** The exit code because of a signal; undefined if none was received. */
+  /** The exit code for the received signal; undefined if none was received. */
   readonly stopCode?: number | undefined;
   readonly terminal?: Terminal;
 }
@@ -64,7 +64,7 @@ export function showSummary(given: SummaryOptions): void {
   else stdout.write(`\n${tableOf(outcomes, stdout)}\n`);
 }
 
-/** The problem with the run ID and the command that shows details. */
+/** The problem, with the run ID and the command that shows details. */
 function failureText(problem: Problem, run: string | undefined): string {
   return [
     renderProblem(problem),
@@ -72,7 +72,7 @@ function failureText(problem: Problem, run: string | undefined): string {
   ].join('\n');
 }
 
-/** The command that shows all details of a run. */
+/** The command that shows all of a run's details. */
 const storyOf = (run: string): string => `sluice history --run ${run}`;
 
 function nothingRan(refused: readonly string[]): string {

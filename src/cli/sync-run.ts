@@ -24,15 +24,15 @@ export interface SyncRunOptions {
   readonly terminal: Terminal;
   /** Where progress is drawn; absent: nowhere. */
   readonly screen: Screen | undefined;
-  /** The exit code because of a signal; undefined if none was received. */
+  /** The exit code for the received signal; undefined if none was received. */
   readonly stopCode: () => number | undefined;
   /** Called with a function that prints the results. */
   readonly print: (results: () => void) => void;
 }
 
 /**
- * Runs jobs once, and prints their progress and results; used by `sync`, and by a daemon that runs its jobs. Resolves
- * to the exit code.
+ * Runs jobs once, and prints their progress and results. `sync` uses it, and so does a daemon that runs the jobs for
+ * `sync`. Resolves to the exit code.
  */
 export async function runAndShow(given: SyncRunOptions): Promise<number> {
   const { jobs, refused, waitSeconds, events, screen, print, terminal, json } = given;
@@ -48,7 +48,7 @@ export async function runAndShow(given: SyncRunOptions): Promise<number> {
   }
 }
 
-/** Sends alerts. A failure is reported and does not change the exit code. */
+/** Sends alerts. A failure is reported but doesn't change the exit code. */
 async function sendAlerts({
   runtime,
   config,
@@ -64,7 +64,7 @@ async function sendAlerts({
   });
 }
 
-/** Progress is for people: JSON output has it only on a terminal. */
+/** Progress is for people, so with JSON output, it's only shown on a terminal. */
 export function progressScreen({ stderr }: Terminal, json: boolean): Screen | undefined {
   return json && stderr.isTTY !== true ? undefined : stderr;
 }

@@ -4,11 +4,11 @@ import { type Canvas, paint, type Tone } from './paint.ts';
 export interface TableColumn {
   readonly title: string;
   readonly align?: 'left' | 'right';
-  /** The color of a cell, by its text. */
+  /** The color of a cell, depending on its text. */
   readonly tone?: (text: string) => Tone | undefined;
 }
 
-/** The output of a table: a terminal gets colors, and lines that fit its width. */
+/** Where a table is written. A terminal gets colors, and lines that fit its width. */
 export interface Paper extends Canvas {
   readonly columns?: number;
 }
@@ -22,7 +22,8 @@ export interface TableOptions {
 let segmenter: Intl.Segmenter | undefined;
 
 /**
- * Splits text into user-perceived characters. Created on first use, because its tables take ten milliseconds to load.
+ * Splits text into user-perceived characters. It's created on first use, because loading its tables takes ten
+ * milliseconds.
  */
 function graphemesOf(text: string): Intl.Segments {
   segmenter ??= new Intl.Segmenter(undefined, { granularity: 'grapheme' });
@@ -34,7 +35,7 @@ const wide =
 /** Minimum width of a column on a narrow terminal. */
 const narrowest = 8;
 
-/** Width of a text in terminal columns: East Asian characters and emoji count two, combining marks zero. */
+/** The width of a text in terminal columns: East Asian characters and emoji count as two, combining marks as zero. */
 export function cellsOf(text: string): number {
   if (/^[ -~]*$/.test(text)) return text.length;
   let cells = 0;
@@ -51,7 +52,7 @@ export function printable(text: string): string {
   });
 }
 
-/** Truncates to at most `width` terminal columns, with an ellipsis if something was cut. */
+/** Truncates text to at most `width` terminal columns; an ellipsis shows that something was cut. */
 export function clip(text: string, width: number): string {
   if (cellsOf(text) <= width) return text;
   let out = '';
@@ -65,7 +66,7 @@ export function clip(text: string, width: number): string {
   return `${out}…`;
 }
 
-/** A plain table: titles, a rule, one line per row, two spaces between columns. */
+/** A plain table: titles, a rule, and one line per row, with two spaces between columns. */
 export function renderTable(
   columns: readonly TableColumn[],
   rows: readonly (readonly string[])[],
@@ -92,7 +93,7 @@ export function renderTable(
   return [titles, rule, ...texts.map((row) => line(row, true))].join('\n');
 }
 
-/** The first rows of a result; a null is shown as `∅`. */
+/** The first rows of a result. A null is shown as `∅`. */
 export function renderRows(
   columns: readonly { readonly name: string; readonly type: string }[],
   rows: readonly (readonly (string | null)[])[],
@@ -102,9 +103,7 @@ export function renderRows(
   return renderTable(titles, cells, { widest: 32, paper: process.stdout });
 }
 
-/**
- * On a terminal that is too narrow, repeatedly shrinks the widest column until the table fits or no column can shrink.
- */
+/** If a terminal is too narrow, repeatedly shrinks the widest column until the table fits or no column can shrink. */
 function fitted(natural: readonly number[], paper: Paper | undefined): number[] {
   const widths = [...natural];
   const room = paper?.isTTY === true ? paper.columns || 80 : Number.POSITIVE_INFINITY;

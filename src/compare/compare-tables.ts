@@ -3,17 +3,17 @@ import type { PayloadTable, Row } from './payload-table.ts';
 import { type CellNames, RowChanges } from './row-changes.ts';
 import { type RowKey, type Side, type SortedRow, SortedRows } from './sorted-rows.ts';
 
-/** Maximum number of candidate key columns to try, each in a pass over all rows. */
+/** Maximum number of candidate key columns to try; each takes a pass over all rows. */
 const maxFoundKeys = 3;
 /** An estimated count may be slightly below the number of rows even if all values are distinct. */
 const nearlyAll = 0.9;
 
 export type NamedRow = Readonly<Record<string, string | null>>;
 
-/** Statistics of a column before and after; null if that table lacks it. */
+/** A column's statistics before and after; null if that table doesn't have the column. */
 export interface ColumnDifference {
   readonly column: string;
-  /** Rows whose cell differs; 0 if whole rows are compared. */
+  /** Number of rows whose cell differs; 0 if whole rows are compared. */
   readonly changed: number;
   readonly last: ColumnFigures | null;
   readonly now: ColumnFigures | null;
@@ -21,7 +21,10 @@ export interface ColumnDifference {
 
 /** The differences between two tables. All figures are exact, except distinct counts marked as estimated. */
 export interface TableDifference {
-  /** How rows are matched: by a declared key, by a column without nulls that is unique in both, or by the whole row. */
+  /**
+   * How rows are matched: by a declared key, by a column that has no nulls and is unique in both tables, or by the
+   * whole row.
+   */
   readonly by: { readonly kind: 'declared' | 'found' | 'row'; readonly columns: readonly string[] };
   readonly rows: Readonly<Record<Side, number>>;
   readonly added: number;
@@ -32,7 +35,7 @@ export interface TableDifference {
    */
   readonly changed: number;
   readonly columns: readonly ColumnDifference[];
-  /** The first few of each, in key order. */
+  /** The first few rows of each kind, in key order. */
   readonly samples: {
     readonly added: readonly NamedRow[];
     readonly removed: readonly NamedRow[];
@@ -41,11 +44,11 @@ export interface TableDifference {
 }
 
 export interface CompareOptions {
-  /** The job's key columns, if declared. Not used if one is missing or they aren't unique. */
+  /** The job's key columns, if declared. They aren't used if one is missing or they aren't unique. */
   readonly key?: readonly string[] | undefined;
   /** Folder for temporary files. */
   readonly folder: string;
-  /** Bytes of rows sorted in memory at a time; default 16 MB. */
+  /** How many bytes of rows to sort in memory at a time. Default: 16 MB. */
   readonly maxBytes?: number;
 }
 
@@ -59,9 +62,9 @@ interface ProfiledTable {
 type Profiles = Readonly<Record<Side, ProfiledTable>>;
 
 /**
- * Compares two tables by the declared key, otherwise by the column that is unique in both and yields the fewest
- * different cells, otherwise as multisets of rows. Only common columns are compared. Reads each table once for
- * statistics and once per tried key; what doesn't fit in memory is sorted on disk.
+ * Compares two tables by the declared key, otherwise by the column that is unique in both and results in the fewest
+ * different cells, otherwise as multisets of rows. Only compares columns that both tables have. Reads each table once
+ * for statistics and once for each key that it tries. Rows that don't fit in memory are sorted on disk.
  */
 export async function compareTables(tables: Tables, options: CompareOptions): Promise<TableDifference> {
   const profiles = { last: await profileOf(tables.last), now: await profileOf(tables.now) };
@@ -100,12 +103,12 @@ async function profileOf(table: PayloadTable): Promise<ProfiledTable> {
   return { rows, columns: new Map(table.columns.map((name, c) => [name, profiles[c]!])) };
 }
 
-/** Column names with the common ones first, in the same order for both tables. */
+/** Column names, in the same order for both tables and with the common ones first. */
 function namesOf({ columns }: PayloadTable, common: readonly string[]): string[] {
   return [...common, ...columns.filter((name) => !common.includes(name))];
 }
 
-/** Columns that are unique in both according to the statistics; sorting verifies it. */
+/** Columns that are unique in both tables according to the statistics. Sorting verifies this. */
 function foundKeys(common: readonly string[], { last, now }: Profiles): string[] {
   const mayBeUnique = (name: string, { rows, columns }: ProfiledTable): boolean => {
     const { nulls, distinct } = columns.get(name)!.figures;
@@ -176,7 +179,7 @@ function columnsOf(
   const [only = -1, ...others] = changes.key.at;
   const figures = (column: string, { rows, columns }: ProfiledTable): ColumnFigures | null => {
     const found = columns.get(column)?.figures ?? null;
-    // Sorting has verified that it's unique, so no estimate is needed.
+    // Sorting has verified that the key is unique, so no estimate is needed.
     const isKey = others.length === 0 && places.get(column) === only;
     return found !== null && isKey && found.nulls === 0 ? { ...found, distinct: { count: rows, exact: true } } : found;
   };

@@ -1,20 +1,20 @@
-/** Values are counted exactly up to this number and this total length. */
+/** Up to this number and this total length, values are counted exactly. */
 const maxExactValues = 1000;
 const maxExactCharacters = 64 * 1024;
-/** 4,096 registers: the standard error is 1.04 / √4096, 1.6 %. */
+/** With 4,096 registers, the standard error is 1.04 / √4096, or 1.6 %. */
 const indexBits = 12;
 const registers = 1 << indexBits;
 
 /** Number of distinct values. */
 export interface DistinctResult {
   readonly count: number;
-  /** False: an estimate, within about 2 %. */
+  /** False: the count is an estimate, within about 2 %. */
   readonly exact: boolean;
 }
 
 /**
- * Counts distinct values in constant memory: exactly while there are few, then with HyperLogLog (Flajolet et al.,
- * 2007), with linear counting in its lower range.
+ * Counts distinct values in constant memory: exactly while there are few values, then with HyperLogLog (Flajolet et
+ * al., 2007), which uses linear counting in its lower range.
  */
 export class DistinctCount {
   #exact: Set<string> | undefined = new Set();

@@ -15,10 +15,10 @@ export interface PayloadFile {
   readonly options: Readonly<Record<string, unknown>>;
 }
 
-/** The cells of a row in column order; null is absent. */
+/** A row's cells in column order; null if a cell is absent. */
 export type Row = readonly (string | null)[];
 
-/** Reads a payload back as a table, any number of times, in constant memory. */
+/** Reads a payload as a table, any number of times, in constant memory. */
 export class PayloadTable {
   /** Column names. A json or xml document without rows has none. */
   readonly columns: readonly string[];
@@ -29,7 +29,7 @@ export class PayloadTable {
     this.columns = reader.extraction().columns.map(({ name }) => name);
   }
 
-  /** Throws a Problem if the document can't be read as a table, and the system's error if the file is missing. */
+  /** Throws a Problem if the document can't be read as a table, or the system's error if the file is missing. */
   static async open({ path, format, options }: PayloadFile): Promise<PayloadTable> {
     await stat(path);
     const reader = await recordReader(settingsFor(format, options));

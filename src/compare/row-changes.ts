@@ -1,16 +1,16 @@
 import type { Row } from './payload-table.ts';
 import type { RowKey, Side, SortedRow } from './sorted-rows.ts';
 
-/** Maximum number of sample rows of each kind. */
+/** Maximum number of sample rows to keep of each kind. */
 const maxSamples = 5;
 
-/** The rows with one key: their number in each table, and one row from each. */
+/** The rows that have the same key: their number in each table, and one row from each table. */
 export interface RowGroup {
   readonly counts: Readonly<Record<Side, number>>;
   readonly rows: Readonly<Partial<Record<Side, SortedRow>>>;
 }
 
-/** Column names of a row's cells, by table. */
+/** The column names for a row's cells, in each table. */
 export type CellNames = Readonly<Record<Side, readonly string[]>>;
 
 /** Counts added, removed and changed rows in a streaming pass, and keeps the first few of each kind. */
@@ -34,12 +34,15 @@ export class RowChanges {
     this.changedCells = Array.from({ length: key.width }, () => 0);
   }
 
-  /** Total of different cells, including all cells of added and removed rows. The fewer, the better the key matches. */
+  /**
+   * Total number of different cells, including all cells of added and removed rows. The lower it is, the better the key
+   * matches.
+   */
   get differentCells(): number {
     return this.changedCells.reduce((all, cells) => all + cells, (this.added + this.removed) * this.key.width);
   }
 
-  /** False: the key isn't unique, so the counts are meaningless. */
+  /** Returns false if the key isn't unique, which makes the counts meaningless. */
   add(group: RowGroup): boolean {
     const { last, now } = group.counts;
     if (this.key.at.length > 0 && (last > 1 || now > 1)) return false;

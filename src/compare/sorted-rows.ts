@@ -14,41 +14,41 @@ import {
 import { Sorter } from '../kept-rows/sorter.ts';
 import type { Row } from './payload-table.ts';
 
-/** The table that a row belongs to; the last payload's rows sort first. */
+/** The table that a row belongs to. Rows from the last payload sort first. */
 export type Side = 'last' | 'now';
 
 /** How rows are matched. */
 export interface RowKey {
-  /** Indexes of the key columns; none: the whole row, up to `width` cells. */
+  /** Indexes of the key columns. If empty, the key is the whole row, up to `width` cells. */
   readonly at: readonly number[];
   /** Number of leading cells that both tables have. */
   readonly width: number;
-  /** Whether the column at that index is all numbers, and is sorted numerically. */
+  /** Whether the column at that index has only numbers, and is therefore sorted numerically. */
   readonly isNumeric: (at: number) => boolean;
 }
 
-/** Appended to the key: the table, and the row's index, so that no two records have the same key. */
+/** The table and the row's index are appended to the key, so that no two records have the same key. */
 const suffixBytes = 7;
 const hashBytes = 32;
-/** A longer key is replaced by its hash. */
+/** If a key is longer, its hash replaces it. */
 const maxKeyBytes = 4096;
 
 const textBytes = orderedBytes('text')!;
 const numberBytes = orderedBytes('decimal')!;
 
-/** The rows of two tables in key order: sorted in memory or, if there are more, in files in `folder`. */
+/** The rows of two tables in key order: sorted in memory or, if there are too many, in files in `folder`. */
 export class SortedRows {
   readonly #key: RowKey;
   readonly #sorter: Sorter;
   #added = 0;
 
-  /** `maxBytes`: bytes sorted in memory at a time; default 16 MB. */
+  /** `maxBytes`: how many bytes to sort in memory at a time. Default: 16 MB. */
   constructor(key: RowKey, { folder, maxBytes }: { readonly folder: string; readonly maxBytes?: number | undefined }) {
     this.#key = key;
     this.#sorter = new Sorter(folder, maxBytes === undefined ? {} : { maxBytes });
   }
 
-  /** Adds a row whose first `width` cells both tables have. Await the promise, if any. */
+  /** Adds a row whose first `width` cells exist in both tables. If this returns a promise, await it. */
   add(side: Side, row: Row): Promise<void> | undefined {
     const arena = this.#sorter.arena;
     const keyed = this.#key.at.length > 0;

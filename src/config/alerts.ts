@@ -26,10 +26,10 @@ export type ChannelNamed<T extends ChannelType> = Extract<AlertChannel, { readon
 export type AlertLimits = Values<typeof jobAlertOptions> &
   Required<Omit<Values<typeof jobAlertOptions>, 'staleAfterMs'>>;
 
-/** Whom to notify of what, and how often. */
+/** Who is notified about what, and how often. */
 export interface Alerts extends AlertLimits, Omit<Values<typeof alertSettings>, keyof AlertLimits> {
   readonly channels: ReadonlyMap<string, AlertChannel>;
 }
 
-/** A job's overrides; its `to` replaces the rules. */
+/** A job's overrides. If the job sets `to`, that replaces the rules. */
 export type OwnAlerts = Values<typeof ownAlertOptions>;

@@ -2,9 +2,9 @@ import type { Problem } from '../lib/problem.ts';
 import type { Config } from './config.ts';
 import { type LoadOptions, loadConfig } from './load.ts';
 
-/** The result of `sluice check`, found without network access. */
+/** The result of `sluice check`; it needs no network access. */
 export interface Checked {
-  /** The usable parts. Absent if the file as a whole is unusable. */
+  /** The usable parts of the config. Absent if the file as a whole is unusable. */
   readonly config?: Config;
   /** All errors, by line. */
   readonly problems: readonly Problem[];
@@ -14,7 +14,7 @@ export interface Checked {
   readonly verdict: string;
 }
 
-/** Loads a config to find its errors. The command exits with 2 if there is any problem, otherwise with 0. */
+/** Loads a config to find its errors. The command exits with 2 if it finds any, otherwise with 0. */
 export async function checkConfig(file: string, options: LoadOptions = {}): Promise<Checked> {
   const loaded = await loadConfig(file, { ...options, everyConnector: true });
   return { ...loaded, verdict: verdictOf(file, loaded) };

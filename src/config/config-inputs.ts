@@ -3,17 +3,17 @@ import type { Making } from './load.ts';
 import { secretVariablesIn } from './text/variable-syntax.ts';
 import { fileValue, type Piece } from './text/variables.ts';
 
-/** What a loaded config depends on, besides the text of its file. */
+/** What a loaded config depends on, in addition to its file's text. */
 export interface ConfigInputs {
-  /** The names of environment variables that it uses or would use. */
+  /** The names of the environment variables that it uses or might use. */
   readonly variables: readonly string[];
-  /** The files that its variables name, with the values read. */
+  /** The files that its variables refer to, with the values that were read. */
   readonly files: ReadonlyMap<string, string>;
-  /** What else it depends on, which can't be compared; absent if there's nothing else. */
+  /** Anything else that it depends on and that can't be compared; absent if there's nothing else. */
   readonly other?: string;
 }
 
-/** Finds what loading a config depends on. */
+/** Determines what loading a config depends on. */
 export function inputsOf({ document, parts }: Making): ConfigInputs {
   const texts = [...textsIn(document.value)].filter((text) => text.includes('${'));
   const names = texts.flatMap((text) => [...text.matchAll(/\$\{\s*env\s*:\s*([^\s:}]+)/g)].map(([, name]) => name!));
@@ -27,7 +27,7 @@ export function inputsOf({ document, parts }: Making): ConfigInputs {
   };
 }
 
-/** Whether a config's files still have the values that were read. */
+/** Whether the config's files still contain the values that were read. */
 export async function areFilesSame({ files }: ConfigInputs): Promise<boolean> {
   for (const [file, text] of files) {
     const now = await readFile(file, 'utf8').catch(() => undefined);

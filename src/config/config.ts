@@ -17,16 +17,16 @@ import type { shareOptions } from './options/target.ts';
 
 export type { JobPriority } from './options/budget.ts';
 
-/** A loaded and validated config with resolved secrets and names. Read-only; a reload creates a new one. */
+/** A loaded and validated config, with secrets and names resolved. It's read-only: a reload creates a new one. */
 export interface Config {
-  /** Absolute path of the file it came from. */
+  /** Absolute path of the file that it came from. */
   readonly file: string;
-  /** The file's folder, the base of relative paths. */
+  /** The file's folder, which relative paths start from. */
   readonly folder: string;
   /** Absolute path of the state folder (database, payloads). */
   readonly state: string;
   readonly sealKeys?: SealKeys;
-  /** IANA zone for schedules and for times shown to people; absent: UTC. */
+  /** IANA time zone for schedules and for times shown to people; absent: UTC. */
   readonly timezone?: string;
   /** Address of the console and the metrics. Absent: off. */
   readonly monitor?: MonitorAddress;

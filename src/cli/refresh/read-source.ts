@@ -10,7 +10,7 @@ import { grantNames, inlineLogin } from './inline-login.ts';
 import { loginNames, plainName, readProperties } from './properties.ts';
 import type { RefreshOrder } from './protocol.ts';
 
-/** Reads a data source according to its properties, and passes on the document in chunks. */
+/** Reads a data source according to its properties, and passes the document on in chunks. */
 export async function readSource(order: RefreshOrder, sink: Sink, signal: AbortSignal): Promise<void> {
   const { format, properties, scratch, limits } = order;
   const connector = await connectorOf(order.connector);
@@ -36,7 +36,7 @@ export async function readSource(order: RefreshOrder, sink: Sink, signal: AbortS
     signal,
     clock: systemClock,
     log: { debug: () => undefined, info: () => undefined, warn: () => undefined },
-    // The service can't store warnings of a refresh.
+    // The service can't store a refresh's warnings.
     warn: () => undefined,
     sink,
     onProgress: () => undefined,

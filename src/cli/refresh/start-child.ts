@@ -10,17 +10,17 @@ const ownEntry = fileURLToPath(new URL(`./child.${isBuilt ? 'js' : 'ts'}`, impor
 const heapMb = 384;
 
 /**
- * Before version 25, Node doesn't restrict the network of such a process. The address policy does, on every version:
- * guard-sockets.ts.
+ * Node doesn't restrict such a process's network before version 25. The address policy in guard-sockets.ts does so in
+ * every version.
  */
 const netFlag = process.allowedNodeEnvironmentFlags.has('--allow-net') ? ['--allow-net'] : [];
 
 /**
- * Starts a process that may only read our code, use its own folder, and use the network; it has no other file access,
- * can't start programs, and doesn't get our environment.
+ * Starts a process that can read our code, use its own folder, and use the network. It has no other file access, can't
+ * start programs, and doesn't get our environment.
  */
 export function startChild(scratch: string, entry = ownEntry): ChildProcess {
-  // The folder with `src` and `connectors`, built or not.
+  // The folder that contains `src` and `connectors`, built or not.
   const root = resolve(entry, '../../../..');
   const readable = [
     ...['src', 'connectors', 'chunks', 'package.json', 'build.json'].map((name) => join(root, name)),

@@ -1,8 +1,8 @@
 import type { JsonSchema } from '../../sdk/option.ts';
 
 /**
- * Converts the text of a property to the type of an option: a number, a boolean, a JSON list or map; a list of texts
- * may also be comma-separated. Text that can't be converted is unchanged, and fails validation.
+ * Converts a property's text to an option's type: a number, a boolean, or a JSON list or map. A list of strings may
+ * also be comma-separated. Text that can't be converted is left unchanged, and fails validation.
  */
 export function typedValue(value: unknown, schema: JsonSchema): unknown {
   if (typeof value !== 'string' || takes(schema, 'string')) return value;

@@ -4,7 +4,7 @@ import { HttpAgent, loadHttp } from '../../lib/http.ts';
 import type { VirtualClock } from '../../lib/virtual-clock.ts';
 import { randomOf } from './prng.ts';
 
-/** Minimum and maximum latency of a request. */
+/** The minimum and maximum latency of a request. */
 const answerMs = [60, 340] as const;
 const connectTimeoutMs = 10_000;
 
@@ -14,11 +14,12 @@ interface NetworkOptions {
 }
 
 /**
- * Real requests to a service on this machine, with the latency of a network on the virtual clock. Each request sleeps
- * before it's sent. The clock stops until the response arrives, so responses come one by one, always in the same order.
+ * Sends real requests to a service on this machine, with the latency of a network on the virtual clock: each request
+ * sleeps before it's sent. The clock stops until the response arrives, so responses come one by one, always in the same
+ * order.
  */
 export function simulatedNetwork({ clock, seed }: NetworkOptions): Network {
-  // Time must not pass while the first request waits for code to be loaded.
+  // Don't let time pass while the first request waits for code to be loaded.
   const release = clock.hold();
   loadHttp().then(release, release);
   let requests = 0;

@@ -4,14 +4,14 @@ import type { VirtualClock } from '../../lib/virtual-clock.ts';
 import type { Timer, TimerHooks } from '../../schedule/timer.ts';
 import { isFailedRun } from '../../state/runs/failed-run.ts';
 
-/** Counts and times (milliseconds) of one job. */
+/** One job's counts and times (milliseconds). */
 export interface JobRecord {
   readonly job: string;
   firings: number;
   runs: number;
   /** Retries of runs whose source failed. */
   attempts: number;
-  /** Firings that occurred while the job was running or queued. */
+  /** Firings during which the job was already running or queued. */
   overlaps: number;
   skipped: number;
   /** Planned instants of throttled firings (epoch ms). */
@@ -21,13 +21,13 @@ export interface JobRecord {
   superseded: number;
   failed: number;
   dead: number;
-  /** Failed and dead runs since the last successful one. */
+  /** Failed and dead runs since the last successful run. */
   lost: number;
   requests: number;
   retries: number;
-  /** From the planned instant of a firing to the start of its run. */
+  /** Times from a firing's planned instant to the start of its run. */
   readonly lateness: number[];
-  /** From when a payload was owed to when it was delivered. */
+  /** Times from when a payload became owed until it was delivered. */
   readonly waits: number[];
 }
 
@@ -63,14 +63,14 @@ export class Recorder {
   readonly #running = new Set<string>();
   /** By run. */
   readonly #owed = new Map<string, Owed>();
-  /** Runs with dead payloads. They stay dead even if they're superseded later. */
+  /** Runs whose payloads are dead. They remain dead even if they're superseded later. */
   readonly #dead = new Set<string>();
   /** The last lost run of each job. */
   readonly #lastLost = new Map<string, string>();
   #owedBytes = 0;
   #peak: Peak = { payloads: 0, bytes: 0, at: 0 };
 
-  /** `bytesOf`: payload size of a job; `until`: firings from then on don't count. */
+  /** `bytesOf`: a job's payload size; `until`: firings at this time or later don't count. */
   constructor(given: {
     clock: VirtualClock;
     jobs: Iterable<string>;
@@ -87,19 +87,19 @@ export class Recorder {
     return this.#peak;
   }
 
-  /** Payloads that are owed, by job. */
+  /** The job of each payload that is owed. */
   get owed(): readonly string[] {
     return [...this.#owed.values()].map(({ job }) => job);
   }
 
-  /** True if no run is in progress or queued, and nothing is owed. */
+  /** True if no run is in progress or queued, and no payload is owed. */
   get isIdle(): boolean {
     return (
       this.#running.size === 0 && this.#owed.size === 0 && [...this.#fired.values()].every((at) => at.length === 0)
     );
   }
 
-  /** Wraps a timer: counts its firings, and suppresses those after the end of the simulation. */
+  /** Wraps a timer to count its firings and suppress those after the end of the simulation. */
   wrap(timer: Timer): Timer {
     const start = (hooks: TimerHooks): void =>
       timer.start({
@@ -157,7 +157,7 @@ export class Recorder {
 
   #finish(record: JobRecord, { run, outcome, requests }: SluiceEvents['run.finished']): void {
     this.#running.delete(record.job);
-    // A dead payload has its own event.
+    // A dead payload is reported by an event of its own.
     if (isFailedRun(outcome) && outcome !== 'dead') {
       record.failed += 1;
       this.#recordLoss(record, run);

@@ -5,31 +5,34 @@ import { countText } from '../format.ts';
 import type { JobRecord, Peak, Recorder } from './recorder.ts';
 import '../../lib/temporal.ts';
 
-/** The result of a simulation. Instants are epoch milliseconds. */
+/** A simulation's result. Instants are epoch milliseconds. */
 export interface SimulationReport {
   readonly since: number;
   readonly until: number;
   readonly seed: number;
-  /** Jobs whose generated rows resemble those of their past runs. */
+  /** Jobs whose generated rows are modeled on their past runs. */
   readonly known_jobs: number;
   readonly faults?: { readonly outage_at: number; readonly source_outage_at: number };
-  /** True if every job shows its newest result at the end, no allowance ran out, and each day had requests for all firings. */
+  /**
+   * True if every job shows its newest result at the end, no allowance ran out, and there were enough requests for all
+   * firings on each day.
+   */
   readonly fits: boolean;
   readonly firings: {
     readonly planned: number;
     readonly overlaps: number;
     readonly skipped: number;
     readonly throttled: number;
-    /** From the planned instant to the start of the run, in milliseconds. */
+    /** Time from a firing's planned instant to the start of its run, in milliseconds. */
     readonly late_ms: Percentiles;
   };
   readonly runs: Counts;
-  /** From owed to delivered, in milliseconds. */
+  /** Time from when a payload became owed until it was delivered, in milliseconds. */
   readonly delivery_ms: Percentiles;
   readonly outbox: { readonly peak_payloads: number; readonly peak_bytes: number; readonly peak_at?: number };
   readonly accounts: readonly AccountUse[];
   readonly jobs: readonly JobUse[];
-  /** Why it doesn't fit, one sentence per reason. */
+  /** Why the config doesn't fit, with one sentence per reason. */
   readonly trouble: readonly string[];
   /** What would fix it. */
   readonly next: readonly string[];
@@ -60,11 +63,11 @@ interface Counts {
 
 export interface AccountUse {
   readonly destinations: readonly string[];
-  /** Requests a day that schedules may use, without the reserve. */
+  /** Requests per day that schedules may use, excluding the reserve. */
   readonly limit: number;
   readonly days: readonly { readonly day: string; readonly used: number; readonly ended: boolean }[];
   readonly peak: { readonly day: string; readonly used: number };
-  /** Requests that queried the service for its usage. */
+  /** Requests that asked the service for its usage. */
   readonly usage_queries: number;
 }
 
@@ -74,12 +77,12 @@ export interface JobUse extends Counts {
   readonly overlaps: number;
   readonly skipped: number;
   readonly throttled: number;
-  /** Runs that failed or were abandoned, with no successful run since. */
+  /** Number of runs that failed or were abandoned since the last successful run. */
   readonly lost: number;
   readonly latest_ms: number;
 }
 
-/** Maximum number of jobs that a sentence names. */
+/** Maximum number of jobs to name in a sentence. */
 const maxNamed = 5;
 
 export interface ReportOptions {
@@ -88,7 +91,7 @@ export interface ReportOptions {
   readonly seed: number;
   readonly knownJobs: number;
   readonly outageAt: number | undefined;
-  /** Start of the hour in which no source responds. */
+  /** Start of the hour during which no source responds. */
   readonly sourceOutageAt: number | undefined;
   readonly destinations: readonly Destination[];
   readonly store: Store;
@@ -186,8 +189,8 @@ async function accountsOf({ destinations, store, recorder, from, until }: Report
 }
 
 /**
- * Number of firings that were throttled on days whose allowance could not have paid for them. The daemon also throttles
- * as a precaution while it knows little about a job: if the allowance covers the average cost of those firings, they
+ * Number of firings that were throttled on days whose allowance could not have covered them. The daemon also throttles
+ * as a precaution while it knows little about a job. If the allowance covers the average cost of those firings, they
  * don't mean that the config doesn't fit.
  */
 async function shortFirings({ destinations, store, recorder, accountOf }: ReportOptions): Promise<number> {
@@ -210,7 +213,7 @@ function limitOfAccount(sharing: readonly Destination[]): number {
   return Math.max(...sharing.map(({ requestsPerDay, reserveRequests }) => requestsPerDay - reserveRequests));
 }
 
-/** Every day of the service that overlaps the span. */
+/** Every service day that overlaps the simulated period. */
 function daysBetween(from: number, until: number): string[] {
   const last = dayOf(until - 1);
   const days: string[] = [];

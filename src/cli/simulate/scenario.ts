@@ -4,9 +4,12 @@ import { newId } from '../../lib/ids.ts';
 import type { VirtualClock } from '../../lib/virtual-clock.ts';
 import { type SourceModel, syntheticExtract } from './synthetic-source.ts';
 
-/** What a config's jobs expect to find at the service, and the same config redirected to that service. */
+/** What a config's jobs expect to find on the service, and the same config redirected to that service. */
 export interface Scenario {
-  /** Fixtures for the embedded service: one company per account of the config, with its limits and data sources. */
+  /**
+   * Fixtures for the embedded service: one company per account in the config, with the account's limits and data
+   * sources.
+   */
   readonly fixtures: { readonly companies: readonly Company[] };
   /** Ids of the data sources that the config declares. */
   readonly declared: readonly Declared[];
@@ -60,17 +63,17 @@ export function buildScenario(config: Config, given: ScenarioOptions): Scenario 
   return { fixtures: { companies }, declared: instances.declared, configFor };
 }
 
-/** The daemon's own options. A simulation sends no alerts. */
+/** The options for the daemon itself. A simulation sends no alerts. */
 function daemonOptions({ file, folder, concurrency, onStartError }: Config) {
   return { file, folder, concurrency, onStartError };
 }
 
-/** The jobs that the daemon would fire. */
+/** The jobs that the daemon would run on schedule. */
 export function firingJobs({ jobs }: Config): Job[] {
   return [...jobs.values()].filter(({ enabled, schedule }) => enabled && schedule !== undefined);
 }
 
-/** The destination with another URL and its own key: the user's credentials are never used. */
+/** The destination with another URL and its own key, so the user's credentials are never used. */
 function redirected(
   destination: Destination,
   { url, keys }: { url: string; keys: ReadonlyMap<string, string> },
@@ -78,7 +81,7 @@ function redirected(
   return { ...destination, url, credentials: { kind: 'api_key', key: keys.get(destination.account)! } };
 }
 
-/** The job with synthetic rows. It has no guards, since their findings would be meaningless. */
+/** The job with synthetic rows. It has no guards, because their findings would be meaningless. */
 function simulatedJob({ guards: _, alerts: __, extract, ...job }: Job, given: ScenarioOptions): Job {
   return extract === undefined ? job : { ...job, extract: syntheticExtract(job, extract, given) };
 }
@@ -105,13 +108,16 @@ interface MappedInstance extends Datasource {
   readonly clientId: string | undefined;
 }
 
-/** Maps targets to instance ids: the id in the config if the embedded service accepts it and it's free, else a hash. */
+/**
+ * Maps targets to instance ids: the id from the config if it's free and the embedded service accepts it, otherwise a
+ * hash.
+ */
 class InstanceMap {
   readonly declared: Declared[] = [];
   readonly #instances = new Map<string, MappedInstance>();
   readonly #taken = new Set<string>();
 
-  /** The target with its ids in the scenario. Adds a data source if it's new. */
+  /** The target with its ids in the scenario. Adds the data source if it's new. */
   of({ target, destination, extract }: Job): Target {
     const client = clientOf({ target, destination }).clientId;
     const at = { account: destination.account, clientId: client && validId(client) };
@@ -133,7 +139,7 @@ class InstanceMap {
     return { ...target, ...clientId };
   }
 
-  /** The data sources of an account: its own, and those of its clients. */
+  /** An account's data sources: its own, and those of its clients. */
   in(account: string): Pick<Company, 'clients'> & { own: Datasource[] } {
     const here = [...this.#instances.values()].filter((instance) => instance.account === account);
     const byClient = Map.groupBy(here, ({ clientId }) => clientId);
@@ -155,7 +161,7 @@ class InstanceMap {
   }
 }
 
-/** The id, or a hash of it if the embedded service would reject it. */
+/** The id, or its hash if the embedded service would reject the id. */
 function validId(id: string): string {
   return /^[A-Za-z0-9_-]{1,64}$/.test(id) ? id : hashed(id);
 }

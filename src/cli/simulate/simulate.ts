@@ -19,17 +19,17 @@ import { virtualTick } from './virtual-tick.ts';
 
 export interface SimulationOptions {
   readonly config: Config;
-  /** Start (inclusive) and end (exclusive) of the span, epoch milliseconds. */
+  /** Start (inclusive) and end (exclusive) of the simulated period, epoch milliseconds. */
   readonly from: number;
   readonly until: number;
-  /** Seed of the injected faults; absent: none are injected. */
+  /** Seed for the injected faults; absent: no faults are injected. */
   readonly faults?: number;
-  /** Fraction of runs with changed data; absent: as in past runs, or all. */
+  /** The fraction of runs whose data has changed; absent: as in past runs, or all runs. */
   readonly changes?: number;
   /** Statistics of past runs, by job. */
   readonly past: ReadonlyMap<string, PastRuns>;
   readonly signal: AbortSignal;
-  /** Folder for temporary state; absent: shared memory or the temp folder. */
+  /** Folder for the temporary state; absent: shared memory or the temp folder. */
   readonly scratch?: string;
   /** Called every simulated hour. */
   readonly onHour?: (now: number) => void;
@@ -39,17 +39,17 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 /** Grace period for runs that started before the end. */
 const graceMs = 15 * minuteMs;
-/** Assumed payload size of a job without history. */
+/** Assumed payload size for a job without history. */
 const defaultBytes = 10_000;
 const noSeed = 0;
 const memory = '/dev/shm';
 const minFreeBytes = 1_000_000_000;
 
 /**
- * Discrete-event simulation: runs the daemon itself with the config's jobs over a span of time, on a virtual clock that
- * advances when nothing is left to do, against an embedded service with the config's limits. No source is read:
- * rows, sizes and durations are modeled on past runs. The config's state and destinations are never touched, and
- * everything the simulation writes is deleted before this settles. Rejects with the signal's reason if aborted.
+ * Discrete-event simulation: runs the daemon itself with the config's jobs over a period of time, on a virtual clock
+ * that advances when there is nothing left to do, and with an embedded service that has the config's limits. No source
+ * is read: rows, sizes and durations are modeled on past runs. The config's state and destinations are never touched,
+ * and everything the simulation writes is deleted before this settles. Rejects with the signal's reason if aborted.
  */
 export async function simulate(given: SimulationOptions): Promise<SimulationReport> {
   const folder = await makeTempFolder('simulate', given.scratch ?? (await scratchRoot()));
@@ -60,7 +60,9 @@ export async function simulate(given: SimulationOptions): Promise<SimulationRepo
   }
 }
 
-/** Shared memory if it's writable and large enough, since each payload is a short-lived file; else the temp folder. */
+/**
+ * Shared memory if it's writable and large enough, because payloads are short-lived files; otherwise the temp folder.
+ */
 async function scratchRoot(): Promise<string> {
   try {
     await access(memory, constants.W_OK | constants.X_OK);
@@ -73,7 +75,7 @@ async function scratchRoot(): Promise<string> {
 
 async function simulateIn(folder: string, given: SimulationOptions): Promise<SimulationReport> {
   const { config, from, faults, changes, past } = given;
-  // One millisecond early, so that a firing at the very first instant counts.
+  // The clock starts one millisecond early, so that a firing at the very first instant counts.
   const clock = new VirtualClock(from - 1);
   const failures = faults === undefined ? 0 : sourceFailureRate;
   const sourceOutageSpan = faults === undefined ? undefined : sourceOutage(faults, given);

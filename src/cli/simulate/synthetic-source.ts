@@ -10,20 +10,20 @@ import { randomOf } from './prng.ts';
 /** How the simulated sources behave. */
 export interface SourceModel {
   readonly seed: number;
-  /** Fraction of runs with changed data; absent: as in past runs. */
+  /** The fraction of runs whose data has changed; absent: as in past runs. */
   readonly changes: number | undefined;
-  /** Fraction of runs whose source fails, 0 to 1. */
+  /** The fraction of runs whose source fails, 0 to 1. */
   readonly failures: number;
-  /** Span in which no source responds, epoch milliseconds, end exclusive; absent: none. */
+  /** The period during which no source responds, epoch milliseconds, end exclusive; absent: none. */
   readonly outage?: { readonly from: number; readonly until: number } | undefined;
   readonly past: ReadonlyMap<string, PastRuns>;
 }
 
-/** Assumed duration of a run without history. */
+/** Assumed duration for a run without history. */
 const defaultMs = 2_000;
 /** Maximum relative deviation from the average duration. */
 const spread = 0.2;
-/** How often a source reports progress, so that the stall timeout doesn't fire. */
+/** How often a source reports progress, so that it doesn't cause a stall timeout. */
 const aliveEveryMs = 10_000;
 const columns: readonly Column[] = [
   { name: 'job', type: 'text' },
@@ -31,7 +31,7 @@ const columns: readonly Column[] = [
 ];
 
 /**
- * Replaces a job's extract in a simulation. One row represents the whole result. It has other columns than the source,
+ * Replaces a job's extract in a simulation. One row represents the whole result. Its columns differ from the source's,
  * so transforms and keys don't apply.
  */
 export function syntheticExtract(
@@ -61,7 +61,7 @@ function syntheticConnector(
     async extract({ signal, alive }) {
       run += 1;
       const usual = known?.milliseconds ?? defaultMs;
-      // Varies, so that no two runs end at the same instant.
+      // The duration varies, so that no two runs end at the same instant.
       const end = clock.monotonic() + 1 + usual * (1 - spread + 2 * spread * randomOf(seed, 'takes', job, run));
       for (let left = end - clock.monotonic(); left > 0; left = end - clock.monotonic()) {
         await clock.sleep(Math.min(left, aliveEveryMs), signal);

@@ -3,10 +3,10 @@ import { renderTable } from '../table.ts';
 import type { AccountUse, JobUse, Percentiles, SimulationReport } from './report.ts';
 
 const right = { align: 'right' as const };
-/** Maximum number of jobs to show, those with trouble first. --json lists all. */
+/** Maximum number of jobs to show. Jobs with trouble come first; --json lists all jobs. */
 const maxJobs = 60;
 
-/** The report as a person reads it. */
+/** The report as text for a person. */
 export function simulationText(report: SimulationReport): string {
   return [headOf(report), jobsText(report), ...report.accounts.map(accountText), verdictOf(report)].join('\n\n');
 }

@@ -3,7 +3,7 @@ import type { StartTick } from '../../schedule/timer.ts';
 
 const minuteMs = 60_000;
 
-/** A timer tick that runs on a virtual clock. */
+/** The tick of a timer that runs on a virtual clock. */
 export function virtualTick(clock: VirtualClock): StartTick {
   return (look) => {
     const end = new AbortController();
@@ -13,7 +13,7 @@ export function virtualTick(clock: VirtualClock): StartTick {
         look();
       }
     };
-    // The sleep is only interrupted when the tick ends.
+    // The sleep is interrupted only when the tick ends.
     void tick().catch(() => undefined);
     let aimed = new AbortController();
     return {

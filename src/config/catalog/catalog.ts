@@ -16,15 +16,13 @@ export interface Places {
   readonly from?: string;
 }
 
-/** The available connectors. Each is imported on first use, so a run only pays for those it needs. */
+/** The available connectors. Each is imported on first use, so that a run only loads those it needs. */
 export interface Catalog {
-  /** All values for `connector`: built-in ones by name, then those of the user's folder and packages. */
+  /** All values for `connector`: built-in connectors by name, then those from the user's folder and packages. */
   readonly ids: readonly string[];
-  /** Errors in the folder, the packages and the connectors loaded so far; other connectors aren't affected. */
+  /** Errors in the folder, in the packages, and in the connectors loaded so far. Other connectors aren't affected. */
   readonly problems: readonly Problem[];
-  /**
-   * Imports a connector. Undefined if there is none with that name or it's broken; in that case, `problems` says why.
-   */
+  /** Imports a connector. Undefined if no connector has that name or it's broken; in that case, `problems` says why. */
   load(id: string): Promise<Connector | undefined>;
   /** Where a connector comes from: "sluice" for built-in ones, otherwise the folder or package. */
   origin(id: string): string | undefined;
@@ -40,7 +38,7 @@ export interface WholeCatalog {
 
 const ownFolder = fileURLToPath(new URL('../../../connectors/', import.meta.url));
 
-/** Finds connectors by file name. A duplicate ID is refused. */
+/** Finds connectors by file name. Refuses duplicate IDs. */
 export async function openCatalog(places: Places = {}): Promise<Catalog> {
   const { folder, packages = [], from = process.cwd() } = places;
   if (folder !== undefined || packages.length > 0) openSdkDoor();
@@ -61,7 +59,7 @@ export async function openCatalog(places: Places = {}): Promise<Catalog> {
   return new FoundCatalog(plugins, problems);
 }
 
-/** Imports every connector, for listing or generating docs. */
+/** Imports all connectors, to list them or to generate docs. */
 export async function loadCatalog(places?: Places): Promise<WholeCatalog> {
   const catalog = await openCatalog(places);
   const connectors = new Map<string, Connector>();
@@ -98,7 +96,7 @@ class FoundCatalog implements Catalog {
     try {
       return await loadPlugin(plugin, { isOwn: plugin.origin === ownFolder });
     } catch (error) {
-      // Not an error of the connector, and nothing in the config would fix it.
+      // The connector isn't the cause, and no change in the config would fix this.
       if (missingModule(error) !== undefined) throw toProblem(error, { code: 'BUG', family: 'bug' });
       this.problems.push(brokenPlugin(plugin, error, await placeOfError(plugin.file, error)));
       return undefined;

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { commandLine } from '../../lib/command-line.ts';
 import { Problem } from '../../lib/problem.ts';
 
-/** A found connector that isn't imported yet. */
+/** A connector that was found but not imported yet. */
 export interface Plugin {
   /** The value for `connector` in a config. */
   readonly id: string;
@@ -15,7 +15,7 @@ export interface Plugin {
   readonly origin: string;
 }
 
-/** The connectors of a folder or package, and its own errors. */
+/** The connectors in a folder or package, and its own errors. */
 interface Found {
   readonly plugins: readonly Plugin[];
   readonly problems: readonly Problem[];
@@ -25,8 +25,8 @@ interface Found {
 const source = /^([\w-]+)\.[cm]?[jt]s$/;
 
 /**
- * Finds the connectors of a folder: each file `name.ts`, and each folder with `name/index.ts` or `name/name.ts`. Names
- * that begin with a dot or an underscore are ignored. Imports nothing.
+ * Finds the connectors in a folder: each file `name.ts`, and each folder with `name/index.ts` or `name/name.ts`.
+ * Ignores names that begin with a dot or an underscore. Imports nothing.
  */
 export async function findInFolder(folder: string): Promise<Found> {
   try {
@@ -61,8 +61,8 @@ async function findInside(folder: string, known: { id: string; origin: string })
 }
 
 /**
- * Finds the connectors of an npm package that can be resolved from `from`. Its package.json lists them as
- * `"sluice": {"connectors": {"acme": "./acme.js"}}`, so that none is imported before a config uses it.
+ * Finds the connectors in an npm package that can be resolved from `from`. Its package.json lists them as `"sluice":
+ * {"connectors": {"acme": "./acme.js"}}`, so that a connector is only imported when a config uses it.
  */
 export async function findInPackage(name: string, from: string): Promise<Found> {
   try {

@@ -14,8 +14,8 @@ const doors: Readonly<Record<string, string>> = {
 let isOpen = false;
 
 /**
- * Lets plugins outside this package import `sluice/sdk`, whether it's installed next to them or not, and gives them the
- * running instance of the SDK: a Problem class of another copy wouldn't be recognized.
+ * Lets plugins outside this package import `sluice/sdk`, even if it isn't installed next to them. They get the running
+ * instance of the SDK, because a Problem class from another copy wouldn't be recognized.
  */
 export function openSdkDoor(): void {
   if (isOpen) return;
@@ -29,8 +29,8 @@ export function openSdkDoor(): void {
 }
 
 /**
- * Imports a connector and validates it; `isOwn`: it's one of ours. @throws Error that says what is missing, or the
- * file's own error.
+ * Imports a connector and validates it. `isOwn`: whether it's a built-in connector.
+ * @throws Error that says what is missing, or the file's own error.
  */
 export async function loadPlugin({ id, file }: Plugin, { isOwn = false } = {}): Promise<Connector> {
   const { default: plugin } = await (isOwn ? importOwn<PluginModule>(pathToFileURL(file)) : importEdited(file));
@@ -50,12 +50,12 @@ interface PluginModule {
   readonly default?: Partial<Connector>;
 }
 
-/** Modification time of each imported file, as of its first import. */
+/** The modification time that each file had when it was first imported. */
 const firstTimes = new Map<string, number>();
 
 /**
- * Imports a file again if it was edited since (but not its own imports). Node caches modules, including failed ones, by
- * URL with the query.
+ * Imports a file again if it was edited after its first import, but not the files that it imports. Node caches modules,
+ * including failed ones, by URL, and the URL includes the query.
  */
 async function importEdited(file: string): Promise<PluginModule> {
   const url = pathToFileURL(file);
@@ -67,7 +67,7 @@ async function importEdited(file: string): Promise<PluginModule> {
   return importModule<PluginModule>(url);
 }
 
-/** The problem of a plugin that can't be loaded. */
+/** The problem for a plugin that can't be loaded. */
 export function brokenPlugin({ id, file }: Plugin, error: unknown, where: ProblemLocation = { file }): Problem {
   const reason = error instanceof Error ? error.message : String(error);
   return new Problem({

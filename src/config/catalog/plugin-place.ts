@@ -7,7 +7,10 @@ import type { ProblemLocation } from '../../lib/problem.ts';
 const parserPlace = /^(?<file>file:\/\/\S+|\/.*):(?<line>\d+)\n(?:.*\n){0,4}?(?<before>\s*)\^/;
 const framePlace = /^\s+at (?:.*\()?(?<file>file:\/\/[^\s()]+|\/[^()]+?):(?<line>\d+):(?<character>\d+)\)?$/gm;
 
-/** The location of a connector's error: the file (its own or an imported one) and, if known, line and character. */
+/**
+ * The location of a connector's error: the file (the connector's own or one that it imports) and, if known, line and
+ * character.
+ */
 export async function placeOfError(file: string, error: unknown): Promise<ProblemLocation> {
   const { name, stack = '' } = error instanceof Error ? error : new Error();
   const found = name === 'SyntaxError' ? (parsedAt(stack) ?? parsedAt(await checkSyntax(file))) : thrownAt(stack);
@@ -19,7 +22,7 @@ function parsedAt(text: string): ProblemLocation | undefined {
   return place.file === undefined ? undefined : whereOf(place, before.length + 1);
 }
 
-/** The frames above those of Node's loader belong to the loaded module; ours are below. */
+/** In the stack, frames above Node's loader belong to the loaded module; our own frames are below. */
 function thrownAt(stack: string): ProblemLocation | undefined {
   const [frames, ...loader] = stack.split(/^\s+at .*\(node:internal\/modules.*$/m);
   const places = [...frames!.matchAll(framePlace)].map(({ groups = {} }) => whereOf(groups, Number(groups.character)));
@@ -30,7 +33,10 @@ function whereOf({ file = '', line }: Record<string, string>, character: number)
   return { file: file.startsWith('file:') ? fileURLToPath(file) : file, line: Number(line), character };
 }
 
-/** Node's report about a file's syntax, because the error of an import lacks the location for JavaScript. */
+/**
+ * Node's report about a file's syntax. This is needed for JavaScript, because the import error doesn't include the
+ * location.
+ */
 function checkSyntax(file: string): Promise<string> {
   return new Promise((resolve) => {
     execFile(process.execPath, ['--check', file], (_error, _stdout, stderr) => resolve(stderr));
