@@ -8,8 +8,8 @@ import { createTimer } from '../src/schedule/timer.ts';
 import { heldBytes } from '../src/sdk/testing/memory.ts';
 
 /**
- * Runs the daemon for some simulated hours against a service in another process. Prints its memory use after the first
- * hour, when all code is loaded and compiled, and at the end.
+ * Runs the daemon for several simulated hours against a service in another process. Prints its memory use after the
+ * first hour, when all code is loaded and compiled, and at the end.
  */
 const [file = '', hours = '24'] = process.argv.slice(2);
 const hourMs = 3_600_000;

@@ -20,7 +20,7 @@ export interface Lateness {
 }
 
 interface LatenessGiven {
-  /** The command of the built package. */
+  /** Path of the built package's command. */
   readonly sluice: string;
   readonly folder: string;
   readonly jobs: number;

@@ -17,9 +17,9 @@ import { type Cost, measure, median } from './measure.ts';
 import { serve } from './service-process.ts';
 
 /**
- * `npm run bench:daemon -- [--runs 9] [--jobs 10000] [--minutes 3] [--only start|late|memory|requests]`: the cost
- * of the daemon when it has little to send: time of a one-shot sync, lateness with very many jobs, memory, and requests saved by
- * skipping unchanged results.
+ * `npm run bench:daemon -- [--runs 9] [--jobs 10000] [--minutes 3] [--only start|late|memory|requests]`: measures what
+ * the daemon costs when it has little to send: the time of a one-shot sync, the lateness with very many jobs, memory,
+ * and the requests saved by skipping unchanged results.
  */
 const { values: options } = parseArgs({
   options: {

@@ -65,7 +65,10 @@ function orders(count: number): Value[][] {
   });
 }
 
-/** The rows as PostgreSQL sends them: one message of length-prefixed fields per row, all in one buffer. */
+/**
+ * The rows in the format in which PostgreSQL sends them: one message of length-prefixed fields per row, all in one
+ * buffer.
+ */
 function wireBatch(rows: readonly (readonly Value[])[]): Batch {
   const parts: Buffer[] = [];
   const spans = new Int32Array(rows.length * columns.length * 2);

@@ -34,7 +34,7 @@ interface Bench {
   readonly options: Options;
   readonly pg: TestServer;
   readonly maria: TestServer;
-  /** The command of the installed package. */
+  /** Path of the installed package's command. */
   readonly sluice: string;
 }
 
@@ -125,7 +125,10 @@ interface Result {
  */
 const uncounted = 2;
 
-/** Pause after each round of a small job: faster rounds would exceed five requests per second and measure the waiting. */
+/**
+ * Pause after each round of a small job. Faster rounds would exceed five requests per second, and their waiting would
+ * be measured.
+ */
 const pauseMs = 500;
 
 /** Runs one case, alternating between pipe, sync and daemon, so that other load affects all three. */

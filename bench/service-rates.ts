@@ -24,7 +24,7 @@ interface Answer {
 export interface Rate {
   readonly name: string;
   readonly perSecond: number;
-  /** CPU time of the server per request, in microseconds. */
+  /** The server's CPU time per request, in microseconds. */
   readonly cpuMicroseconds: number;
 }
 

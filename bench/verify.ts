@@ -56,7 +56,7 @@ function comparable(row: Row): string {
   return JSON.stringify([row[0], row[1], row[2], row[3], `${seconds}.${fraction.padEnd(6, '0')}`, row[5]]);
 }
 
-/** Compares an output with the reference, cell by cell. Throws at the first difference. */
+/** Compares an output with the reference cell by cell. Throws at the first difference. */
 export async function verifyRows(
   output: { file: string; format: string },
   reference: string,

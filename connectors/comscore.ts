@@ -131,7 +131,7 @@ type Node = Readonly<Record<string, unknown>>;
 
 const keys = { geo: 'geo', loc: 'loc', time_type: 'timeType', media_set: 'mediaSet', target_group: 'targetGroup' };
 
-/** A report's query: its parameters, by key. */
+/** The query of a report: its parameters, by key. */
 function submitted(scope: Scope): string {
   const named = Object.entries(keys).map(([option, key]) => [key, scope[option]] as const);
   const measures = ((scope.measures ?? []) as unknown[]).map((measure) => ['measure', measure] as const);

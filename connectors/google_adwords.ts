@@ -248,7 +248,7 @@ function refusal(
   };
 }
 
-/** Normalizes an account number: `123-456-7890` and `customers/1234567890` are valid too. */
+/** Normalizes an account number; `123-456-7890` and `customers/1234567890` are also valid. */
 function digitsOf(account: unknown): string {
   return String(account).replaceAll(/\D/g, '');
 }

@@ -9,7 +9,10 @@ const properties = option.list<string>(
   },
 );
 
-/** HubSpot API. Confirmed by vendor pages: addresses, paging, the search and its limits, token addresses, error fields. */
+/**
+ * HubSpot API. Confirmed by the vendor's pages: addresses, paging, the search and its limits, token addresses, error
+ * fields.
+ */
 export default defineService({
   id: 'hubspot',
   title: 'HubSpot',

@@ -51,14 +51,14 @@ const report: RequestData = {
 
 const pages = { by: 'page', first: 0, last: 'lastPage', total: 'totalElements' } as const;
 
-/** The common part of both report streams. */
+/** What both report streams have in common. */
 const figures = {
   request: report,
   records: (answer, scope) => rowsOf(answer, scope),
   paging: pages,
 } satisfies Partial<StreamData>;
 
-/** Adobe Analytics 2.0 under its former name. The API 1.4 and its WSSE login ended in August 2026. */
+/** Adobe Analytics 2.0 under its former name. API 1.4 and its WSSE login were shut down in August 2026. */
 export default defineService({
   id: 'omniture',
   title: 'Adobe Analytics',
@@ -179,7 +179,7 @@ jobs:
 `,
 });
 
-/** The prefix of an ID is optional; IDs of calculated metrics have none. */
+/** An ID's prefix is optional; IDs of calculated metrics have none. */
 function metricsOf({ metrics }: Scope): string[] {
   return (metrics as string[]).map((id) => (/\/|^cm/.test(id) ? id : `metrics/${id}`));
 }

@@ -42,7 +42,7 @@ function changing(path: string, query: Readonly<Record<string, string>> = {}): P
   };
 }
 
-/** A report per calendar month, with one row per line. */
+/** A report for each calendar month; each line of the report becomes a row. */
 function monthly(about: string, path: string, query: Readonly<Record<string, string>>): StreamData {
   return {
     about,

@@ -1,7 +1,7 @@
 import { Problem, readTlsFiles, registerSecret, type SourceAccount, type TlsTexts, tlsFileFaults } from '#sdk';
 import type { DbTlsOptions, DriverName, QueryValues, SourceValues } from './options.ts';
 
-/** The connection parameters of a driver, from the url or the separate options. */
+/** A driver's connection parameters, from the url or the separate options. */
 export interface ServerAddress {
   readonly driver: DriverName;
   readonly host: string;

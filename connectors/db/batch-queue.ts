@@ -43,7 +43,7 @@ export class BatchQueue {
     return this.#closed || this.#failure !== undefined;
   }
 
-  /** The reader has left: drops waiting and later batches. */
+  /** The reader has left: drop waiting and later batches. */
   close(): void {
     this.#closed = true;
     this.#waiting.length = 0;
@@ -64,13 +64,13 @@ export class BatchQueue {
     this.#stir();
   }
 
-  /** The result is complete: the reader gets the waiting batches, then the end. */
+  /** The result is complete. The reader gets the waiting batches, then the end. */
   end(): void {
     this.#ended = true;
     this.#stir();
   }
 
-  /** The result failed: the reader gets the reason at once. The first reason wins. */
+  /** The result failed. The reader gets the reason at once. Only the first reason counts. */
   fail(reason: unknown): void {
     this.#failure ??= { reason };
     this.#stir();

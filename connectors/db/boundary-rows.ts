@@ -26,8 +26,8 @@ interface BoundaryRowsOptions {
 }
 
 /**
- * Boundary rows of an incremental read: drops rows that the last run already sent unchanged, and remembers those that
- * the next run reads again. Rows arrive in cursor order, so only the first and last rows are compared.
+ * The boundary rows of an incremental read. Drops rows that the last run already sent unchanged, and remembers those
+ * that the next run will read again. Rows arrive in cursor order, so only the first and last rows are compared.
  */
 export class BoundaryRows {
   readonly #reading: BoundaryRowsOptions;
@@ -137,11 +137,11 @@ export class BoundaryRows {
     return { type, text: cellText(batch.cells[at]!, batch.columns[at]!.type, storedRow(batch, i))! };
   }
 
-  /** The new watermark; without rows, the previous one. */
+  /** The new watermark; if there are no rows, the previous one. */
   watermark(): Watermark | undefined {
     const { before, column, columns, type } = this.#reading;
     if (this.#value === undefined) return before;
-    // Rows may have been deleted since: the watermark never moves back.
+    // The latest rows may have been deleted after the last run, but the watermark never moves back.
     const isBack = before !== undefined && type !== 'text' && isBefore(this.#value, before.value);
     const value = isBack ? before.value : this.#value;
     return { column, value, columns: columns.map(({ name }) => name), seen: this.#seen.map(({ row }) => row) };

@@ -31,7 +31,7 @@ where c.table_schema = coalesce(database(), c.table_schema)
   and c.table_schema not in ('information_schema', 'mysql', 'performance_schema', 'sys')
 order by c.table_schema, c.table_name, c.ordinal_position`;
 
-/** Hidden columns of virtual tables (1) aren't part of `select *`; generated ones (2, 3) are. */
+/** Hidden columns of virtual tables (1) aren't part of `select *`; generated columns (2, 3) are. */
 export const sqliteCatalogue = `
 select '' as schema_name, m.name as table_name, m.type as kind, i.name as column_name, i.type as type,
        nullif(i.pk, 0) as key_position

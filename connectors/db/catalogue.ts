@@ -33,7 +33,10 @@ export async function discoverBy(
     .filter(({ name }) => isMatch(name, context.pattern));
 }
 
-/** The rows of a catalogue: schema (empty if it's the usual one), table, kind, column, type, position in the key. */
+/**
+ * The rows of a catalogue: schema (empty if it's the usual one), table, kind, column, type, position in the primary
+ * key.
+ */
 function addColumn(tables: Map<string, CatalogueTable>, row: readonly (string | null)[]): void {
   const [schema, name, kind, column, type, key] = row.map((cell) => cell ?? '') as [string, ...string[]];
   const id = JSON.stringify([schema, name]);

@@ -41,7 +41,7 @@ class Chunks {
   /** Index of the column that orders the chunks. */
   #at = 0;
   #last: CursorBound | undefined;
-  /** Number of rows that were passed on. */
+  /** Number of rows passed on so far. */
   #rows = 0;
 
   constructor(given: ChunkedOptions) {

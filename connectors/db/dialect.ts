@@ -21,7 +21,7 @@ export interface Dialect {
   quote(name: string): string;
   /** The bound as an operand. `before`: the parameters that are already bound. */
   operand(bound: CursorBound, before: readonly SqlParameter[]): SqlFragment;
-  /** The row limit: after `select`, or at the end. */
+  /** The row limit, either after `select` or at the end. */
   limit(rows: number): { readonly first?: string; readonly last?: string };
   /**
    * The column's stored value, if that determines the order of rows and may differ from their text. It is then read as

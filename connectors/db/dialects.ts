@@ -7,7 +7,7 @@ export const postgresDialect: Dialect = {
   limit: (rows) => ({ last: ` limit ${rows}` }),
 };
 
-/** Numbers are exact literals; text and times are typed literals that cannot break out of their quotes. */
+/** Numbers become exact literals. Text and times become typed literals that cannot break out of their quotes. */
 export const mysqlDialect: Dialect = {
   quote: (name) => `\`${name.replaceAll('`', '``')}\``,
   operand: ({ type, text }) => ({ sql: mysqlLiteral(type, text), parameters: [] }),

@@ -10,7 +10,7 @@ export interface ConnectOptions {
   readonly log: ConnectorLog;
   /** Wraps each login attempt. */
   readonly logIn?: LogIn;
-  /** Adds a warning to the run; absent outside of a run. */
+  /** Adds a warning to the run; absent if there is no run. */
   readonly warn?: (warning: RunWarning) => void;
   /** SSH tunnel to the server, used instead of host and port. */
   readonly tunnel?: Pick<Tunnel, 'folder' | 'path'>;

@@ -7,7 +7,7 @@ const headerBytes = 4;
 const goesOn = 0xffffff;
 const failure = 0xff;
 const endOfRows = 0xfe;
-/** A row with a first cell of 16 MB or more starts like the end-of-rows packet. */
+/** If the first cell of a row has 16 MB or more, the row starts like the end-of-rows packet. */
 const maxEndBytes = 8;
 
 /**
@@ -23,9 +23,9 @@ export class MysqlInterceptor extends RowInterceptor {
   #isDropping = false;
   /** Expected sequence number of the next row packet; wraps around after 255. */
   #number = 0;
-  /** Number of warnings, from the packet after the rows. */
+  /** Number of warnings, as reported in the packet after the rows. */
   warnings = 0;
-  /** Number of packets that mysql2 did not see, so its count lacks them. */
+  /** Number of packets that mysql2 did not see and therefore doesn't count. */
   #hidden = 0;
 
   constructor(settings: Omit<RowInterceptorOptions, 'bytes'>) {

@@ -21,7 +21,7 @@ interface Command {
   on(event: 'end', listener: () => void): Command;
 }
 
-/** The socket of a connection, TLS or not. */
+/** The socket of a connection, with or without TLS. */
 export function streamOf(connection: Connection): Duplex {
   const { stream } = connection as unknown as { stream?: Duplex };
   return stream ?? wireOf(stream, 'mysql2').stream;

@@ -2,7 +2,7 @@ import { Problem } from '#sdk';
 import type { CellRewrite, CellType } from './cells.ts';
 import { type BitField, bitType } from './mysql-bit.ts';
 
-/** A field of MySQL's text protocol; mysql2's own type lacks parts of it. */
+/** A field in MySQL's text protocol. Some of these properties are missing in mysql2's own type. */
 export interface Field extends BitField {
   readonly columnType: number;
   readonly characterSet: number;
@@ -34,7 +34,7 @@ function isDay(bytes: Buffer, start: number): boolean {
   return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
 }
 
-/** MySQL can store dates that don't exist: month or day 00, or 30 February. True if one was handled. */
+/** MySQL can store dates that don't exist: month or day 00, or 30 February. Returns true if it handled such a date. */
 function isNoDate(bytes: Buffer, spans: Int32Array, at: number, zeroDates: ZeroDates): boolean {
   const start = spans[at]!;
   if (isDay(bytes, start)) return false;
@@ -87,7 +87,7 @@ function timestamp(zeroDates: ZeroDates): CellRewrite {
   };
 }
 
-/** YEAR is the only integer type that is sent with leading zeros: `0000`. */
+/** YEAR is the only integer type that MySQL sends with leading zeros: `0000`. */
 const year: CellRewrite = {
   how: 'in place',
   fix(bytes, spans, at) {

@@ -3,7 +3,7 @@ import { type OptionValues, option, type TlsFiles, tlsFileSchemas } from '#sdk';
 export const drivers = ['postgres', 'mysql', 'mariadb', 'sqlite', 'sqlserver'] as const;
 export type DriverName = (typeof drivers)[number];
 
-/** TLS to the server. `require` only encrypts; `verify` also checks certificate and name. */
+/** How to use TLS with the server. `require` only encrypts; `verify` also checks certificate and name. */
 export interface DbTlsOptions extends TlsFiles {
   readonly mode: 'off' | 'require' | 'verify';
 }
@@ -21,7 +21,7 @@ const tlsSchema = {
   },
 };
 
-/** Login to the SSH server in front of the database. */
+/** The login on the SSH server in front of the database. */
 export interface SshOptions {
   readonly host: string;
   readonly port?: number;
@@ -115,7 +115,7 @@ export const source = {
   }),
 };
 
-/** Reads a table that is too large for one statement in chunks. */
+/** Reads a table in chunks if it's too large for one statement. */
 export interface ChunkOptions {
   readonly column: string;
   readonly rows: number;

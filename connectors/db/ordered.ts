@@ -27,7 +27,7 @@ export function refuseNulls(batch: Batch, at: number, { before, next }: { before
   }
 }
 
-/** A row with null in the column that orders the rows. */
+/** A row has null in the column that orders the rows. */
 export function nullInOrder(column: string, { row, next }: { row?: number; next: string }): Problem {
   return new Problem({
     code: 'DB_NULL_IN_ORDER',

@@ -16,7 +16,7 @@ interface Rule extends ErrorMeaning {
 const idleEnded = { family: 'try_later', code: 'DB_CONNECTION_LOST' } as const;
 
 /**
- * Errors of PgBouncer by message, because nearly all have SQLSTATE 08P01. The first match counts.
+ * PgBouncer's errors by message, because nearly all have SQLSTATE 08P01. The first match counts.
  * https://github.com/pgbouncer/pgbouncer/tree/master/src, `disconnect_client` and `disconnect_server`.
  */
 const pgbouncer: readonly Rule[] = [

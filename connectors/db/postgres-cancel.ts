@@ -5,7 +5,7 @@ import { exponentialMs } from '#sdk';
 import { waitAtMost } from './patience.ts';
 import { checkMessages } from './postgres-messages.ts';
 
-/** The part of pg's Connection that sends a CancelRequest; its published types lack it. */
+/** The part of pg's Connection that sends a CancelRequest; pg's published types don't include it. */
 interface Messenger {
   on(event: 'connect' | 'sslconnect' | 'end' | 'error', listener: () => void): void;
   connect(portOrPath: number | string, host?: string): void;

@@ -29,8 +29,9 @@ interface Rule extends ErrorMeaning {
 }
 
 /**
- * Classification by SQLSTATE; the first match counts. Appendix A of the PostgreSQL manual. Transient: connection errors,
- * insufficient resources, shutdown and startup, disk read errors, serialization failures, deadlocks, locks.
+ * Classification by SQLSTATE (appendix A of the PostgreSQL manual); the first match counts. Transient errors:
+ * connection errors, insufficient resources, shutdown and startup, disk read errors, serialization failures, deadlocks,
+ * locks.
  */
 const rules: readonly Rule[] = [
   { sqlstate: /^28P01/, ...passwordRefused },

@@ -20,7 +20,7 @@ import { SpanBlock } from './span-block.ts';
 
 const goodbyePatienceMs = 2000;
 
-/** SQLSTATEs of warnings; notices have others. */
+/** SQLSTATEs of warnings; notices have other codes. */
 const warningClass = '01';
 /** Maximum number of warnings to keep: a function may raise one for each row. */
 const maxWarnings = 1000;

@@ -20,7 +20,7 @@ function timestamp(bytes: Buffer, spans: Int32Array, at: number): void {
   }
 }
 
-/** Years BC and infinities end in a letter. */
+/** Years BC and infinities are the values that end in a letter. */
 function isClock(bytes: Buffer, end: number): boolean {
   const last = bytes[end - 1]!;
   return last >= 0x30 && last <= 0x39;

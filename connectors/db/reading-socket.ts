@@ -4,9 +4,9 @@ import { Socket } from 'node:net';
 const bufferBytes = 128 * 1024;
 
 /**
- * A socket that reads into a single buffer; Node would allocate a new one for each of the thousands of chunks of a large result. A
- * chunk is only valid until its `data` listener returns. Listeners that may keep a chunk, such as pg's parser with an incomplete
- * message, get copies until {@link startLending} is called.
+ * A socket that reads into a single buffer. By default, Node would allocate a new one for each of the thousands of
+ * chunks of a large result. A chunk is only valid until its `data` listener returns. Listeners that may keep a chunk,
+ * such as pg's parser if a message is incomplete, get copies until {@link startLending} is called.
  */
 export class ReadingSocket extends Socket {
   #lends = false;

@@ -1,4 +1,4 @@
-/** The reference page's texts, besides the options. */
+/** The content of the reference page, except for the options. */
 export const reference = {
   resumes:
     'With `cursor`, the watermark is the highest value of that column with all digits, and hashes of the rows that the next run reads again at that value.',

@@ -51,7 +51,7 @@ export abstract class RowInterceptor {
   /** True when the socket was returned to the driver. */
   protected released = false;
   #taking = false;
-  /** Parsing failed; later bytes are ignored. */
+  /** Parsing failed, so later bytes are ignored. */
   #isFaulty = false;
 
   constructor({ wire, bytes, onFault }: RowInterceptorOptions) {
@@ -63,10 +63,10 @@ export abstract class RowInterceptor {
     if (wire.stream instanceof ReadingSocket) wire.stream.startLending();
   }
 
-  /** Handles complete messages from `at` until one is incomplete or the socket is released. */
+  /** Handles complete messages, starting at `at`, until one is incomplete or the socket is released. */
   protected abstract parse(): void;
 
-  /** Switches to a block that is large enough for the incomplete message at `at`. */
+  /** Returns a block that is large enough for the incomplete message at `at`. */
   protected abstract newBlock(): Buffer;
 
   /** Forwards a message to the driver. */

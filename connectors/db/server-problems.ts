@@ -33,7 +33,7 @@ export function otherwise(isConnected: boolean): ErrorMeaning {
   return isConnected ? queryFailed : connectRefused;
 }
 
-/** The server may accept the same request later. */
+/** The server may accept the same request at a later time. */
 export const serverBusy: ErrorMeaning = {
   family: 'try_later',
   code: 'DB_SERVER_BUSY',
@@ -68,7 +68,7 @@ export const loginRefused: ErrorMeaning = {
 /** The server rejected the password. */
 export const passwordRefused: ErrorMeaning = { ...loginRefused, isLoginRefused: true };
 
-/** Facts about the connection for a problem. */
+/** Facts about the connection that a problem needs. */
 export interface Circumstances {
   /** The server, as shown in messages. */
   readonly place: string;
@@ -80,7 +80,7 @@ export interface Circumstances {
   readonly hasTls: boolean;
 }
 
-/** Converts a server's error about a login or a statement to a problem of the given family. */
+/** Converts a server's error about a login or a statement to a problem. */
 export function serverProblem(init: Omit<ProblemOptions, 'message'> & { place: string; said: string }): Problem {
   const { place, said, ...rest } = init;
   return new Problem({ ...rest, message: `the database at ${place} answered: ${said}` });

@@ -10,11 +10,11 @@ export interface ServerWarning {
 /** The server's warnings about one statement. */
 export interface ServerWarnings {
   readonly list: readonly ServerWarning[];
-  /** False if the list is truncated. */
+  /** False if the server's list is truncated. */
   readonly isAll: boolean;
 }
 
-/** How to treat warnings from the server: report them, or fail the run. */
+/** What to do with warnings from the server: report them, or fail the run. */
 export type WarningsOption = 'tell' | 'refuse';
 
 interface Told {

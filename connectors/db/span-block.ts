@@ -11,9 +11,9 @@ const maxCells = 128 * 1024;
 const maxSpare = 8;
 
 /**
- * Collects the spans of complete rows in a block of bytes, until they become a batch. Several batches may share a block: passed-on
- * bytes are not overwritten until the reader requests the next batch. Blocks are then reused, because new ones for each
- * batch would load the garbage collector.
+ * Collects the spans of complete rows in a block of bytes, until they become a batch. Several batches may share a
+ * block: passed-on bytes are not overwritten until the reader requests the next batch. Blocks are then reused, because
+ * allocating new ones for each batch would strain the garbage collector.
  */
 export class SpanBlock {
   readonly #maker: BatchMaker;

@@ -55,7 +55,7 @@ export class SqliteProcess implements SqliteReader {
     return answer.kind === 'opened' ? answer.columns : unexpected(answer);
   }
 
-  /** Throws like `open`, or the signal's reason. One request at a time. */
+  /** Throws like `open`, or the signal's reason. Only call it when no other request is pending. */
   async rows(): Promise<SqliteValue[][]> {
     const answer = await this.#ask({ kind: 'rows' });
     return answer.kind === 'rows' ? answer.rows : unexpected(answer);

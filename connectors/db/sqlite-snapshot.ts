@@ -48,14 +48,17 @@ export class SqliteSnapshot {
     this.#before = this.#settled();
   }
 
-  /** Call it when SQLite's read has started. False if the file was written since the constructor: start again. */
+  /**
+   * Call it when SQLite's read has started. If it returns false, the file was written after the constructor ran: start
+   * again.
+   */
   begin(): boolean {
     this.#shm = openIfThere(`${this.#path}-shm`);
     this.#start = this.#mark();
     return !isWritten(this.#before, this.#start.stats);
   }
 
-  /** Whether the pages may be from more than one version. Call it before SQLite's read ends. */
+  /** Whether the pages may be from more than one version. Call it before SQLite finishes the read. */
   get isBroken(): boolean {
     const start = this.#start;
     if (start === undefined) return false;

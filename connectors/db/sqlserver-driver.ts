@@ -94,7 +94,7 @@ function keepFromConsole({ prototype }: { prototype: TokenParser }): void {
   prototype.parseToken = quiet;
 }
 
-/** Suppresses the deprecation notice about SQL Server 2000: it only matters for a future tedious. */
+/** Suppresses the deprecation notice about SQL Server 2000: it only matters for a future version of tedious. */
 function keepFromWarnings({ tds71DeprecationWarning }: { tds71DeprecationWarning?: { emitted: boolean } }): void {
   if (tds71DeprecationWarning !== undefined) tds71DeprecationWarning.emitted = true;
 }
@@ -107,7 +107,7 @@ interface ServerAddress {
 /**
  * Opens sockets for tedious by host name, like the other drivers. By default, tedious resolves names first, so the
  * check of allowed addresses would see and report an IP address. After a redirect (Azure SQL), the host that tedious
- * passes is another server; its types lack this parameter.
+ * passes is another server; tedious's types don't include this parameter.
  */
 export function connectorTo(to: ServerAddress | { readonly path: string }): () => Promise<Socket> {
   return async (redirected?: ServerAddress) => connect('path' in to ? to : { ...to, ...redirected });

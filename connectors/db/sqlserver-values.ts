@@ -59,7 +59,7 @@ const readers: Readonly<Record<string, (bytes: Buffer, scale: number) => string 
   DateTimeN: oldMoment,
 };
 
-/** Types without a length byte before the value. */
+/** Types whose values have no length byte in front. */
 const bare = new Set(['Real', 'SmallMoney', 'Money', 'SmallDateTime', 'DateTime']);
 
 /** The exact value in a range of bytes; undefined if the driver's value is exact. */
@@ -85,7 +85,7 @@ function decimalText(value: bigint, scale: number): string {
   return scale === 0 ? `${sign}${digits}` : `${sign}${digits.slice(0, -scale)}.${digits.slice(-scale)}`;
 }
 
-/** A sign byte, then the digits as an integer. */
+/** A sign byte, then the digits as one integer. */
 function numeric(bytes: Buffer, scale: number): string {
   const value = number(bytes.subarray(1));
   return decimalText(bytes[0] === 1 ? value : -value, scale);

@@ -6,13 +6,16 @@ import type { CursorBound } from './dialect.ts';
 export interface Watermark {
   readonly column: string;
   readonly value: CursorBound;
-  /** The hashed columns of `seen`, in order; empty if unknown. */
+  /** The columns that are hashed in `seen`, in order; empty if unknown. */
   readonly columns: readonly string[];
-  /** Hashes of the rows within the lag, repeated as often as they occurred. */
+  /** Hashes of the rows within the lag. A hash is repeated if several rows are equal. */
   readonly seen: readonly string[];
 }
 
-/** Parses a watermark. `seen` is optional, for watermarks set by a person. Throws a Problem if the text is not a watermark. */
+/**
+ * Parses a watermark. `seen` is optional, because a person may set the watermark. Throws a Problem if the text is not a
+ * watermark.
+ */
 export function parseWatermark(text: string | undefined): Watermark | undefined {
   if (text === undefined) return undefined;
   try {

@@ -6,7 +6,7 @@ import { Problem } from '#sdk';
 export interface FoundFile {
   /** Absolute. */
   readonly path: string;
-  /** Relative to the source's folder, with `/`; absolute if it is outside. */
+  /** Path relative to the source's folder, with `/`; absolute if the file is outside. */
   readonly name: string;
 }
 
@@ -59,7 +59,7 @@ function named(folder: string, path: string): FoundFile {
   return { path, name: inside.startsWith('..') ? path : inside.split(sep).join('/') };
 }
 
-/** Undefined if the file doesn't exist; any other error is a problem. */
+/** Undefined if the file doesn't exist. Any other error is thrown as a problem. */
 async function statsOf(path: string): Promise<Stats | undefined> {
   try {
     return await stat(path);
@@ -70,7 +70,7 @@ async function statsOf(path: string): Promise<Stats | undefined> {
   }
 }
 
-/** The problem of an unreadable file or folder. */
+/** The problem for an unreadable file or folder. */
 export function unreadable(path: string, error: unknown): Problem {
   const { code, message } = error as NodeJS.ErrnoException;
   return new Problem({

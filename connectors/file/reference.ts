@@ -1,4 +1,4 @@
-/** The reference page's texts, besides the options. */
+/** The content of the reference page, except for the options. */
 export const reference = {
   columns:
     'Those of the header (csv, xlsx), or all keys and elements of all records (json, xml), in order of first appearance; exactly `columns` if that is set. `path_column` and `modified_column` come first, if set.',

@@ -3,7 +3,7 @@ import { findFiles } from './find.ts';
 import type { FileQueryValues } from './options.ts';
 import { watchFile } from './watched-input.ts';
 
-/** The files of a run, and the watermark after it. */
+/** The files that a run reads, and the watermark after it. */
 interface Selection {
   readonly inputs: readonly RecordInput[];
   /** Undefined if the job reads the same files in each run. */

@@ -9,13 +9,13 @@ import type { DirectoryEntry, FileFacts, Session } from './session.ts';
 export interface RemoteFile extends FileFacts {
   /** Absolute. */
   readonly path: string;
-  /** Relative to the source's folder; absolute if it's outside. */
+  /** Path relative to the source's folder; absolute if the file is outside. */
   readonly name: string;
   /** Its entry in a listing; absent if the query names the file itself. */
   readonly entry?: DirectoryEntry;
 }
 
-/** Matching files, and a lookup for files in the same folders. */
+/** The matching files, and a function that looks up files in the same folders. */
 export interface FoundFiles {
   readonly files: readonly RemoteFile[];
   /** Whether a file with this absolute path exists. */

@@ -13,7 +13,7 @@ import { busy, denied, lost, noSize, refused, tooMany, unusableName } from './pr
 import type { Absent, DirectoryEntry, FileFacts, ReadRange, Session } from './session.ts';
 import { tlsOptions } from './tls.ts';
 
-/** Keepalive interval of the control connection during a long transfer: firewalls drop idle connections. */
+/** The control connection's keepalive interval during a long transfer, because firewalls drop idle connections. */
 const keepAliveMs = 15_000;
 
 /** Logs in over FTP, with TLS if configured. */

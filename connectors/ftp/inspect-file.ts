@@ -3,7 +3,7 @@ import { Problem } from '#sdk';
 import { isAway, notReadable } from './problems.ts';
 import type { DirectoryEntry, FileFacts, Session } from './session.ts';
 
-/** Why a listed entry is not a file to read. */
+/** Why a listed entry can't be read as a file. */
 export type LeftOut = 'gone' | 'link to a folder' | 'link to nowhere';
 
 /** Linux's limit on consecutive links. */

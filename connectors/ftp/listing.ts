@@ -58,7 +58,7 @@ function splitFact(fact: string): [name: string, value: string] {
   return [fact.slice(0, at).toLowerCase(), fact.slice(at + 1)];
 }
 
-/** Symbolic links have no type; servers write `OS.unix=slink:target` or `OS.unix=symlink`. */
+/** Symbolic links have no standard type; servers write `OS.unix=slink:target` or `OS.unix=symlink`. */
 function kindOfType(type: string | undefined, told = ''): Pick<DirectoryEntry, 'kind' | 'target'> {
   if (type === 'file') return { kind: 'file' };
   if (type === 'dir') return { kind: 'folder' };

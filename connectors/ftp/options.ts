@@ -2,7 +2,7 @@ import { changedFilesOptions, fileOptions, type OptionValues, option, type TlsFi
 
 export const protocols = ['sftp', 'ftps', 'ftps_implicit', 'ftp'] as const;
 
-/** TLS with the server. `verify` checks certificate and name; `require` only encrypts. */
+/** How to use TLS with the server. `verify` checks certificate and name; `require` only encrypts. */
 export interface FtpTlsOptions extends TlsFiles {
   readonly mode: 'verify' | 'require';
 }

@@ -2,7 +2,7 @@ import type { FtpSourceValues } from './options.ts';
 
 const defaultPorts = { sftp: 22, ftps: 21, ftps_implicit: 990, ftp: 21 } as const;
 
-/** The source's port, or the default port of its protocol. */
+/** The source's port, or its protocol's default port. */
 export function portOf({ protocol, port }: FtpSourceValues): number {
   return port ?? defaultPorts[protocol];
 }

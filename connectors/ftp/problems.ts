@@ -48,7 +48,7 @@ export function otherProtocol(place: string, { seen, protocol }: { seen: string;
   });
 }
 
-/** The server accepts no login without encryption. */
+/** The server doesn't accept logins without encryption. */
 export function tlsRequired(place: string, seen: string): Problem {
   return make('FTP_TLS_REQUIRED', 'config', {
     message: `${place} requires TLS`,
@@ -66,7 +66,7 @@ export function accountWanted(place: string, seen: string): Problem {
   });
 }
 
-/** The SSH login works, but this user has no SFTP; undefined for any other error. */
+/** The SSH login works, but this user can't use SFTP. Undefined for any other error. */
 export function noSftp(thrown: unknown, place: string): Problem | undefined {
   const { message } = seenIn(thrown);
   const [, length] = /^Packet length (\d+) exceeds/.exec(message) ?? [];

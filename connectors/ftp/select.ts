@@ -17,7 +17,7 @@ import type { Session } from './session.ts';
 /** A file with a known time. */
 type Dated = RemoteFile & DatedFile;
 
-/** The files of a run, and the watermark after it. */
+/** The files that a run reads, and the watermark after it. */
 export interface Selection {
   readonly files: readonly Settled[];
   /** Undefined if the job reads the same files in each run. */

@@ -1,7 +1,7 @@
 /** An entry in a folder on the server. */
 export interface DirectoryEntry {
   readonly name: string;
-  /** `other` is a device, pipe or socket; `unknown`: the listing doesn't say. */
+  /** `other` is a device, pipe or socket; `unknown` means that the listing doesn't say. */
   readonly kind: 'file' | 'folder' | 'link' | 'other' | 'unknown';
   readonly size?: number;
   /** Milliseconds since 1970; absent if the listing's time isn't reliable. */
@@ -18,7 +18,7 @@ export interface FileFacts {
   readonly modified?: number;
 }
 
-/** Not a regular file, or not accessible, with the server's message. */
+/** The path is not a regular file, or not accessible; includes the server's message. */
 export interface Absent {
   readonly absent: string;
   /** True if the path or the link's target certainly doesn't exist. */

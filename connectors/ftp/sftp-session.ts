@@ -19,7 +19,7 @@ import {
 import type { Absent, DirectoryEntry, FileFacts, ReadRange, Session } from './session.ts';
 import { readAhead } from './sftp-read.ts';
 
-/** Status codes of the protocol (draft-ietf-secsh-filexfer-02, 7). */
+/** The protocol's status codes (draft-ietf-secsh-filexfer-02, 7). */
 const endOfFile = 1;
 const noSuchFile = 2;
 const permissionDenied = 3;
@@ -36,7 +36,7 @@ const kinds = new Map<number, DirectoryEntry['kind']>([
   [0o120000, 'link'],
 ]);
 
-/** Logs in over SSH and opens the SFTP subsystem, each within the source's timeout. */
+/** Logs in over SSH and opens the SFTP subsystem. Each step has the source's timeout. */
 export async function openSftp(source: FtpSourceValues, folder: string, signal: AbortSignal): Promise<Session> {
   const client = (await openSsh(loginOf(source, folder), signal).catch((error: unknown) =>
     explain(source, error),

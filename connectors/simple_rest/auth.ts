@@ -33,7 +33,7 @@ export interface Auth {
   readonly revoke_url?: string;
   readonly authorize_parameters?: Readonly<Record<string, string>>;
   readonly pkce?: boolean;
-  /** login_call: the request, the path of the token in its response, its prefix, and the logout request. */
+  /** login_call: the request, the path of the token in the response, the token's prefix, and the logout request. */
   readonly call?: SideCall;
   readonly token_path?: string;
   readonly scheme?: string;

@@ -34,7 +34,7 @@ interface Answer {
   readonly bytes: Buffer;
 }
 
-/** Suggests the query that reads all records of a path, from one response or two. */
+/** Suggests the query that reads all records at a path, based on one or two responses. */
 export async function discoverPath({ asking, client, path }: DiscoverPathOptions): Promise<Dataset> {
   const plain = withDefaults(query, { path });
   const first = await requestOnce(asking, plain);

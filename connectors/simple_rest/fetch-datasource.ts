@@ -5,7 +5,7 @@ import { requestOf } from './request.ts';
 /** The properties of a `simple_rest` data source, as the service document defines them. */
 export interface DatasourceProperties {
   readonly endpoint_url: string;
-  /** Upper or lower case. Default: GET. */
+  /** The method in upper or lower case. Default: GET. */
   readonly method?: string;
   /** A list of {name, value, type}, or that list as JSON. */
   readonly parameters?: string | readonly RequestParameter[];

@@ -50,8 +50,8 @@ interface Page {
 }
 
 /**
- * Spools all pages of a query before it returns any rows, so that an incomplete read is never sent. If the reported total changes
- * between pages, rows have moved, and all pages are fetched a second time.
+ * Spools all pages of a query before it returns any rows, so that an incomplete read is never sent. If the reported
+ * total changes between pages, rows have moved, so all pages are fetched a second time.
  */
 export async function readPages(init: PagesOptions): Promise<Extraction> {
   const { spool, log } = init;
@@ -68,7 +68,7 @@ function* scopesOf({ window }: RestQuery, scope: Scope): Generator<Scope> {
   }
 }
 
-/** The values of a page besides its records. */
+/** What a page contains besides its records. */
 interface Content {
   readonly records: number;
   readonly valueAt: (path: string) => unknown;

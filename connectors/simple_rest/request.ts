@@ -78,7 +78,7 @@ function addressOf({ url: base }: RestSource, { endpoint_url, path }: Asked, fil
   return url;
 }
 
-/** Whether the source has credentials, which are only valid for the origin of its `url`. */
+/** Whether the source has credentials. They are only valid for the origin of its `url`. */
 export function holdsCredentials({ url, auth, headers }: Pick<RestSource, 'url' | 'auth' | 'headers'>): boolean {
   const base = url === undefined ? null : URL.parse(url);
   return (

@@ -36,7 +36,7 @@ export interface RestClientOptions {
   readonly logIn: LogIn | undefined;
   /** IANA zone for days. */
   readonly zone: string;
-  /** Logical time of the run. Default: now. */
+  /** The run's logical time. Default: now. */
   readonly logicalAt?: number;
   readonly signal: AbortSignal;
   readonly log: ConnectorLog;

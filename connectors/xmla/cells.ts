@@ -28,7 +28,7 @@ export class CellTable {
     this.#advance();
   }
 
-  /** Adds a cell, and returns the rows that are complete. */
+  /** Adds a cell, and returns the rows that it completes. */
   *put(cell: unknown): Generator<Fields> {
     const ordinal = Number(partOf(cell, '@CellOrdinal'));
     if (!(ordinal >= this.#from)) throw disordered(ordinal);

@@ -12,8 +12,8 @@ const absent = 'Envelope.Body.DiscoverResponse.return.root';
 const rows = `${absent}.row`;
 
 /**
- * XML for Analysis 1.1: the SOAP endpoint of Analysis Services, Mondrian and others. Confirmed by the specification and by public
- * clients: the two calls, both result layouts, faults with status 200.
+ * XML for Analysis 1.1: the SOAP endpoint of Analysis Services, Mondrian and others. Confirmed by the specification and
+ * by public clients: the two calls, both result layouts, faults that have status 200.
  */
 export default defineService({
   id: 'xmla',

@@ -19,9 +19,10 @@ interface AstNode {
 const optional = ['pg-native', 'cardinal', 'picomatch'];
 
 /**
- * Packages that built files load by name but an installation lacks: they're neither built in, nor bundled, nor in
- * `installed`. Such a file works in a checkout with all development packages, but fails for users. Returns each package
- * with the file that loads it. Doesn't find names that aren't literals (test/architecture has a list of those).
+ * Packages that built files load by name but that an installation doesn't have, because they're neither built in, nor
+ * bundled, nor in `installed`. Such a file works in a checkout with all development packages, but fails for users.
+ * Returns each package with the file that loads it. Doesn't find names that aren't literals (test/architecture has a
+ * list of those).
  */
 export function missingPackages(files: readonly BuiltFile[], installed: readonly string[]): string[] {
   const known = new Set([...installed, ...optional]);
@@ -33,7 +34,7 @@ export function missingPackages(files: readonly BuiltFile[], installed: readonly
   return [...new Set(missing)].sort();
 }
 
-/** The package of a specifier; undefined for paths. */
+/** The package that a specifier refers to; undefined for paths. */
 export function packageOf(specifier: string): string | undefined {
   return /^(@[^/]+\/)?[^./#\0][^/]*/.exec(specifier)?.[0];
 }

@@ -44,7 +44,7 @@ interface Manifest {
  */
 const isApart = ({ dependencies }: Manifest, name: string): boolean => name in dependencies || name === 'pg-native';
 
-/** Files that are imported by a computed name; the check for unused files uses the same list. */
+/** Files that are imported with a computed name. The check for unused files uses the same list. */
 async function findEntries({ imports, knip }: Manifest): Promise<Record<string, string>> {
   const patterns = [...knip.entry.filter((pattern) => /^(src|connectors)\//.test(pattern)), ...Object.values(imports)];
   const files: string[] = [];
@@ -55,9 +55,9 @@ async function findEntries({ imports, knip }: Manifest): Promise<Record<string, 
 const withoutEnding = (file: string): string => file.replace(/\.ts$/, '').split(sep).join('/');
 
 /**
- * Code uses `import.meta` to find files next to it, so a module in a chunk must still see its original location. Marks are
- * inserted when modules are read, and resolved when each module's output file is known. That file is a CommonJS module,
- * which has no `import.meta`.
+ * Code uses `import.meta` to find files next to it, so a module in a chunk must still see its original location.
+ * Markers are inserted when modules are read, and replaced when each module's output file is known. That file is a
+ * CommonJS module, which has no `import.meta`.
  */
 const places: Plugin = {
   name: 'places',

@@ -10,7 +10,7 @@ import { makeFolder, run } from './tools.ts';
 const compress = promisify(gzip);
 
 export interface ImageOptions {
-  /** An existing folder for the image. */
+  /** An existing folder in which to put the image. */
   readonly into: string;
   readonly epochSeconds: number;
 }

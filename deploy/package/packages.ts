@@ -51,7 +51,7 @@ export interface IncludedPackage {
   readonly license?: string;
 }
 
-/** All packages that users get: those inside the bundle, those next to it, and Node. */
+/** All packages that users get: those in the bundle, those installed next to it, and Node. */
 export async function includedPackages(): Promise<IncludedPackage[]> {
   const lock = await readLock();
   const beside = [...(await packagesNeeded()), nodePackage];

@@ -30,7 +30,7 @@ export interface Detail {
   readonly in_doubt?: true;
   /** Nothing was ever published. */
   readonly shows_nothing?: true;
-  /** What happens next automatically, and when. */
+  /** What will happen next automatically, and when. */
   readonly next?: { readonly at?: number; readonly message: string };
   /** A command or a sentence. */
   readonly fix?: string;
@@ -50,10 +50,10 @@ export interface Bulletin {
   readonly occasion: Occasion;
   readonly kind: 'opened' | 'worse' | 'reminder' | 'recovered';
   readonly to: readonly string[];
-  /** New or escalated since the last message. */
+  /** Subjects whose alerts were opened or escalated after the last message. */
   readonly fresh: readonly Mention[];
-  /** All open alerts, including the fresh ones. */
+  /** All subjects with open alerts, including the fresh ones. */
   readonly open: readonly Mention[];
-  /** Recovered since the last message. */
+  /** Subjects that have recovered since the last message. */
   readonly recovered: readonly Mention[];
 }

@@ -17,7 +17,7 @@ export interface ComposeOptions {
   readonly detailOf: (subject: string) => Detail | undefined;
 }
 
-/** The subjects whose details the bulletin shows. */
+/** The subjects whose details are shown in the message. */
 export function toDescribe({ fresh, open, recovered }: Bulletin): string[] {
   const first = fresh[0] ?? open[0] ?? recovered[0];
   return first === undefined ? [] : [first.subject];

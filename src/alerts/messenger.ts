@@ -9,7 +9,7 @@ import type { AlertEvent, Post, Sent } from './channel.ts';
 import type { AlertEvents } from './events.ts';
 import { sendTo } from './send-to.ts';
 
-/** Exponential backoff between failed attempts. A message expires after a day. */
+/** Exponential backoff after failed attempts. A message expires after a day. */
 const firstWaitMs = 10_000;
 const maxWaitMs = 3_600_000;
 const maxAgeMs = 86_400_000;

@@ -1,4 +1,4 @@
-/** Numbers for people; with --json, numbers are raw. */
+/** Formats numbers for people; with --json, numbers are raw. */
 
 export { bytesText } from '../lib/bytes-text.ts';
 export { countOf, countText } from '../lib/count-text.ts';

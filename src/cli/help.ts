@@ -19,7 +19,7 @@ export function addHelp(command: Command, details: HelpDetails): void {
   for (const part of command.commands) addHelp(part, detailsOfPart(part, details));
 }
 
-/** The details of a command that concern a subcommand. */
+/** The details that concern one subcommand. */
 export function detailsOfPart(part: Command, { examples, ...rest }: HelpDetails): HelpDetails {
   const words = `sluice ${part.parent!.name()} ${part.name()}`;
   return { ...rest, examples: examples.filter(([line]) => `${line} `.startsWith(`${words} `)) };

@@ -13,7 +13,7 @@ export interface JobView {
   endedAt?: number;
 }
 
-/** A screen for progress; a subset of a TTY stream. */
+/** The screen that progress is drawn on; a subset of a TTY stream. */
 export interface Screen extends Canvas {
   /** Both are 0 if the terminal's size is unknown, as in a container or under `script`. */
   readonly columns?: number;

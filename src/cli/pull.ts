@@ -26,7 +26,7 @@ export interface PullOptions {
   readonly entry?: string;
 }
 
-/** Like {@link pullDatasource}, with other limits or code. */
+/** Like {@link pullDatasource}, but with other limits or code. */
 export async function* pullWith(
   { limits = defaultLimits, entry }: PullOptions,
   request: PullRequest,

@@ -23,7 +23,7 @@ const registries: readonly Registry[] = [
   { folder: 'src/state/migrations', member: /^(\d{3}-[a-z\d-]+)\.ts$/, list: 'src/state/migrations/all.generated.ts' },
 ];
 
-/** Generates the lists of all registries below `root`; returns their file names and texts. */
+/** Generates the lists of all registries below `root`; returns file names and contents. */
 export async function listRegistries(root: string): Promise<Map<string, string>> {
   const lists = registries.map(async ({ folder, member, list }) => {
     const ids = (await readdir(join(root, folder))).flatMap((file) => member.exec(file)?.[1] ?? []).sort();

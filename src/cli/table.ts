@@ -35,7 +35,7 @@ const wide =
 /** Minimum width of a column on a narrow terminal. */
 const narrowest = 8;
 
-/** The width of a text in terminal columns: East Asian characters and emoji count as two, combining marks as zero. */
+/** The width of text in terminal columns: East Asian characters and emoji count as two, combining marks as zero. */
 export function cellsOf(text: string): number {
   if (/^[ -~]*$/.test(text)) return text.length;
   let cells = 0;

@@ -17,7 +17,7 @@ export type CellNames = Readonly<Record<Side, readonly string[]>>;
 export class RowChanges {
   readonly key: RowKey;
   readonly #names: CellNames;
-  /** Number of rows in which each common cell differs. */
+  /** For each common column, the number of rows in which its cell differs. */
   readonly changedCells: number[];
   readonly samples: Readonly<Record<'added' | 'removed', Row[]>> & { readonly changed: { last: Row; now: Row }[] } = {
     added: [],

@@ -10,7 +10,7 @@ import type { Values } from './options/field.ts';
 
 export type { ChannelType };
 
-/** Occasions that alert rules can name. */
+/** The occasions that alert rules can name. */
 export type Occasion = (typeof occasions)[number];
 
 type ChannelOf<T extends ChannelType> = {

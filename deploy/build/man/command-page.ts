@@ -10,7 +10,7 @@ export interface CommandPage {
   readonly details: string;
 }
 
-/** The sections of a command's page after its name. */
+/** The sections that follow the name on a command's page. */
 export function commandParts({ command, help, details }: CommandPage): string[] {
   const { notes = [], exitCodes = [], examples } = help;
   return [
@@ -27,7 +27,7 @@ export function commandParts({ command, help, details }: CommandPage): string[] 
   ];
 }
 
-/** The sections of the program's page after its name. */
+/** The sections that follow the name on the program's page. */
 export function overviewParts(program: Command, cli: string): string[] {
   const commands = program.commands.map((command) =>
     item(`${bold(`sluice-${command.name()}`)}(1)`, roff(command.description())),
@@ -75,7 +75,7 @@ function synopsis(commands: readonly Command[]): string[] {
   return [heading('Synopsis'), lines.join('\n.br\n')];
 }
 
-/** `<job>` and `[job...]`, with the name in italics. */
+/** Formats `<job>` and `[job...]`, with the name in italics. */
 const argument = (word: string): string =>
   word.replace(
     /^([<[]?)(.*?)(\.\.\.)?([>\]]?)$/,

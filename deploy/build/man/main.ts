@@ -4,7 +4,7 @@ import type { Build } from '../../../src/lib/build.ts';
 import { manPages } from './pages.ts';
 
 /**
- * A step of `npm run build` after the bundle: writes the manual pages to dist/man/, with the build's version and date.
+ * Runs in `npm run build` after the bundle: writes the manual pages to dist/man/, with the build's version and date.
  */
 const dist = join(import.meta.dirname, '../../../dist');
 const { version, committed_at: at = '' } = JSON.parse(await readFile(join(dist, 'build.json'), 'utf8')) as Build;

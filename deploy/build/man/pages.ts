@@ -45,7 +45,7 @@ export async function manPages(options: ManPagesOptions): Promise<Map<string, st
   return pages;
 }
 
-/** The first sentence, as the phrase that `whatis` shows: "shows the active config". */
+/** The first sentence as the phrase that `whatis` shows, such as "shows the active config". */
 function phrase(description: string): string {
   const [sentence = ''] = description.split(/\.(?: |$)/);
   return sentence.charAt(0).toLowerCase() + sentence.slice(1);

@@ -12,8 +12,8 @@ export interface PageHead {
 /** A manual page in the `man` macros, which groff and mandoc read (groff_man(7), man(7)). */
 export function manPage({ name, section, about, version, date }: PageHead, parts: readonly string[]): string {
   const title = `.TH ${roff(name.toUpperCase())} ${section} ${date || '""'} "Sluice ${roff(version)}" "Sluice manual"`;
-  // Neither justified nor hyphenated: options and paths are easier to read and to copy. groff 1.23 takes each
-  // paragraph's adjustment from the string AD.
+  // Text is neither justified nor hyphenated, because options and paths are easier to read and to copy. groff 1.23
+  // takes each paragraph's adjustment from the AD string.
   const text = [
     title,
     '.nh',

@@ -21,7 +21,7 @@ interface Listed {
   readonly open: readonly AlertRow[];
   /** The state isn't writable, so new conditions can't be recorded as open. */
   readonly unwritable?: Problem;
-  /** Fixes for the first open alerts. */
+  /** How to fix the first open alerts. */
   readonly fixes: readonly string[];
   readonly channels: readonly (ChannelRecord & { readonly type: string })[];
   readonly messages: readonly AlertMessageRow[];

@@ -144,7 +144,7 @@ function timeText(at: number): string {
   return `${zoned.toPlainDate()} ${zoned.toPlainTime().toString({ smallestUnit: 'minute' })} ${zone}`;
 }
 
-/** Requests, rounded to two decimals. */
+/** A number of requests, rounded to two decimals. */
 const partText = (requests: number): string => String(Number(requests.toFixed(2)));
 
 function instant(text: string): number {

@@ -22,7 +22,7 @@ export interface ServeOptions {
   readonly requestLogFile?: string;
   readonly allowPrivateAddresses?: boolean;
   readonly pull?: Pull;
-  /** Starts the control interface; without a token, one is generated and printed. */
+  /** Starts the control interface. If there is no token, one is generated and printed. */
   readonly control?: { readonly port: number; readonly token?: string };
   readonly log: Log;
 }

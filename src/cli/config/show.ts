@@ -15,7 +15,7 @@ interface Flags {
   readonly json?: true;
 }
 
-/** Prints the active config, or one part of it. */
+/** Prints the active config or one part of it. */
 export async function showActiveConfig(part: string | undefined, flags: Flags): Promise<void> {
   const inForce = flags.fileOnDisk === true ? undefined : await activeConfigOf(flags.config);
   const found = inForce ?? (await onDisk(flags.config));

@@ -49,7 +49,7 @@ function isFullMap(value: unknown): value is Record<string, unknown> {
 
 const keyText = (key: string): string => stringify(key, { lineWidth: 0 }).trimEnd();
 
-/** Lists are on one line, multi-line texts in a block. */
+/** Lists are written on one line, and multi-line strings as blocks. */
 function memberText(key: string, value: unknown): string {
   if (typeof value === 'object') return `${keyText(key)}: ${JSON.stringify(value)}`;
   return stringify({ [key]: value }, { lineWidth: 0, blockQuote: 'literal' }).trimEnd();

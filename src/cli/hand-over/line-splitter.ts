@@ -1,4 +1,4 @@
-/** Splits a stream of text into lines. */
+/** Splits a text stream into lines. */
 export class LineSplitter {
   /** The beginning of a line that isn't complete yet. */
   rest = '';

@@ -75,7 +75,7 @@ function titleOf({ name, kind }: Dataset): string {
   return kind === 'file' || kind === 'sheet' ? name.replace(/(\.\w+)+(?=#|$)/, '') : name;
 }
 
-/** Names have only letters, digits, `_` and `-`. */
+/** Makes a valid name: names have only letters, digits, `_` and `-`. */
 function nameOf(text: string): string {
   return text.replaceAll(/[^\w-]+/g, '_').replaceAll(/^[_-]+|[_-]+$/g, '');
 }

@@ -16,7 +16,7 @@ interface Pair {
   readonly job: Job | undefined;
 }
 
-/** A payload's path, and how to read it, with the job's current options. */
+/** A payload's path, and how to read it according to the job's current options. */
 export function payloadFileOf({ path, format }: Pick<OutboxRow, 'path' | 'format'>, job: Job | undefined): PayloadFile {
   const { extract } = job ?? {};
   return { path, format, options: extract?.format.id === format ? extract.formatOptions : {} };

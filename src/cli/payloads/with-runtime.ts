@@ -41,7 +41,7 @@ export async function withStore<T>(
   }
 }
 
-/** Prints for people or as JSON, redacted. */
+/** Prints output for people or as JSON, redacted. */
 export function show({ json }: Pick<Flags, 'json'>, { text, data }: { text: string; data: unknown }): void {
   process.stdout.write(`${sanitizeOutput(json === true ? JSON.stringify(data, undefined, 2) : text)}\n`);
 }

@@ -64,7 +64,7 @@ function leaveWithParent({ scratch }: RefreshOrder): void {
   });
 }
 
-/** Node limits the heap; this limits memory outside it. */
+/** Node limits the heap. This limits memory outside of it. */
 function watchMemory({ limits }: RefreshOrder, stop: AbortController): void {
   const check = () => {
     if (process.memoryUsage.rss() > limits.memoryBytes) stop.abort(tooMuchMemory(limits.memoryBytes));
@@ -94,7 +94,10 @@ function plain(thrown: unknown): Extract<RefreshOutcome, { kind: 'failed' }>['pr
   };
 }
 
-/** Redacts secrets and replaces addresses with host names, since addresses could be used to explore the service's network. */
+/**
+ * Redacts secrets. Replaces addresses with host names, because addresses could be used to explore the service's
+ * network.
+ */
 function sanitize(text: string): string {
   let named = redact(text);
   for (const [address, name] of names) named = named.replaceAll(address, name);

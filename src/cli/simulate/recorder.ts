@@ -9,7 +9,7 @@ export interface JobRecord {
   readonly job: string;
   firings: number;
   runs: number;
-  /** Retries of runs whose source failed. */
+  /** Number of retries of runs whose source failed. */
   attempts: number;
   /** Firings during which the job was already running or queued. */
   overlaps: number;

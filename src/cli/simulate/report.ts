@@ -48,7 +48,7 @@ export interface Percentiles {
 
 interface Counts {
   readonly runs: number;
-  /** Retries of runs whose source failed. */
+  /** Number of retries of runs whose source failed. */
   readonly attempts: number;
   readonly delivered: number;
   readonly unchanged: number;

@@ -30,7 +30,7 @@ export interface Catalog {
   file(id: string): string | undefined;
 }
 
-/** All connectors by ID, and the errors of those that couldn't be loaded. */
+/** All connectors by ID, and errors about those that couldn't be loaded. */
 export interface WholeCatalog {
   readonly connectors: ReadonlyMap<string, Connector>;
   readonly problems: readonly Problem[];

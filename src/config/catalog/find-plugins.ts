@@ -21,7 +21,7 @@ interface Found {
   readonly problems: readonly Problem[];
 }
 
-/** `acme.ts` is a connector; `acme.test.ts`, `acme.world.ts` and `acme.d.ts` belong to one. */
+/** `acme.ts` is a connector; `acme.test.ts`, `acme.world.ts` and `acme.d.ts` are its companion files. */
 const source = /^([\w-]+)\.[cm]?[jt]s$/;
 
 /**
