@@ -6,10 +6,10 @@ import { mariadbClient, orderColumns } from './data.ts';
 export interface Case {
   readonly name: string;
   readonly format: 'csv' | 'json' | 'xml';
-  /** The country in lower case, as the job's per-row transform produces it. */
+  /** Whether a per-row transform converts the country to lower case. */
   readonly transformed: boolean;
   readonly source: 'pg' | 'maria' | 'file';
-  /** False if the rows never change: then only the first run sends them. */
+  /** False if the rows never change, so that only the first run sends them. */
   readonly sends: boolean;
   /** The shell pipe; `$SINK` is the receiver's URL. */
   readonly pipe: string;

@@ -29,7 +29,7 @@ const rows = Number(options.rows);
 interface Reader {
   readonly what: string;
   readonly command: string;
-  /** Whether it counts rows or characters; the count must equal those of the other readers of this format. */
+  /** Whether it only counts rows or also characters. Counts must equal those of the format's other readers. */
   readonly counts?: 'rows' | 'texts';
   readonly file: string;
 }

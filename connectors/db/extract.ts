@@ -74,9 +74,9 @@ function read(driver: Driver, context: Context, way: Route): Promise<Extraction>
 interface Leaving {
   /** Called when the reader leaves. */
   readonly leave: () => Promise<void>;
-  /** Called instead if the run is stopped before the reader starts. */
+  /** Called instead if the run is stopped before the first read. */
   readonly unread: () => void;
-  /** Called if the reader leaves before it starts; aborts the run. */
+  /** Called if the reader leaves before the first read; aborts the run. */
   readonly left: () => void;
   readonly signal: AbortSignal;
   readonly way: Route;

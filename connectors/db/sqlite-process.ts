@@ -16,7 +16,7 @@ export type SqliteAnswer =
 const ending = import.meta.url.endsWith('.js') ? 'js' : 'ts';
 const entry = fileURLToPath(new URL(`./sqlite-child.${ending}`, import.meta.url));
 
-/** SQLite uses TZ for 'localtime', and Node uses its compile cache; other variables may be secret. */
+/** Only passes on TZ, which SQLite uses for 'localtime', and Node's compile cache; other variables may be secret. */
 function environment(): NodeJS.ProcessEnv {
   const wanted = ['NODE_COMPILE_CACHE', 'TZ'].filter((name) => process.env[name] !== undefined);
   return Object.fromEntries(wanted.map((name) => [name, process.env[name]]));

@@ -12,7 +12,7 @@ export interface RequestParameter {
   readonly type?: string;
 }
 
-/** The response is an error if this path has a value, or if it has the given value. */
+/** The response reports an error if this path has a value, or if it has the given value. */
 export type FailWhen = string | { readonly path: string; readonly is: string | number | boolean };
 
 /** How to request the next page. */

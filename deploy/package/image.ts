@@ -70,7 +70,7 @@ interface LayerContent {
 
 const writableFolders = ['app/cache', 'data', 'tmp'];
 
-/** Ordered by how often they change: the last layer that has code changes with each version. */
+/** Layers that change rarely come first. */
 const layerContents: Readonly<Record<string, LayerContent>> = {
   node: { fill: addNode, owner: 0 },
   sluice: { fill: addSluice, owner: 0 },

@@ -7,7 +7,7 @@ import { levels } from './log-flag.ts';
 import { type Canvas, paint, type Tone } from './paint.ts';
 import { printable } from './table.ts';
 
-/** Where log lines go: a terminal, or something else. */
+/** Where log lines are written: to a terminal or elsewhere. */
 export interface LogScreen extends Canvas {
   write(text: string): unknown;
 }

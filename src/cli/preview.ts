@@ -35,7 +35,7 @@ interface PreviewOptions {
   readonly json: boolean;
   /** Whether to compare the result with the instance's last payload. */
   readonly diff: boolean;
-  /** The file to write what the only job would send. */
+  /** The file that gets what the only job would send. */
   readonly file?: string | undefined;
   readonly signal: AbortSignal;
 }
@@ -103,7 +103,7 @@ interface Previewing {
   readonly store: Store | undefined;
   readonly logins: LoginRegistry | undefined;
   readonly signal: AbortSignal;
-  /** The file to write the bytes that would be sent. */
+  /** The file that gets the bytes that would be sent. */
   readonly payloadPath?: string;
   /** The rows only go to a file, so the target isn't checked. */
   readonly isForFile?: boolean;

@@ -49,7 +49,7 @@ function positionAfter(program: Command, words: readonly string[]): Position {
   return { command, count, open };
 }
 
-/** The option that this word begins, if its value must come next. */
+/** The option with this name, if its value must come next. */
 function openedBy(command: Command, word: string): Option | undefined {
   return command.options.find((one) => (one.long === word || one.short === word) && one.required);
 }

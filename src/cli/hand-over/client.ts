@@ -113,7 +113,7 @@ class Call {
     else if (this.#phase === 'confirming') this.#begin(message);
   }
 
-  /** Until now, this process may run the jobs itself. */
+  /** This is the last point at which this process may still run the jobs itself. */
   #confirm({ accepted }: DaemonMessage): void {
     const reason = accepted === undefined ? 'its response is not valid' : (whyApart(accepted) ?? this.#asked.stays);
     if (reason !== undefined) {
