@@ -70,7 +70,7 @@ export default defineService({
           metrics: ({ metrics }: { metrics?: unknown }) => named(metrics),
           dimensionFilter: '{{ dimension_filter }}',
           metricFilter: '{{ metric_filter }}',
-          // Pages have offsets, so without an order, rows could be duplicated or missing.
+          // Paging uses offsets, so without an order, rows could be duplicated or missing.
           orderBys: ({ dimensions }: { dimensions?: unknown }) =>
             (dimensions as string[]).map((dimensionName) => ({ dimension: { dimensionName } })),
           // The service uses strings for 64-bit numbers.

@@ -170,7 +170,7 @@ class Chunks {
   }
 }
 
-/** An error that another chunk can't fix, only a new run. */
+/** Only a new run can fix this error; another chunk can't. */
 const isForNewRun = ({ code }: Problem) => code === 'DB_COLUMNS_CHANGED' || code === 'DB_ROWS_GONE';
 
 function columnsChanged(): Problem {

@@ -27,7 +27,10 @@ export const cancelPatienceMs = 800;
 const maxCancelMs = 60_000;
 const cancelBackoff = { firstMs: 50, maxMs: 1000 };
 
-/** Asks the server to cancel the client's current statement until the server responds, for at most a minute. */
+/**
+ * Repeatedly asks the server to cancel the client's current statement, until the server responds or a minute has
+ * passed.
+ */
 export async function repeatCancel(client: pg.Client, { config, isBusy }: CancelOptions): Promise<void> {
   const end = Date.now() + maxCancelMs;
   for (let tries = 0; isBusy() && Date.now() < end; tries++) {

@@ -10,8 +10,8 @@ export type LeftOut = 'gone' | 'link to a folder' | 'link to nowhere';
 const maxLinks = 40;
 
 /**
- * Checks a listed entry that should be read as a file. A listed file is either read or causes an error, because servers
- * use the same messages for missing and forbidden files.
+ * Checks a listed entry that should be read as a file. If a file can't be read, this throws instead of skipping it:
+ * servers use the same messages for missing and forbidden files.
  */
 export async function inspectFile(session: Session, path: string, entry: DirectoryEntry): Promise<FileFacts | LeftOut> {
   const seen = await statOf(session, path, entry);

@@ -99,7 +99,8 @@ const unixLine = (words: string) =>
   );
 
 /**
- * Tries at least two words first, so that an owner `14` and a group `staff` aren't mistaken for a date; then one word.
+ * First tries at least two words, so that an owner `14` and a group `staff` aren't mistaken for a date; then tries one
+ * word.
  */
 const unixLines = [unixLine('{2,16}?'), unixLine('{1}')];
 

@@ -2,7 +2,7 @@ import type { Client } from 'basic-ftp';
 
 /**
  * For PASV, connects to the address of the control connection, like curl. The address in the server's reply is often
- * behind NAT or 0.0.0.0, and a server must not redirect us to other hosts.
+ * 0.0.0.0 or a private one behind NAT, and a server must not redirect us to other hosts.
  */
 export function ignorePasvAddress({ ftp }: Client): void {
   const request = ftp.request.bind(ftp);

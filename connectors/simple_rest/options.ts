@@ -19,8 +19,8 @@ export type FailWhen = string | { readonly path: string; readonly is: string | n
 export interface RestPaging {
   readonly kind: 'none' | 'page' | 'offset' | 'cursor' | 'next_link' | 'link_header';
   /**
-   * Paths in the response to: a value that is true if more pages follow; a value that is true on the last page; the
-   * total number of records; the total number of pages.
+   * Paths in the response, in this order: a value that is true if more pages follow, a value that is true on the last
+   * page, the total number of records, and the total number of pages.
    */
   readonly more?: string;
   readonly last?: string;

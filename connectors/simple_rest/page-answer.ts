@@ -17,7 +17,7 @@ import {
 import { readsAnswer } from './faults.ts';
 import type { FailWhen, RestQuery } from './options.ts';
 
-/** How to parse a response, according to its headers and the options. */
+/** How to parse a response, based on its headers and the options. */
 export function settingsOf(query: RestQuery, answer: HttpResponse): RecordOptions {
   const contentType = [answer.headers['content-type'] ?? []].flat()[0];
   const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(contentType ?? '')?.[1];

@@ -60,7 +60,7 @@ export async function serveApi(): Promise<{ url: string; close: () => Promise<vo
   return { url: `http://127.0.0.1:${port}`, close: () => closeServer(server) };
 }
 
-/** 64-bit quantities are written digit by digit, because JSON.stringify doesn't support them. */
+/** 64-bit quantities are written as digits, because JSON.stringify doesn't support them. */
 function stockPage(from: number): string {
   const page = items
     .slice(from, from + 100)
