@@ -23,7 +23,7 @@ export function advised(text: string): string {
   return carry(text, (inserted) => inserted);
 }
 
-/** Like {@link advised}, for a JSON document of ours. */
+/** Like {@link advised}, for one of our JSON documents. */
 export function advisedJson(document: string): string {
   return carry(document, (inserted) => JSON.stringify(inserted).slice(1, -1));
 }

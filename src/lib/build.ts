@@ -14,7 +14,7 @@ export interface Build {
   readonly modified?: boolean;
 }
 
-/** The stamp next to the built files; the sources have none. */
+/** The stamp next to the built files; there is none next to the sources. */
 const stampFile = fileURLToPath(new URL('../../build.json', import.meta.url));
 
 /** The current stamp on disk, byte for byte; undefined if there is none. Throws if it can't be read. */
@@ -34,13 +34,13 @@ export const startedStamp: string | undefined = readStamp();
 /** The running build. */
 export const build: Build = startedStamp === undefined ? { version: sourceVersion() } : JSON.parse(startedStamp);
 
-/** The commit for people and metrics, with a mark if the built files differ from it. */
+/** The commit as shown to people and in metrics, with a mark if the built files differ from it. */
 export const commitText: string = commitOf(build);
 
-/** Version, commit and commit time of the running build, for people. */
+/** Human-readable version, commit and commit time of the running build. */
 export const buildText: string = textOf(build);
 
-/** Version, commit and commit time of a build, for people. */
+/** Human-readable version, commit and commit time of a build. */
 export function textOf(any: Build): string {
   const { version, content, commit, committed_at: at } = any;
   if (content === undefined) return `${version} (run from its sources, not built)`;

@@ -1,6 +1,6 @@
 const units = ['B', 'kB', 'MB', 'GB', 'TB'];
 
-/** Bytes for people, with three significant digits and decimal units: `1.46 MB`. */
+/** A human-readable size with three significant digits and decimal units: `1.46 MB`. */
 export function bytesText(bytes: number): string {
   let value = bytes;
   let unit = 0;

@@ -5,17 +5,20 @@ import { setTimeout as wait } from 'node:timers/promises';
 export interface Clock {
   /** Wall clock, milliseconds since 1970 UTC. May jump. */
   now(): number;
-  /** Monotonic milliseconds, comparable between processes of one boot of this machine. */
+  /** Monotonic milliseconds, comparable between processes until the machine reboots. */
   monotonic(): number;
   /**
-   * Milliseconds of this boot in which the machine was suspended: the wall clock advanced, the monotonic clock didn't.
+   * How long the machine has been suspended since boot, in milliseconds: the wall clock advanced, but the monotonic
+   * clock didn't.
    */
   asleep?(): number;
   /** Resolves after `milliseconds`; rejects with the signal's reason if aborted first. */
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** Milliseconds since boot, including suspended time. Can't be set, and is shared by all processes of a boot. */
+/**
+ * Milliseconds since boot, including suspended time. Can't be set, and is the same for all processes until a reboot.
+ */
 export const tickOf = (clock: Clock): number => clock.monotonic() + (clock.asleep?.() ?? 0);
 
 /** setTimeout fires immediately for delays over 2^31-1 ms (24.8 days), so longer waits are split. */

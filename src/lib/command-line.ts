@@ -1,7 +1,6 @@
 /**
- * A command line that passes exactly these words in a POSIX shell, quoted if necessary. Use it for every advised
- * command with variable words. Names of jobs, sources and runs need no quotes, because the config restricts their
- * characters.
+ * Quotes words, if necessary, so that a POSIX shell passes exactly these. Use it for every suggested command with
+ * variable words. Names of jobs, sources and runs need no quotes, because the config restricts their characters.
  */
 export function commandLine(...words: readonly (string | number)[]): string {
   return words.map((word) => shellWord(String(word))).join(' ');

@@ -1,4 +1,4 @@
-/** An integer for people, independent of locale: `1,000,000`. With --json, numbers are raw. */
+/** A human-readable integer, independent of locale: `1,000,000`. With --json, numbers are raw. */
 export function countText(count: number): string {
   return Math.round(count)
     .toString()

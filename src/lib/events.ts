@@ -3,12 +3,12 @@ import { channel } from 'node:diagnostics_channel';
 /** A map from event names (past tense, `noun.verb`) to their fields, which are JSON-safe. */
 export type EventMap = Record<string, object>;
 
-/** Every event of a map as an emitted pair; checking the name narrows the type of the facts. */
+/** Any event of a map, as the emitted pair; checking the name narrows the type of the facts. */
 type EventOf<M extends EventMap> = { [K in keyof M & string]: [name: K, facts: M[K]] }[keyof M & string];
 
 /**
- * One emitter, many subscribers: log, metrics, history, progress and console. An emitter of more events can be passed
- * to code that emits only some of them.
+ * One emitter, many subscribers: log, metrics, history, progress and console. Code that emits only some events accepts
+ * an emitter of more.
  */
 export type Emit<M extends EventMap> = (...event: EventOf<M>) => void;
 

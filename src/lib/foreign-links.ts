@@ -2,13 +2,13 @@ import { lstatSync, readlinkSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { Problem } from './problem.ts';
 
-/** Linux's limit for links in one path. */
+/** Linux's limit on symbolic links in one path. */
 const maxLinks = 40;
 
 /**
- * As root, follows only links that root created. The owner of a folder can replace any of its files with a link, so
- * that root's next command would write, change or give away an arbitrary file. Checks every component of `path`,
- * including targets of allowed links; the last one may be missing. `user`: the user who follows the links; other users
+ * As root, follows only links that root created. The owner of a folder can replace any of its files with a link, and
+ * root's next command would then overwrite an arbitrary file or change its owner. Checks every component of `path`,
+ * including targets of allowed links; the last one may be missing. `user`: the user who follows the links; users other
  * than root can only harm themselves. Throws `FOREIGN_LINK`.
  */
 export function refuseForeignLinks(path: string, user = process.geteuid?.()): void {

@@ -47,12 +47,12 @@ function give(descriptor: number, { uid, gid }: Stats): void {
   try {
     fchownSync(descriptor, uid, gid);
   } catch (error) {
-    // A container's root may lack that capability or that user.
+    // Root in a container may lack the capability (EPERM), and the container may lack the user (EINVAL).
     if (!['EPERM', 'EINVAL'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
   }
 }
 
-/** Only files that root just created and that have no other hard link. */
+/** Whether root owns the entry, and it's a folder or a file without another hard link. */
 function isOursAlone(stat: Stats): boolean {
   return stat.uid === 0 && (stat.isDirectory() || (stat.isFile() && stat.nlink === 1));
 }

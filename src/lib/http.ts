@@ -14,7 +14,7 @@ export interface HttpRequestOptions {
   readonly body?: string | Buffer | Readable;
   /** Timeout for the response to start after the last byte was sent, and then for the whole response. */
   readonly timeoutMs: number;
-  /** Maximum bytes of the response body to read. */
+  /** Maximum number of bytes to read from the response body. */
   readonly answerLimitBytes: number;
   readonly signal?: AbortSignal;
 }
@@ -42,7 +42,7 @@ const closeGraceMs = 500;
 
 interface AgentOptions {
   readonly connectTimeoutMs: number;
-  /** How long the connection of an abandoned request waits for the peer to close it; absent: not at all. */
+  /** How long an abandoned request's connection waits for the peer to close it; absent: not at all. */
   readonly lingerMs?: number;
 }
 
@@ -63,8 +63,9 @@ export class HttpAgent {
   }
 
   /**
-   * Call this right after a request failed. Undefined if the request can no longer arrive. Otherwise its connection,
-   * and possibly others, are being closed: resolves to true when the peer has closed them all, to false on timeout.
+   * Call this right after a request failed. Returns undefined if the request can no longer arrive. Otherwise, its
+   * connection and possibly others are being closed; the promise resolves to true when the peer has closed all of them,
+   * or to false on timeout.
    */
   closing(): Promise<boolean> | undefined {
     if (this.#lingering.size === 0) return undefined;

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
-/** Built files are CommonJS modules, because Node starts those in two thirds of the time. */
+/** Built files are CommonJS modules, because those start in two thirds of the time that ES modules take. */
 const isBuilt = import.meta.url.endsWith('.js');
 
 /**

@@ -23,7 +23,7 @@ export function journalPrefix(
   }
 }
 
-/** A multi-line text for a descriptor; adds the priority to each line if the journal reads it. */
+/** Prepares a multi-line text for a descriptor: adds the priority to each line if the journal reads it. */
 export function forJournal(text: string, { descriptor, level }: { descriptor: number; level: JournalLevel }): string {
   const prefix = journalPrefix(descriptor)?.(level);
   return prefix === undefined ? text : text.replaceAll(/^(?=.)/gm, prefix);

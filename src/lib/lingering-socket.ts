@@ -6,7 +6,7 @@ const ofPeer = new Set(['ECONNRESET', 'EPIPE']);
 
 /** A connection that was abandoned before anything was received in response to the last write. */
 export interface Lingering {
-  /** True when the peer has closed it and can no longer read the request, false on timeout. */
+  /** Resolves to true when the peer has closed it and can no longer read the request, or to false on timeout. */
   readonly isClosed: Promise<boolean>;
   /** Ends the wait. */
   cut(): void;
@@ -27,7 +27,7 @@ type Done = (error?: Error | null) => void;
 export class LingeringSocket extends Duplex {
   readonly #socket: Socket;
   readonly #options: LingerOptions;
-  /** Something was written and nothing was received since. */
+  /** Whether something was written, and nothing has been received since. */
   #isUnanswered = false;
   #hasPeerEnded = false;
 

@@ -26,7 +26,7 @@ function isOtherShortWord(a: string, b: string): boolean {
   return [...a].sort().join() !== [...b].sort().join();
 }
 
-/** camelCase, kebab-case and snake_case of a name count as equal. */
+/** The camelCase, kebab-case and snake_case spellings of a name count as equal. */
 function plain(word: string): string {
   return word.toLowerCase().replace(/[-_\s]/g, '');
 }

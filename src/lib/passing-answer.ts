@@ -4,7 +4,7 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>;
 export interface PassingAnswer {
   /** The server is rate-limiting us. */
   readonly isRateLimit: boolean;
-  /** The wait that it requests, milliseconds; undefined if it requests none. */
+  /** The wait that the server requests, in milliseconds; undefined if it requests none. */
   readonly retryAfterMs: number | undefined;
 }
 

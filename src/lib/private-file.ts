@@ -8,8 +8,8 @@ const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constant
 const anybodyElse = 0o077;
 
 /**
- * Creates a file that only its owner can access; its owner is that of the folder. Returns a descriptor for writing,
- * which the caller closes. Throws `EEXIST` if anything exists there, including a link.
+ * Creates a file that belongs to the folder's owner, and that no other user can access. Returns a descriptor for
+ * writing, which the caller closes. Throws `EEXIST` if anything exists there, including a link.
  */
 export function createPrivateFile(path: string): number {
   refuseForeignLinks(dirname(path));

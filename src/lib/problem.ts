@@ -58,8 +58,8 @@ export interface ProblemOptions {
    */
   readonly isLoginRefused?: boolean;
   /**
-   * The address that rejected a fresh credential with 401. A single one may be a problem of that address; after a
-   * second one, the login counts as refused.
+   * The address that rejected a fresh credential with 401. A single refusal may be that address's fault; after a second
+   * one, the login counts as refused.
    */
   readonly refusedPath?: string;
   readonly cause?: unknown;

@@ -32,8 +32,8 @@ export const ourselves: Identity = {
 };
 
 /**
- * A process's state, as far as `me` can see it: from the process table, if both share one, or because the machine
- * has restarted since. For `unknown`, callers use the heartbeat.
+ * A process's state, as far as `me` can tell: from the process table, if both share one, or from a restart of the
+ * machine since. For `unknown`, callers use the heartbeat.
  */
 export function processStateOf(owner: Identity, me: Identity = ourselves): ProcessState {
   if (owner.boot === me.boot) return owner.space === me.space ? fateInTable(owner) : 'unknown';

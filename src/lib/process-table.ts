@@ -17,12 +17,12 @@ export interface ProcessEntry {
 export function lookUpProcess(pid: number): ProcessEntry | 'none' | 'hidden' {
   const text = isOurs() ? statusText(pid) : '';
   if (text === '') return processExists(pid) ? 'hidden' : 'none';
-  // Counted after the command name, which may contain spaces and brackets.
+  // The fields are counted after the command name, which may contain spaces and brackets.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   return { start: fields[19] ?? '', isOver: ['Z', 'X'].includes(fields[0] ?? '') };
 }
 
-/** Whether /proc belongs to our PID namespace: after `unshare --pid` alone, it's still that of the parent. */
+/** Whether /proc belongs to our PID namespace: after `unshare --pid` alone, it still belongs to the parent's. */
 function isOurs(): boolean {
   try {
     return Number(readlinkSync('/proc/self')) === process.pid;

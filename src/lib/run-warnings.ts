@@ -22,7 +22,7 @@ export interface RunWarning {
 /** A source may warn once per row; the first few are enough. */
 const maxWarnings = 20;
 
-/** Collects the warnings of one run: redacted, each once, the first {@link maxWarnings}. */
+/** Collects a run's warnings: redacted, without duplicates, at most {@link maxWarnings}. */
 export class RunWarnings {
   readonly #byText = new Map<string, RunWarning>();
   readonly #onWarning: (warning: RunWarning) => void;

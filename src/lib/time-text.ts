@@ -1,5 +1,5 @@
 import './temporal.ts';
-/** A duration for people: `340 ms`, `12.4 s`, `3 min 05 s`, `2 h 10 min`, `3 d 04 h`. */
+/** A human-readable duration: `340 ms`, `12.4 s`, `3 min 05 s`, `2 h 10 min`, `3 d 04 h`. */
 export function durationText(milliseconds: number): string {
   if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
   const seconds = milliseconds / 1000;
@@ -15,10 +15,7 @@ const two = (count: number): string => String(count).padStart(2, '0');
 
 let shownZone = 'UTC';
 
-/**
- * Sets the IANA zone for instants shown to people: that of the config. JSON and other documents for machines stay in
- * UTC.
- */
+/** Sets the IANA zone for instants shown to people: the config's. JSON and other documents for machines stay in UTC. */
 export function showTimesIn(zone = 'UTC'): void {
   shownZone = zone;
 }
@@ -35,7 +32,9 @@ export function instantText(epochMs: number): string {
     .replace(/\.\d+Z$/, 'Z');
 }
 
-/** An instant in the service's time zone, New York: `00:00 EST`; with its date if it's on another day than `now`. */
+/**
+ * An instant in the service's time zone, New York: `00:00 EST`; with the date if that differs from the date of `now`.
+ */
 export function easternText(epochMs: number, now: number): string {
   const at = inNewYork(epochMs);
   const zone = at.offset === '-04:00' ? 'EDT' : 'EST';

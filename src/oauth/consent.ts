@@ -25,7 +25,7 @@ export class Consent {
     this.#verifier = given.verifier;
   }
 
-  /** `redirectUri`: where the browser returns to, exactly as registered at the vendor. */
+  /** `redirectUri`: where the browser returns to, exactly as registered with the vendor. */
   static async begin(login: Login, redirectUri: string): Promise<Consent> {
     const { calculatePKCECodeChallenge, generateRandomCodeVerifier, generateRandomState } = await import(
       'oauth4webapi'

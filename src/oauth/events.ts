@@ -1,4 +1,4 @@
-/** Events of tokens. Each follows the step that it names, and none contains a token. */
+/** Token events. Each is emitted after the step that it names, and none contains a token. */
 export type LoginEvents = {
   /** The record that a token request is about to be sent is on disk (write-ahead). */
   'token.asked': { readonly login: string; readonly grant: string };

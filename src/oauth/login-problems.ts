@@ -46,7 +46,7 @@ export function endedByVendor(login: Login, refusal: TokenRefusal, row: LoginRow
       ? `The refresh token of "${login.name}" was used at ${instantText(row.asked_at!)} by a refresh whose response was lost`
       : `The vendor no longer accepts the login "${login.name}"`,
     seen: seenOf(refusal),
-    // A grant from a person is set aside until that person logs in again; it isn't sent again.
+    // A person's grant isn't sent again until that person logs in again, so it needn't be put on hold.
     isLoginRefused: alone && refusal.isOfLogin,
     next: alone
       ? 'check the credentials of the login in the config, and the clock of this machine'

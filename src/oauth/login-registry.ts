@@ -64,7 +64,7 @@ export class LoginRegistry {
     return entry;
   }
 
-  /** Closes connections, after requests in progress were recorded. */
+  /** Closes the connections, after waiting briefly until the results of requests in progress are stored. */
   async close(): Promise<void> {
     const enough = new AbortController();
     const settled = Promise.all([...this.#entries.values()].map(({ tokenManager }) => tokenManager.settled()));

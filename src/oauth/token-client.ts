@@ -114,7 +114,7 @@ export class TokenClient {
     }
   }
 
-  /** Exchanges a short-lived token for a long-lived one, with a second call of the token endpoint. */
+  /** Exchanges a short-lived token for a long-lived one, with a second call to the token endpoint. */
   #swap(granted: TokenResponse, { parameters, token_parameter }: Exchange): Promise<TokenResponse> {
     const { grant_type = '', ...rest } = parameters;
     return this.#generic(grant_type, { ...rest, [token_parameter]: granted.accessToken });
@@ -136,7 +136,7 @@ export class TokenClient {
     return readTokenResponse(heard.at(-1)!, description, askedAt)!;
   }
 
-  /** Server and client in the library's terms, with the vendor's dialect in between. */
+  /** The server and the client as the library needs them; `ask` translates to and from the vendor's dialect. */
   async #parties(address: string, wanted: ExpectedAnswer): Promise<Parties> {
     const { allowInsecureRequests, customFetch } = await library();
     const { login, agent, clock } = this.#options;

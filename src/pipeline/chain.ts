@@ -15,7 +15,7 @@ export class Chain {
   readonly columns: readonly Column[];
   readonly #steps: readonly Step[];
 
-  /** Throws Problems of family `config` that name the step which doesn't fit its input columns. */
+  /** If a step doesn't fit its input columns, throws a Problem of family `config` that names the step. */
   constructor(transforms: readonly TransformStep[], columns: readonly Column[]) {
     const steps: Step[] = [];
     for (const { transform, given } of transforms) {
@@ -33,12 +33,15 @@ export class Chain {
     return this.#steps.some(({ prepared }) => prepared.satisfied === true);
   }
 
-  /** Transforms one batch of the source; `before` rows of the run came earlier. Returns the remaining rows, or null. */
+  /**
+   * Transforms one batch of the source; `before` is the number of earlier rows in the run. Returns the remaining rows,
+   * or null.
+   */
   apply(batch: Batch, before: number): Batch | null {
     return this.#through(0, batch, before);
   }
 
-  /** Batches that steps held back, in order, after the last batch. */
+  /** The batches that steps held back, in order; call it after the last batch. */
   *finish(): Iterable<Batch> {
     for (const [index, { prepared, where }] of this.#steps.entries()) {
       for (const held of placedEach(where, prepared.finish?.() ?? [])) {

@@ -81,7 +81,7 @@ export class SourceReader {
   #iterator: AsyncIterator<Batch> | undefined;
   #rows = 0;
   #turned: number;
-  /** The error of a warning that the job's guards forbid. */
+  /** The error for a warning that the job's guards forbid. */
   #unwanted: unknown;
 
   constructor(given: SourceReaderOptions) {

@@ -6,7 +6,7 @@ interface StallTimerOptions {
   /** Maximum single wait in milliseconds; 0 means no limit. */
   readonly limitMs: number;
   readonly signal: AbortSignal;
-  /** The error of a wait that took too long. */
+  /** The error for a wait that took too long. */
   readonly exhausted: (waitedMs: number) => Error;
 }
 

@@ -38,7 +38,7 @@ function compile(cron: string): Cron {
   return made;
 }
 
-/** Cache: a result is valid from the time asked about until the firing. Many jobs share a schedule. */
+/** Cache: a result is valid from the requested time until the firing. Many jobs share a schedule. */
 const answers = new Map<string, { readonly after: number; readonly next: number }>();
 
 /** The first firing strictly after `after` (epoch milliseconds); null if there is none. */

@@ -9,7 +9,7 @@ export interface SkippedFirings {
   readonly firings: number;
 }
 
-/** What to do about the firings of a job that are due. */
+/** What to do about a job's due firings. */
 export interface MisfireDecision {
   /** Due time of the run to start now; absent: none starts. */
   readonly fire?: number;
@@ -31,12 +31,12 @@ export const maxCounted = 1000;
 /** A run that was interrupted longer ago isn't repeated. */
 const maxLookBackMs = 400 * 86_400_000;
 
-/** A job with a firing that is due. */
+/** A job with a due firing. */
 export interface DueState {
   /** The firing that is due: epoch milliseconds, not after `now`. */
   readonly nextAt: number;
   readonly now: number;
-  /** Since when the job has been catching up, if it is: the policy's `within` counts from then. */
+  /** When the job began to catch up, if it's catching up: the policy's `within` counts from then. */
   readonly behindSince?: number | undefined;
 }
 
@@ -56,7 +56,7 @@ export function firingBefore(
   return newestFirings(schedule, { from: now - window, now: Math.min(now, nextAt - 1), max: 1 })[0];
 }
 
-/** How many runs the due firings start, one at a time from `now` on. At most {@link maxCounted}. */
+/** How many runs the due firings start if they run one at a time from `now` on. At most {@link maxCounted}. */
 export function runsDue(schedule: Schedule, { nextAt, now }: { nextAt: number | null; now: number }): number {
   let runs = 0;
   let [next, behindSince]: [number | null, number | undefined] = [nextAt, undefined];

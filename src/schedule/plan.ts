@@ -12,9 +12,9 @@ export interface Plan {
 const toleratedBackMs = 60_000;
 
 /**
- * The plan to continue with after a start, a reload or a change of the clock. A stored plan of the same schedule is kept, even if its firing
- * is in the past: that firing was missed and is due now. Otherwise planning starts from `now`, so that an edit fires nothing late, and no job
- * waits for a clock that was set back to catch up.
+ * The plan to continue with after a start, a reload or a change of the clock. A stored plan of the same schedule is
+ * kept, even if its firing is in the past: that firing was missed and is due now. Otherwise planning starts from `now`,
+ * so that an edit fires nothing late, and no job waits until a clock that was set back has caught up.
  */
 export function resumePlan(schedule: Schedule, written: Plan | undefined, now: number): Plan {
   const fresh: Plan = { schedule: scheduleKey(schedule), nextAt: nextFiring(schedule, now) };

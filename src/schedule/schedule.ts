@@ -57,7 +57,7 @@ export function nominalOf({ offset = 0 }: Schedule, firing: number): number {
   return firing - offset;
 }
 
-/** The same for schedules whose text gives the same due times. Misfire and overlap rules don't count. */
+/** A key that is equal for schedules that define the same due times. Misfire and overlap rules don't count. */
 export function scheduleKey(schedule: Schedule): string {
   const { offset = 0 } = schedule;
   return offset === 0 ? calendarKey(schedule) : `${calendarKey(schedule)} +${offset}`;

@@ -19,7 +19,7 @@ const dayMs = 86_400_000;
 const segments = new Map<string, Segment[]>();
 const maxCached = 8;
 
-/** Needs no calendar, which takes 20 ms to load: each cron expression of a config is checked in this zone. */
+/** UTC needs no calendar, which takes 20 ms to load. Each cron expression of a config is checked in UTC. */
 const utc: Segment = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY, offset: 0 };
 
 function segmentAt(zone: string, at: number): Segment {

@@ -14,7 +14,7 @@ export interface ConnectorLog {
 
 /** The context of every call of a connector. */
 export interface SourceContext<S extends OptionSet> {
-  /** The source's options, checked, defaults filled in. */
+  /** The source's options: validated, with defaults filled in. */
   readonly source: OptionValues<S>;
   /** The config file's folder, for relative paths in options. */
   readonly folder: string;
@@ -24,9 +24,9 @@ export interface SourceContext<S extends OptionSet> {
   /** Only present if the connector describes an OAuth login for the source. */
   readonly login?: TokenSource;
   /**
-   * Wrap each login with credentials of the options in this, including reconnects, and each request that contains them (`isRequest`).
-   * Concurrent logins of one account wait for the first, and are refused if it was refused, so that a wrong password does not lock
-   * the account.
+   * Wrap in this each login with credentials from the options, including reconnects, and each request that contains
+   * them (`isRequest`). Concurrent logins of one account wait for the first one, and are refused if it was refused, so
+   * that a wrong password does not lock the account.
    */
   readonly logIn?: LogIn;
 }
@@ -35,13 +35,14 @@ export interface LogInAttemptOptions {
   /** Only a step before the actual login, such as an SSH tunnel. */
   readonly isPart?: boolean;
   /**
-   * A request with credentials. Only the first one of a run may wait for those of other runs, and only briefly, because responses may
-   * take long.
+   * A request with credentials. Only a run's first such request may wait for those of other runs, and only briefly,
+   * because responses may take long.
    */
   readonly isRequest?: boolean;
   /**
-   * Called after a refusal if the secret in the options was replaced with a new value, instead of repeating an attempt that contains
-   * the former one: throw an error that makes the caller build it again. Absent: the attempt reads the options, and is repeated.
+   * Called after a refusal if the secret in the options has been replaced, because the attempt contains the old one:
+   * throw an error that makes the caller build the attempt again. Absent: the attempt reads the options, so it is
+   * simply repeated.
    */
   readonly onRenewed?: (() => never) | undefined;
 }
@@ -74,25 +75,25 @@ export function logInBy<T>(
 
 /** The context of an extract. */
 export interface ExtractContext<S extends OptionSet, Q extends OptionSet> extends SourceContext<S> {
-  /** The job's `query`, checked, defaults filled in. */
+  /** The job's `query`: validated, with defaults filled in. */
   readonly query: OptionValues<Q>;
   /** A private, empty folder for this run; deleted when the run ends. */
   readonly scratch: string;
   /**
-   * Resets the stall timer of the runner although there are no rows yet, for example after each page. Without it, a long time
-   * before the first row looks like a stalled source.
+   * Resets the runner's stall timer even if there are no rows yet, for example after each page. Without it, a long wait
+   * for the first row looks like a stalled source.
    */
   readonly alive?: () => void;
   /**
-   * Adds a warning to the run: shown by `sync`, kept in the history, part of `explain`. The same warning counts once, and a
-   * run keeps the first twenty.
+   * Adds a warning to the run. `sync` and `explain` show it, and the history keeps it. The same warning counts once,
+   * and a run keeps the first twenty.
    */
   readonly warn: (warning: RunWarning) => void;
-  /** IANA zone for the days of the job, if it sets one. */
+  /** IANA zone that determines the job's days, if the job sets one. */
   readonly timezone?: string;
   /**
-   * Logical time of the run, epoch milliseconds, if it is not the current time: a catch-up run
-   * of a missed firing. Relative dates ("today", "the last seven days") are based on it.
+   * Logical time of the run, epoch milliseconds, if it is not the current time, as in a catch-up run of a missed
+   * firing. Relative dates ("today", "the last seven days") are based on it.
    */
   readonly logicalAt?: number;
   /**
@@ -115,14 +116,15 @@ export interface ExtractContext<S extends OptionSet, Q extends OptionSet> extend
  */
 export interface AttemptFacts {
   /**
-   * Texts by keys of the connector's choice, such as the id of a report. If an attempt fails with a temporary error, the next
-   * one finds the same texts; they are stored encrypted, and deleted with the run. Another login or another config starts
-   * without any. The key must say what the text is about: a hash of the request that ordered the report.
+   * Strings to remember, such as the ID of a report, by keys that the connector chooses. If an attempt fails with a
+   * temporary error, the next one finds the same strings; they are stored encrypted, and deleted with the run. With
+   * another login or another config, an attempt starts without any. The key must identify what the string is about, for
+   * example by a hash of the request that ordered the report.
    */
   readonly texts: Map<string, string>;
   /**
-   * The instant that the run's data dates from, epoch milliseconds: the start of this attempt or, if it was handed texts,
-   * of the attempt that began with them. Use it as the current time if there is no `logicalAt`.
+   * The instant that the run's data dates from, epoch milliseconds: the start of this attempt or, if it found strings,
+   * of the attempt that stored the first of them. Use it as the current time if there is no `logicalAt`.
    */
   readonly since: number;
 }
@@ -154,7 +156,7 @@ export interface Extraction {
    * The column of the watermark, if it is in the rows. Of two versions of a row, the one with the higher value is newer.
    */
   readonly cursor?: string;
-  /** For a requested range: the rows in it, by a column and canonical texts of its type. */
+  /** For a requested range: the rows in it, as a range of a column, in the canonical text of its type. */
   readonly covers?: { readonly column: string; readonly from: string; readonly to: string };
   /**
    * The new watermark, in any format of the connector; called once, after the last batch. Undefined: keep the current one.
@@ -166,7 +168,8 @@ export interface Extraction {
    */
   readonly unchanged?: () => boolean;
   /**
-   * Why rows may be duplicated, if so: jobs that append rows must not continue then. Called once, after the last batch.
+   * Why rows may be duplicated; undefined if they aren't. If they are, jobs that append rows must not continue. Called
+   * once, after the last batch.
    */
   readonly comesAgain?: () => RowsAgain | undefined;
 }
@@ -213,8 +216,9 @@ export interface Connector<S extends OptionSet = OptionSet, Q extends OptionSet 
    */
   rangesBy?(query: OptionValues<Q>): string | undefined;
   /**
-   * Parses a watermark of `sluice state set`: the whole text, or the part of it that differs from the current one. Throws a Problem if
-   * it is invalid. Without this function, any text is accepted, and an invalid one fails the next run.
+   * Parses a watermark given to `sluice state set`: the whole text, or the part of it that differs from the current
+   * one. Throws a Problem if it is invalid. Without this function, any text is accepted, and an invalid one fails the
+   * next run.
    */
   readsOnFrom?(text: string, given: { readonly former: string; readonly query: OptionValues<Q> }): string;
   /**
@@ -228,7 +232,7 @@ export interface Connector<S extends OptionSet = OptionSet, Q extends OptionSet 
   readonly limits?: readonly string[];
   /** For the reference page, as YAML: an example with `sources` and `jobs`. A test loads it as part of a config. */
   readonly example?: string;
-  /** Only if the service has been discontinued: since when, why, and the alternatives. It cannot be read. */
+  /** Only for a discontinued service, which cannot be read: when and why it was discontinued, and the alternatives. */
   readonly retired?: string;
   /** The account of the options: sources of one account are put on hold together if their login is refused. Undefined: no login. */
   account?(source: OptionValues<S>): SourceAccount | undefined;

@@ -22,7 +22,7 @@ export interface Dataset {
 
 export interface DatasetColumn {
   readonly name: string;
-  /** The declared type of a database; for other sources, a column type. */
+  /** The type as declared in the database; for other sources, a column type. */
   readonly type: string;
   /** How its values are written, if not in the usual form. */
   readonly format?: string;

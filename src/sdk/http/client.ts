@@ -15,7 +15,7 @@ export interface HttpClientOptions {
   readonly answerMs: number;
   readonly ca?: string | undefined;
   readonly signal: AbortSignal;
-  /** Decides about every address, including redirects. Default: all are allowed. */
+  /** Decides whether an address is allowed, including those of redirects. Default: all are allowed. */
   readonly mayReach?: MayReach | undefined;
   /**
    * Origins besides the trusted one that may be contacted, without credentials; `any` if the vendor's redirects are
@@ -35,7 +35,7 @@ export interface HttpResponse {
 }
 
 const maxRedirects = 5;
-/** Maximum bytes of an error response that are read. */
+/** Maximum number of bytes to read from an error response. */
 const shownBytes = 64 * 1024;
 
 /** Sends requests over its own connections. HTTP/1.1 only, because for bulk data it's faster than HTTP/2. */

@@ -42,7 +42,7 @@ export async function withRetries<T>(init: RetryOptions, attempt: () => Promise<
 
 /**
  * Milliseconds before the next attempt: what the server asked for. Otherwise, after a rate limit, an increasing time
- * plus up to a quarter; after any other error, exponential backoff with full jitter.
+ * plus up to a quarter of it; after any other error, exponential backoff with full jitter.
  */
 export function pauseMs({ retryAfterMs, isRateLimit }: Problem, tries: number, random = Math.random): number {
   if (retryAfterMs !== undefined) return retryAfterMs;

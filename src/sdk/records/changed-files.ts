@@ -14,7 +14,7 @@ export const changedFilesOptions = {
   }),
 };
 
-/** The traits of such a connector. */
+/** The other properties of such a connector. */
 export const changedFilesTraits = {
   resumes:
     'With `files: changed`, the watermark contains a fingerprint of each file’s name, time and size. `sluice state set JOB \'{"since":"2026-11-21T00:00:00Z"}\'` leaves out the files modified before that time.',
@@ -22,7 +22,7 @@ export const changedFilesTraits = {
   readsOnFrom: (text: string) => filesReadText(parseFilesRead(text)) ?? text,
 };
 
-/** The most recently modified file; of two with the same time, the later in the list. Requires at least one. */
+/** The most recently modified file; if several have the same time, the last of them. The list must not be empty. */
 export function newestFile<T extends { readonly modified: number }>(files: readonly T[]): T {
   return files.reduce((best, file) => (file.modified >= best.modified ? file : best));
 }

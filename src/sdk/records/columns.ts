@@ -21,8 +21,8 @@ export function declaredColumns({ columns, types }: Pick<RecordOptions, 'columns
 }
 
 /**
- * The columns of the data, with the types of the job. With `strict`, a type for a missing column is an error: the name is probably
- * misspelled. If the columns depend on the records, it may only be missing today.
+ * The data's columns, with the job's types. With `strict`, throws if `types` names a missing column, because the name
+ * is probably misspelled. Don't set it if the columns depend on the records: one may only be missing today.
  */
 export function columnsOf(
   found: readonly Column[],
@@ -41,7 +41,7 @@ export function columnsOf(
   return found.map(({ name, type }) => ({ name, type: Object.hasOwn(types, name) ? typeIn(types[name]!) : type }));
 }
 
-/** The problem of data with a column that is not in `columns`. */
+/** The problem if the data has a column that is not in `columns`. */
 export function unknownColumn(input: RecordInput, name: string, columns: readonly Column[], row?: number): Problem {
   return faultIn(input, {
     code: 'RECORDS_UNKNOWN_COLUMN',
@@ -53,7 +53,7 @@ export function unknownColumn(input: RecordInput, name: string, columns: readonl
   });
 }
 
-/** The problem of data with more columns than a table may have. */
+/** The problem if the data has more columns than a table may have. */
 export function tooManyColumns(
   input: RecordInput,
   given: { message: string; next: string; spot?: InputPosition },
@@ -61,7 +61,7 @@ export function tooManyColumns(
   return faultIn(input, { code: 'RECORDS_TOO_MANY_COLUMNS', allowed: String(maxColumns), ...given });
 }
 
-/** The problem of data without a column of `columns`. */
+/** The problem if the data lacks a column that is in `columns`. */
 export function missingColumn(input: RecordInput, name: string, names: readonly string[]): Problem {
   return faultIn(input, {
     code: 'RECORDS_MISSING_COLUMN',

@@ -12,7 +12,7 @@ export async function* withoutLastLines(chunks: AsyncIterable<Buffer>, lines: nu
   }
 }
 
-/** Where the last so many lines that aren't blank begin; 0 if there are no others. */
+/** The start of the last `lines` lines that aren't blank; 0 if there are no others. */
 function startOfLast(bytes: Buffer, lines: number): number {
   let at = bytes.length;
   for (let line = 0; line < lines; line++) {

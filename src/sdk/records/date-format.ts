@@ -16,7 +16,10 @@ const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', '
 const shortMonth = months.join('|');
 const longMonth = 'january|february|march|april|may|june|july|august|september|october|november|december';
 
-/** Letters of a pattern: those of Java, Spark, .NET and Excel. No other letter has a meaning, so `D` and `Y` do too. */
+/**
+ * Letters of a pattern: those of Java, Spark, .NET and Excel. `Y` and `D` count as `y` and `d`, because they have no
+ * other meaning here.
+ */
 const symbols: Readonly<Record<string, readonly [Group, string]>> = {
   yyyy: ['year', '\\d{4}'],
   yy: ['shortYear', '\\d{2}'],

@@ -14,7 +14,7 @@ import { sheetNames } from './xlsx-book.ts';
 /** Types of csv cells are suggested from this many rows. */
 const headRows = 1000;
 
-/** Whether the extension says that files of this name can be read. */
+/** Whether a file with this name can be read, judging by its extension. */
 export function isReadableName(name: string): boolean {
   return formatOfFile(name) !== undefined || /\.zip$/i.test(name);
 }
@@ -56,7 +56,7 @@ async function describe(input: RecordInput, dataset: Dataset): Promise<Dataset> 
 
 interface Sniffed {
   readonly notes: readonly string[];
-  /** Rows that reading the beginning doesn't reach. */
+  /** Rows near the end of the file, which the reader of its beginning doesn't see. */
   readonly tail: readonly (readonly string[])[];
 }
 
@@ -67,7 +67,7 @@ async function withColumns(input: RecordInput, dataset: Dataset, { notes, tail }
     columns.map(({ name }) => name),
     [...rows, ...tail.map((row) => row.map((cell) => (cell === '' ? null : cell)))],
   );
-  // The texts of json and of a workbook are meant to be texts, unless they are written as a local number or date.
+  // Strings in JSON and in workbooks are meant to be strings, unless they look like a local number or date.
   const isLoose = format === 'csv' || format === 'xml';
   const typed = columns.map((column, c): DeclaredColumn & Column => {
     const isKept = column.type !== 'text' || (!isLoose && found[c]!.format === undefined);

@@ -10,7 +10,7 @@ import { openUnzipped } from './unzip.ts';
 const iconv = late<typeof import('iconv-lite')>(import.meta.url, 'iconv-lite');
 
 interface TextOptions {
-  /** What the text should be, for the error if the data is something else. */
+  /** What the text should be: named in the error if the data is something else. */
   readonly format: string;
   /** A function detects it from the first bytes. */
   readonly encoding: string | ((head: Buffer) => string | undefined) | undefined;

@@ -3,8 +3,8 @@ import { Problem } from '../../lib/problem.ts';
 import { cutText } from '../../lib/redact.ts';
 
 /**
- * Maximum number of remembered files that are no longer listed: files in a temporarily empty (unmounted) folder aren't
- * new.
+ * Maximum number of remembered files that are no longer listed. If a folder is temporarily empty (unmounted), its files
+ * aren't new afterwards.
  */
 const maxGone = 10_000;
 

@@ -23,7 +23,7 @@ export class JsonLexer {
   /** Records of this batch and of the input before it, for errors. */
   rows = 0;
   recordsBefore = 0;
-  /** Set since the last reset: an escape in the string, white space in the value, the kind of the number. */
+  /** Found since the last reset: an escape in the string, white space in the value, the kind of the number. */
   protected escaped = false;
   protected spaced = false;
   protected numberKind = 0;

@@ -77,8 +77,8 @@ export class JsonPaths {
   }
 
   /**
-   * The columns found in the data, in order of first appearance. A path that is only ever null or `{}`, but is an
-   * object in other records, isn't a column: its parts are.
+   * The columns found in the data, in order of first appearance. A path that has objects as values, and otherwise only
+   * null or `{}`, isn't a column: its parts are.
    */
   columns(): Column[] {
     const seen = new Map<string, number>();

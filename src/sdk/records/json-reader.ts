@@ -169,7 +169,7 @@ function typedCells({ input, scanner, column, format, slot }: Slot): Cells {
   const { bytes, spans, dirty, rows, recordsBefore } = scanner;
   const cells: ByteCells = { kind: 'bytes', bytes, spans, stride: dirty.length, slot };
   if (dirty[slot] === 0) return cells;
-  // Only a text can be written in another format: a number of json is one whatever the format.
+  // Only a string can be written in another format: a JSON number is a number, whatever the format.
   const isNumber = familyOf(column.type) === 'number';
   const isNative = (r: number) => isNumber && bytes[spans[2 * (r * dirty.length + slot)]! - 1] !== quote;
   return retype({ input, column, format, isNative, cells, rows, spotOf: (r) => ({ row: recordsBefore + r + 1 }) });
