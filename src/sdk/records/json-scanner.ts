@@ -37,7 +37,7 @@ export class JsonScanner extends JsonLexer {
   #rowColumns = 0;
   #rowEnd = 0;
   readonly #template = new JsonRowTemplate();
-  /** Rows to read before the template is tried again; increases while it doesn't match. */
+  /** Number of rows to read before the template is tried again; increases while it doesn't match. */
   #pause = 0;
   #patience = 1;
   /** Cells of the current row to rewrite when it's complete: span index, and 1 for json. */
@@ -68,7 +68,8 @@ export class JsonScanner extends JsonLexer {
   }
 
   /**
-   * Reads the next record, and following ones of the same structure, into the next rows. Returns the end of the last.
+   * Reads the next record, and the following ones if they have the same structure, into the next rows. Returns the end
+   * of the last record.
    */
   record(pos: number): number {
     const { root } = this.#paths;

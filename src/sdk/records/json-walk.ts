@@ -32,7 +32,7 @@ interface JsonWalkOptions {
  */
 export class JsonWalk {
   readonly scanner: JsonScanner;
-  /** What is at the path of the records; undefined if nothing is. */
+  /** What the path of the records contains; undefined if it doesn't exist. */
   shape: RecordsShape | undefined;
   /** The wanted values that were found; numbers keep their digits. */
   readonly values = new Map<string, unknown>();
@@ -106,7 +106,7 @@ export class JsonWalk {
     }
   }
 
-  /** Whether another record may begin in this block, in a free row. */
+  /** Whether another record may begin in this block and a row is free for it. */
   #next(): boolean {
     this.#pos = this.scanner.space(this.#pos);
     return this.scanner.rows < this.#capacity && this.#pos < this.scanner.bytes.length;
@@ -171,7 +171,7 @@ export class JsonWalk {
     }
   }
 
-  /** Keeps a value; of a list or object that doesn't fit into the block, only its kind. */
+  /** Keeps a value. If a list or object doesn't fit into the block, keeps only its kind. */
   async #capture(path: string): Promise<void> {
     if (this.values.has(path)) throw this.#twice(path);
     const byte = await this.#peek();
@@ -216,7 +216,7 @@ export class JsonWalk {
     }
   }
 
-  /** Continues reading the current array; false if it's closed, true if the block or the batch is at its end. */
+  /** Continues reading the current array. Returns false if the array has ended, true if the block or the batch has. */
   #scanArray(): boolean {
     while (this.#next()) {
       if (this.#betweenItems) {
@@ -293,7 +293,7 @@ export class JsonWalk {
   }
 }
 
-/** The root, and each path on the way to the given one. */
+/** The root, and each path between it and the given one. */
 function waysTo(path: string): string[] {
   const keys = path.split('.');
   return keys.map((_, i) => keys.slice(0, i).join('.'));

@@ -1,7 +1,7 @@
 import { canonicalText } from './canonical.ts';
 import type { ValueFormat } from './value-format.ts';
 
-/** What an example of a number shows. */
+/** The format that an example number shows. */
 interface NumberStyle {
   /** Text before and after the digits, such as a currency. */
   readonly prefix: string;
@@ -85,7 +85,7 @@ function otherSamples(mark: string): string {
   return mark === '.' ? '1.234,0 (thousands) or 1234.5 (decimals)' : '1,234.0 (thousands) or 1234,5 (decimals)';
 }
 
-/** Thousands separators may be missing, but never stand elsewhere: `1.5` isn't a number in the format `1.234,56`. */
+/** Thousands separators may be missing, but can't be anywhere else: `1.5` isn't a number in the format `1.234,56`. */
 function patternOf(style: NumberStyle): RegExp {
   const { thousands, decimal, groupDigits, prefix, suffix, isParenthesized, hasTrailingMinus } = style;
   const separator = thousands === undefined ? undefined : `[${RegExp.escape(alikeOf(thousands))}]`;

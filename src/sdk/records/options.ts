@@ -139,7 +139,7 @@ export interface RecordOptions extends Omit<RecordQuery, 'format'> {
   readonly factColumns?: readonly string[] | undefined;
   /** xml: what it means if the first document has no element that `records` names; default: an error. */
   readonly noRecords?: 'error' | 'empty' | undefined;
-  /** Called with warnings about data that was read differently than a person may expect. */
+  /** Called with a warning if data is read differently than a person may expect. */
   readonly warn?: ((warning: RunWarning) => void) | undefined;
   /** Block size of the scanner; tests use a few bytes, to cut every cell. */
   readonly blockBytes?: number | undefined;

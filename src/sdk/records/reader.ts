@@ -4,8 +4,8 @@ import type { RecordInput } from './input.ts';
 import type { RecordOptions } from './options.ts';
 
 /**
- * Reads the records of one or more inputs as one table. First, every input is surveyed in order; after that, everything
- * that depends on all of them (the union of keys, the types) is known, and the rows are read.
+ * Reads the records of one or more inputs as one table. First, it surveys every input in order. Then everything that
+ * depends on all inputs (the union of keys, the types) is known, and it reads the rows.
  */
 export interface RecordReader {
   /**
@@ -26,7 +26,7 @@ export interface SurveyAsk {
   readonly values?: readonly string[];
 }
 
-/** What is at the path of the records in a json document: a list, null, or a single record. */
+/** What the path of the records contains in a JSON document: a list, null, or a single record. */
 export type RecordsShape = 'list' | 'null' | 'single';
 
 /** What a survey of one input found. */
@@ -35,9 +35,12 @@ export interface Surveyed {
   readonly records: number | undefined;
   /** The requested values that exist, including null; numbers keep their digits ({@link parseExact}). */
   readonly values: ReadonlyMap<string, unknown>;
-  /** json: what is at the path of the records. */
+  /** json: what the path of the records contains. */
   readonly shape?: RecordsShape | undefined;
-  /** Why the input isn't a table, if values were requested, because they may explain it. The caller must throw it. */
+  /**
+   * The error if the input isn't a table. Returned instead of thrown if values were requested, because they may explain
+   * it; the caller must then throw it.
+   */
   readonly refused?: Problem;
 }
 

@@ -10,17 +10,20 @@ interface Retyping {
   readonly column: Column;
   readonly cells: Cells;
   readonly rows: number;
-  /** How the texts are written; absent: in the canonical form, or one that is read without a declaration. */
+  /** The format of the strings; absent: the canonical form, or one that needs no declaration. */
   readonly format?: ValueFormat | undefined;
-  /** Whether cell `r` is not a text but a value of the column's type, which has no format: a number of json, a date of a sheet. */
+  /**
+   * Whether cell `r` is a value of the column's type and not a string, so it has no format: a JSON number, a date in a
+   * sheet.
+   */
   readonly isNative?: (r: number) => boolean;
-  /** Position of stored row `r` of the batch in the input. */
+  /** Position in the input of the batch's stored row `r`. */
   spotOf(r: number): InputPosition;
 }
 
 /**
- * Converts the cells of a column from texts in a foreign format to the canonical text of its type. Cells that are
- * already canonical keep their bytes. The first value that doesn't fit is a problem of family `row`.
+ * Converts a column's cells from strings in another format to the canonical text of its type. Cells that are already
+ * canonical keep their bytes. Throws a Problem of family `row` for the first value that doesn't fit.
  */
 export function retype(given: Retyping): Cells {
   const isSure = surenessOf(given);
@@ -39,7 +42,7 @@ export function retype(given: Retyping): Cells {
 /** Whether cell `r` is certainly canonical, by its bytes; false means that it needs a full check. */
 function surenessOf({ cells, column, format }: Retyping): (r: number) => boolean {
   const test = surelyCanonical[column.type];
-  // With a format, `1.234` may be a thousand and more.
+  // With a format, `1.234` may mean 1234.
   if (cells.kind === 'values' || test === undefined || format !== undefined) return () => false;
   const { bytes, spans, stride, slot } = cells;
   return (r) => {

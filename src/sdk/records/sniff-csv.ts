@@ -1,31 +1,31 @@
 import type { TextSample } from './sniff-sample.ts';
 import { isValue } from './sniff-types.ts';
 
-/** What a text looks like as csv: the options that read it. */
+/** The options that read a text as CSV, and its rows. */
 export interface CsvShape {
-  /** Absent if a line `sep=` names it. */
+  /** Absent if a `sep=` line names it. */
   readonly delimiter?: string;
   /** Lines above the header. */
   readonly skipRows: number;
   /** Lines below the last row. */
   readonly skipFooter: number;
   readonly header: boolean;
-  /** The rows without header and footer, of the head and the tail. */
+  /** The rows of the head and of the tail, without header and footer. */
   readonly rows: readonly (readonly string[])[];
 }
 
 interface TextRow {
   readonly cells: readonly string[];
-  /** Line breaks in the row, and blank lines before it, included. */
+  /** Number of lines, including line breaks in the row and blank lines before it. */
   readonly lines: number;
 }
 
 const delimiters = [',', ';', '\t', '|', '\x01', '\x1f'];
-/** A first cell with nothing but this is a row of totals. */
+/** A row whose first cell contains nothing else is a row of totals. */
 const totalWords = /^(?:grand total|total|sum|summe|gesamt|gesamtsumme|totale|totaal|suma|somme)\s*:?$/i;
 const maxFooterRows = 20;
 
-/** The delimiter, title rows, header and footer of a csv text; undefined if it has no rows. */
+/** The delimiter, title rows, header and footer of a CSV text; undefined if it has no rows. */
 export function shapeOf({ head, tail, isWhole }: Pick<TextSample, 'head' | 'tail' | 'isWhole'>): CsvShape | undefined {
   const [line, told] = /^"?sep=([\t -!#-~])"?\r?\n/i.exec(head) ?? [];
   const text = head.slice(line?.length ?? 0);
@@ -51,8 +51,8 @@ export function shapeOf({ head, tail, isWhole }: Pick<TextSample, 'head' | 'tail
 }
 
 /**
- * The one that splits most rows into equally many cells; of equals, the one with more cells. If there is only one column, one that
- * is in no value.
+ * The delimiter that splits the most rows into the same number of cells; if several do, the one that results in more
+ * cells. If there is only one column, a delimiter that no value contains.
  */
 function likelyDelimiter(text: string, isWhole: boolean): string {
   const scored = delimiters.map((delimiter) => {

@@ -13,7 +13,7 @@ interface SniffFileResult {
   readonly rows: readonly (readonly string[])[];
 }
 
-/** How to read a file, by its first and last 64 kB. */
+/** How to read a file, judging by its first and last 64 kB. */
 export async function sniffFile(input: RecordInput): Promise<SniffFileResult> {
   const sample = await sampleOf(input);
   const named = formatOfFile(input.name);
@@ -27,7 +27,10 @@ export async function sniffFile(input: RecordInput): Promise<SniffFileResult> {
   return { query, notes: notesOf(sample, shape), rows: shape?.rows ?? [] };
 }
 
-/** A text without a name that tells: json, json lines and xml begin with a sign that no table begins with. */
+/**
+ * The format if the file's name doesn't show it: JSON, JSON lines and XML begin with a character that no table begins
+ * with.
+ */
 function kindOf(head: string): RecordFormat {
   const start = head.trimStart();
   if (start.startsWith('<')) return 'xml';

@@ -5,23 +5,26 @@ import { decodeText, markOf, wideEncodingOf } from './encoding.ts';
 import type { RecordInput } from './input.ts';
 import { isGzip, openUnzipped } from './unzip.ts';
 
-/** Bytes at each end of a file that discovery looks at. */
+/** Number of bytes that discovery reads at each end of a file. */
 const sampleBytes = 64 * 1024;
 
 /** The two ends of a file, as text. */
 export interface TextSample {
   readonly head: string;
-  /** The end, from a line start; absent if it wasn't looked at, or if the head is the whole file. */
+  /** The end, from the start of a line; absent if it wasn't read, or if the head is the whole file. */
   readonly tail?: string;
   readonly isWhole: boolean;
   readonly isCompressed: boolean;
-  /** What the option `encoding` must say; absent for UTF-8 and with a byte-order mark. */
+  /** The value that the `encoding` option needs; absent for UTF-8, and if there is a byte-order mark. */
   readonly encoding?: string;
-  /** The encoding is a guess: no byte says which one it is. */
+  /** The encoding is a guess: no byte identifies it. */
   readonly isGuess: boolean;
 }
 
-/** Reads the first and the last 64 kB. The end of compressed and of remote files would cost reading them. */
+/**
+ * Reads the first and the last 64 kB. Skips the end of compressed and remote files, because it would have to read all
+ * of them.
+ */
 export async function sampleOf(input: RecordInput): Promise<TextSample> {
   const { bytes, isWhole, isCompressed } = await headOf(input);
   const end = isWhole || isCompressed || input.local === undefined ? undefined : await tailOf(input.local);

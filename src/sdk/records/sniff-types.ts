@@ -8,14 +8,14 @@ export interface SniffedColumn {
   readonly type: ColumnType;
   readonly format?: string;
   readonly first_year?: number;
-  /** Formats that fit all values but mean different ones; the type is then text. */
+  /** Formats that all fit but give the values different meanings; the type is then text. */
   readonly either?: readonly FormattedType[];
 }
 
 const text: SniffedColumn = { type: 'text' };
 
 const plain: readonly (readonly [ColumnType, (text: string) => boolean])[] = [
-  // A number with a leading zero or a plus sign is a code: a postcode, an article, a telephone.
+  // A number with a leading zero or a plus sign is a code, such as a postcode, an article number or a phone number.
   ['integer', (value) => /^-?(0|[1-9]\d{0,17})$/.test(value)],
   ['decimal', (value) => /^-?(0|[1-9]\d*)(\.\d+)?$/.test(value)],
   ['boolean', (value) => /^(true|false)$/i.test(value)],

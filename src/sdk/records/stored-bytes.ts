@@ -9,7 +9,7 @@ interface Ask {
 
 const chunkBytes = 256 * 1024;
 
-/** The bytes of our own file. If the run is aborted meanwhile, throws the signal's reason. */
+/** The bytes of a file that we wrote. If the run is aborted meanwhile, throws the signal's reason. */
 export async function* storedBytes(path: string, { signal, ...range }: Ask): AsyncGenerator<Buffer> {
   signal.throwIfAborted();
   try {

@@ -23,7 +23,7 @@ export async function unpackFiles(inputs: readonly RecordInput[], given: Unpacki
 /** Signatures of a member, and of an empty archive (APPNOTE 4.3.7, 4.3.16). */
 const signatures = new Set([0x504b0304, 0x504b0506]);
 
-/** Detected by its first bytes, whatever its name; workbooks have the same signature. */
+/** Detected by its first bytes, whatever its name; workbooks have the same ones. */
 async function isArchive({ name, local }: RecordInput, { format }: Unpacking): Promise<boolean> {
   if (local === undefined || /\.xlsx$/i.test(name)) return false;
   if (format === 'xlsx' && !/\.zip$/i.test(name)) return false;
@@ -51,7 +51,7 @@ async function wantedMembers(input: RecordInput, { member }: Unpacking): Promise
     }));
 }
 
-/** Office files are archives too: one with another extension must not be unpacked. */
+/** Office files are archives too, but they must not be unpacked, even if they have another extension. */
 function refuseOffice(input: RecordInput, members: readonly ArchiveMember[]): void {
   const has = (path: string) => members.some(({ name }) => name === path);
   const isOpenDocument = has('mimetype') && has('content.xml');

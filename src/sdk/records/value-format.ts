@@ -1,6 +1,6 @@
 import type { ColumnType } from '../column.ts';
 
-/** How the texts of a column are written in the data, for example `dd.MM.yyyy`. */
+/** How a column's values are written in the data, for example `dd.MM.yyyy`. */
 export interface ValueFormat {
   /** As the config has it. */
   readonly written: string;
@@ -8,7 +8,7 @@ export interface ValueFormat {
   read(text: string): string | undefined;
 }
 
-/** What a config declares about a column. */
+/** A column's type and format as a config declares them. */
 export interface FormattedType {
   readonly type: ColumnType;
   readonly format?: string | undefined;

@@ -5,7 +5,8 @@ import { type Elements, localName, walk } from './xlsx-parts.ts';
 import { type NumberStyle, styleOf } from './xlsx-values.ts';
 
 /**
- * The texts of a workbook are in one shared list that its sheets refer to; it's kept in memory, so its size is limited.
+ * A workbook's strings are in one shared list that its sheets refer to. The list is kept in memory, so its size is
+ * limited.
  */
 const maxTextBytes = 128 * 1024 * 1024;
 
@@ -25,7 +26,7 @@ export async function sheetNames(input: RecordInput): Promise<string[]> {
   return sheets.filter(({ isHidden }) => !isHidden).map(({ name }) => name);
 }
 
-/** Opens a sheet by name, or the first one that isn't hidden. */
+/** Opens the named sheet, or the first one that isn't hidden. */
 export async function openSheet(input: RecordInput, wanted: string | undefined): Promise<Sheet> {
   const { members, relations, sheets, from1904 } = await openBook(input);
   const partOf = (kind: string) => members.get(relations.find(({ type }) => type === kind)?.target ?? '');
@@ -95,7 +96,7 @@ async function readBook(input: RecordInput, part: ArchiveMember): Promise<{ shee
   return { sheets, from1904 };
 }
 
-/** The shared texts: each item's own text or the text of its runs, without phonetic hints (`rPh`). */
+/** The shared strings: each item's own text or the text of its runs, without phonetic hints (`rPh`). */
 async function readTexts(input: RecordInput, part: ArchiveMember | undefined): Promise<string[]> {
   if (part !== undefined && part.bytes > maxTextBytes) throw tooManyTexts(input);
   const texts: string[] = [];

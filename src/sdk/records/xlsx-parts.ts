@@ -7,7 +7,7 @@ import { declaredEncoding } from './xml-text.ts';
 type Attributes = Readonly<Record<string, string>>;
 
 /**
- * Called for the start of each element and for its end, with the text directly in it. Names have no prefix; `parent` is
+ * Called at the start of each element, and at its end with the text directly in it. Names have no prefix; `parent` is
  * the name of the parent element, '' for the root.
  */
 export interface Elements {

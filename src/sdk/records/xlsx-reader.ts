@@ -85,7 +85,7 @@ export class XlsxReader implements RecordReader {
     return namesOf(input, { texts: Array.from(cells, (cell) => cell?.text ?? null), line: number }, header);
   }
 
-  /** Merges the kinds of a row's cells into those of their columns; without a header, a longer row adds columns. */
+  /** Merges the kinds of a row's cells into their columns' kinds; without a header, a longer row adds columns. */
   #meet(input: RecordInput, names: string[], { cells, number }: SheetRow): void {
     const { header, columns } = this.#settings;
     if (!header && columns.length === 0) while (names.length < cells.length) names.push(`column${names.length + 1}`);
@@ -185,7 +185,9 @@ function columnCells({ input, column, format, rows, slot }: ColumnOf) {
   return retype({ input, column, format, isNative, cells, rows: rows.length, spotOf });
 }
 
-/** Numbers and dates of a sheet aren't texts in a format, unless the type is of another family: 20260131 as a date. */
+/**
+ * Numbers and dates in a sheet have no text format, unless the column's type is of another family: 20260131 as a date.
+ */
 function isNativeKind(kind: SheetCell['kind'] | undefined, type: ColumnType): boolean {
   if (kind === 'integer' || kind === 'decimal') return familyOf(type) === 'number';
   return kind === 'date' || kind === 'time' || kind === 'timestamp';

@@ -11,7 +11,7 @@ export interface SheetRow {
   readonly cells: readonly (SheetCell | undefined)[];
 }
 
-/** The rows of a sheet in chunks, while its text is read. */
+/** The rows of a sheet in chunks, while the sheet is being read. */
 export async function* sheetRows(input: RecordInput, sheet: Sheet): AsyncGenerator<SheetRow[]> {
   const rows = new Rows(input, sheet);
   for await (const _ of walk(input, sheet.part, rows)) {
@@ -85,7 +85,7 @@ class Rows {
     return this.#type === 'd' ? isoCell(value) : this.#text(unescaped(value));
   }
 
-  /** The result of a formula can be an empty text; a formula without any value was never calculated. */
+  /** The result of a formula can be an empty string; a formula without any value was never calculated. */
   #withoutValue(): SheetCell | undefined {
     if (this.#formula === undefined || this.#type === 'str') return undefined;
     return { kind: 'uncalculated', text: `=${this.#formula}` };

@@ -10,7 +10,7 @@ export interface SheetCell {
   readonly text: string;
 }
 
-/** The meaning that a number format gives to a number; everything else is display. */
+/** The meaning that a number format gives to a number; everything else only affects the display. */
 export type NumberStyle = 'number' | 'date' | 'time' | 'datetime';
 
 /** The narrowest kind for cells of both kinds. */
@@ -48,9 +48,9 @@ export function styleOf(id: number, code: string | undefined): NumberStyle {
 const dayMs = 86_400_000;
 
 /**
- * Converts a number cell. A text with a fraction and more than 15 digits is a fully printed double, and becomes the
- * shortest text of the same number, which is what was typed. Trailing zeros of a fraction depend on the program that
- * wrote the file (Apache POI writes `1.0`), not on the value, and are dropped. All other digits are kept.
+ * Converts a number cell. A number with a fraction and more than 15 digits is a fully printed double. It's shortened to
+ * the fewest digits that give the same double, which is what was typed. Trailing zeros of a fraction depend on the
+ * program that wrote the file (Apache POI writes `1.0`), not on the value, and are dropped. All other digits are kept.
  */
 export function numberCell(written: string, style: NumberStyle, from1904: boolean): SheetCell {
   const number = Number(written);

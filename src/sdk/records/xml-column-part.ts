@@ -1,4 +1,4 @@
-/** The cell index of a part that has had no values so far. */
+/** The cell index of a part that has no values yet. */
 export const unresolved = -2;
 
 /** An element or attribute of the records, identified by its path. */
@@ -31,7 +31,7 @@ export interface XmlColumnPart {
   slot: number;
   /** The last record that had a value here. */
   record: number;
-  /** The bytes that followed its text last time, and the ones before those. */
+  /** The bytes that followed its text the last time and the time before that. */
   way: XmlWay;
   otherWay: XmlWay;
 }
@@ -40,7 +40,7 @@ export interface XmlColumnPart {
 export interface XmlWay {
   readonly to: XmlColumnPart | undefined;
   readonly start: number;
-  /** Longer than any block if no way is known. Includes the start tag of `to`. */
+  /** Longer than any block if the way isn't known. Includes the start tag of `to`. */
   readonly length: number;
   /** It stays in the same row and line, and opens only the element that it leads to. */
   readonly isPlain: boolean;
@@ -50,7 +50,7 @@ export interface XmlWay {
    */
   readonly rowLength: number;
   readonly rowLines: number;
-  /** Elements with child elements that are opened in between. */
+  /** The elements with child elements that are opened on the way. */
   readonly entered: readonly XmlColumnPart[];
 }
 

@@ -2,7 +2,7 @@ import type { Column } from '../column.ts';
 import { faultIn, type RecordInput } from './input.ts';
 
 /**
- * Maps each path of a record to a column: the column with that name, or else the column whose name differs only in
+ * Maps each path of a record to a column: the column with that name, otherwise, the column whose name differs only in
  * prefixes, if no other path uses it.
  */
 export class XmlColumns {
@@ -38,7 +38,7 @@ export class XmlColumns {
     return this.#paths.has(slot);
   }
 
-  /** The path that provides a column's values; the column's name if no record had it yet. */
+  /** The path that provides a column's values; the column's name if no record has had it yet. */
   pathOf(slot: number, name: string): string {
     return this.#paths.get(slot) ?? name;
   }

@@ -20,13 +20,13 @@ import {
 
 const commentBegin = Buffer.from('<!--');
 const cdataBegin = Buffer.from('<![CDATA[');
-/** Length of `&#x10FFFF;`: no token in text that a block can cut is longer. */
+/** Length of `&#x10FFFF;`, the longest token in text that the end of a block can cut. */
 const longestCut = 10;
 /** A longer value, comment or CDATA section is left to the parser, which limits its length. */
 const maxPieceBytes = 1024 * 1024;
 
 /**
- * Finds the ends of text and markup (XML 1.0 in UTF-8) in a block of bytes, as long as they are certain to be
+ * Finds the ends of text and markup (XML 1.0 in UTF-8) in a block of bytes, as long as the bytes are certain to be
  * well-formed. Methods take a position and return the position after what they read, {@link cut} or {@link doubt}.
  */
 export class XmlLexer {
@@ -117,7 +117,7 @@ export class XmlLexer {
     return this.bytes[pos]! > 0x20 ? pos : this.until(pos, inSpace);
   }
 
-  /** Reads from the end of an attribute's name to the byte after its closing quote. */
+  /** Reads from the end of an attribute's name to after its closing quote. */
   value(nameEnd: number): number {
     const { bytes } = this;
     let at = this.space(nameEnd);
@@ -144,7 +144,7 @@ export class XmlLexer {
     return this.bytes[start + 2] === 0x5b ? this.cdata(start) : this.comment(start);
   }
 
-  /** The `<` of the tag after text and other content that can be between elements. */
+  /** The position of the next tag's `<`, after text and other content that can be between elements. */
   between(pos: number): number {
     const { bytes } = this;
     let at = this.text(pos);
@@ -194,7 +194,7 @@ export class XmlLexer {
     }
   }
 
-  /** The position after these bytes if they are at `pos`. */
+  /** The position after these bytes, if they are at `pos`. */
   word(word: Buffer, pos: number): number {
     const { bytes } = this;
     const last = Math.min(word.length, bytes.length - pos);
@@ -211,7 +211,7 @@ export class XmlLexer {
     return pos >= this.bytes.length ? cut : doubt;
   }
 
-  /** The same if {@link text} didn't end at markup. */
+  /** The result if {@link text} didn't end at markup. */
   unlessCut(textEnd: number): number {
     return this.unless(textEnd + longestCut);
   }

@@ -7,10 +7,10 @@ const xsiUri = 'http://www.w3.org/2001/XMLSchema-instance';
 /** The scope outside all elements. */
 export const outermost: XmlScope = new Map([['xml', xmlUri]]);
 
-/** Prefixes that SOAP libraries generate, different ones for each document or record. */
+/** Prefixes that SOAP libraries generate, and that differ between documents or records. */
 const generated = /^(?:ns|n|q|p|a|b|d\d+p)\d+$/;
 
-/** The parts of a name in a document. */
+/** A name in a document, split into its parts. */
 export interface XmlName {
   readonly prefix: string;
   readonly local: string;
@@ -55,8 +55,8 @@ export function isNil({ local, uri }: XmlName): boolean {
 
 /**
  * The column names of elements and attributes. Prefixes aren't significant: a name in the records' namespace has none,
- * and a name in another namespace has the prefix that the data first used for that namespace. So a server that
- * generates new prefixes for each record, or changes them, still results in the same columns.
+ * and a name in another namespace has the prefix that the data first used for that namespace. So the columns stay the
+ * same even if a server changes the prefixes, or generates new ones for each record.
  */
 export class XmlNames {
   /** The records' namespace. */

@@ -7,7 +7,7 @@ const maxDepth = 100;
 /** The parts of the records so far, as a tree that mirrors the elements. */
 export class XmlParts {
   readonly root: XmlColumnPart;
-  /** The namespaces around the records, which determine the meaning of the names. */
+  /** The namespaces in scope around the records, which determine the meaning of the names. */
   readonly scope: XmlScope;
   readonly #slotOf: (path: string) => number;
   readonly #paths = new Set<string>();

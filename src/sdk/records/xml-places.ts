@@ -1,9 +1,9 @@
-/** Maximum number of paths outside the records of a document that are distinguished. */
+/** Maximum number of paths outside of a document's records to distinguish. */
 const maxPaths = 1000;
 
 /**
  * Where the records of several documents are: the elements around them, and the other content of those elements, as
- * local names joined by `/`. It distinguishes a page without records from another kind of response, such as an error.
+ * local names joined by `/`. This distinguishes a page without records from another kind of response, such as an error.
  */
 export class XmlPlaces {
   /** The path of the element that contains the records; undefined before the first record. */

@@ -91,7 +91,7 @@ export class XmlReader implements RecordReader {
     if (before > 0) warnOfUnmet(this.#settings, (slot) => met.has(slot));
   }
 
-  /** What to do with each path that may be new once the columns are known. */
+  /** Once the columns are known: what to do with each path that may be new. */
   #refusal(input: RecordInput, columns: readonly Column[], slotOf: (path: string) => number): Meet {
     if (this.#settings.columns.length === 0) return () => undefined;
     const isStrict = !this.#settings.ignore_unknown;
@@ -125,7 +125,7 @@ function cellsOf({ input, column, format, slot, path, walk, before }: Part): Cel
   return retype({ input, column, format, cells, rows, spotOf });
 }
 
-/** The cells as values, if the parser read some of the records. */
+/** The cells as values, for a batch in which the parser read some records. */
 function valuesOf(
   plain: ByteCells,
   parsed: ReadonlyMap<number, XmlRecord>,

@@ -62,7 +62,7 @@ export class XmlRecords {
   readonly #take: (record: XmlRecord) => void;
   readonly #repeats = new XmlRepeats();
   #last = '';
-  /** Number of characters up to the end of the last record, and in total. */
+  /** Number of characters read up to the end of the last record, and in total. */
   #lastEnd = -1;
   #written = 0;
 
@@ -94,7 +94,7 @@ export class XmlRecords {
     this.#parser.write(text);
   }
 
-  /** The current line. Set it if other code has read on. */
+  /** The current line. Set it after other code has read further. */
   get line(): number {
     return this.#parser.line;
   }

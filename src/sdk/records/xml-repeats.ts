@@ -8,7 +8,7 @@ export interface XmlNode {
 
 /** The values of a path in one record. */
 interface Values {
-  /** The element that contained the first of them. */
+  /** The element that contained the first value. */
   readonly first: XmlNode;
   readonly byHolder: Map<XmlNode, XmlValue>;
   /**
@@ -20,7 +20,7 @@ interface Values {
 /**
  * Elements with parts that occur several times in a record (`item` in an order). The values of each part below them are
  * a list with one item per element, so that items with the same index belong together; if an element lacks the part,
- * its item is null.
+ * the item is null.
  */
 export class XmlRepeats {
   /** The values of the current record, by path. */
@@ -48,7 +48,7 @@ export class XmlRepeats {
     known.areAlike &&= isAlike(known.first, holder);
   }
 
-  /** Records that an element inside the record has ended, with or without parts. */
+  /** Notes that an element inside the record has ended, with or without parts. */
   close(node: XmlNode): void {
     if (node.parent === undefined) return;
     const byPath = this.#groups.get(node.parent) ?? new Map<string, XmlNode[]>();
@@ -85,7 +85,7 @@ export class XmlRepeats {
 }
 
 interface Walk {
-  /** From the record down to the element that contains the value. */
+  /** The elements from the record down to the one that contains the value. */
   readonly chain: readonly XmlNode[];
   readonly byHolder: ReadonlyMap<XmlNode, XmlValue>;
   readonly repeated: ReadonlySet<string>;

@@ -11,7 +11,7 @@ export interface XmlScannerOptions {
   readonly isRead?: boolean;
 }
 
-/** The rows that a scanner has read: which bytes are the cells, and what to drop of a record that it can't finish. */
+/** The rows that a scanner has read: which bytes are the cells, and what to undo if it can't finish a record. */
 export class XmlRowBuffer extends XmlLexer {
   /** Start and end of each cell, row by row. */
   spans = new Int32Array(0);
@@ -24,7 +24,7 @@ export class XmlRowBuffer extends XmlLexer {
   protected readonly isRead: boolean;
   protected capacity = 0;
   /**
-   * The number of the current record; if nothing is read, of the current tag, because then only attributes must be
+   * The number of the current record; if values don't matter, of the current tag, because then only attributes must be
    * unique.
    */
   protected recordNumber = 0;

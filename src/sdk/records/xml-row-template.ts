@@ -10,15 +10,15 @@ interface TextStart {
 }
 
 /**
- * Row template: the tags and white space between the texts of two columns mostly repeat. Each column remembers the last
- * two ways to another text, which may be in the next row, so that the bytes only have to be compared.
+ * Row template: the tags and white space between the texts of two columns usually repeat. Each column remembers the
+ * last two ways from its text to another, which may be in the next row, so that the bytes only have to be compared.
  */
 export class XmlRowTemplate {
   /** The last column read. */
   last: XmlColumnPart;
   /** Where its text ended; -1 if values without a column have been read since. */
   textEnd = -1;
-  /** The elements with child elements that were opened since. */
+  /** The elements with child elements that have been opened since. */
   readonly entered: XmlColumnPart[] = [];
   #textEndLine = 0;
   /** All columns with a way. */

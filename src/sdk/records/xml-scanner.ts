@@ -12,7 +12,7 @@ export interface XmlTag {
 }
 
 /**
- * Reads records from a block of UTF-8 as long as they are certain to be well-formed and consist of simple content: no
+ * Reads records from a block of UTF-8 as long as they are certainly well-formed and have only simple content: no
  * comment, no repeated part, no text next to elements. Everything else is left to the parser, untouched. The result is
  * always the same as the parser's.
  */
@@ -21,7 +21,7 @@ export class XmlScanner extends XmlRowBuffer {
   #isEmpty = false;
   #isNil = false;
   #failure = doubt;
-  /** The record that can't be read here, and why. */
+  /** The position of the record that can't be read here, and the reason. */
   #failedAt = -1;
   #failedWith = doubt;
   /** The innermost open element; undefined after the record. */
@@ -46,8 +46,8 @@ export class XmlScanner extends XmlRowBuffer {
   }
 
   /**
-   * Reads the next record, with the white space before it, and the following ones into rows; returns the end of the
-   * last one.
+   * Reads the next record, the white space before it and the following records into rows; returns the end of the last
+   * one.
    */
   record(tag: XmlTag, pos: number): number {
     const { rows, capacity } = this;

@@ -12,7 +12,7 @@ export const ordinary = 1;
 export const tab = 2;
 export const lineFeed = 3;
 export const carriageReturn = 4;
-/** The first byte of U+FFFE and U+FFFF, which XML doesn't allow, and of other characters, which it does. */
+/** The first byte of U+FFFE and U+FFFF, which XML doesn't allow, but also of characters that it allows. */
 export const doubtful = 5;
 const mark = 6;
 
@@ -58,7 +58,8 @@ export function endsRunIn(four: number): number {
 
 /**
  * The next byte that may have a meaning in text or be invalid there: markup, a closing bracket, a control character,
- * the first byte of U+FFFE. After the last complete group of four, any byte. `view` is a view of the same bytes.
+ * the first byte of U+FFFE. After the last complete group of four, it may be any byte. `view` is a view of the same
+ * bytes.
  */
 export function endOfRun(bytes: Buffer, view: DataView, start: number): number {
   let at = start;
@@ -74,8 +75,7 @@ export function endOfRun(bytes: Buffer, view: DataView, start: number): number {
 const maxNameBytes = 64 * 1024;
 
 /**
- * The end of the name that starts here, if it's a name and another byte follows; otherwise {@link cut} or {@link
- * doubt}.
+ * The end of the name that starts here, if it's valid and another byte follows; otherwise {@link cut} or {@link doubt}.
  */
 export function endOfName(bytes: Buffer, start: number): number {
   const { length } = bytes;

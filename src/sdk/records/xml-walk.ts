@@ -34,7 +34,7 @@ interface XmlWalkOptions {
 
 /** Maximum amount of text passed to the parser at once. */
 const pieceBytes = 65_536;
-/** A larger record is left to the parser, which doesn't have to hold its bytes. */
+/** A larger record is left to the parser, which doesn't need all its bytes in memory. */
 const maxHeld = 1024 * 1024;
 
 /**
@@ -52,7 +52,10 @@ export class XmlWalk {
   #tag: XmlTag | undefined;
   #capacity = 256;
   #pos = 0;
-  /** Number of tags to pass to the parser at the next doubt: it grows as long as the scanner reads nothing. */
+  /**
+   * Number of tags to pass to the parser the next time the scanner isn't certain; grows as long as the scanner reads
+   * nothing.
+   */
   #patience = 1;
   /** The records' element, also set while the parser reads. */
   #lastTag: XmlTag | undefined;
@@ -102,7 +105,7 @@ export class XmlWalk {
     }
   }
 
-  /** Continues reading the block; true if the batch is full, false at the end of the block. */
+  /** Continues reading the block. Returns true if the batch is full, false at the end of the block. */
   #read(): boolean {
     const { bytes } = this.scanner;
     while (this.#pos < bytes.length) {
@@ -143,7 +146,7 @@ export class XmlWalk {
     const { bytes } = this.scanner;
     const close = this.#lastTag === undefined ? -1 : bytes.indexOf(this.#lastTag.close, this.#pos);
     const end = close + (this.#lastTag?.close.length ?? 0);
-    // The strides grow as long as no record is found.
+    // The pieces grow as long as no record is found.
     return close > 0 && end - this.#pos < pieceBytes ? end : this.#afterTags(1 + (this.#strides++ >> 6));
   }
 

@@ -6,13 +6,13 @@ export interface ServiceAnswer {
   readonly status: number;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The value of a JSON response, the tree of an XML one; undefined for any other. */
+  /** The value of a JSON response or the tree of an XML response; undefined for any other. */
   readonly body: unknown;
   /** The text, or the first part of it. */
   readonly text: string;
 }
 
-/** Location in a response: a path in its body, or a header; `at` is a path in the header's JSON. */
+/** Location in a response: a path in its body, or a header; `at` is a path in the JSON of the header. */
 export type AnswerPath = ValuePath | { readonly header: string; readonly at?: ValuePath };
 
 /** The value at the location, or undefined. */

@@ -46,7 +46,7 @@ export interface ServiceCall {
   readonly scope: Scope;
   readonly decode?: Decoding | undefined;
   readonly errors?: readonly ErrorRule[] | undefined;
-  /** A poll: `pending` is a valid result. Otherwise, `pending` means retry. */
+  /** A poll, for which `pending` is a valid result. For other calls, `pending` means retry. */
   readonly isPoll?: boolean;
 }
 
@@ -55,12 +55,12 @@ export interface ClassifiedReply extends Reply {
   readonly verdict: Classification['kind'];
 }
 
-/** The longest wait within a run; a longer one is left to the next run. */
+/** The longest wait within a run. If a longer wait is needed, the next run retries. */
 const maxPauseMs = 2 * 60_000;
 /** Heartbeat interval during a wait. */
 const signEveryMs = 10_000;
 
-/** Purpose of a call: `known` has the credentials; the others belong to a session login. */
+/** Purpose of a call: `known` is sent with the credentials; the others belong to a session login. */
 type Purpose = 'known' | 'login' | 'logout';
 
 /** Makes the API calls of a run: rate-limited, authenticated, retried, and classified by the rules of the service. */
@@ -71,7 +71,7 @@ export class ApiClient {
 
   constructor(init: ApiClientOptions) {
     this.#options = init;
-    // Not retried itself: the call that needs the login is.
+    // A login isn't retried itself, but the call that needs it is.
     const call: BareCall = async (request, purpose) =>
       (await this.#attempt({ request, scope: init.scope }, purpose)).answer;
     this.#credentials = new CredentialProvider(init.login, { login: init.tokens, call });

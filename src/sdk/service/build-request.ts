@@ -65,7 +65,7 @@ function headersOf(
   return { ...lowerCased(textsOf(service.headers, scope)), ...lowerCased(credentials.headers), ...own };
 }
 
-/** Headers, parameters or fields as text, without those that have no value. */
+/** Headers, parameters or fields as strings, without those that have no value. */
 export function textsOf(given: Readonly<Record<string, Template>> | undefined, scope: Scope): Record<string, string> {
   const texts = Object.entries(given ?? {}).map(([name, value]) => [name, renderText(value, scope)] as const);
   return Object.fromEntries(texts.filter((entry): entry is [string, string] => entry[1] !== undefined));
@@ -129,7 +129,10 @@ function unfilled(template: Template, scope: Scope): Problem {
   });
 }
 
-/** The vendor returns the base URL with the token: in a field of the token response, or in a property next to a given token. */
+/**
+ * The problem if the base URL didn't come with the token: in a field of the vendor's response or, for a token given as
+ * a property, in another property.
+ */
 function cameWithout(name: string): Problem {
   return new Problem({
     code: 'SERVICE_ADDRESS',

@@ -12,7 +12,7 @@ export interface Classification {
   readonly rule: ErrorRule | undefined;
   /** Wait that the service requests, in milliseconds; undefined if it requests none. */
   readonly waitMs: number | undefined;
-  /** Rate-limited, by the rule or by the response itself. */
+  /** Whether the rule or the response itself indicates a rate limit. */
   readonly isRateLimit: boolean;
 }
 

@@ -11,7 +11,7 @@ import type { RequestData } from './request-data.ts';
 import { tokenMissing } from './service-problems.ts';
 import { renderText, type Scope } from './template.ts';
 
-/** Sends the calls of a session login, without a token; the login itself with {@link logInByCall}. */
+/** Sends the calls of a session login without a token; sends the login itself with {@link logInByCall}. */
 export type BareCall = (request: RequestData, purpose: 'login' | 'logout') => Promise<ServiceAnswer>;
 
 interface Facts {
@@ -60,8 +60,8 @@ export class CredentialProvider {
   }
 
   /**
-   * Call it if the service refused the token. Returns true if a new token may help, which is assumed once between two
-   * successful responses.
+   * Call it if the service refused the token. Returns true if a new token may help: only once until the next successful
+   * response.
    */
   async refused(): Promise<boolean> {
     const token = this.#token;
@@ -110,7 +110,7 @@ export function logInByCall<T>(
   return logInBy(context, () => call().catch(ofLogin), options);
 }
 
-/** The login that applies: the first one whose option is set, or that requires none. */
+/** The login that applies: the first one whose option is set, or that requires no option. */
 export function loginOf(
   logins: LoginData | readonly LoginData[],
   options: Readonly<Record<string, unknown>>,

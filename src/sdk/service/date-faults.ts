@@ -19,12 +19,12 @@ export function dateFaults(
     : faults;
 }
 
-/** Only for fixed dates: templates may be in this order on some days, such as the first of a month. */
+/** Only checks fixed dates: templates may result in this order on some days, such as the first of a month. */
 function isReversed(query: Readonly<Record<string, unknown>>, scope: Scope): boolean {
   if (`${query.start_date}${query.end_date}`.includes('{{')) return false;
   const [start, end] = [boundOf('start_date', scope), boundOf('end_date', scope)];
   if (start === undefined || end === undefined) return false;
-  // A day as the end is inclusive.
+  // If the end is a day, that day is included.
   const last = end.isDay ? end.plus('1d').at.epochMilliseconds - 1 : end.at.epochMilliseconds;
   return start.at.epochMilliseconds > last;
 }

@@ -32,12 +32,15 @@ export interface ServiceDescription {
   /** Sent with every request to the service's own origin. */
   readonly headers?: Readonly<Record<string, Template>>;
   readonly query?: Readonly<Record<string, Template>>;
-  /** By the name in `query.stream`; the first one is the default. */
+  /** By the names for `query.stream`; the first one is the default. */
   readonly streams: Readonly<Record<string, StreamData>>;
   /** Rules for responses, before the default rules for their status; the first match applies. */
   readonly errors?: readonly ErrorRule[];
   readonly budget?: Budget;
-  /** A minimal call that verifies address and credentials, and its result: `logged in as {{ answer.name }}`. */
+  /**
+   * A minimal call that verifies address and credentials, and its result as a sentence: `logged in as {{ answer.name
+   * }}`.
+   */
   readonly check: { readonly request: RequestData; readonly say: Template; readonly decode?: Decoding };
   /** For the reference page: see {@link Connector}. */
   readonly limits?: readonly string[];
@@ -81,13 +84,13 @@ export interface StreamData {
   /** Format of the response; default: JSON. `raw`: one record with the text as `content`. */
   readonly decode?: Decoding;
   readonly records: RecordsAt;
-  /** If the vendor omits an empty list: a path that is always in the response. `''`: any object. */
+  /** Set it if the vendor omits an empty list: a path that is always in the response. `''`: any object. */
   readonly absent?: ValuePath;
-  /** Converts a record to one, several or no records, if data alone cannot describe it. */
+  /** Converts a record to one, several or no records, if that can't be described as data. */
   readonly each?: (record: Fields, scope: Scope) => Fields | readonly Fields[] | undefined;
   /** Only records with these values at these paths. */
   readonly only?: Readonly<Record<string, unknown>>;
-  /** Key of a record, if the service may return one on several pages: duplicates are dropped. */
+  /** Key of a record, if the service may return the same record on several pages: duplicates are dropped. */
   readonly distinct?: ValuePath;
   /** Fields to exclude, if the columns are discovered from the records. */
   readonly drop?: readonly string[];
@@ -95,7 +98,7 @@ export interface StreamData {
   /** Key columns, if they differ from `incremental.key`. */
   readonly key?: readonly string[];
   readonly paging?: Paging;
-  /** One request per combination of these; the inner one changes fastest. */
+  /** One request per combination of these; the last one changes fastest. */
   readonly partitions?: Readonly<Record<string, Partition>>;
   readonly window?: Window;
   readonly incremental?: Incremental;
@@ -117,7 +120,9 @@ export type Decoding =
   | ({ readonly as: 'csv'; readonly drop_nul?: boolean } & Partial<
       Pick<RecordQuery, 'delimiter' | 'quote' | 'encoding' | 'header' | 'null_text' | 'skip_rows'>
     >)
-  /** A whole file, read with the `fileOptions` of the SDK, which are options of the stream; its columns are discovered. */
+  /**
+   * A whole file, read with the SDK's `fileOptions`, which become options of the stream; its columns are discovered.
+   */
   | FileDecoding;
 
 /** One record: a JSON object, a row of a csv, an element of XML. */
@@ -125,7 +130,7 @@ export type Fields = Readonly<Record<string, unknown>>;
 
 /** Location of the records in a response. */
 export type RecordsAt =
-  /** A list at that path: a response without it is an error. `*` goes through lists: `*.results`. */
+  /** A list at that path; if a response lacks it, the read fails. `*` goes through lists: `*.results`. */
   | ValuePath
   /** A single record at that path. */
   | { readonly one: ValuePath }
@@ -158,7 +163,7 @@ export interface ColumnData {
 /** A call that returns the columns. Their names are `fields` in the templates of the stream's request. */
 export interface Discovery {
   readonly request: RequestData;
-  /** Path of the list of fields in the response, and of name and type in each field. */
+  /** Path of the list of fields in the response, and paths of the name and the type in each field. */
   readonly records: ValuePath;
   readonly name: ValuePath;
   readonly type: ValuePath;
@@ -166,7 +171,7 @@ export interface Discovery {
   readonly types: Readonly<Record<string, ColumnType | ColumnData>>;
   /** Only fields that match this. */
   readonly only?: Readonly<Record<string, unknown>>;
-  /** Names of the fields that the user selects, in order; without a value, all fields. */
+  /** The option with the names of the fields that the user selects, in order; without a value, all fields. */
   readonly wanted?: Template;
   /** Path of their values in a record; default: the record itself. */
   readonly within?: string;
@@ -179,7 +184,7 @@ export type Partition =
   /** Each item of a list option (text is split at commas). */
   | { readonly option: string }
   | { readonly values: readonly unknown[] }
-  /** Each record of another stream; `partition.NAME.FIELD` then is a field of it. */
+  /** Each record of another stream; `partition.NAME.FIELD` is then one of its fields. */
   | { readonly stream: string; readonly fields: Readonly<Record<string, ValuePath>>; readonly given?: string }
   /** Each record of one call. */
   | {
@@ -198,29 +203,36 @@ export interface Window {
   readonly step?: string;
   /** Default of `start_date`: 30 days ago. */
   readonly start?: string;
-  /** Whether the service's end is inclusive: `window.to` is the last day or instant inside, or the first one outside. */
+  /**
+   * Whether the service treats the end as inclusive: `window.to` is then the last day or instant inside, otherwise the
+   * first one outside.
+   */
   readonly end?: 'inside' | 'outside';
-  /** An incremental run starts this much before the end of the last one, because vendors restate recent metrics. */
+  /** An incremental run starts this long before the end of the last one, because vendors restate recent metrics. */
   readonly look_back?: string;
 }
 
 /** How to read only the changes since the last run. */
 export type Incremental =
-  /** Records that changed since; `since` is the last watermark minus `look_back`. */
+  /**
+   * Reads the records that changed since the last run: from `since` on, which is the last watermark minus `look_back`.
+   */
   | {
-      /** A column that only increases: a time of change, a number. May be a template: `{{ changed_field }}`. */
+      /**
+       * A column that only increases, such as a time of change or a number. May be a template: `{{ changed_field }}`.
+       */
       readonly column: string;
       /** Key of a record, to drop duplicates at the boundary. */
       readonly key?: ValuePath;
       readonly look_back?: string;
       /**
-       * How late changes may become visible, possibly in a different order than the column's: the watermark always
-       * stays at least this far before the start of the run.
+       * Maximum delay until changes become visible, possibly not in the column's order: the watermark always stays at
+       * least this far before the start of the run.
        */
       readonly settles?: string;
       /**
-       * Maximum number of records that a query returns; after that many, the service is queried again from the last
-       * record on.
+       * Maximum number of records that a query returns; after that many, the service is queried again, starting at the
+       * last record.
        */
       readonly cap?: number;
     }
@@ -233,14 +245,17 @@ export type Incremental =
 /** An asynchronous report: create, poll, fetch. The stream's own request fetches it, with the kept values in `job.NAME`. */
 export interface JobData {
   readonly create: RequestData;
-  /** Values of the response to keep: `{ id: 'report_run_id' }`. */
+  /** Values to keep from the response: `{ id: 'report_run_id' }`. */
   readonly keep: Readonly<Record<string, AnswerPath>>;
-  /** If the vendor requires a separate call to start the job. */
+  /** The call that starts the job, if the vendor requires a separate one. */
   readonly start?: RequestData;
   readonly poll: RequestData;
-  /** Values of the last poll response to keep, such as the URL of the result. */
+  /** Values to keep from the last poll response, such as the URL of the result. */
   readonly result?: Readonly<Record<string, AnswerPath>>;
-  /** The kept value that is required to fetch: for example the URL of a file, which is null if there are no rows. */
+  /**
+   * The kept value without which there is nothing to fetch, such as the URL of a file, which is null if there are no
+   * rows.
+   */
   readonly needs?: string;
   readonly state: AnswerPath;
   readonly done: readonly string[];

@@ -8,7 +8,7 @@ import { render, type Scope } from './template.ts';
 
 interface Found {
   readonly columns: Readonly<Record<string, ColumnData>>;
-  /** Names of the fields, for the request. */
+  /** The field names to request. */
   readonly fields: readonly string[];
 }
 
@@ -39,7 +39,7 @@ export async function discoverColumns(
   return { columns: Object.fromEntries(columns), fields };
 }
 
-/** The names that the user selected, each once. */
+/** The names that the user selected, without duplicates. */
 function wantedOf({ wanted }: Discovery, scope: Scope): string[] | undefined {
   const names = wanted === undefined ? undefined : render(wanted, scope);
   return Array.isArray(names) && names.length > 0 ? [...new Set(names.map(String))] : undefined;

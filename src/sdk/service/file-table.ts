@@ -42,7 +42,7 @@ export async function fileTable(given: FileTableOptions): Promise<Extraction> {
   return version === undefined ? table : { ...table, watermark: () => version };
 }
 
-/** The files and their versions; undefined if the service does not report them. */
+/** The files and their versions; undefined if the service does not report versions. */
 function versionOf(stream: StreamData, parts: readonly Scope[]): string | undefined {
   const { modified = '' } = fileDecoding(stream)!;
   if (parts.length === 0 || parts.some((part) => (renderText(modified, part) ?? '') === '')) return undefined;

@@ -32,7 +32,7 @@ export const filters: Readonly<Record<string, Filter>> = {
   },
   /** `default: x`: the default if there is no value. */
   default: (value, argument) => value ?? unquoted(argument),
-  /** `join: ,` for lists; an empty list has no value. */
+  /** `join: ,`: joins a list; an empty list has no value. */
   join: (value, argument) => {
     const items = [value].flat();
     return items.length === 0 ? undefined : items.map(text).join(unquoted(argument));
@@ -41,13 +41,13 @@ export const filters: Readonly<Record<string, Filter>> = {
   text,
   upper: (value) => text(value).toUpperCase(),
   lower: (value) => text(value).toLowerCase(),
-  /** Percent-encoded, for a path segment. */
+  /** Percent-encodes the value, for a path segment. */
   url: (value) => encodeURIComponent(text(value)),
   json: (value) => JSON.stringify(value),
   /** ASCII-only JSON, for headers. */
   ascii_json: (value) =>
     JSON.stringify(value).replaceAll(/[\u007f-\uffff]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`),
-  /** Between single quotes, with backslashes, for query languages. */
+  /** Puts the value between single quotes, with backslashes, for query languages. */
   quoted: (value) => `'${text(value).replaceAll(/[\\']/g, '\\$&')}'`,
   xml: (value) => text(value).replaceAll(/[<>&"']/g, (c) => `&#${c.charCodeAt(0)};`),
   base64: (value) => Buffer.from(text(value), 'utf8').toString('base64'),

@@ -2,7 +2,7 @@ import type { Dataset } from '../dataset.ts';
 import type { ServiceDescription, StreamData } from './description.ts';
 import { declaredColumns, rowKeyOf } from './row-key.ts';
 
-/** The streams of a service, as described: no request is made. Columns that the service decides are left out. */
+/** The streams of a service, as described, without a request. Leaves out columns that the service determines. */
 export function streamsOf(service: ServiceDescription): Dataset[] {
   return Object.entries(service.streams).map(([name, stream]): Dataset => {
     const query = { stream: name };
@@ -27,7 +27,7 @@ function columnsOf(stream: StreamData): Dataset['columns'] {
   return declaredColumns(stream).map(([name, data]) => ({ name, type: typeof data === 'string' ? data : data.type }));
 }
 
-/** A column with a template is only known with the query's options. */
+/** A column with a template is only known once the query's options are. */
 function cursorOf({ incremental }: StreamData): string[] {
   if (incremental === undefined || !('column' in incremental)) return [];
   return incremental.column.includes('{{') ? [] : [incremental.column];

@@ -28,7 +28,7 @@ export class Moment {
     this.isDay = isDay;
   }
 
-  /** Current time of a run: its logical time (epoch milliseconds), otherwise the clock. */
+  /** Current time of a run: its logical time (epoch milliseconds) if set, otherwise the clock. */
   static ofRun(zone: string, logicalAt: number = Date.now()): Moment {
     return new Moment(Temporal.Instant.fromEpochMilliseconds(logicalAt).toZonedDateTimeISO(zone), false);
   }

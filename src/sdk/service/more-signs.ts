@@ -17,8 +17,8 @@ export const signPlaces: readonly string[] = parents.flatMap((parent) =>
 );
 
 /**
- * Finds a reference to a next page: a well-known name with a URL, a token or true as its value, or a Link header with `rel=next`.
- * Only used for a warning, not for a decision, because the names are conventions.
+ * Finds a reference to a next page: a well-known name whose value is a URL, a token or true, or a Link header with
+ * `rel=next`. Only used for a warning, not for a decision, because the names are conventions.
  */
 export function signOfMore(valueAt: (place: string) => unknown, linkHeader: string | undefined): string | undefined {
   if (linkHeader !== undefined && nextLink(linkHeader) !== undefined) return 'the Link header';

@@ -9,7 +9,7 @@ import type { Budget, Gauge } from './rules.ts';
 /** Maximum pause by a gauge. */
 const maxHoldMs = 5 * 60_000;
 
-/** A low gauge: its location in the response, its value, and the wait before the next request. */
+/** A gauge with a low value: its location in the response, the value, and the wait before the next request. */
 interface Low {
   readonly at: string;
   readonly said: string;
@@ -20,7 +20,7 @@ interface Low {
 export class Pacer {
   readonly #budget: Budget;
   readonly #rates: readonly { readonly requests: number; readonly milliseconds: number }[];
-  /** Start times of the last requests, monotonic milliseconds; as many as the longest window requires. */
+  /** Start times of the latest requests, in monotonic milliseconds; as many as the longest window requires. */
   #begun: number[] = [];
   #underWay = 0;
   #heldUntil = 0;

@@ -35,7 +35,7 @@ export class PageBuffer {
     this.#spool.clear();
   }
 
-  /** All chunks in order; each is released after it was read. */
+  /** All chunks in order; each is released once it has been read. */
   async *read(): AsyncGenerator<PagePiece> {
     const first = this.#first;
     this.#first = undefined;

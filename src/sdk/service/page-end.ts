@@ -37,9 +37,10 @@ const end: PageEnd = { kind: 'end' };
 const more: PageEnd = { kind: 'more' };
 
 /**
- * Decides after each page whether it was the last one. The server must signal the end: a next page that is null, false or empty, a
- * flag, a total that is reached, a page without records, a page shorter than the protocol's pages. A missing value is never the
- * end: a path that no page has may be a typo, a renamed field or a broken response, and the pages so far would be incomplete.
+ * Decides after each page whether it was the last one. The server must signal the end: a next page that is null, false
+ * or empty, a flag, a total that is reached, a page without records, or a page shorter than a full one. A missing value
+ * never means the end: a path that no page has may be a typo, a renamed field or a broken response, and the pages so
+ * far would be incomplete.
  */
 export class PageEndJudge {
   readonly #paging: Paging;
@@ -60,7 +61,9 @@ export class PageEndJudge {
     return [...this.#told.values()].some((told) => told.hasChanged);
   }
 
-  /** Whether the total decreased: earlier records were deleted, and the records that moved up were not read. */
+  /**
+   * Whether the total decreased: earlier records were deleted, so records that moved up to earlier pages were not read.
+   */
   get hasFallen(): boolean {
     return [...this.#told.values()].some((told) => told.hasFallen);
   }
@@ -97,7 +100,7 @@ export class PageEndJudge {
     return by === 'page' ? more : this.#fault(page, { kind: 'no way', at: undefined });
   }
 
-  /** The result of the flags; undefined if there are none. */
+  /** What the flags say; undefined if there are none. */
   #flags(page: PageFacts): 'more' | 'over' | PageEnd | undefined {
     const { present, always } = this.#paging;
     let said: 'more' | undefined;

@@ -35,7 +35,7 @@ export function placeText(at: AnswerPath | undefined): string {
   return `the header ${(at as { header: string }).header}`;
 }
 
-/** The problem of pages with an unknown end. Nothing of the run is sent. */
+/** The problem if it is unknown whether more pages follow. Nothing from the run is sent. */
 export function pageProblem(fault: PageFault, context: Context): Problem {
   const { title, places, url } = context;
   const isOption = places === 'option';

@@ -16,7 +16,7 @@ export interface PageSeriesOptions {
   /** Name of the service in messages. */
   readonly title: string;
   readonly stream: StreamData;
-  /** The request for the first page; the others use the stream's request. */
+  /** The request for the first page; later pages use the stream's request. */
   readonly firstRequest: RequestData;
   readonly scope: Scope;
   /** Called before each page. */
@@ -28,7 +28,7 @@ export interface PagePiece extends Pick<RecordPiece, 'records' | 'count'> {
   readonly page: NextPage['page'];
 }
 
-/** All pages of one query, in order. Each is requested when the records of the previous one were consumed. */
+/** All pages of one query, in order. Each is requested once the previous page's records have been consumed. */
 export class PageSeries {
   readonly #options: PageSeriesOptions;
   readonly #pager: Pager;
@@ -50,7 +50,7 @@ export class PageSeries {
     return this.#pager;
   }
 
-  /** The last response, if the stream resumes by it; otherwise none is kept, because pages may be large. */
+  /** The last response. Only kept if the stream resumes from it, because pages may be large. */
   get answer(): ServiceAnswer | undefined {
     return this.#answer;
   }

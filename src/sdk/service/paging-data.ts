@@ -4,31 +4,38 @@ import type { RequestData } from './request-data.ts';
 import type { Template } from './template.ts';
 
 /**
- * The end of the pages. By default: the first page without records (`page`, `offset`), or a next page that is null, false or empty
- * (`token`, `link`). A missing path is not the end, unless this declares it.
+ * What ends the pages. By default: the first page without records (`page`, `offset`), or a next page that is null,
+ * false or empty (`token`, `link`). A missing path is not the end, unless this declares it.
  */
 export interface Stop {
-  /** True if more pages follow. A response without it is an error. */
+  /** True if more pages follow. If a response lacks it, the read fails. */
   readonly more?: AnswerPath;
-  /** True on the last page. A response without it is an error. */
+  /** True on the last page. If a response lacks it, the read fails. */
   readonly last?: AnswerPath;
-  /** More pages follow while it has a value: the vendor omits it on the last page. */
+  /** More pages follow as long as it has a value: the vendor omits it on the last page. */
   readonly present?: AnswerPath;
-  /** With `present`: a path that every page with records has, including the last. A response without it is an error. */
+  /**
+   * With `present`: a path that every page with records has, including the last. If a response lacks it, the read
+   * fails.
+   */
   readonly always?: AnswerPath;
   /** Total of records. The number of records is checked against the last reported total. */
   readonly total?: AnswerPath;
   /** Total of pages, checked too. */
   readonly pages?: AnswerPath;
-  /** Number of remaining records from this page on, if each page is a separate search. */
+  /** Number of records left, including this page's, if each page is a separate search. */
   readonly remaining?: AnswerPath;
-  /** Records on a full page: a shorter page is the last. Only if the service never returns fewer otherwise. */
+  /**
+   * Number of records on a full page: a shorter page is the last one. Set it only if the service never returns fewer
+   * records on other pages.
+   */
   readonly size?: number;
-  /** The end if this is 0 (`chunk_size`), regardless of the records. A response without it is an error. */
+  /** The pages end if this is 0 (`chunk_size`), regardless of the records. If a response lacks it, the read fails. */
   readonly empty?: AnswerPath;
   /**
-   * Meaning of a missing path of the next page (`token`, `link`): `end` if the vendor omits it on the last page, `single` if it omits
-   * it only if there is a single page, `error` if it is on every page. By default, it is only the end if something else confirms it.
+   * Meaning of a missing path of the next page (`token`, `link`): `end` if the vendor omits it on the last page,
+   * `single` if it omits it only if there is a single page, `error` if every page has it. By default, it only means the
+   * end if something else confirms that.
    */
   readonly missing?: 'end' | 'single' | 'error';
 }

@@ -23,7 +23,7 @@ export interface PageResult {
   readonly sign?: string | undefined;
 }
 
-/** The pages of one request, one after another. {@link PageEndJudge} says which is the last one. */
+/** The pages of one request, one after another. {@link PageEndJudge} decides which one is the last. */
 export class Pager {
   readonly #paging: Paging | undefined;
   readonly #end: PageEndJudge | undefined;

@@ -1,8 +1,8 @@
 import { isObject } from './exact-json.ts';
 
 /**
- * The location of a value: keys and indexes joined by dots, `*` for every item of a list or value of an object, '' for the whole. A
- * list of steps if a key contains a dot.
+ * The location of a value: keys and indexes joined by dots, `*` for every item of a list or value of an object, '' for
+ * the whole document. A list of steps if a key contains a dot.
  */
 export type ValuePath = string | readonly string[];
 

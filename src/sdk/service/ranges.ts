@@ -23,9 +23,9 @@ export function cursorOf({ incremental }: Pick<StreamData, 'incremental'>): stri
 
 /** A range as template variables of a stream. */
 export interface RangeScope {
-  /** With the dates of the stream's request. */
+  /** Contains the dates of the stream's request. */
   readonly scope: Scope;
-  /** Records from here on are dropped, if the service does not support an end. */
+  /** If the service does not support an end, records from this time on are dropped. */
   readonly until: Moment | undefined;
 }
 
@@ -38,7 +38,7 @@ export function rangeScope(range: Range, { stream, scope }: { stream: StreamData
   return { scope: { ...scope, start_date: from.text(), end_date: end.text() }, until: undefined };
 }
 
-/** The filter for the rows of a range, if the stream has its column; undefined if only their keys identify them. */
+/** The filter for a range's rows, if the stream has the column; undefined if only their keys identify the rows. */
 export function coversOf(
   range: Range,
   { stream, columns, zone }: { stream: StreamData; columns: readonly Column[]; zone: string },

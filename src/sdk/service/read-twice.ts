@@ -16,8 +16,9 @@ interface ReadTwiceOptions {
 }
 
 /**
- * Reads all pages into a store, and again if the reported total changed: rows have moved between the pages, and the first read may
- * have missing or duplicate rows. A problem of the first read, such as too few records, is then ignored. The second read is final.
+ * Reads all pages into a store, and again if the reported total changed: rows have moved between the pages, so rows of
+ * the first read may be missing or duplicated. A problem of the first read, such as too few records, is then ignored.
+ * The second read is final.
  * @returns the read that counts.
  * @throws the problem of that read.
  */
@@ -39,7 +40,7 @@ interface Teller {
 }
 
 /**
- * The warning about totals that don't match the records; undefined if they do.
+ * The warning if totals don't match the records; undefined if they match.
  * @param surplus number of records beyond the last reported total.
  */
 export function totalWarning(

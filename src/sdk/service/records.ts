@@ -16,14 +16,14 @@ type RecordRules = Pick<StreamData, 'records' | 'absent' | 'decode' | 'each' | '
 
 const chunkRows = 1000;
 
-/** A chunk of filtered records of a reply, with the original ones. */
+/** A chunk of a reply's records: the filtered ones, and the original ones. */
 export interface RecordPiece {
   readonly records: readonly Fields[];
   readonly count: number;
   readonly last: Fields | undefined;
 }
 
-/** The records of a reply, in chunks of some hundreds. */
+/** The records of a reply, in chunks of a few hundred. */
 export async function* recordsOf(reply: Reply, stream: RecordRules, scope: Scope): AsyncGenerator<RecordPiece> {
   const { each, only } = stream;
   for await (const chunk of chunksOf(reply, stream, scope)) {

@@ -8,7 +8,7 @@ import type { Decoding } from './description.ts';
 import { parseExact } from './exact-json.ts';
 import { parseXml } from './xml-tree.ts';
 
-/** A complete response: parsed if it is JSON or XML, on disk if it is a table or a file. */
+/** A complete response: parsed if it is JSON or XML, stored on disk if it is a table or a file. */
 export interface Reply {
   readonly answer: ServiceAnswer;
   /** The file of a large response. */
@@ -36,7 +36,7 @@ export async function readReply(http: HttpResponse, init: ReadReplyOptions): Pro
   const isStreamed = decode !== 'json' && decode !== 'xml' && http.status < 300;
   if (!isStreamed) return parsedReply(http, init);
   const { first, body } = await peeked(http.body);
-  // Some services return errors with status 200, and as JSON instead of a table.
+  // Some services return errors with status 200, as JSON instead of a table.
   if (isTable(decode) && /^\uFEFF?\s*\{/.test(first)) {
     return { ...(await parsedReply({ ...http, body }, init)), fault: 'JSON instead of a table' };
   }

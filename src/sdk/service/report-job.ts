@@ -29,8 +29,8 @@ interface ReportJobOptions {
 }
 
 /**
- * Reads an asynchronous report; `read` gets the values for `job` in templates. Continues with the report that an earlier attempt of the
- * run ordered, if it still exists, because another one would cost twice.
+ * Reads an asynchronous report; `read` gets the values for `job` in templates. Continues with the report that an
+ * earlier attempt of the run ordered, if it still exists, because ordering another one would cost twice as much.
  */
 export async function* readReport<T>(
   given: ReportJobOptions,
@@ -62,7 +62,7 @@ export async function* readReport<T>(
 interface OrderInHand {
   readonly key: string;
   readonly order: ReportOrder;
-  /** Whether an earlier attempt ordered it. */
+  /** Whether an earlier attempt ordered the report. */
   readonly isEarlier: boolean;
 }
 

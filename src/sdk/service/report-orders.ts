@@ -16,13 +16,13 @@ export class ReportOrders {
   /** Orders of earlier attempts that this one has not claimed yet. */
   readonly #earlier: Map<string, string>;
 
-  /** `texts`: the memory that the attempts share. */
+  /** `texts`: the strings that the attempts share. */
   constructor(texts = new Map<string, string>()) {
     this.#texts = texts;
     this.#earlier = new Map(texts);
   }
 
-  /** Claims the order of an earlier attempt; only once, because an attempt that orders twice needs two reports. */
+  /** Claims the order of an earlier attempt; each only once, because an attempt that orders twice needs two reports. */
   take(key: string): ReportOrder | undefined {
     const text = this.#earlier.get(key);
     this.#earlier.delete(key);

@@ -6,12 +6,12 @@ export interface RequestData {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** A path below the base, or a full URL. */
   readonly path: Template;
-  /** Another base than the service's. */
+  /** A base other than the service's. */
   readonly base?: Template;
   /** A list repeats the parameter. */
   readonly query?: Readonly<Record<string, Template | readonly Template[]>>;
   readonly headers?: Readonly<Record<string, Template>>;
-  /** Sent without credentials and headers of the service: for a file at a URL from a response. */
+  /** Sent without the service's credentials and headers, for a file whose URL is in a response. */
   readonly bare?: boolean;
   /** The body, one of these. */
   readonly json?: unknown;

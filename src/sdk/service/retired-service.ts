@@ -6,13 +6,13 @@ interface RetiredService {
   readonly title: string;
   /** What it was, one sentence. */
   readonly summary: string;
-  /** Since when it is discontinued, and why; one sentence. */
+  /** When and why it was discontinued, one sentence. */
   readonly gone: string;
-  /** The alternatives; one sentence. */
+  /** The alternatives, one sentence. */
   readonly instead: string;
 }
 
-/** A discontinued service: only its name exists, for a clear error in a config that uses it. */
+/** A discontinued service: only its name exists, so that a config that uses it gets a clear error. */
 export function defineRetiredService({ id, title, summary, gone, instead }: RetiredService): Connector {
   const refuse = () => {
     throw new Problem({

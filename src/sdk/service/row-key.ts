@@ -19,7 +19,7 @@ export function rowKeyOf(
   return [column?.[0] ?? path];
 }
 
-/** The columns that a stream declares, by name; none if they follow from options or records. */
+/** The columns that a stream declares, by name; none if they depend on options or records. */
 export function declaredColumns({ columns }: StreamData): [string, string | ColumnData][] {
   if (typeof columns !== 'object') return [];
   const isFound = 'request' in columns && typeof columns.request === 'object';

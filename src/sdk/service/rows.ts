@@ -18,7 +18,7 @@ export class RowMaker {
   readonly #input: { readonly name: string; open(): AsyncIterable<Uint8Array> };
   readonly #title: string;
   readonly #zone: string;
-  /** Columns with values in the records, and the first path step of each. */
+  /** Columns whose values come from the records, and the first step of each one's path. */
   readonly #own: readonly { readonly name: string; readonly step: string }[];
   /** Columns that no record has had so far. */
   readonly #unmet: Set<string>;
@@ -38,12 +38,14 @@ export class RowMaker {
     this.#zone = given.zone;
   }
 
-  /** Whether there were records, but none with that column. */
+  /** Whether there were records, but none had that column. */
   isUnmet(name: string): boolean {
     return this.#rows > 0 && this.#unmet.has(name);
   }
 
-  /** @throws Problem if a record has fields, but none of the columns: it is an error, or another kind of record. */
+  /**
+   * @throws Problem if a record has fields, but none of the columns: it is then an error, or another kind of record.
+   */
   batch(records: readonly Fields[], scope: Scope): Batch {
     const alien = records.find((record) => this.#isAlien(record));
     if (alien !== undefined) throw alienRecord(this.#title, alien);

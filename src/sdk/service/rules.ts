@@ -10,9 +10,9 @@ export type AnswerKind =
   | 'wait'
   /** The token expired: get a new one, then retry. */
   | 'login'
-  /** The daily quota is used up: this run fails, a later one continues. */
+  /** The daily quota is used up: this run fails, and a later one continues. */
   | 'daily'
-  /** The account or the token may not do this. */
+  /** The account or the token lacks the permission. */
   | 'permission'
   /** An option is wrong. */
   | 'config'
@@ -35,7 +35,7 @@ export interface ErrorRule {
   readonly verdict: AnswerKind;
   /** How long to wait; default: a backoff. `Retry-After` takes precedence over a fixed time. */
   readonly wait?: WaitTime;
-  /** Rate-limited with another status than 429: the pause is longer than the usual windows of vendors. */
+  /** Rate-limited with a status other than 429: the pause is longer than vendors' usual windows. */
   readonly limit?: true;
   /** Path of the vendor's message, which is shown instead of the first part of the response. */
   readonly said?: AnswerPath;
@@ -47,7 +47,7 @@ export interface ErrorRule {
 /** A condition: the value equals it, matches the pattern, is in the list, or (`true`) exists. */
 export type Match = string | number | boolean | RegExp | readonly (string | number)[];
 
-/** A duration such as `30s`, or the location of the wait or the end time in the response. */
+/** A duration such as `30s`, or where the response has the wait or its end. */
 export type WaitTime =
   | string
   | { readonly at: AnswerPath; readonly unit: 'seconds' | 'minutes' | 'milliseconds' | 'epoch' | 'epoch_ms' };
@@ -61,12 +61,12 @@ export interface Budget {
   readonly gauges?: readonly Gauge[];
 }
 
-/** A value in responses with the remaining quota; if it is low, requests pause. */
+/** A value in responses that shows the remaining quota; if it is low, requests pause. */
 export interface Gauge {
-  /** A number left, a number used, `used/limit` (also `name=used/limit`), or JSON. */
+  /** The number left, the number used, `used/limit` (also `name=used/limit`), or JSON. */
   readonly at: AnswerPath;
   readonly means: 'left' | 'percent_used' | 'used/limit';
-  /** Pause if fewer than this are left (`left`, 1), or if more than this share is used (0.9). */
+  /** Pause if fewer than this are left (`left`; default: 1), or if a larger share than this is used (default: 0.9). */
   readonly threshold?: number;
   readonly pause: WaitTime;
 }

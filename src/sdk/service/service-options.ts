@@ -3,7 +3,7 @@ import type { FileQuery } from '../records/files.ts';
 import { recordFaults, recordOptions } from '../records/options.ts';
 import { fileDecoding, type ServiceDescription, type StreamData } from './description.ts';
 
-/** Template variables, which are reserved as option names. */
+/** Template variables: options can't have these names. */
 const reserved = ['now', 'login', 'page', 'window', 'since', 'state', 'partition', 'job', 'fields', 'answer'];
 
 /** Options of the source: the service's own and the common ones. */
@@ -86,7 +86,7 @@ const incremental = option.boolean({
   default: false,
 });
 
-/** Whether a stream has windows of dates. */
+/** Whether a stream is read in windows of dates. */
 export function isDated({ window, incremental: resumes }: StreamData): boolean {
   return window !== undefined || (resumes !== undefined && 'column' in resumes);
 }
@@ -102,7 +102,7 @@ interface Fault {
   readonly message: string;
 }
 
-/** Missing options of the query's stream, and options that only other streams have. */
+/** Faults of a query: missing options of its stream, and options that only other streams have. */
 export function queryFaults({ streams }: ServiceDescription, query: Readonly<Record<string, unknown>>): Fault[] {
   const name = String(query.stream);
   const stream = streams[name];

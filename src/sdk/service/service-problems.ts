@@ -14,7 +14,7 @@ export class Ignored extends Error {}
 /** The resume token has expired: read everything. */
 export class WatermarkLost extends Error {}
 
-/** A shorter pause is not the rest of a vendor's day. */
+/** A shorter pause can't mean that a daily limit is used up. */
 const shortestDailyMs = 15 * 60_000;
 
 type Verdicts = Partial<Record<Classification['kind'], Pick<ProblemOptions, 'code' | 'family' | 'message' | 'next'>>>;
@@ -114,7 +114,7 @@ export function repeatedPage(service: string, url: URL): Problem {
   });
 }
 
-/** The service limits the number of records, and more records than the limit have the same time. */
+/** The service limits the number of records, and more records than that have the same time. */
 export function cappedInstant(service: string, cap: number, seen: string | undefined): Problem {
   return new Problem({
     code: 'SERVICE_CAP',
@@ -157,7 +157,7 @@ export function strangeLink(service: string, link: URL, asked: URL): Problem {
   });
 }
 
-/** A required path is missing: the response is an error, or from another version of the API. */
+/** A required path is missing: the response is an error, or comes from another version of the API. */
 export function noList(answer: ServiceAnswer, path: ValuePath, allowed = 'a list'): Problem {
   const place = [path].flat().join('.');
   return new Problem({
@@ -170,7 +170,9 @@ export function noList(answer: ServiceAnswer, path: ValuePath, allowed = 'a list
   });
 }
 
-/** A record without a value for any column: an error instead of a record, or another version of the API. */
+/**
+ * A record has no value for any column: it is an error instead of a record, or comes from another version of the API.
+ */
 export function alienRecord(service: string, record: Fields): Problem {
   return new Problem({
     code: 'SERVICE_NO_RECORD',
@@ -190,7 +192,7 @@ export function cursorUnmet(service: string, column: string): RunWarning {
   };
 }
 
-/** A response of a stream without paging refers to a next page. */
+/** A stream is described without paging, but a response refers to a next page. */
 export function moreIsShown(service: string, sign: string): RunWarning {
   return {
     code: 'SERVICE_MORE_PAGES',
@@ -200,7 +202,7 @@ export function moreIsShown(service: string, sign: string): RunWarning {
   };
 }
 
-/** A success status without a result yet, or with only a part of it; undefined for others. */
+/** A success status whose result isn't ready or is only partial; undefined for other statuses. */
 export function partialAnswer(service: string, { status, url }: ServiceAnswer): Problem | undefined {
   const isAccepted = status === 202;
   if (!isAccepted && status !== 206) return undefined;
@@ -213,7 +215,7 @@ export function partialAnswer(service: string, { status, url }: ServiceAnswer): 
   });
 }
 
-/** Records were deleted during an incremental read: the ones that moved up would never be read. */
+/** Records were deleted during an incremental read: those that moved up to earlier pages would never be read. */
 export function totalFell(service: string): Problem {
   return new Problem({
     code: 'SERVICE_TOTAL_CHANGED',
@@ -223,7 +225,7 @@ export function totalFell(service: string): Problem {
   });
 }
 
-/** The vendor did not create the report: its response has no ID to request the result. */
+/** The vendor did not create the report: its response has no ID with which to request the result. */
 export function jobNotMade(service: string, missing: string, answer: ServiceAnswer): Problem {
   return new Problem({
     code: 'SERVICE_JOB_FAILED',

@@ -136,7 +136,7 @@ export class StreamReader {
     }
   }
 
-  /** If the service limits the number of records, queries it again from the last one on. */
+  /** If the service limits the number of records, queries it again, starting at the last record. */
   async *#capped(stream: StreamData, scope: Scope): AsyncGenerator<RecordChunk> {
     const { incremental } = stream;
     const { cap, key = [] } = incremental !== undefined && 'column' in incremental ? incremental : {};
@@ -186,7 +186,7 @@ export class StreamReader {
     return series.answer;
   }
 
-  /** Buffers all pages first, because the reported totals may show that records have moved. */
+  /** Buffers all pages first, because the reported totals may show that records have moved between pages. */
   async *#held(options: PageSeriesOptions): AsyncGenerator<RecordChunk, ServiceAnswer | undefined> {
     const { scratch, signal, log } = this.#options;
     const held = new PageBuffer({ folder: scratch, signal });
