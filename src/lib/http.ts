@@ -12,7 +12,7 @@ export interface HttpRequestOptions {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Buffer | Readable;
-  /** Timeout for the response to start after the last byte was sent, and then for the whole response. */
+  /** Timeout for the response to start once the last byte is sent, and then again for the whole response. */
   readonly timeoutMs: number;
   /** Maximum number of bytes to read from the response body. */
   readonly answerLimitBytes: number;

@@ -6,7 +6,7 @@ import { present } from './present.ts';
 /**
  * The family of a problem, which decides what the runner does next (the message never does).
  *
- * - `config`: the config or the command line must be fixed; this job doesn't start, others do.
+ * - `config`: the config or the command line must be fixed; this job doesn't start, but others do.
  * - `login`: the credentials were refused or have expired; with {@link Problem.isLoginRefused}, they're put on hold.
  * - `try_later`: a transient error: the other side is busy or unreachable; wait and retry.
  * - `row`: one row can't be processed; the run ends unless the job tolerates it.

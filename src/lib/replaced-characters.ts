@@ -43,7 +43,7 @@ export class ReplacedCharacters {
   }
 }
 
-/** Unpaired surrogates in a text, which UTF-8 can't encode. */
+/** The unpaired surrogates in a string, which UTF-8 can't encode. */
 export function loneSurrogates(text: string): readonly string[] {
   return text.isWellFormed() ? [] : (text.match(/\p{Cs}/gu) ?? []);
 }

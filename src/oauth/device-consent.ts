@@ -34,8 +34,9 @@ export class DeviceConsent {
   }
 
   /**
-   * The tokens, once the person has consented. Throws `LOGIN_DENIED`, `LOGIN_EXPIRED`, a Refusal for any other error of
-   * the vendor, and the signal's reason. If the vendor is briefly unreachable, polling continues more slowly.
+   * The tokens, once the person has consented. Throws `LOGIN_DENIED`, `LOGIN_EXPIRED`, a TokenRefusal for any other
+   * error from the vendor, and the signal's reason. If the vendor is briefly unreachable, polling continues more
+   * slowly.
    */
   async wait(signal: AbortSignal): Promise<TokenResponse> {
     let pauseMs = this.code.intervalMs;

@@ -10,7 +10,7 @@ import { readTokenResponse, type TokenResponse } from './token-response.ts';
 
 export interface TokenClientOptions {
   readonly login: Login;
-  /** Folder of the config, the base of a relative account file. */
+  /** The config's folder, to which the path of an account file is relative. */
   readonly folder: string;
   readonly agent: HttpAgent;
   readonly clock: Clock;
@@ -81,7 +81,7 @@ export class TokenClient {
     return readDeviceCode(heard.at(-1)!, { host: new URL(url).host, lifetime_seconds });
   }
 
-  /** Exchanges the device code. Throws a Refusal until the person has consented (RFC 8628 section 3.5). */
+  /** Exchanges the device code. Throws a TokenRefusal until the person has consented (RFC 8628 section 3.5). */
   async redeemCode({ deviceCode }: DeviceCode): Promise<TokenResponse> {
     const { grant_type = deviceGrant, code_parameter = 'device_code' } = this.#options.login.description.device!;
     return this.#generic(grant_type, { [code_parameter]: deviceCode });

@@ -18,7 +18,9 @@ export interface TokenResponse {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Parses a vendor's response, tolerating common deviations: numbers as text, lists as scopes, no type, no lifetime. */
+/**
+ * Parses a vendor's response, tolerating common deviations: numbers as strings, scopes as a list, no type, no lifetime.
+ */
 export function readTokenResponse(
   answer: Fields,
   description: OAuthDescription,

@@ -17,7 +17,7 @@ import { type StreamProgress, streamRows } from './stream-rows.ts';
 
 export interface PipelineOptions {
   readonly extract: Extract;
-  /** Folder of the config file, the base of relative paths in options. */
+  /** Folder of the config file, to which paths in options are relative. */
   readonly folder: string;
   /** Folder for payloads; created if missing. */
   readonly spool: string;

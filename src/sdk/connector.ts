@@ -5,7 +5,7 @@ import type { Dataset } from './dataset.ts';
 import type { OAuthDescription, TokenSource } from './oauth.ts';
 import type { OptionSet, OptionValues } from './option.ts';
 
-/** Writes one line to the log: a constant text, with variable values in fields. Both are redacted. */
+/** Writes one line to the log: a constant message, with variable values in fields. Both are redacted. */
 export interface ConnectorLog {
   debug(message: string, facts?: object): void;
   info(message: string, facts?: object): void;
@@ -159,7 +159,8 @@ export interface Extraction {
   /** For a requested range: the rows in it, as a range of a column, in the canonical text of its type. */
   readonly covers?: { readonly column: string; readonly from: string; readonly to: string };
   /**
-   * The new watermark, in any format of the connector; called once, after the last batch. Undefined: keep the current one.
+   * The new watermark, in a format that the connector chooses; called once, after the last batch. Undefined: keep the
+   * current one.
    */
   readonly watermark?: () => string | undefined;
   /**

@@ -6,7 +6,7 @@ export interface Dataset {
   /** Unique within the source. */
   readonly name: string;
   readonly kind: 'table' | 'view' | 'file' | 'sheet' | 'stream';
-  /** Absent if they are only known once it is read. */
+  /** Absent if the columns are only known once the data is read. */
   readonly columns?: readonly DatasetColumn[];
   /** The columns that identify a row. */
   readonly key?: readonly string[];

@@ -14,7 +14,7 @@ export interface SpooledPage {
 }
 
 interface PageSpoolOptions {
-  /** Maximum bytes of all pages together. */
+  /** Maximum total size of all pages, in bytes. */
   readonly maxBytes: number;
   readonly signal: AbortSignal;
   /** File name; default: `answers.spool`. */

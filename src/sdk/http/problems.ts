@@ -110,7 +110,7 @@ export function refusalProblem({ url, status, text, passing }: HttpRefusal): Pro
   return httpProblem('REST_REFUSED', 'job', `${place} refuses the request`, { seen, next });
 }
 
-/** A problem of family `family` at a URL of this connector. */
+/** A problem of this family at one of the connector's URLs. */
 export function httpProblem(
   code: string,
   family: ProblemOptions['family'],

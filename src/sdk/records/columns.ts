@@ -12,7 +12,7 @@ export function maxRows(width: number): number {
   return Math.max(256, Math.min(4096, Math.floor(262_144 / Math.max(1, width))));
 }
 
-/** The columns of the job, if set. A type may be there or in `types`. */
+/** The job's columns, if set. A column's type may be set there or in `types`. */
 export function declaredColumns({ columns, types }: Pick<RecordOptions, 'columns' | 'types'>): readonly Column[] {
   return columns.map(({ name, type }) => ({
     name,

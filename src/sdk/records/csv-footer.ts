@@ -1,7 +1,9 @@
 const lf = 10;
 const cr = 13;
 
-/** The text without its last lines. Blank lines don't count. Only these lines are held back, in any file size. */
+/**
+ * The text without its last lines. Blank lines don't count. Only these lines are held back, whatever the file's size.
+ */
 export async function* withoutLastLines(chunks: AsyncIterable<Buffer>, lines: number): AsyncGenerator<Buffer> {
   let held: Buffer = Buffer.alloc(0);
   for await (const chunk of chunks) {

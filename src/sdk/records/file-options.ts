@@ -5,7 +5,7 @@ import { recordFormats, recordOptions } from './options.ts';
 export const fileFormats = [...recordFormats, 'xlsx'] as const;
 export type FileFormat = (typeof fileFormats)[number];
 
-/** The options of a job's `query` shared by all connectors that read whole files. */
+/** The `query` options that all connectors for whole files share. */
 export const fileOptions = {
   ...recordOptions,
   format: option.choice(fileFormats, {

@@ -5,8 +5,9 @@ import { kind } from './json-paths.ts';
 import { digitsEnd, escapable, isHex, runEnd } from './json-tokens.ts';
 
 /**
- * Finds the ends of JSON values (strict RFC 8259) in a block of UTF-8. Every method takes a position and returns the one after its
- * value, or -1 if the block ends before; then nothing has changed, and the call is repeated with more bytes.
+ * Finds the ends of JSON values (strict RFC 8259) in a block of UTF-8. Every method takes a position and returns the
+ * one after its value, or -1 if the block ends first; then nothing has changed, and the caller repeats the call with
+ * more bytes.
  */
 export class JsonLexer {
   bytes: Buffer = Buffer.alloc(0);
@@ -20,7 +21,7 @@ export class JsonLexer {
   lines = 0;
   /** Maximum nesting depth of a skipped value. */
   maxDepth = 256;
-  /** Records of this batch and of the input before it, for errors. */
+  /** Number of records in this batch, and in the input before it; for errors. */
   rows = 0;
   recordsBefore = 0;
   /** Found since the last reset: an escape in the string, white space in the value, the kind of the number. */

@@ -16,7 +16,7 @@ const formatSchemas = {
 
 const text = { type: 'string', minLength: 1 };
 
-/** The options of a job's `query` shared by all connectors for documents. */
+/** The `query` options that all connectors for documents share. */
 export const recordOptions = {
   format: option.choice(recordFormats, {
     about: 'Format of the data. Default: detected by file name extension or content type.',

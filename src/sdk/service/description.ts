@@ -193,7 +193,7 @@ export type Partition =
       readonly absent?: ValuePath;
       readonly fields: Readonly<Record<string, ValuePath>>;
       readonly paging?: Paging;
-      /** An option: if set, its items are the first fields, and no request is made. */
+      /** An option: if set, its items are the values of the first field, and no request is made. */
       readonly given?: string;
     };
 
