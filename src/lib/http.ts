@@ -157,7 +157,7 @@ async function readBounded(body: AsyncIterable<Buffer>, limit: number): Promise<
     complete = false;
   }
   const text = Buffer.concat(pieces).toString('utf8');
-  // Responses are shown to users: a truncated secret could no longer be redacted.
+  // Responses are shown to users, and a truncated secret could no longer be redacted.
   return { text: complete ? text : excerptAt(text, 0, text.length), complete };
 }
 

@@ -51,8 +51,8 @@ export function retryAfterMs(headers: Headers, now: number): number | undefined 
 /**
  * The limit that a response reports as used up, and milliseconds until its reset, if known. Supports `RateLimit` with
  * `RateLimit-Policy` in the current form (`"default";r=0;t=30`, draft-ietf-httpapi-ratelimit-headers-08 and later) and
- * in that of draft 07 (`limit=100, remaining=0, reset=30`), and `RateLimit-Remaining` with `-Reset`, also with `X-` and
- * as `X-Rate-Limit-…`. Undefined if something is left or nothing is reported.
+ * in the form of draft 07 (`limit=100, remaining=0, reset=30`), as well as `RateLimit-Remaining` with `-Reset`, also
+ * spelled `X-RateLimit-…` and `X-Rate-Limit-…`. Undefined if something is left or nothing is reported.
  */
 export function spentLimit(headers: Headers, now: number): { readonly resetMs: number | undefined } | undefined {
   for (const prefix of ['ratelimit', 'x-ratelimit', 'x-rate-limit']) {
@@ -73,7 +73,7 @@ function resetIn(limit: string): number | undefined {
   return numberOf(/(?:;\s*t|\breset)\s*=\s*(\d+)/.exec(limit)?.[1] ?? '');
 }
 
-/** The window in seconds of the policy with the same name: no limit lasts longer. */
+/** The window, in seconds, of the policy with the same name: no limit lasts longer than its window. */
 function windowOf(limit: string, policies: string): number | undefined {
   const name = /^\s*("[^"]*"|[\w-]+)/.exec(limit)?.[1];
   const policy = policies.split(',').find((one) => one.trim().startsWith(`${name};`));

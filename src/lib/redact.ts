@@ -133,7 +133,9 @@ export function excerpt(text: string, most: number): string {
   return cutText(redact(text).replaceAll(/\s+/g, ' ').trim(), most);
 }
 
-/** The first `most` characters of a text, after redacting all of it. The only way in which messages cut texts. */
+/**
+ * The first `most` characters of a text, after redacting all of it. Messages must only be truncated with this function.
+ */
 export function cutText(text: string, most: number): string {
   const clean = redact(text);
   return clean.length > most ? `${clean.slice(0, most)}…` : clean;
@@ -154,7 +156,7 @@ export function excerptAt(text: string, from: number, to: number): string {
 }
 
 /**
- * The first `most` characters of foreign text, for showing or searching later: without the beginning of a secret that
+ * The first `most` characters of foreign text, for showing or searching later, without the beginning of a secret that
  * was cut off.
  */
 export function beginningOf(text: string, most: number): string {
@@ -167,7 +169,7 @@ export function excerptOfBytes(bytes: Buffer, from: number, to: number): string 
   return excerptAt(bytes.toString('utf8'), start, start + bytes.toString('utf8', Math.max(0, from), to).length);
 }
 
-/** Start and end of secrets in a text, including partial ones at its ends; in order. */
+/** Start and end of each secret in a text, in order, including partial secrets at the text's ends. */
 function secretsIn(text: string): [number, number][] {
   const found: [number, number][] = [];
   for (const form of forms) {

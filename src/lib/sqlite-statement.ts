@@ -74,7 +74,7 @@ export class PreparedStatement {
     return result;
   }
 
-  /** The rows one at a time as arrays, with integers as BigInt. */
+  /** The rows as arrays, one at a time, with integers as BigInt. */
   iterateExact(...values: readonly SqliteValue[]): IterableIterator<SqliteValue[]> {
     this.#raw.setReadBigInts(true);
     return this.#raw.iterate(...this.#checked(values)) as unknown as IterableIterator<SqliteValue[]>;
@@ -105,7 +105,7 @@ function refuseSecondStatement(raw: StatementSync, sql: string): void {
   throw new RangeError('The text contains more than one statement');
 }
 
-/** The number of parameters, numbered as SQLite does. Rejects named parameters, because we use none. */
+/** The number of parameters, numbered like SQLite numbers them. Rejects named parameters, because we use none. */
 function countParameters(sql: string): number {
   let highest = 0;
   for (const [token, number, name] of sql.matchAll(tokens)) {

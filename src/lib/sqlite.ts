@@ -57,7 +57,7 @@ export class SqliteDatabase {
     this.#schema.version += 1;
   }
 
-  /** Prepares the single statement in the text. */
+  /** Prepares the text's single statement. */
   prepare(sql: string): PreparedStatement {
     return new PreparedStatement(this.#db.prepare(sql), sql, this.#schema);
   }
@@ -87,7 +87,7 @@ export class SqliteDatabase {
     try {
       this.#db.exec(isNested ? 'rollback to nested; release nested' : 'rollback');
     } catch {
-      // The disk failed again; the next transaction will report it.
+      // The disk failed again, which the next transaction will report.
     }
   }
 

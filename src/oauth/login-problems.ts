@@ -54,7 +54,7 @@ export function endedByVendor(login: Login, refusal: TokenRefusal, row: LoginRow
   });
 }
 
-/** The app was refused, not the person: the grant is kept, and works again once the config is fixed. */
+/** The vendor refused the app, not the person: the grant is kept, and works again once the config is fixed. */
 export function clientRefused({ name }: Login, refusal: TokenRefusal): Problem {
   return new Problem({
     code: 'LOGIN_CLIENT',

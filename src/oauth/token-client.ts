@@ -166,8 +166,8 @@ export class TokenClient {
 }
 
 /**
- * RFC 6749 section 2.3.1: ID and secret form-encoded in Basic, or plain in the body. Without a secret, only the ID. A
- * secret used for signing is never sent.
+ * RFC 6749 section 2.3.1: sends ID and secret form-encoded in Basic, or plain in the body; without a secret, only the
+ * ID. A secret used for signing is never sent.
  */
 function authenticate(login: Login, body: URLSearchParams, headers: Headers): void {
   const { clientId, clientSecret, description, grant } = login;

@@ -117,7 +117,7 @@ export class TokenManager implements TokenSource {
       if (isAlone) return await this.#commit(() => this.#repeated(() => tokenClient.grantAlone()), kept);
     } catch (thrown) {
       if (!(thrown instanceof TokenRefusal)) throw thrown;
-      // When the refresh token has ended, the user name and password can get a new one.
+      // If the refresh token has expired, the user name and password can get a new one.
       if (login.grant === 'password' && refreshToken !== undefined && thrown.meaning === 'ended') {
         const ask = () => this.#repeated(() => tokenClient.grantAlone());
         return await this.#commit(ask, kept).catch((again) => this.#explain(again, kept));
@@ -135,7 +135,8 @@ export class TokenManager implements TokenSource {
     } catch (thrown) {
       const isOver = thrown instanceof TokenRefusal && thrown.meaning === 'ended';
       if (!isOver || previous === undefined || login.description.refresh !== 'rotating') throw thrown;
-      // Some vendors accept the previous refresh token as long as the current one wasn't used. There's nothing to lose.
+      // Some vendors accept the previous refresh token as long as the current one hasn't been used, so trying it can't
+      // hurt.
       return await this.#commit(() => tokenClient.refresh(previous), kept).catch(() => {
         throw thrown;
       });
@@ -143,8 +144,8 @@ export class TokenManager implements TokenSource {
   }
 
   /**
-   * Retries transient errors. Only for requests that issue an independent token each time: a refresh token may be used
-   * up by a request whose response was lost.
+   * Retries transient errors. Only for requests that issue an independent token each time, because a request whose
+   * response was lost may have used up a refresh token.
    */
   async #repeated(ask: () => Promise<TokenResponse>): Promise<TokenResponse> {
     const { clock } = this.#options;
@@ -235,7 +236,7 @@ export class TokenManager implements TokenSource {
     return problem;
   }
 
-  /** A text that changes with the login's secrets, which may be read again while the process runs. */
+  /** A string that changes when the login's secrets do, because they may be read again while the process runs. */
   #secrets(): string {
     const { clientSecret, privateKey, password } = this.#options.login;
     return JSON.stringify([clientSecret, privateKey, password]);

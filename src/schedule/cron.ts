@@ -79,7 +79,7 @@ export function cronFault(cron: string): string | undefined {
 
 /** Why this is not an IANA time zone; undefined if it is one. */
 export function timezoneFault(timezone: string): string | undefined {
-  // The calendar of a time zone takes 20 ms to load. A command that computes no times doesn't need it.
+  // A time zone's calendar takes 20 ms to load, and a command that computes no times doesn't need it.
   if (timezone === 'UTC' || knownTimezones().includes(timezone)) return undefined;
   try {
     if (/^[+-]/.test(timezone)) return 'an offset ignores daylight saving; use a name such as Europe/Berlin';

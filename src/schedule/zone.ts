@@ -68,7 +68,7 @@ export function nextOfTimes(zone: string, nextLocal: NextLocal, after: number): 
   while (local !== null) {
     const at = firstInstantOf(zone, local);
     if (at > after) return at;
-    // In the repeated hour in autumn: this reading has fired already.
+    // In the hour that repeats in autumn: this reading has already fired.
     local = nextLocal(local);
   }
   return null;

@@ -71,7 +71,7 @@ export interface HttpRefusal {
   readonly passing: PassingAnswer | undefined;
 }
 
-/** The problem of a response with an error status. */
+/** The problem for a response with an error status. */
 export function refusalProblem({ url, status, text, passing }: HttpRefusal): Problem {
   const place = shownUrl(url);
   const said = messageIn(text);

@@ -105,7 +105,10 @@ export class CsvScanner {
     return done;
   }
 
-  /** After the line that starts here if it isn't a row; `at` if it is one; -1 if more bytes are needed to decide. */
+  /**
+   * The position after the line that starts at `at` if it isn't a row; `at` if it's a row; -1 if more bytes are needed
+   * to decide.
+   */
   #pastNoRow(bytes: Buffer, at: number, width: number): number {
     const { comment } = this.#init.dialect;
     const first = bytes[at]!;
@@ -117,7 +120,7 @@ export class CsvScanner {
     return width !== 1 && (first === lf || first === cr) ? this.#pastBreak(bytes, at) : at;
   }
 
-  /** After the line end at `at`, or after the last byte; -1 if more bytes are needed to decide. */
+  /** The position after the line end at `at`, or after the last byte; -1 if more bytes are needed to decide. */
   #pastBreak(bytes: Buffer, at: number): number {
     const { length } = bytes;
     if (at >= length || (bytes[at] === cr && at + 1 === length)) return this.#isLast ? length : -1;
@@ -125,7 +128,8 @@ export class CsvScanner {
   }
 
   /**
-   * After the row that starts at `start`; records its cells from the span index `at` on. -1 if the row is incomplete.
+   * The position after the row that starts at `start`; -1 if the row is incomplete. Stores its cells from the span
+   * index `at` on.
    */
   #row(bytes: Buffer, start: number, at: number): number {
     const { quote } = this.#init.dialect;
@@ -190,7 +194,7 @@ export class CsvScanner {
     this.spans[at + 1] = end;
   }
 
-  /** After the closing quote of the cell that starts at `start`; -1 if the bytes don't include it. */
+  /** The position after the closing quote of the cell that starts at `start`; -1 if the bytes don't include it. */
   #quoted(bytes: Buffer, start: number, at: number): number {
     const { quote, escape: escaper } = this.#init.dialect;
     const { length } = bytes;
@@ -280,7 +284,7 @@ export class CsvScanner {
   }
 }
 
-/** The error for a row with too few or too many cells. */
+/** The error for a row that has too few or too many cells. */
 export function raggedRow(input: RecordInput, { line, width, seen }: { line: number; width: number; seen: number }) {
   return faultIn(input, {
     code: 'CSV_RAGGED',

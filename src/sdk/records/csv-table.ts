@@ -68,8 +68,8 @@ interface TableStart {
 }
 
 /**
- * Where the table starts. The delimiter line is the first line, which also counts for `skip_rows`, or the first after
- * the skipped ones.
+ * Where the table starts. The delimiter line is the first line, which is included in `skip_rows`, or the first line
+ * after the skipped ones.
  */
 async function tableStart(input: RecordInput, settings: RecordOptions, blocks: Blocks): Promise<TableStart> {
   const { skip_rows } = settings;
@@ -97,7 +97,7 @@ async function skipLines(input: RecordInput, lines: number, blocks: Blocks): Pro
 }
 
 /**
- * Excel reads a first line such as `sep=;` as the delimiter, and many programs write such a line. It isn't a row, and
+ * Excel takes the delimiter from a first line such as `sep=;`, and many programs write one. The line isn't a row, and
  * it overrides the option, because it comes from the file itself.
  */
 async function toldDelimiter(blocks: Blocks, from: number): Promise<{ from: number; delimiter?: string }> {
@@ -137,7 +137,7 @@ async function firstRow(scanner: CsvScanner, blocks: Blocks, from: number): Prom
   }
 }
 
-/** Only a quote can be between the start of a row and its first cell. */
+/** Between the start of a row and its first cell, there can only be a quote. */
 function isQuoted({ spans }: CsvScanner, bytes: Buffer): boolean {
   const before = bytes[spans[0]! - 1];
   return before !== undefined && before !== 10 && before !== 13;

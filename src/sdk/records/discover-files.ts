@@ -86,7 +86,7 @@ async function withColumns(input: RecordInput, dataset: Dataset, { notes, tail }
   };
 }
 
-/** The declaration without what only the notes need. */
+/** The declaration without the properties that only the notes need. */
 function declaredOf({ either: _, ...declared }: SniffedColumn): Omit<SniffedColumn, 'either'> {
   return declared;
 }

@@ -105,7 +105,7 @@ function whatwgDecoder(name: string): TextDecoder | undefined {
   }
 }
 
-/** A part of a text; invalid bytes become U+FFFD. */
+/** Decodes a part of a text; invalid bytes become U+FFFD. */
 export function decodeText(bytes: Buffer, name: string): string {
   return whatwgDecoder(name) === undefined ? iconv().decode(bytes, name) : new TextDecoder(name).decode(bytes);
 }
@@ -129,7 +129,10 @@ async function* recoded(input: RecordInput, chunks: AsyncIterable<Uint8Array>, n
 
 type Decode = (chunk: Uint8Array | undefined) => string;
 
-/** Prefers TextDecoder, because it rejects invalid input; iconv-lite for code pages that it doesn't support. */
+/**
+ * Prefers TextDecoder, because it rejects invalid input; uses iconv-lite for code pages that TextDecoder doesn't
+ * support.
+ */
 function decoderOf(input: RecordInput, name: string): Decode {
   const standard = whatwgDecoder(name);
   if (standard !== undefined) return (chunk) => decodeStrictly({ input, name, standard, chunk });
@@ -169,8 +172,8 @@ function wrongEncoding(input: RecordInput, name: string) {
 }
 
 /**
- * Refuses UTF-16 and UTF-32 without a byte-order mark if another encoding is expected: as UTF-8, ASCII with NULs would
- * be valid.
+ * Refuses UTF-16 and UTF-32 without a byte-order mark if another encoding is expected: ASCII with NULs would be valid
+ * UTF-8.
  */
 function refuseUnmarked(input: RecordInput, head: Buffer, name: string): void {
   const wide = /^(?:utf|ucs)-?(?:2|16|32)|^unicode/i.test(name) ? undefined : wideEncodingOf(head);
@@ -207,7 +210,7 @@ function refuseNul(input: RecordInput, bytes: Buffer, before: number): void {
   });
 }
 
-/** The problem of an unknown encoding. */
+/** The problem if an encoding is unknown. */
 function unknownEncoding(name: string): Problem {
   return new Problem({
     code: 'RECORDS_ENCODING_NAME',

@@ -162,7 +162,7 @@ export class JsonLexer {
     return this.fault(pos, `values are nested more than ${this.maxDepth} deep`);
   }
 
-  /** The problem of invalid JSON at this position. */
+  /** The problem if the JSON is invalid at this position. */
   fault(pos: number, what: string, next = this.#adviceAt(pos)): Problem {
     return faultIn(this.input, {
       code: 'JSON_SYNTAX',

@@ -105,7 +105,7 @@ export class JsonScanner extends JsonLexer {
 
   /**
    * Row template: reads rows as long as each has the same columns as the previous row, and the same bytes between the
-   * values. Returns the end of the last one; 0 if there was none.
+   * values. Returns the end of the last row; 0 if none was read.
    */
   #rowsAlike(pos: number): number {
     const { bytes, view } = this;
@@ -209,7 +209,7 @@ export class JsonScanner extends JsonLexer {
     }
   }
 
-  /** Reads the value of a path, with a fast path for strings and numbers, which are the most common. */
+  /** Reads the value at a path, with a fast path for strings and numbers, which are the most common. */
   #cell(node: PathNode, pos: number): number {
     const { bytes, view } = this;
     const byte = bytes[pos]!;
@@ -229,7 +229,10 @@ export class JsonScanner extends JsonLexer {
     return this.#value(node, pos);
   }
 
-  /** Reads the next key, from after the brace or the previous value; undefined if the block ends before its value. */
+  /**
+   * Reads the next key, starting after the brace or the previous value; undefined if the block ends before the key's
+   * value.
+   */
   #child(node: PathNode, index: number, pos: number): PathNode | undefined {
     const { bytes } = this;
     if (index > 0 && bytes[pos] !== 44) return void this.wrong(pos, "',' or '}'");

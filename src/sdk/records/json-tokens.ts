@@ -106,7 +106,7 @@ export function digitsEnd(bytes: Buffer, start: number): number {
 
 const [nullBytes, trueBytes, falsBytes] = ['null', 'true', 'fals'].map((text) => Buffer.from(text).readInt32LE());
 
-/** The end of the `true`, `false` or `null` here. */
+/** The end of the `true`, `false` or `null` that begins here. */
 function wordEnd(bytes: Buffer, view: DataView, start: number): number {
   if (start + 5 > bytes.length) return unsure;
   const four = view.getInt32(start, true);

@@ -60,7 +60,7 @@ function fitted(given: Retyping, text: string, r: number): string | null {
   const isWritten = format !== undefined && !isNative?.(r);
   const canonical = isWritten ? format.read(text) : canonicalText(text, column.type);
   if (canonical !== undefined) return canonical;
-  // Spreadsheets contain blanks instead of missing numbers; only a text can be blank.
+  // Spreadsheets contain blanks instead of missing numbers. Only values of type text can be blank.
   if (text.trim() === '' && column.type !== 'binary') return null;
   throw faultIn(input, {
     code: 'RECORDS_VALUE',
@@ -83,7 +83,7 @@ function adviceOn({ column: { name, type } }: Retyping, text: string): string {
   return `fix the value, or declare how it is written, for example \`${type_}\` (\`sluice discover PATH\` suggests the format)`;
 }
 
-/** Cells that all have the same text, or null; `rows` is the maximum number of rows of a batch. */
+/** Cells that all contain the same string, or null; `rows` is the maximum number of rows in a batch. */
 export function constantCells(text: string | null, rows: number): ByteCells {
   const bytes = Buffer.from(text ?? '', 'utf8');
   const spans = new Int32Array(2 * rows);

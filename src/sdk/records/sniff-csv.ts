@@ -68,7 +68,7 @@ function likelyDelimiter(text: string, isWhole: boolean): string {
   return best.count > 0 ? best.delimiter : (scored.find(({ isUnused }) => isUnused)?.delimiter ?? ',');
 }
 
-/** The number of cells that most rows have; of equals, the larger one. */
+/** The most frequent number of cells in a row; if several are, the largest of them. */
 function usualWidth(rows: readonly TextRow[]): number {
   const counts = new Map<number, number>();
   for (const { cells } of rows) counts.set(cells.length, (counts.get(cells.length) ?? 0) + 1);
@@ -76,7 +76,7 @@ function usualWidth(rows: readonly TextRow[]): number {
   return best?.[0] ?? 0;
 }
 
-/** The header: the first row of the usual width that is as full as those after it. */
+/** The header: the first row of the usual width in which at least half of the cells have a value. */
 function firstRow(rows: readonly TextRow[], width: number): number {
   const full = Math.max(1, Math.ceil(width / 2));
   const found = rows.findIndex(
@@ -85,14 +85,17 @@ function firstRow(rows: readonly TextRow[], width: number): number {
   return Math.max(0, found);
 }
 
-/** Only the very last rows: another row of a wrong width is a fault of the file, and what follows it is data. */
+/**
+ * Counts only rows at the very end: anywhere else, a row with a different width is a fault in the file, and data
+ * follows it.
+ */
 function footerRows(rows: readonly TextRow[], width: number): number {
   const end = rows.slice(-maxFooterRows);
   const isFooter = ({ cells }: TextRow) => cells.length !== width || totalWords.test(cells[0]!.trim());
   return end.length - 1 - end.findLastIndex((row) => !isFooter(row));
 }
 
-/** Names aren't values, and there is one for each column. */
+/** A header's names don't look like values, and each column has one. */
 function isHeader(table: readonly TextRow[]): boolean {
   const names = table[0]!.cells.filter((name) => name !== '');
   const isUnique = new Set(names).size === names.length;
@@ -101,7 +104,9 @@ function isHeader(table: readonly TextRow[]): boolean {
 
 const breaksIn = (cells: readonly string[]): number => cells.join('').match(/\r\n|[\r\n]/g)?.length ?? 0;
 
-/** The rows of a text, the last one only if the text is complete; none if text follows a closing quote. */
+/**
+ * The rows of a text, with the last one only if the text is complete; none if other characters follow a closing quote.
+ */
 function wholeRows(text: string, delimiter: string, isComplete: boolean): TextRow[] {
   const rows: TextRow[] = [];
   let cells: string[] = [];

@@ -9,7 +9,7 @@ interface SniffFileResult {
   /** The options that read the file, besides `path` and `types`. */
   readonly query: Readonly<Record<string, unknown>>;
   readonly notes: readonly string[];
-  /** csv: the rows of both ends. */
+  /** csv: the rows from both ends of the file. */
   readonly rows: readonly (readonly string[])[];
 }
 

@@ -29,11 +29,11 @@ const suggestedFirstYear = 1950;
 
 interface SniffOptions {
   readonly name: string;
-  /** A column of the same file has decimal commas, or points; undefined if none shows it. */
+  /** The decimal mark in another column of the file; undefined if no column shows it. */
   readonly point?: '.' | ',' | undefined;
 }
 
-/** The narrowest type that all values have, with its format; text if there are none, or if two formats fit. */
+/** The narrowest type that fits all values, with its format; text if there are no values, or if two formats fit. */
 function sniffColumn(cells: readonly (string | null)[], { name, point }: SniffOptions): SniffedColumn {
   const values = cells.flatMap((cell) => (cell === null || cell.trim() === '' ? [] : [cell.trim()]));
   if (values.length === 0) return text;
@@ -44,7 +44,7 @@ function sniffColumn(cells: readonly (string | null)[], { name, point }: SniffOp
   return numberOf(values, point) ?? dateOf(values) ?? text;
 }
 
-/** The decimal mark that a column certainly has. */
+/** The decimal mark that a column certainly uses. */
 function pointOf({ type, format }: SniffedColumn): '.' | ',' | undefined {
   return type === 'decimal' ? pointIn(format) : undefined;
 }
@@ -55,7 +55,7 @@ function pointIn(format = '1234.56'): '.' | ',' {
 
 const nearTimes = /time|date|datum|created|updated|modified|epoch|_at$|_ts$|^ts$|^at$/i;
 
-/** Seconds or milliseconds from 2000 to 2100, in a column with such a name. */
+/** Seconds or milliseconds from 2000 to 2100, in a column whose name suggests a time. */
 function epochOf(values: readonly string[], name: string): SniffedColumn | undefined {
   if (!nearTimes.test(name)) return undefined;
   const between = (from: number, to: number) => values.every((value) => Number(value) >= from && Number(value) < to);
@@ -73,7 +73,7 @@ function digitsOf(values: readonly string[]): SniffedColumn | undefined {
 const marks = /[.,%$€£¥'’()\s]|[-−]$/;
 const samples = ['1234,56', '1.234,56', '1,234.56', '1 234,56', '1 234.56', "1'234.56", "1'234,56", '12,34,567.89'];
 
-/** Numbers as they are written: with other separators, percent signs, currencies, parentheses or a trailing minus. */
+/** Numbers as people write them: with other separators, percent signs, currencies, parentheses or a trailing minus. */
 function numberOf(values: readonly string[], point: '.' | ',' | undefined): SniffedColumn | undefined {
   const isCode = values.some((value) => /^[-+(]?0\d|^\+/.test(value));
   if (isCode || !values.every((value) => /\d/.test(value)) || !values.some((value) => marks.test(value)))
@@ -120,7 +120,7 @@ function readAll(values: readonly string[], format: ValueFormat): string[] | und
   return read;
 }
 
-/** The first format that fits, unless another one gives other values. */
+/** The first format that fits, unless another one results in different values. */
 function chosen(found: readonly Fitting[]): SniffedColumn | undefined {
   const [first] = found;
   if (first === undefined) return undefined;
@@ -167,7 +167,7 @@ function dateOf(values: readonly string[]): SniffedColumn | undefined {
   return /\d/.test(values[0]!) ? chosen(fitting(values, patterns)) : undefined;
 }
 
-/** The types of the columns of a table; what one column shows of decimal marks decides for the others. */
+/** The types of a table's columns; the decimal mark in one column decides for the others. */
 export function sniffColumns(names: readonly string[], rows: readonly (readonly (string | null)[])[]): SniffedColumn[] {
   const cellsOf = (c: number) => rows.map((row) => row[c] ?? null);
   const alone = names.map((name, c) => sniffColumn(cellsOf(c), { name }));
@@ -176,7 +176,7 @@ export function sniffColumns(names: readonly string[], rows: readonly (readonly 
   return alone.map((one, c) => (one.either === undefined ? one : sniffColumn(cellsOf(c), { name: names[c]!, point })));
 }
 
-/** Whether a text is a value, and so not a name in a header. Years can be names. */
+/** Whether a string is a value, and so not a name in a header. Years can be names. */
 export function isValue(cell: string): boolean {
   if (cell === '' || /^(?:19|20)\d\d$/.test(cell)) return false;
   const { type, either } = sniffColumn([cell], { name: '' });

@@ -150,7 +150,7 @@ export class XmlRecords {
     if (this.#wanted !== undefined && !this.#isCalled(localName(raw), 'local')) return false;
     if (this.#wanted === undefined && this.#outer.length !== 2) return false;
     const name = nameIn(scope, raw);
-    // With a prefix, `records` means an element in a certain namespace.
+    // With a prefix, `records` means an element in a specific namespace.
     if (this.#wanted !== undefined && /:[^.:]*$/.test(this.#wanted) && name.uri === '') return false;
     const isExact = this.#wanted !== undefined && this.#isCalled(raw, 'raw');
     this.#first ??= { ...name, raw, isExact };
@@ -191,7 +191,8 @@ export class XmlRecords {
 
   #opened(path: string, tag: SaxesTagPlain, { scope, parent }: Pick<Open, 'scope' | 'parent'>): Open {
     const open: Open = { path, parent, text: '', hasChildren: false, isNil: false, scope };
-    // Most elements have none, and creating a list of entries for each element would cost as much as reading it.
+    // Most elements have no attributes, and creating a list of entries for each element would cost as much as reading
+    // it.
     for (const name in tag.attributes) {
       const value = tag.attributes[name]!;
       if (isDeclaration(name)) continue;
@@ -280,7 +281,7 @@ function joined(path: string, name: string): string {
   return path === '' ? name : `${path}.${name}`;
 }
 
-/** The fix for an error, by the parser's message. */
+/** The fix for an error, chosen by the parser's message. */
 function adviceOn(fault: string): string {
   if (fault.startsWith('undefined entity')) return 'write the character itself: entities of a DTD are not read';
   const escapes = 'a bare & or < is written &amp; or &lt; in XML';

@@ -93,7 +93,7 @@ export class XmlRowBuffer extends XmlLexer {
     this.endLine = this.line;
   }
 
-  /** Drops what was read of an incomplete record. */
+  /** Drops everything read from an incomplete record. */
   protected drop(): void {
     this.line = this.endLine;
     this.#first.length = 0;
@@ -101,7 +101,7 @@ export class XmlRowBuffer extends XmlLexer {
     this.spans.fill(-1, this.#row, this.#row + 2 * this.#width);
   }
 
-  /** Puts a value into its cell; a start of -1 means null. False if the part already has a value. */
+  /** Puts a value into its cell; a start of -1 means null. Returns false if the part already has a value. */
   protected put(part: XmlColumnPart, start: number, end: number, isEscaped: boolean): boolean {
     if (part.record === this.recordNumber) return false;
     part.record = this.recordNumber;

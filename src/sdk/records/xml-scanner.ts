@@ -91,7 +91,7 @@ export class XmlScanner extends XmlRowBuffer {
   }
 
   /**
-   * Reads the text of an element, starting after its start tag, and the texts that ways lead to, also in following
+   * Reads an element's text, starting after its start tag, and the texts that known ways lead to, even in the following
    * records. Returns the position after the end tag of the last element, or the position of its first child.
    */
   #texts(first: XmlColumnPart, start: number): number {
@@ -127,7 +127,9 @@ export class XmlScanner extends XmlRowBuffer {
     return this.#content(part, at, end);
   }
 
-  /** Applies the effects of a way other than that the next text starts; returns 0, or why the way can't be taken. */
+  /**
+   * Applies a way's effects, apart from the start of the next text; returns 0, or the reason if the way can't be taken.
+   */
   #pass({ rowLength, rowLines, lines, entered }: XmlWay, at: number): number {
     if (rowLength > 0) {
       this.line += rowLines;
@@ -139,7 +141,7 @@ export class XmlScanner extends XmlRowBuffer {
   }
 
   /**
-   * Reads on between elements: returns the position after the start tag of the next element with content, or after the
+   * Continues between elements: returns the position after the start tag of the next element with content, or after the
    * end of the record.
    */
   #tags(around: XmlColumnPart, pos: number): number {
@@ -170,7 +172,7 @@ export class XmlScanner extends XmlRowBuffer {
     const { bytes } = this;
     this.#isNil = false;
     this.#isEmpty = false;
-    // Attribute values must be read each time.
+    // Attribute values aren't part of a way: they must be read each time.
     if (this.isRead) this.#template.textEnd = -1;
     else this.recordNumber++;
     for (let expected = 0; ; ) {
@@ -207,8 +209,8 @@ export class XmlScanner extends XmlRowBuffer {
   }
 
   /**
-   * Reads the text of an element, which was read up to `pos`. Returns the position after its end tag, or of the first
-   * tag inside.
+   * Reads the rest of an element's text from `pos` on. Returns the position after the end tag, or of the first tag
+   * inside.
    */
   #content(part: XmlColumnPart, start: number, pos: number): number {
     const { bytes } = this;
@@ -268,7 +270,7 @@ export class XmlScanner extends XmlRowBuffer {
     return at < 0 || bytes[at] === 60 ? at : this.unlessCut(at);
   }
 
-  /** The part whose name is at `at`, most likely `likely`; undefined if there is none, with the failure set. */
+  /** The part whose name is at `at`, most likely `likely`. If there is none, returns undefined and sets the failure. */
   #inside(
     parent: XmlColumnPart,
     likely: XmlColumnPart | undefined,

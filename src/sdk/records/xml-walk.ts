@@ -195,7 +195,7 @@ function tagOf(name: string | undefined, known: XmlTag | undefined): XmlTag | un
   return known?.name.equals(bytes) ? known : { name: bytes, close: Buffer.from(`${name}>`) };
 }
 
-/** An end for a piece that isn't inside a character. */
+/** The end of a piece, moved so that it isn't inside a character. */
 function wholeCharacters(bytes: Buffer, wanted: number): number {
   let end = Math.min(wanted, bytes.length);
   while (end < bytes.length && (bytes[end]! & 0xc0) === 0x80) end--;

@@ -119,7 +119,7 @@ export class ApiClient {
 
   async #attempt(call: ServiceCall, as: Purpose): Promise<ClassifiedReply> {
     const { pacer, signal } = this.#options;
-    // First, because a login is a separate call with its own slot.
+    // Comes first, because a login is a separate call with its own slot.
     const request = await this.#request(call, as);
     const release = await pacer.turn(signal);
     try {
@@ -141,7 +141,7 @@ export class ApiClient {
     return logInBy(this.#options, send, { isRequest: true, onRenewed });
   }
 
-  /** Returns the error that ends the read, although the response is successful. */
+  /** Returns the error that ends the read even though the response is successful. */
   async #exchange(call: ServiceCall, request: HttpRequest, as: Purpose): Promise<ClassifiedReply | Error> {
     const { pacer, service, client, spool, maxBytes } = this.#options;
     const http = await client.send(request);

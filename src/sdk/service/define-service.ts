@@ -157,11 +157,11 @@ function withCursor(stream: StreamData, scope: Scope): StreamData {
 /** Progress of one read. */
 interface Pass {
   rows: number;
-  /** True after all rows were read. */
+  /** True once all rows have been read. */
   isWhole: boolean;
 }
 
-/** The batches; always calls `close` at the end, even if the first was never requested. */
+/** The batches; always calls `close` at the end, even if the first batch was never requested. */
 function closing(
   batches: AsyncIterable<Batch>,
   { pass, close }: { pass: Pass; close: () => Promise<void> },

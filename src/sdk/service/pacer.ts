@@ -6,7 +6,7 @@ import { textOf } from './exact-json.ts';
 import { secondsOf } from './moment.ts';
 import type { Budget, Gauge } from './rules.ts';
 
-/** Maximum pause by a gauge. */
+/** Maximum pause because of a gauge. */
 const maxHoldMs = 5 * 60_000;
 
 /** A gauge with a low value: its location in the response, the value, and the wait before the next request. */

@@ -119,7 +119,7 @@ export class PageEndJudge {
     return isTrue(pick(page.answer, present)) ? 'more' : 'over';
   }
 
-  /** Users may set the flag to the next page itself, which is null on the last one. A vendor's flag never is. */
+  /** Users may use the next page itself as the flag, which is null on the last page. A vendor's flag is never null. */
   #isFlag(value: unknown): boolean {
     return value !== undefined && (value !== null || this.#options.places === 'option');
   }
@@ -134,7 +134,7 @@ export class PageEndJudge {
     if (text === '' || text === 'null' || value === false) {
       return isMore ? this.#fault(page, { kind: 'no way', at }) : this.#ended(page);
     }
-    // Some servers always return a token, and pages without records after the last one.
+    // Some servers always return a token, and return pages without records after the last page.
     if (page.records === 0 && this.#isReached() && !isMore) return this.#ended(page);
     if (by === 'token')
       return isToken(value) ? { kind: 'more', token: value } : this.#fault(page, { kind: 'token', at, value });
@@ -148,7 +148,8 @@ export class PageEndJudge {
   #without(page: PageFacts, at: AnswerPath | undefined): PageEnd {
     const { missing } = this.#paging;
     const { records, sign } = page;
-    // Shorter than the earlier pages, which had the path. The requested size proves nothing, because servers cap it.
+    // The page is shorter than the earlier pages, which had the path. The requested size proves nothing, because
+    // servers cap it.
     const isShort = records < this.#largest;
     const isSaid = this.#isReached() || records === 0 || (isShort && sign === undefined);
     const isEnd = missing === 'end' || (missing === 'single' && !this.#hasSeenWay);
@@ -193,7 +194,7 @@ export class PageEndJudge {
     return this.#left(page) ?? this.#untold(page) ?? end;
   }
 
-  /** Checks the page against the number of remaining records that it reports. */
+  /** Checks the page against the number of remaining records that the page reports. */
   #left(page: PageFacts): PageEnd | undefined {
     const { remaining: at } = this.#paging;
     const value = at === undefined ? undefined : pick(page.answer, at);
@@ -219,10 +220,12 @@ export class PageEndJudge {
   }
 }
 
-/** The next address of the Link header: null if it has only others, undefined if there is no header. */
+/**
+ * The next page's address in the Link header: null if the header has only other links, undefined if there is no header.
+ */
 function linkOf({ headers: { link = '' } }: ServiceAnswer): unknown {
   if (link === '') return undefined;
-  // A malformed Link header says nothing about the next page. As an object, it is not a URL either.
+  // A malformed Link header doesn't show whether a next page exists. The object isn't a valid URL, so the read fails.
   return nextLink(link) ?? (isLinkHeader(link) ? null : { link });
 }
 

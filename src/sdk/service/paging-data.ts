@@ -19,9 +19,9 @@ export interface Stop {
    * fails.
    */
   readonly always?: AnswerPath;
-  /** Total of records. The number of records is checked against the last reported total. */
+  /** Total number of records. The number of records read is checked against the last reported total. */
   readonly total?: AnswerPath;
-  /** Total of pages, checked too. */
+  /** Total number of pages, also checked. */
   readonly pages?: AnswerPath;
   /** Number of records left, including this page's, if each page is a separate search. */
   readonly remaining?: AnswerPath;

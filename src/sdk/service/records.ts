@@ -92,7 +92,7 @@ export function listAt(
   return items.filter((item) => item !== null);
 }
 
-/** The values at the rest of the path in each item of the first list; every item must have it. */
+/** The values at the rest of the path in each item of the first list; every item must have that path. */
 function itemsIn(
   answer: ServiceAnswer,
   path: ValuePath,
@@ -195,7 +195,7 @@ function parsedLine(text: string, url: URL): unknown {
   }
 }
 
-/** Rows of a csv as records of text. */
+/** The rows of a CSV as records of strings. */
 async function* rows(input: RecordInput, decode: Exclude<Decoding, string>): AsyncGenerator<Fields[]> {
   const { drop_nul = false, ...options } = decode as Extract<Decoding, { as: 'csv' }>;
   if (await isBlank(input)) return;

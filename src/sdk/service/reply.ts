@@ -66,7 +66,7 @@ async function parsedReply(http: Heard, { decode, maxBytes, tooLarge }: ReadRepl
   const isGood = http.status < 300;
   const bytes = await collect(http.body, isGood ? maxBytes : shownBytes, isGood ? tooLarge : undefined);
   const whole = bytes.toString('utf8').replace(/^\uFEFF/, '');
-  // The rest of an error response is not read: a secret may have been truncated there.
+  // The rest of an error response is not read, so a secret may have been cut off at the end.
   const text = !isGood && bytes.length > shownBytes ? excerptAt(whole, 0, whole.length) : whole;
   const digest = createHash('sha256').update(bytes).digest('hex');
   const isXml = decode === 'xml' || (!isGood && text.trimStart().startsWith('<'));

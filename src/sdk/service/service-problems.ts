@@ -44,7 +44,7 @@ const meanings: Verdicts = {
   pending: { code: 'SERVICE_BUSY', family: 'try_later', message: 'is not ready yet' },
 };
 
-/** The problem of an error response. */
+/** The problem for an error response. */
 export function answerProblem(
   service: string,
   answer: ServiceAnswer,
