@@ -6,7 +6,7 @@ export interface Build {
   readonly version: string;
   /** A hash of the built files; absent when running from source. */
   readonly content?: string;
-  /** The full hash of the commit; absent if the build didn't know it. */
+  /** The full hash of the commit; absent if it was unknown at build time. */
   readonly commit?: string;
   /** When the commit was made, RFC 3339. */
   readonly committed_at?: string;

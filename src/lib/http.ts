@@ -24,7 +24,7 @@ export interface HttpAnswer {
   /** Lowercase names; the first value if a header is repeated. */
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
-  /** False if the response was truncated, timed out, or exceeded the limit: `text` is its beginning. */
+  /** False if the response was truncated, timed out, or exceeded the limit: `text` is then its beginning. */
   readonly complete: boolean;
 }
 

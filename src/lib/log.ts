@@ -7,7 +7,7 @@ const pinoPackage = late<typeof import('pino')>(import.meta.url, 'pino');
 
 export type Level = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
-/** One structured line per call: the message is a constant, variable values are in the facts. */
+/** One structured line per call: a constant message, with variable values in the facts. */
 export interface Log {
   debug(message: string, facts?: object): void;
   info(message: string, facts?: object): void;

@@ -95,7 +95,7 @@ export class Problem extends Error {
     this.refusedPath = init.refusedPath;
   }
 
-  /** A copy with more of its location. Known fields aren't overwritten. */
+  /** A copy with additional location fields. Fields that are already known aren't overwritten. */
   at(where: ProblemLocation): Problem {
     const next = this.next === undefined ? {} : { next: named(this.next, where.job) };
     return this.with({ where: { ...where, ...present(this.where) }, ...next });
@@ -121,8 +121,8 @@ function named(next: string, job: string | undefined): string {
 }
 
 /**
- * Converts anything thrown to a Problem: a Problem is returned unchanged, any other error gets the code and family of the caller.
- * Two errors have a fixed code, wherever they occur: a missing module of Sluice, and the limit on open files.
+ * Converts anything thrown to a Problem: a Problem is returned unchanged; any other error gets the caller's code and
+ * family. Two errors have a fixed code, wherever they occur: a missing Sluice module, and the limit on open files.
  */
 export function toProblem(thrown: unknown, otherwise: { code: string; family: Family }): Problem {
   if (thrown instanceof Problem) return thrown;

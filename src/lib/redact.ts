@@ -27,7 +27,7 @@ export function registerSecret(value: string): void {
   ordered = undefined;
 }
 
-/** Registers a secret that may be percent-encoded, such as a password in a URL: as written and decoded. */
+/** Registers a secret that may be percent-encoded, such as a password in a URL: both as written and decoded. */
 export function registerEncodedSecret(written: string): void {
   registerSecret(written);
   try {

@@ -25,8 +25,8 @@ const extended: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * SQLite's name for an error, `SQLITE_BUSY` or `SQLITE_CONSTRAINT_UNIQUE`; undefined for any other error. Use this
- * function to distinguish SQLite errors, because Node gives them all the same `code`, plus a number.
+ * SQLite's name for an error, such as `SQLITE_BUSY` or `SQLITE_CONSTRAINT_UNIQUE`; undefined for any other error. Use
+ * this function to distinguish SQLite errors, because Node gives them all the same `code`, plus a number.
  */
 export function sqliteErrorName(thrown: unknown): string | undefined {
   const { code, errcode } = (thrown ?? {}) as { code?: unknown; errcode?: unknown };

@@ -8,8 +8,8 @@ interface Sleeper {
 }
 
 /**
- * Pending work of the event loop that waits for the disk or another process, or is deferred to its next tick: time must
- * not pass meanwhile.
+ * Kinds of pending event-loop work that wait for the disk or another process, or for the next tick: time must not pass
+ * until they're done.
  */
 const unfinished: ReadonlySet<string> = new Set([
   'FSReqPromise',

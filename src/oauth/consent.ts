@@ -7,7 +7,7 @@ import type { TokenResponse } from './token-response.ts';
 
 /**
  * One attempt to get a person's consent: a URL to open, and the validation of the response. `state` ties the response
- * to this attempt (RFC 6749 section 10.12), the PKCE verifier ties the code to this process (RFC 7636).
+ * to this attempt (RFC 6749 section 10.12), and the PKCE verifier ties the code to this process (RFC 7636).
  */
 export class Consent {
   /** The URL that the person opens. Its contents are only secret during the attempt. */

@@ -1,6 +1,6 @@
 /** Token events. Each is emitted after the step that it names, and none contains a token. */
 export type LoginEvents = {
-  /** The record that a token request is about to be sent is on disk (write-ahead). */
+  /** It is stored on disk that a token request is about to be sent (write-ahead). */
   'token.asked': { readonly login: string; readonly grant: string };
   /** The vendor returned a token that isn't on disk yet. */
   'token.answered': { readonly login: string };

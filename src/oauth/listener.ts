@@ -90,7 +90,7 @@ export class Listener {
   }
 }
 
-/** The URL contains the code, so it must not be cached or passed on as a referrer. Shows nothing of the request. */
+/** The URL contains the code, so it must not be cached or passed on as a referrer. Shows nothing from the request. */
 function answer(response: ServerResponse, status: number, text: string): void {
   const headers = {
     'content-type': 'text/html; charset=utf-8',

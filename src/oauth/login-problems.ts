@@ -4,7 +4,7 @@ import { instantText } from '../lib/time-text.ts';
 import type { LoginRow } from '../state/tables.ts';
 import type { TokenRefusal } from './refusal.ts';
 
-/** The command that fixes it; callers that know the source insert its name. */
+/** The command that fixes these problems; callers that know the source insert its name. */
 export const loginCommand = (source: string): string => `sluice login ${source}`;
 
 /** No one has logged in yet, or the vendor has ended the login. */

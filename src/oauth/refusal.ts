@@ -14,7 +14,7 @@ interface RefusalOptions {
   readonly clockAhead?: number;
 }
 
-/** A permanent error response of a token endpoint. */
+/** A permanent error response from a token endpoint. */
 export class TokenRefusal extends Error {
   readonly error: string;
   readonly status: number;

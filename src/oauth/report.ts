@@ -46,7 +46,7 @@ export async function reportLogins(
   return [...known, ...unused];
 }
 
-/** Whether runs of its sources fail now or will within a week, until a person logs in. */
+/** Whether its sources' runs fail now, or will fail within a week, unless a person logs in. */
 export function needsPerson({ state }: LoginReport): boolean {
   return state === 'needs a person' || state === 'refused' || state === 'ends soon';
 }

@@ -25,7 +25,7 @@ export interface KeptRowsOptions extends Omit<MergeRunOptions, 'scratch' | 'asOf
 }
 
 /**
- * Merges all rows of a source with the kept rows first, then returns the merged rows. The caller keeps or discards the
+ * First merges all rows of a source with the kept rows, then returns the merged rows. The caller keeps or discards the
  * files of the new generation.
  */
 export class MergedSource implements RowSource {

@@ -43,7 +43,7 @@ export interface PipelineOptions {
   /** Names of the job and of this run, for events, problems and the scratch folder. */
   readonly job: string;
   readonly run: string;
-  /** Watermark of the last run of the job; absent to read from the start. */
+  /** Watermark of the job's last run; absent to read from the start. */
   readonly watermark?: string;
   /** Attempt facts, if the run may have several attempts. */
   readonly attemptFacts?: AttemptFacts;

@@ -156,7 +156,7 @@ export class SourceReader {
 
   /**
    * Closes the source: connection and files are released when this settles, unless the source was abandoned after a
-   * timeout. Rejects if a warning is forbidden by the job's guards.
+   * timeout. Rejects if the job's guards forbid one of the warnings.
    */
   async close(): Promise<void> {
     this.#stallTimer.end();

@@ -9,7 +9,7 @@ import { syncPath } from '../lib/sync-path.ts';
 import { spoolProblem } from './spool-problem.ts';
 import { tempFilePrefix } from './temp-file-owner.ts';
 
-/** Maximum bytes by which encoding may be ahead of the disk. */
+/** Maximum number of bytes by which encoding may be ahead of the disk. */
 const inFlightLimit = 2 * 1024 * 1024;
 /** Bytes between syncs while encoding continues, so that the final sync has little to do. */
 const syncEvery = 16 * 1024 * 1024;
@@ -85,7 +85,7 @@ export class SpoolFile {
     return this.#inFlight > inFlightLimit ? this.#drain(inFlightLimit) : undefined;
   }
 
-  /** Hash and size, when everything is written. Not durable yet. */
+  /** Hash and size, once everything is written. Not durable yet. */
   async weigh(): Promise<Pick<SealedFile, 'sha256' | 'bytes'>> {
     await this.#drain(0);
     this.#throwFailure();

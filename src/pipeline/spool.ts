@@ -47,7 +47,7 @@ export class Spool implements Sink {
     return undefined;
   }
 
-  /** Hash and size, when everything is written. Not durable yet. */
+  /** Hash and size, once everything is written. Not durable yet. */
   async weigh(): Promise<Pick<SealedFile, 'sha256' | 'bytes'>> {
     if (this.#file !== undefined) return this.#file.weigh();
     const hash = createHash('sha256');

@@ -12,7 +12,7 @@ const farAhead = 2 ** 40;
 
 export interface StageRangeOptions extends Omit<SourceReaderOptions, 'scratch'> {
   readonly range: NonNullable<SourceReaderOptions['range']>;
-  /** The kept rows, and the ranges that were already read again. */
+  /** The kept rows, and the ranges that have already been read again. */
   readonly set: Required<Pick<MergeRunOptions, 'folder' | 'run' | 'current'>> & Pick<MergeRunOptions, 'staged'>;
 }
 

@@ -16,7 +16,7 @@ export const thisProcess: Identity = {
   start: ourselves.start || '0',
 };
 
-/** Prefix of the temporary files of this process. */
+/** Prefix of this process's temporary files. */
 export function tempFilePrefix({ host, boot, space, pid, start }: Identity = thisProcess): string {
   return `.tmp-${host}-${boot}-${space}-${pid}-${start}-`;
 }

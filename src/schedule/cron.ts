@@ -7,9 +7,8 @@ import '../lib/temporal.ts';
  *
  * Daylight saving follows Debian's cron:
  * - An expression whose minute and hour are plain values, lists or ranges means times of day. Each fires exactly once a
- *   day: a time skipped
- *   in spring fires when the clock jumps (several times in one gap fire once, together), a time repeated in autumn
- *   fires the first time only.
+ *   day: a time skipped in spring fires when the clock jumps (several times in one gap fire once, together); a time
+ *   repeated in autumn fires only the first time.
  * - An expression with `*` or a step in minute or hour means an interval. It follows real time: it continues through
  *   the repeated hour, and
  *   firings in the skipped hour do not exist.

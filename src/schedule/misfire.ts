@@ -25,7 +25,7 @@ export interface MisfireDecision {
 
 /** A firing that starts within this time was not missed: the daemon restarted, or was busy for a moment. */
 export const graceMs = 5 * 60_000;
-/** A minute schedule that was down for a year needs no exact count. */
+/** A schedule that fires every minute needs no exact count after a year of downtime. */
 export const maxCounted = 1000;
 
 /** A run that was interrupted longer ago isn't repeated. */
@@ -68,7 +68,7 @@ export function runsDue(schedule: Schedule, { nextAt, now }: { nextAt: number | 
   return runs;
 }
 
-/** `run_once`: one run, for the first of them. */
+/** `run_once`: one run, for the first due firing. */
 function runOnce(schedule: Schedule, { nextAt, now }: DueState): MisfireDecision {
   const since = now - windowOf(schedule);
   const rest = { nextAt: nextFiring(schedule, now), hasBacklog: false, isCatchUp: false };
@@ -76,7 +76,7 @@ function runOnce(schedule: Schedule, { nextAt, now }: DueState): MisfireDecision
   return { skipped: skippedBefore(schedule, nextAt, now + 1)!, ...rest };
 }
 
-/** `skip`: the last of them, if it is due within the grace period. */
+/** `skip`: the last due firing, if it is within the grace period. */
 function runLatest(schedule: Schedule, { nextAt, now }: DueState): MisfireDecision {
   const fire = newestFirings(schedule, { from: Math.max(nextAt, now - graceMs), now, max: 1 })[0];
   const fresh = fire ?? (nextAt >= now - graceMs ? nextAt : undefined);
@@ -90,12 +90,12 @@ function runLatest(schedule: Schedule, { nextAt, now }: DueState): MisfireDecisi
   };
 }
 
-/** `run_all`: the oldest of those within `within` and `at_most`. */
+/** `run_all`: the oldest due firing that `within` and `at_most` allow. */
 function runNext(schedule: Schedule, { nextAt, now, behindSince }: DueState): MisfireDecision {
   const max = schedule.misfire?.atMost ?? maxCounted;
   const from = Math.max(nextAt, (behindSince ?? now) - windowOf(schedule));
   const wanted = newestFirings(schedule, { from, now, max });
-  // After an edit of the schedule, `nextAt` may be a due time of the old one.
+  // After an edit of the schedule, `nextAt` may be a due time of the old schedule.
   const fire = nextAt >= from && wanted.length < max ? nextAt : wanted[0];
   const skipped = skippedBefore(schedule, nextAt, fire ?? now + 1);
   const after = nextFiring(schedule, fire ?? now);

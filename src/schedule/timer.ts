@@ -107,7 +107,7 @@ export function createTimer(clock: Clock = systemClock, tickOf: StartTick = ever
     offset = clockOffset();
     tick = tickOf(look);
   };
-  /** How far the clock was set since the last comparison, 0 if only slightly; suspended time doesn't count. */
+  /** By how much the clock was set since the last comparison; 0 if only by a little. Suspended time doesn't count. */
   const setBy = (): number => {
     const [former, slept] = [comparedOffset, asleep];
     comparedOffset = clockOffset();

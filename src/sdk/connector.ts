@@ -32,7 +32,7 @@ export interface SourceContext<S extends OptionSet> {
 }
 
 export interface LogInAttemptOptions {
-  /** Only a step before the actual login, such as an SSH tunnel. */
+  /** The attempt is only a step before the actual login, such as an SSH tunnel. */
   readonly isPart?: boolean;
   /**
    * A request with credentials. Only a run's first such request may wait for those of other runs, and only briefly,
@@ -58,7 +58,7 @@ export interface SourceAccount {
   /** The server, as shown in messages: `db:5432`. */
   readonly place: string;
   readonly user?: string | undefined;
-  /** Secrets and options of the login; a changed value is another login. */
+  /** Secrets and options of the login; a changed value means another login. */
   readonly secret: unknown;
   /** Files with keys and certificates; paths are relative to the config's folder. */
   readonly files?: readonly (string | undefined)[];
@@ -239,7 +239,7 @@ export interface Connector<S extends OptionSet = OptionSet, Q extends OptionSet 
   account?(source: OptionValues<S>): SourceAccount | undefined;
   /** Every request with credentials goes through `logIn`: opening a source doesn't prove that they are valid. */
   readonly logsInByRequest?: true;
-  /** The OAuth login of this source; undefined if its options have other credentials. */
+  /** The OAuth login of this source; undefined if its options contain other credentials. */
   oauth?(source: OptionValues<S>): OAuthDescription | undefined;
   /** Rules between options that a schema can't express. Returns problems of family `config`; no network access. */
   validate?(given: {

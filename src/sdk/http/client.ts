@@ -26,7 +26,7 @@ export interface HttpClientOptions {
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** A response of any status with its decompressed, unread body. Errors of the body are Problems. */
+/** A response of any status with its decompressed, unread body. Reading the body throws Problems. */
 export interface HttpResponse {
   readonly url: URL;
   readonly status: number;
@@ -90,7 +90,7 @@ export class HttpClient {
     await this.#agent.destroy();
   }
 
-  /** Whether the next page may be at that URL; throws a Problem if not. */
+  /** Throws a Problem if the next page must not be at that URL. */
   allow(request: HttpRequest, url: URL): void {
     const isHttp = url.protocol === 'http:' || url.protocol === 'https:';
     const { otherOrigins } = this.#init;

@@ -16,7 +16,7 @@ export function messageIn(text: string): string {
   return excerpt(words, maxCharacters);
 }
 
-/** Drops styles and scripts; of the head, the title is kept as text. */
+/** Drops styles and scripts. Keeps only the title from the head, as text. */
 function withoutTags(page: string): string {
   return page.replaceAll(/<(style|script)\b[\s\S]*?(?:<\/\1>|$)/gi, ' ').replaceAll(/<[^>]*>?/g, ' ');
 }

@@ -17,7 +17,7 @@ export function parseEpochFormat(written: string, type: ColumnType): ValueFormat
   return { written, read: (text) => instantOf(text.trim(), places) };
 }
 
-/** Exact: the fraction keeps its digits, and is counted from the second before it. */
+/** Exact: the fraction keeps its digits. Before 1970, it counts from the previous whole second. */
 function instantOf(text: string, places: number): string | undefined {
   const exact = /^[+-]?\d+(?:\.\d+)?$/.test(text) ? canonicalText(`${text}e-${places}`, 'decimal') : undefined;
   if (exact === undefined) return undefined;

@@ -33,7 +33,7 @@ export async function readFiles(
 
 async function* none(): AsyncGenerator<never> {}
 
-/** The format by the extension, if it determines one. */
+/** The format that the extension determines, if any. */
 export function formatOfFile(name: string): FileFormat | undefined {
   return /\.xlsx$/i.test(name) ? 'xlsx' : formatOfName(name);
 }

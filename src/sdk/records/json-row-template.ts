@@ -27,7 +27,7 @@ export class JsonRowTemplate {
   readonly lines = new Int32Array(maxColumns);
   /** 0 if there's no template. */
   columns = 0;
-  /** Bytes from the last value of a row to after its brace. */
+  /** Number of bytes from a row's last value through its closing brace. */
   braceLength = 0;
   braceLines = 0;
 

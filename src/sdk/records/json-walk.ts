@@ -127,7 +127,7 @@ export class JsonWalk {
     await this.#skip();
   }
 
-  /** The members of an object or items of an array; relevant ones are walked, others are skipped. */
+  /** Walks the relevant members of an object or items of an array, and skips the others. */
   async *#inside(path: string, matters: boolean): AsyncGenerator<void> {
     const isObject = (await this.#peek()) === 123;
     const close = isObject ? 125 : 93;

@@ -126,16 +126,16 @@ export const recordOptions = {
 /** The values of `recordOptions`, with defaults. */
 export type RecordQuery = OptionValues<typeof recordOptions>;
 
-/** The input of a reader: the options, with a decided format, and additional columns about the input. */
+/** The options of a reader: those of the query with the format decided, and additional columns about the input. */
 export interface RecordOptions extends Omit<RecordQuery, 'format'> {
   readonly format: RecordFormat | 'xlsx';
   /** xlsx: sheet name. */
   readonly sheet?: string | undefined;
   /** Adds a first column of this name with each input's name. */
   readonly inputColumn?: string | undefined;
-  /** Adds a column of this name in front with each input's modification time. */
+  /** Adds a first column of this name with each input's modification time. */
   readonly modifiedColumn?: string | undefined;
-  /** Adds columns of these names in front with an input's `facts`. */
+  /** Adds columns of these names in front, with each input's `facts`. */
   readonly factColumns?: readonly string[] | undefined;
   /** xml: what it means if the first document has no element that `records` names; default: an error. */
   readonly noRecords?: 'error' | 'empty' | undefined;

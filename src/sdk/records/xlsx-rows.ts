@@ -70,7 +70,7 @@ class Rows {
     if (cell !== undefined) this.#cells[this.#column] = cell;
   }
 
-  /** Cell types according to ECMA-376 part 1, 18.18.11. Next to an inline text, `v` is only a copy of its display. */
+  /** Cell types according to ECMA-376 part 1, 18.18.11. Next to an inline string, `v` is only a copy of its display. */
   #cell(): SheetCell | undefined {
     const value = this.#value;
     if (this.#inline !== undefined && (this.#type === 'inlineStr' || value === '')) {

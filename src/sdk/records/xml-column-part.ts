@@ -25,7 +25,7 @@ export interface XmlColumnPart {
   /** Index among its parent's elements or attributes. */
   readonly index: number;
   readonly isAttribute: boolean;
-  /** What its text is: a value, the record's own text, whether the element is null, or a namespace. */
+  /** The meaning of its text: a value, the record's own text, whether the element is null, or a namespace. */
   readonly means: 'value' | 'text' | 'nil' | 'namespace';
   /** Its cell in the row; -1 if it has none. {@link unresolved} before the first value. */
   slot: number;

@@ -110,7 +110,7 @@ export class XmlRecords {
    */
   get next(): string | undefined {
     const isBehind = this.#lastEnd === this.#written && this.#outer.length < maxDepth / 2;
-    // A record may have declared the namespace of its own name; the next one may not.
+    // A record may declare the namespace of its own name, but the next record may not do so.
     const isSame = nameIn(this.scope, this.#last).uri === this.#first?.uri;
     return isBehind && isSame && this.#parser.xmlDecl.version !== '1.1' ? this.#last : undefined;
   }

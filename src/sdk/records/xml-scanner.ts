@@ -258,7 +258,7 @@ export class XmlScanner extends XmlRowBuffer {
     return this.word(part.parent === undefined ? this.#tag.close : part.close, at);
   }
 
-  /** The `<` of the tag after CDATA sections and text, which was read up to `pos`. */
+  /** The position of the next tag's `<`, after CDATA sections and text, which has been read up to `pos`. */
   #sections(pos: number): number {
     const { bytes } = this;
     let at = pos;

@@ -101,8 +101,8 @@ function patterned(at: Temporal.ZonedDateTime, pattern: string): string {
 }
 
 /**
- * Parses a date of a vendor or a user. Without a format: a day, or a time with or without a zone; times without one are in `zone`.
- * Undefined if it is not a date.
+ * Parses a date from a vendor or a user. Without a format: a day, or a time with or without a zone; times without one
+ * are in `zone`. Undefined if it is not a date.
  */
 export function readMoment(text: string, zone: string, format?: DateFormat): Moment | undefined {
   const trimmed = text.trim();

@@ -22,7 +22,7 @@ export type PageEnd =
 /** Subject and audience of the messages. */
 export interface PageEndOptions {
   readonly title: string;
-  /** `option`: the user set the paths and can correct them. `vendor`: the connector's author did. */
+  /** `option`: the user set the paths and can correct them. `vendor`: the connector's author set them. */
   readonly places: 'option' | 'vendor';
 }
 
@@ -157,7 +157,7 @@ export class PageEndJudge {
     return this.#fault(page, { kind: 'missing', at, hasSeen: this.#hasSeenWay });
   }
 
-  /** The totals of this page; an error if they are not numbers. */
+  /** Remembers this page's totals; returns an error if one is not a number. */
   #counts(page: PageFacts): PageEnd | undefined {
     for (const name of ['total', 'pages'] as const) {
       const at = this.#paging[name];

@@ -45,7 +45,7 @@ export class PageSeries {
     this.#distinct = stream.distinct === undefined ? undefined : new Deduplicator(stream.distinct);
   }
 
-  /** Check of the pages against the reported totals. */
+  /** Compares the pages with the reported totals. */
   get pager(): Pager {
     return this.#pager;
   }

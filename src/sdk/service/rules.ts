@@ -27,7 +27,7 @@ export type AnswerKind =
 
 /** A rule: the responses that it matches, and their class. The first match applies. */
 export interface ErrorRule {
-  /** Any of these; absent: every status, including 200. */
+  /** Any of these statuses; absent: every status, including 200. */
   readonly status?: number | readonly number[];
   /** All must match: the value at the path equals it, is in the list, matches the pattern, or (`true`) exists. */
   readonly body?: Readonly<Record<string, Match>>;
