@@ -25,7 +25,10 @@ interface Missing extends Error {
 const isMissing = (error: Error): error is Missing =>
   'code' in error && (error.code === 'ERR_MODULE_NOT_FOUND' || error.code === 'MODULE_NOT_FOUND');
 
-/** An error of `import` names the importing file only in the message; an error of `require` has a list. */
+/**
+ * An error of `import` names the importing file only in the message; an error of `require` has a list of importing
+ * files.
+ */
 function askersOf({ message, requireStack }: Missing): string[] {
   const importer = / imported from (.+)$/m.exec(message)?.[1];
   return [...(requireStack ?? []), ...(importer === undefined ? [] : [importer])].map(toPath);

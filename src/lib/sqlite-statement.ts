@@ -105,7 +105,7 @@ function refuseSecondStatement(raw: StatementSync, sql: string): void {
   throw new RangeError('The text contains more than one statement');
 }
 
-/** The number of parameters, numbered like SQLite numbers them. Rejects named parameters, because we use none. */
+/** The number of parameters, numbered as SQLite numbers them. Rejects named parameters, because we use none. */
 function countParameters(sql: string): number {
   let highest = 0;
   for (const [token, number, name] of sql.matchAll(tokens)) {

@@ -30,7 +30,7 @@ const holdMs = 15_000;
 /** Maximum retries of a token request, within the minute that others wait for the lease. */
 const maxRepeats = 3;
 const repeatMs = 20_000;
-/** If a token can't be renewed, it isn't returned if its remaining lifetime is shorter than this. */
+/** A token that can't be renewed isn't returned if its remaining lifetime is shorter than this. */
 const lastMs = 2000;
 /** A token from the future was stored before the clock was set back, so its expiry can't be trusted. */
 const futureMs = 60_000;

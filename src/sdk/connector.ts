@@ -24,9 +24,9 @@ export interface SourceContext<S extends OptionSet> {
   /** Only present if the connector describes an OAuth login for the source. */
   readonly login?: TokenSource;
   /**
-   * Wrap in this each login with credentials from the options, including reconnects, and each request that contains
-   * them (`isRequest`). Concurrent logins of one account wait for the first one, and are refused if it was refused, so
-   * that a wrong password does not lock the account.
+   * Wrap each login that uses credentials from the options in this function, including reconnects, and also each
+   * request that contains them (`isRequest`). Concurrent logins of one account wait for the first one, and are refused
+   * if it was refused, so that a wrong password does not lock the account.
    */
   readonly logIn?: LogIn;
 }

@@ -1,8 +1,8 @@
 import type { ColumnType } from '../column.ts';
 
 /**
- * The canonical text of a value from a person or another program; undefined if it isn't a value of the type. See {@link
- * ColumnType} for the canonical forms. Ignores surrounding spaces, except for text and json.
+ * The canonical text of a value from a person or another program; undefined if it isn't a value of the type. See
+ * {@link ColumnType} for the canonical forms. Ignores surrounding spaces, except for text and json.
  */
 export function canonicalText(text: string, type: ColumnType): string | undefined {
   return type === 'text' || type === 'json' ? rules[type](text) : rules[type](text.trim());

@@ -56,7 +56,7 @@ async function describe(input: RecordInput, dataset: Dataset): Promise<Dataset> 
 
 interface Sniffed {
   readonly notes: readonly string[];
-  /** Rows near the end of the file, which the reader of its beginning doesn't see. */
+  /** Rows near the end of the file, which aren't reached when only its beginning is read. */
   readonly tail: readonly (readonly string[])[];
 }
 

@@ -4,8 +4,8 @@ import type { RecordInput } from './input.ts';
 import type { RecordOptions } from './options.ts';
 
 /**
- * Reads the records of one or more inputs as one table. First, it surveys every input in order. Then everything that
- * depends on all inputs (the union of keys, the types) is known, and it reads the rows.
+ * Reads the records of one or more inputs as one table. First surveys every input, in order, which determines
+ * everything that depends on all inputs (the union of keys, the types). Then reads the rows.
  */
 export interface RecordReader {
   /**

@@ -2,8 +2,8 @@ import type { Column } from '../column.ts';
 import { faultIn, type RecordInput } from './input.ts';
 
 /**
- * Maps each path of a record to a column: the column with that name, otherwise, the column whose name differs only in
- * prefixes, if no other path uses it.
+ * Maps each path of a record to a column: the column with that name or, if there is none, the column whose name differs
+ * only in prefixes, if no other path uses it.
  */
 export class XmlColumns {
   readonly #input: RecordInput;

@@ -1,4 +1,4 @@
-/** Maximum number of paths outside of a document's records to distinguish. */
+/** Maximum number of distinguished paths outside of a document's records. */
 const maxPaths = 1000;
 
 /**

@@ -46,8 +46,7 @@ export class XmlScanner extends XmlRowBuffer {
   }
 
   /**
-   * Reads the next record, the white space before it and the following records into rows; returns the end of the last
-   * one.
+   * Skips white space, then reads the next record and the following ones into rows; returns the end of the last one.
    */
   record(tag: XmlTag, pos: number): number {
     const { rows, capacity } = this;

@@ -37,10 +37,7 @@ export interface ServiceDescription {
   /** Rules for responses, before the default rules for their status; the first match applies. */
   readonly errors?: readonly ErrorRule[];
   readonly budget?: Budget;
-  /**
-   * A minimal call that verifies address and credentials, and its result as a sentence: `logged in as {{ answer.name
-   * }}`.
-   */
+  /** A minimal call that verifies address and credentials, and its result: `logged in as {{ answer.name }}`. */
   readonly check: { readonly request: RequestData; readonly say: Template; readonly decode?: Decoding };
   /** For the reference page: see {@link Connector}. */
   readonly limits?: readonly string[];
@@ -214,9 +211,7 @@ export interface Window {
 
 /** How to read only the changes since the last run. */
 export type Incremental =
-  /**
-   * Reads the records that changed since the last run: from `since` on, which is the last watermark minus `look_back`.
-   */
+  /** Reads the records that changed since the last run, from `since` on: the last watermark minus `look_back`. */
   | {
       /**
        * A column that only increases, such as a time of change or a number. May be a template: `{{ changed_field }}`.

@@ -44,7 +44,7 @@ export class RowMaker {
   }
 
   /**
-   * @throws Problem if a record has fields, but none of the columns: it is then an error, or another kind of record.
+   * @throws Problem if a record has fields, but none of the columns: it is then an error, or a record of another kind.
    */
   batch(records: readonly Fields[], scope: Scope): Batch {
     const alien = records.find((record) => this.#isAlien(record));

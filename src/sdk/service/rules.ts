@@ -47,7 +47,7 @@ export interface ErrorRule {
 /** A condition: the value equals it, matches the pattern, is in the list, or (`true`) exists. */
 export type Match = string | number | boolean | RegExp | readonly (string | number)[];
 
-/** A duration such as `30s`, or where the response has the wait or its end. */
+/** A duration such as `30s`, or the path in the response of the wait or its end time. */
 export type WaitTime =
   | string
   | { readonly at: AnswerPath; readonly unit: 'seconds' | 'minutes' | 'milliseconds' | 'epoch' | 'epoch_ms' };
