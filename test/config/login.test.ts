@@ -186,16 +186,11 @@ describe("a source's login", () => {
     expect([...config!.sources.keys()]).toEqual(['a', 'c']);
   });
 
-  it.each(['token', 'authorize', 'refresh', 'revoke', 'device'])(
-    'rejects an unencrypted URL for: %s',
-    async (at) => {
-      const login = { client_id: 'me' };
-      const { problems } = await sourcesOf({ a: { connector: 'vendor', [at]: 'http://vendor.example/x', login } });
-      expect(problems.map(({ message }) => message)).toEqual([
-        'http://vendor.example/x would send secrets unencrypted',
-      ]);
-    },
-  );
+  it.each(['token', 'authorize', 'refresh', 'revoke', 'device'])('rejects an unencrypted URL for: %s', async (at) => {
+    const login = { client_id: 'me' };
+    const { problems } = await sourcesOf({ a: { connector: 'vendor', [at]: 'http://vendor.example/x', login } });
+    expect(problems.map(({ message }) => message)).toEqual(['http://vendor.example/x would send secrets unencrypted']);
+  });
 
   it.each<[string, string, object]>([
     ['password', 'client_id, username, password', { client_id: 'me', username: 'ada', password: 'p4ss' }],

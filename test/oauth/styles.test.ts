@@ -59,16 +59,19 @@ describe('a token request', () => {
     expect(query.heard[0]).toMatchObject({ method: 'GET', body: '', query: { client_secret: 'the+secret/' } });
   });
 
-  it.each([408, 429, 500, 503])("doesn't count as refused with status %i, whatever the response says", async (status) => {
-    const headers = { 'content-type': 'application/json', 'retry-after': '90' };
-    const { url } = await tokenAddress({ status, headers, body: { error: 'invalid_grant' } });
-    await expect(askFor(loginOf(url, {}))).rejects.toMatchObject({
-      code: 'LOGIN_UNREACHABLE',
-      family: 'try_later',
-      seen: `status ${status}`,
-      retryAfterMs: 90_000,
-    });
-  });
+  it.each([408, 429, 500, 503])(
+    "doesn't count as refused with status %i, whatever the response says",
+    async (status) => {
+      const headers = { 'content-type': 'application/json', 'retry-after': '90' };
+      const { url } = await tokenAddress({ status, headers, body: { error: 'invalid_grant' } });
+      await expect(askFor(loginOf(url, {}))).rejects.toMatchObject({
+        code: 'LOGIN_UNREACHABLE',
+        family: 'try_later',
+        seen: `status ${status}`,
+        retryAfterMs: 90_000,
+      });
+    },
+  );
 
   it('uses the user name and password even after the refresh token has expired', async () => {
     const first = { body: { access_token: 'one', expires_in: 3600, refresh_token: 'r1' } };

@@ -52,14 +52,17 @@ it('a discarded result leaves nothing behind', async () => {
   expect(await sealedRun(given)).toMatchObject({ sha256, bytes });
 });
 
-it.each([3, 200_000])("a result of %i rows is kept once it's sealed, even if it's discarded afterwards", async (there) => {
-  const { given, heard } = rig(extractOf(counting(there)));
-  const draft = resultOf(await runPipeline(given));
-  const { path } = await draft.seal();
-  expect(heard.at(-1)?.name).toBe('payload.spooled');
-  await draft.discard();
-  expect(await readdir(given.spool)).toEqual([basename(path)]);
-});
+it.each([3, 200_000])(
+  "a result of %i rows is kept once it's sealed, even if it's discarded afterwards",
+  async (there) => {
+    const { given, heard } = rig(extractOf(counting(there)));
+    const draft = resultOf(await runPipeline(given));
+    const { path } = await draft.seal();
+    expect(heard.at(-1)?.name).toBe('payload.spooled');
+    await draft.discard();
+    expect(await readdir(given.spool)).toEqual([basename(path)]);
+  },
+);
 
 it('a large discarded result is also deleted', async () => {
   const { given } = rig(extractOf(counting(200_000)));
