@@ -150,7 +150,7 @@ it('two syncs that start at the same time send a wrong password once', async () 
   expect(logins()).toBe(1);
 });
 
-it('a process that is killed around the steps of a refused login sends the password at most once more', async () => {
+it('a process that is killed around the steps of a refused login sends the password again at most once', async () => {
   const listed = await setUp();
   await listed.home.sync(dieAt(listed, ''));
   const steps = (await stepsOf(listed)).filter((step) =>

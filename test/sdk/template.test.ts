@@ -43,7 +43,7 @@ describe('a day name', () => {
     expect(render('{{ quarter_start }}', scopeAt(`${day}T12:00:00[UTC]`))).toBe(first);
   });
 
-  it("is in the run's zone, and stands for the start of the day there", () => {
+  it("is in the run's zone, and means the start of the day there", () => {
     const late = scopeAt('2026-11-17T23:30:00[America/New_York]');
     expect(render('{{ today }}', late)).toBe('2026-11-17');
     expect(render('{{ today | iso }}', late)).toBe('2026-11-17T05:00:00Z');

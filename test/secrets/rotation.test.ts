@@ -61,7 +61,7 @@ describe('a rotated password', () => {
     expect(bank.attempts).toBe(1);
   });
 
-  it('is tried only once more if its new value is refused too, even if each read returns another one', async () => {
+  it('is tried again only once if its new value is refused too, even if each read returns another one', async () => {
     const { store, bank, gate } = await setUp();
     expect(await open(gate, renewing(bank, ['a', 'b', 'c', 'd']))).toMatchObject({ code: 'BANK_REFUSED' });
     expect(bank.attempts).toBe(2);

@@ -17,7 +17,7 @@ export interface Resend {
 /**
  * Delivered payloads to send again (late-arrival protection). The service may process an abandoned upload after it has
  * accepted a newer one. The instance then shows old data, and no error is reported. So if a payload was delivered
- * within ten minutes of an unanswered attempt with other bytes, it's sent once more after those ten minutes. Only the
+ * within ten minutes of an unanswered attempt with other bytes, it's sent again after those ten minutes. Only the
  * last accepted payload is resent, and only if nothing else was attempted since (invariant 3).
  */
 export class Resends {
