@@ -144,8 +144,8 @@ function toAscii(code: string): string {
 }
 
 /**
- * The modules that every `sync` loads: in two files, they start faster than in dozens. The first has those that a process which
- * only reads a source loads, too.
+ * The modules that every `sync` loads: in two files, they start faster than in dozens. The first file has the modules
+ * that a process which only reads a source loads, too.
  */
 async function findHotModules(): Promise<Groups> {
   const split = await mkdtemp(join(dirname(dist), '.sluice-split-'));
