@@ -154,15 +154,26 @@ export function createTimer(clock: Clock = systemClock, tickOf: StartTick = ever
 function fireDue(hooks: TimerHooks, clock: Clock): number {
   try {
     const now = clock.now();
-    const due = [...hooks.dueAt()].filter(({ at }) => at <= now).sort((a, b) => a.at - b.at);
-    for (const one of due) attempt(hooks, () => hooks.fire(one));
-    let next = Number.POSITIVE_INFINITY;
-    for (const { at } of hooks.dueAt()) if (at > now && at < next) next = at;
-    return Math.max(0, next - clock.now());
+    const { due, next } = split(hooks.dueAt(), now);
+    for (const one of due.sort((a, b) => a.at - b.at)) attempt(hooks, () => hooks.fire(one));
+    // Firing advances plans.
+    const following = due.length === 0 ? next : split(hooks.dueAt(), now).next;
+    return Math.max(0, following - clock.now());
   } catch (error) {
     hooks.failed(error);
     return Number.POSITIVE_INFINITY;
   }
+}
+
+/** Splits a plan into the firings that are due, and the time of the first one after those. */
+function split(plan: Iterable<Due>, now: number): { due: Due[]; next: number } {
+  const due: Due[] = [];
+  let next = Number.POSITIVE_INFINITY;
+  for (const one of plan) {
+    if (one.at <= now) due.push(one);
+    else if (one.at < next) next = one.at;
+  }
+  return { due, next };
 }
 
 function attempt(hooks: TimerHooks, work: () => void): void {

@@ -147,6 +147,13 @@ describe('the timer', () => {
     expect(fired).toEqual(['b', 'c', 'd']);
   });
 
+  it('reads the plan once per check while nothing is due', () => {
+    const dueAt = vi.fn(() => [{ job: 'later', at: begin + minute }]);
+    timer.start({ dueAt, fire: () => {}, failed: () => {} });
+    timer.look();
+    expect(dueAt).toHaveBeenCalledTimes(2);
+  });
+
   it('wakes up for jobs that are due within the minute', async () => {
     const { fired } = run(begin + 7_250, 60 * minute);
     await vi.advanceTimersByTimeAsync(7_249);

@@ -55,6 +55,10 @@ export class PendingAttempts {
     return this.#waiting.get(job);
   }
 
+  isEmpty(): boolean {
+    return this.#waiting.size === 0;
+  }
+
   all(): PendingAttempt[] {
     return [...this.#waiting.values()];
   }

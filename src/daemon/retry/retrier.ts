@@ -118,7 +118,8 @@ export class Retrier {
       }
     }
     if (outcome.state === 'failed') this.defer(firing, { problem: outcome.problem, began: outcome.run !== undefined });
-    scheduler.look();
+    // Each check reads the whole plan, which is too much after every run of a large config.
+    if (!attempts.isEmpty()) scheduler.look();
   }
 
   /** A check of a source succeeded. */
