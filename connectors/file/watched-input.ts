@@ -3,7 +3,7 @@ import { type FileHandle, open, stat } from 'node:fs/promises';
 import { type DatedFile, Problem, type RecordInput } from '#sdk';
 import { type FoundFile, unreadable } from './find.ts';
 
-const chunkBytes = 256 * 1024;
+const maxChunkBytes = 256 * 1024;
 
 /**
  * A file that must not change during the read. If it is rewritten, appended to or replaced, the data would mix two
@@ -42,7 +42,8 @@ async function* read({ path, name, before, signal }: Watched): AsyncGenerator<Ui
     refuseChange(name, before, await handle.stat({ bigint: true }));
     // A stream that is aborted when it's created emits a second error later, when it has no listener.
     signal.throwIfAborted();
-    yield* handle.createReadStream({ highWaterMark: chunkBytes, autoClose: false, signal }) as AsyncIterable<Buffer>;
+    const highWaterMark = Math.min(Number(before.size), maxChunkBytes) || maxChunkBytes;
+    yield* handle.createReadStream({ highWaterMark, autoClose: false, signal }) as AsyncIterable<Buffer>;
     refuseChange(name, before, await look(path));
   } catch (error) {
     // An aborted stream has its own error.

@@ -10,9 +10,15 @@ const pieceBytes = 256 * 1024;
 
 /**
  * Maximum size of one {@link Output.reserve}. Because of it, every chunk has at least `pieceBytes`, and all buffers
- * have the same size.
+ * but the first one have the same size.
  */
 export const maxReservedBytes = pieceBytes;
+
+/** Size of all buffers but the first one. */
+const bufferBytes = pieceBytes * 2;
+
+/** Size of the first buffer: most payloads are small, and a daemon encodes thousands of them. */
+const firstBufferBytes = 16 * 1024;
 
 /**
  * The output of an encoder. The encoder calls {@link reserve} before it writes at most that many bytes into `buffer` at
@@ -24,14 +30,16 @@ export const maxReservedBytes = pieceBytes;
  * being sent unnoticed.
  */
 export class Output {
-  buffer: Buffer = Buffer.allocUnsafeSlow(pieceBytes * 2);
+  buffer: Buffer = Buffer.allocUnsafeSlow(firstBufferBytes);
   position = 0;
   #full: Buffer[] = [];
   readonly #spare: Buffer[] = [];
 
   /** Makes space for `bytes` (at most {@link maxReservedBytes}) more bytes at `position`. May replace `buffer`. */
   reserve(bytes: number): void {
-    if (this.position + bytes > this.buffer.length) this.#cut();
+    if (this.position + bytes <= this.buffer.length) return;
+    if (this.buffer.length < bufferBytes) this.#enlarge();
+    else this.#cut();
   }
 
   /** Writes text as UTF-8; lone surrogates become U+FFFD. For headers and other short strings, not for cells. */
@@ -63,14 +71,20 @@ export class Output {
 
   /** Returns a written chunk, so its memory is reused and peak memory stays constant. */
   recycle(piece: Buffer): void {
-    if (piece.buffer.byteLength === pieceBytes * 2 && this.#spare.length < 4)
-      this.#spare.push(Buffer.from(piece.buffer));
+    if (piece.buffer.byteLength === bufferBytes && this.#spare.length < 4) this.#spare.push(Buffer.from(piece.buffer));
+  }
+
+  /** Replaces the first buffer. */
+  #enlarge(): void {
+    const larger = this.#spare.pop() ?? Buffer.allocUnsafeSlow(bufferBytes);
+    this.buffer.copy(larger, 0, 0, this.position);
+    this.buffer = larger;
   }
 
   /** `next`: the new buffer; default: a large one. */
   #cut(next?: Buffer): void {
     if (this.position > 0) this.#full.push(checked(this.buffer.subarray(0, this.position)));
-    this.buffer = next ?? this.#spare.pop() ?? Buffer.allocUnsafeSlow(pieceBytes * 2);
+    this.buffer = next ?? this.#spare.pop() ?? Buffer.allocUnsafeSlow(bufferBytes);
     this.position = 0;
   }
 }

@@ -77,8 +77,9 @@ export class CsvScanner {
   scan(bytes: Buffer, from: number, limit: { width: number; maxRows: number; last: boolean }): number {
     const { width, maxRows, last } = limit;
     const wanted = width === 0 ? 1 : maxRows;
-    // A row with too many cells writes past the end, which typed arrays ignore; it's rejected at its end.
-    this.spans = new Int32Array(2 * (width === 0 ? maxColumns : maxRows * width));
+    // A row of `n` bytes has at most `n + 1` cells. Typed arrays ignore writes past the end, so a row with too many
+    // cells is rejected at its end.
+    this.spans = new Int32Array(2 * (width === 0 ? Math.min(maxColumns, bytes.length - from + 1) : maxRows * width));
     this.lines = new Int32Array(wanted);
     this.rows = 0;
     this.#escaped = [];
