@@ -10,6 +10,7 @@ import { checkBatch, checkColumns } from '../sdk/batch-contract.ts';
 import type { Column } from '../sdk/column.ts';
 import type { AttemptFacts, ConnectorLog, Extraction, LogIn, Range } from '../sdk/connector.ts';
 import type { TokenSource } from '../sdk/oauth.ts';
+import { makeScratch } from './make-scratch.ts';
 import { ScratchWatch } from './scratch-watch.ts';
 import { scratchProblem } from './spool-problem.ts';
 import { StallTimer } from './stall-timer.ts';
@@ -23,7 +24,7 @@ export interface SourceReaderOptions {
   readonly extract: Extract;
   /** Folder of the config file. */
   readonly folder: string;
-  /** Private folder of this run. */
+  /** Private folder of this run, created when the connector first uses it. */
   readonly scratch: string;
   readonly signal: AbortSignal;
   readonly clock: Clock;
@@ -192,7 +193,7 @@ export class SourceReader {
     const warn = (warning: RunWarning) => this.#warn(warning);
     const { query, timezone } = extract;
     const context = {
-      ...{ source: options, query, folder, scratch, signal: this.#stop.signal, log, alive, warn },
+      ...{ source: options, query, folder, signal: this.#stop.signal, log, alive, warn },
       login,
       timezone,
       logicalAt,
@@ -200,7 +201,17 @@ export class SourceReader {
       range,
       attemptFacts,
     };
-    const open = (logIn: LogInContext) => Promise.try(() => connector.extract({ ...context, ...logIn }));
+    const open = (logIn: LogInContext) =>
+      Promise.try(() =>
+        connector.extract({
+          ...context,
+          ...logIn,
+          // Created on first use: most sources don't need it.
+          get scratch() {
+            return makeScratch(scratch);
+          },
+        }),
+      );
     return guard === undefined ? open({}) : guard({ signal: this.#stop.signal, login }, open);
   }
 

@@ -2,8 +2,8 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { StagedRanges } from '../kept-rows/manifest.ts';
 import { MergeRun, type MergeRunOptions } from '../kept-rows/merge-run.ts';
-import { makeFolder } from '../lib/make-folder.ts';
 import { Problem } from '../lib/problem.ts';
+import { makeScratch } from './make-scratch.ts';
 import { SourceReader, type SourceReaderOptions } from './source.ts';
 import { spoolProblem } from './spool-problem.ts';
 
@@ -26,8 +26,7 @@ export async function stageRange(
   const { extract, set, clock } = given;
   const { write: rule, timezone: zone = 'UTC' } = extract;
   if (rule === undefined) throw new Error('only jobs that keep their rows can be backfilled');
-  const scratch = join(set.folder, set.run, 'scratch');
-  makeFolder(scratch, 0o700);
+  const scratch = makeScratch(join(set.folder, set.run, 'scratch'));
   const { columns, next } = set.current;
   const { staged = { id: set.run, columns, next: next + farAhead, segments: [] } } = set;
   const source = new SourceReader({ ...given, scratch });

@@ -7,7 +7,6 @@ import { Output } from '../formats/output.ts';
 import type { Manifest } from '../kept-rows/manifest.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { DiskSpace } from '../lib/disk-space.ts';
-import { makeFolder } from '../lib/make-folder.ts';
 import { toProblem } from '../lib/problem.ts';
 import type { RunWarning } from '../lib/run-warnings.ts';
 import type { Batch } from '../sdk/batch.ts';
@@ -15,9 +14,9 @@ import type { Column } from '../sdk/column.ts';
 import type { AttemptFacts, ConnectorLog } from '../sdk/connector.ts';
 import type { TokenSource } from '../sdk/oauth.ts';
 import { Chain } from './chain.ts';
+import { makeScratch } from './make-scratch.ts';
 import { type KeptRowsOptions, MergedSource, type RowSource } from './merged-source.ts';
 import { type SourceEnd, SourceReader } from './source.ts';
-import { spoolProblem } from './spool-problem.ts';
 import { tempFilePrefix } from './temp-file-owner.ts';
 
 /** Destination of encoded bytes. */
@@ -75,7 +74,7 @@ export interface StreamProgress {
 /** Extracts, transforms and encodes all rows, and writes the bytes to the sink. */
 export async function streamRows(given: StreamRowsOptions): Promise<StreamProgress> {
   given.signal.throwIfAborted();
-  const scratch = await makeScratch(given);
+  const scratch = join(given.spool, `${tempFilePrefix()}${given.run}.scratch`);
   const source = new SourceReader({ ...given, scratch });
   const carrier = new RowStreamer(given, { source, scratch });
   try {
@@ -86,22 +85,12 @@ export async function streamRows(given: StreamRowsOptions): Promise<StreamProgre
   }
 }
 
-/** Most sources leave the scratch folder empty. */
+/** Most sources need no scratch folder, or leave it empty. */
 async function clearScratch(scratch: string): Promise<void> {
   try {
     rmdirSync(scratch);
-  } catch {
-    await rm(scratch, { recursive: true, force: true });
-  }
-}
-
-async function makeScratch({ spool, run }: StreamRowsOptions): Promise<string> {
-  const scratch = join(spool, `${tempFilePrefix()}${run}.scratch`);
-  try {
-    makeFolder(scratch, 0o700);
-    return scratch;
   } catch (error) {
-    throw spoolProblem(error, spool);
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') await rm(scratch, { recursive: true, force: true });
   }
 }
 
@@ -119,7 +108,8 @@ class RowStreamer {
     const { extract, keptRows, clock, asOf = clock.now(), room } = given;
     const { write: rule, timezone: zone = 'UTC' } = extract;
     if (keptRows === undefined || rule === undefined) return;
-    this.#merged = new MergedSource(source, { ...keptRows, rule, scratch, asOf, zone, room }, () => this.#report());
+    const options = { ...keptRows, rule, scratch: makeScratch(scratch), asOf, zone, room };
+    this.#merged = new MergedSource(source, options, () => this.#report());
   }
 
   async run(): Promise<StreamProgress> {

@@ -77,7 +77,7 @@ export function logInBy<T>(
 export interface ExtractContext<S extends OptionSet, Q extends OptionSet> extends SourceContext<S> {
   /** The job's `query`: validated, with defaults filled in. */
   readonly query: OptionValues<Q>;
-  /** A private, empty folder for this run; deleted when the run ends. */
+  /** A private, empty folder for this run; created on first use and deleted when the run ends. */
   readonly scratch: string;
   /**
    * Resets the runner's stall timer even if there are no rows yet, for example after each page. Without it, a long wait

@@ -353,4 +353,15 @@ describe('the scratch folder', () => {
     expect(seen).toHaveLength(2);
     expect(seen.filter((path) => existsSync(path))).toEqual([]);
   });
+
+  it("isn't created for a source that doesn't use it", async () => {
+    let during: string[] | undefined;
+    const connector = connectorOf(async function* () {
+      during = readdirSync(given.spool);
+      yield batchOf(columns, [[1, 'a']]);
+    });
+    const { given } = rig(extractOf(connector));
+    await sealedRun(given);
+    expect(during).toEqual([]);
+  });
 });

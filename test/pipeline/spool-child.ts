@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import csv from '../../src/formats/all/csv.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { Problem } from '../../src/lib/problem.ts';
@@ -57,7 +59,10 @@ const connector = defineConnector({
   source: {},
   query: {},
   check: async () => 'fine',
-  extract: async () => ({ columns, batches: generated(rows) }),
+  extract: async (context) => {
+    if (task === 'hang') await writeFile(join(context.scratch, 'page'), 'x');
+    return { columns, batches: generated(rows) };
+  },
 });
 
 try {
