@@ -1,53 +1,83 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** The slowest files, slowest first. */
+/**
+ * The slowest files of each project, slowest first. Those that mostly wait alternate with those that compute, because
+ * otherwise all workers would wait at first.
+ */
 const longest = [
-  'conformance/connectors',
-  'journey/blocked',
-  'connectors/ftp',
-  'simulate/simulate',
-  'journey/guards',
-  'journey/kept-rows',
-  'journey/crash',
-  'journey/state-locked',
   'daemon/retry/real-outages',
-  'journey/leaks',
-  'connectors/ftp-faults',
+  'simulate/simulate',
+  'conformance/connectors',
   'journey/memory',
+  'journey/blocked',
   'journey/hand-over',
-  'journey/faults',
-  'chaos/disk',
-  'journey/refused-login',
-  'chaos/kill-sync',
   'docs/command-lines',
-  'chaos/kill-retry',
-  'service/refresh-sources',
-  'journey/source',
+  'peers/silent-steps',
+  'cli/examples',
+  'fuzz/fuzz',
+  'connectors/ftp-faults',
+  'journey/guards',
+  'chaos/disk',
+  'connectors/ftp',
+  'journey/crash',
+  'journey/kept-rows',
+  'chaos/full-disk',
+  'journey/faults',
+  'journey/refused-login',
+  'journey/state-locked',
+  'chaos/kill-sync',
   'cli/commands',
+  'journey/leaks',
+  'connectors/ftp-families',
+  'schedule/calendar',
   'connectors/sftp-silent',
-  'journey/login',
-  'journey/secrets',
-  'daemon/alerting/alert-loop',
+  'service/refresh-sources',
+  'console/console',
   'daemon/login-holds/login-waits',
   'deploy/dockerfile',
-  'journey/backfill',
-  'daemon/login-holds/login-holds-servers',
-  'connectors/db-postgres',
+  'service/refresh-connectors',
+  'chaos/kill-retry',
   'connectors/db-chunks',
-  'service/kill',
-  'chaos/many',
+  'journey/quota',
+  'delivery/processes',
+  'journey/backfill',
+  'journey/secrets',
   'daemon/firing/clock',
   'connectors/db-cursor',
+  'chaos/state',
+  'connectors/facebook',
+  'cli/init',
+  'chaos/damage',
+  'journey/limits',
+  'journey/source',
+  'chaos/many',
+  'daemon/daemon',
+  'journey/explain',
+  'state/backup',
+  'journey/login',
+  'service/kill',
+  'chaos/lost-writes',
+  'delivery/deliver-attempts',
   'chaos/kill-decisions',
+  'daemon/login-holds/login-holds-servers',
+  'journey/agency',
+  'chaos/second',
+  'daemon/alerting/alert-loop',
+  'journey/retry-kill',
 ];
 
-/** Runs the slow files first, so that none of them runs alone at the end; a new checkout has no recorded durations. */
+/**
+ * Runs the slow files first, so that none of them runs alone at the end; a new checkout has no recorded durations.
+ * The projects of a config follow each other: a process that the files of one project share ends before a file of
+ * another one starts, and the next process would load all modules again.
+ */
 export class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const placeOf = ({ moduleId }: TestSpecification): number => {
       const place = longest.findIndex((name) => moduleId.endsWith(`/test/${name}.test.ts`));
       return place < 0 ? longest.length : place;
     };
-    return (await super.sort(files)).toSorted((one, other) => placeOf(one) - placeOf(other));
+    const projects = Map.groupBy(await super.sort(files), ({ project }) => project);
+    return [...projects.values()].flatMap((own) => own.toSorted((one, other) => placeOf(one) - placeOf(other)));
   }
 }
