@@ -56,7 +56,7 @@ beforeAll(async () => {
     ...own(toRefusal).map((step) => ({ life: 'refused', step }) as const),
     ...own(toPayload).map((step) => ({ life: 'accepted', step }) as const),
   ];
-}, 120_000);
+});
 
 it('a firing that waits for its login is recorded, and the next start removes the record', () => {
   expect(steps).toContainEqual({ life: 'refused', step: 'commit insert into deferred_firings #1' });

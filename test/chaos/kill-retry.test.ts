@@ -39,7 +39,7 @@ beforeAll(async () => {
   const all = await stepsOf(place);
   const firing = all.slice(all.indexOf('say run.started #1'), all.indexOf('say payload.delivered #1'));
   steps = firing.filter((step) => /^(commit|say) /.test(step) && !/heartbeat|owners|settings/.test(step));
-}, 120_000);
+});
 
 it('a retried firing consists of commits and events', () => {
   for (const step of [

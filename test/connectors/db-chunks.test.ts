@@ -176,7 +176,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'reading PostgreSQL in chunks', (s
     });
     await proxy.close();
     expect(await problemOf(countRows(batches))).toMatchObject({ family: 'try_later' });
-  }, 40_000);
+  });
 
   it('leaves no connection behind', async () => {
     const count = "select count(*)::int as n from pg_stat_activity where application_name = 'sluice'";

@@ -28,4 +28,4 @@ it('fails a login whose SSH server disconnects cleanly during the key exchange',
   };
   const signal = new AbortController().signal;
   expect((await problemOf(openSsh(login, signal))).code).toMatch(/^DB_SSH_/);
-}, 20_000);
+});

@@ -58,4 +58,4 @@ it('closes a tunnel whose server sends garbage and never disconnects', async () 
   proxy.say(Buffer.alloc(4096, 0xa5));
   await once(socket, 'close');
   expect(tunnel.fault()).toMatchObject({ code: 'DB_SSH_LOST', family: 'try_later' });
-}, 30_000);
+});

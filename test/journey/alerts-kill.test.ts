@@ -21,29 +21,25 @@ async function failingHome(world: World) {
 const idOf = ({ text }: Received): string => (JSON.parse(text) as { data: { id: string } }).data.id;
 
 describe('a process that is killed between a failure and its alert', () => {
-  it.for(seeds)(
-    'sends the alert once, or leaves that to the next process (seed %i)',
-    { timeout: 300_000 },
-    async (seed) => {
-      const world = await makeWorld({ serve: ['--no-limits'] });
-      const { home } = await failingHome(world);
-      const file = join(home.folder, 'steps');
-      const watched = { preload: ['die-at-step'], env: { STEPS_FILE: file, STEPS_UNDER: join(home.folder, 'state') } };
-      await home.sync(watched);
-      const all = (await readFile(file, 'utf8')).split('\n').filter(Boolean);
-      const steps = all.slice(all.findIndex((step) => step.includes('run.finished')));
-      expect(steps.some((step) => step.includes('alert.sending'))).toBe(true);
-      for (const step of handOf(seed, steps)) {
-        const { home: own, receiver } = await failingHome(world);
-        const env = { DIE_AT: step, STEPS_UNDER: join(own.folder, 'state') };
-        const killed = await own.sync({ preload: ['die-at-step'], env });
-        expect(killed.signal, step).toBe('SIGKILL');
-        await own.sync();
-        expect(new Set(receiver.got.map(idOf)).size, step).toBe(1);
-        expect(new Set(receiver.titles()), step).toEqual(new Set(['orders failed']));
-        // Sent twice only if the webhook accepted it and the process died before recording that.
-        expect(receiver.got.length, step).toBeLessThanOrEqual(2);
-      }
-    },
-  );
+  it.for(seeds)('sends the alert once, or leaves that to the next process (seed %i)', async (seed) => {
+    const world = await makeWorld({ serve: ['--no-limits'] });
+    const { home } = await failingHome(world);
+    const file = join(home.folder, 'steps');
+    const watched = { preload: ['die-at-step'], env: { STEPS_FILE: file, STEPS_UNDER: join(home.folder, 'state') } };
+    await home.sync(watched);
+    const all = (await readFile(file, 'utf8')).split('\n').filter(Boolean);
+    const steps = all.slice(all.findIndex((step) => step.includes('run.finished')));
+    expect(steps.some((step) => step.includes('alert.sending'))).toBe(true);
+    for (const step of handOf(seed, steps)) {
+      const { home: own, receiver } = await failingHome(world);
+      const env = { DIE_AT: step, STEPS_UNDER: join(own.folder, 'state') };
+      const killed = await own.sync({ preload: ['die-at-step'], env });
+      expect(killed.signal, step).toBe('SIGKILL');
+      await own.sync();
+      expect(new Set(receiver.got.map(idOf)).size, step).toBe(1);
+      expect(new Set(receiver.titles()), step).toEqual(new Set(['orders failed']));
+      // Sent twice only if the webhook accepted it and the process died before recording that.
+      expect(receiver.got.length, step).toBeLessThanOrEqual(2);
+    }
+  });
 });

@@ -117,7 +117,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a past range that is read again',
       await shop.sync();
       await shop.same();
     }
-  }, 200_000);
+  });
 
   it("is refused if the job can't be backfilled, with a message that says which jobs can", async () => {
     const shop = await open({ job: { write: 'replace' } });

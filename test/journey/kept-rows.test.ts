@@ -120,7 +120,6 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a job that reads only changes', (
 
   it.for(seeds)(
     'delivers everything even after a kill right before any durable step of a sync (seed %i)',
-    { timeout: 280_000 },
     async (seed) => {
       const shop = await open();
       await shop.put([1, 'one'], [2, 'two']);

@@ -237,7 +237,7 @@ describe('secrets in use, with servers that refuse and echo them', () => {
     return { canaries, home, env, collector, echo };
   }
 
-  it('appear in nothing that leaves a process: output, state, responses, traces', { timeout: 300_000 }, async () => {
+  it('appear in nothing that leaves a process: output, state, responses, traces', async () => {
     const { canaries, home, env, collector, echo } = await setUp();
     const commands = [
       'config show --json',

@@ -64,7 +64,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'memory', (server) => {
     expect(one.cli).toBeLessThan(mostMegabytes);
     expect(four.cli).toBeLessThan(Math.min(mostMegabytes, 1.5 * one.cli));
     expect(four.service).toBeLessThan(1.5 * one.service);
-  }, 300_000);
+  });
 
   const kinds: readonly { what: string; format?: Format; job?: object }[] = [
     { what: 'json', format: 'json' },
@@ -73,14 +73,10 @@ describeWithServer({ servers: 'PostgreSQL' }, 'memory', (server) => {
     { what: 'rows appended to kept ones', job: { write: { disposition: 'append' } } },
   ];
 
-  it.for(kinds)(
-    "use doesn't grow with the number of rows, with a heap of 96 MB: $what",
-    { timeout: 200_000 },
-    async (kind) => {
-      const world = await makeWorld({ serve: ['--upload-limit', String(sizeLimit)] });
-      const few = await carry(million / 5, { server: server(), world, ...kind });
-      const many = await carry(million, { server: server(), world, ...kind });
-      expect(many.cli).toBeLessThan(Math.min(mostMegabytes, 1.25 * few.cli));
-    },
-  );
+  it.for(kinds)("use doesn't grow with the number of rows, with a heap of 96 MB: $what", async (kind) => {
+    const world = await makeWorld({ serve: ['--upload-limit', String(sizeLimit)] });
+    const few = await carry(million / 5, { server: server(), world, ...kind });
+    const many = await carry(million, { server: server(), world, ...kind });
+    expect(many.cli).toBeLessThan(Math.min(mostMegabytes, 1.25 * few.cli));
+  });
 });

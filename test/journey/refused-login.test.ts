@@ -166,7 +166,7 @@ it('a process that is killed around the steps of a refused login sends the passw
     expect((await town.home.sync()).jobs, step).toMatchObject(held);
     expect(town.logins(), step).toBe(isKept ? 1 : 2);
   }
-}, 120_000);
+});
 
 it('a process that is killed around a due attempt has made it, or the next process makes it', async () => {
   const listed = await setUp();
@@ -184,7 +184,7 @@ it('a process that is killed around a due attempt has made it, or the next proce
     expect((await town.home.sync()).jobs, step).toMatchObject(held);
     expect(town.logins(), step).toBeLessThanOrEqual(2);
   }
-}, 120_000);
+});
 
 it('a process that is killed around the login that lifts a hold leaves no working login on hold', async () => {
   const heldSince = async () => {
@@ -209,7 +209,7 @@ it('a process that is killed around the login that lifts a hold leaves no workin
     ]);
     expect(holdsOf(town.home), step).toEqual([]);
   }
-}, 120_000);
+});
 
 it('a resume that is killed around its commit has either lifted the hold and recorded the user, or done nothing', async () => {
   const resume = ['sources', 'resume', 'files', '--why', 'unlocked'];
@@ -225,4 +225,4 @@ it('a resume that is killed around its commit has either lifted the hold and rec
     const isLifted = holdsOf(town.home).length === 0;
     expect((await town.home.sluice(['audit'])).stdout.includes('unlocked'), step).toBe(isLifted);
   }
-}, 120_000);
+});

@@ -54,5 +54,4 @@ it.each([
     // A process that doesn't exit by itself is ended by a signal.
     expect(await running.ended).toMatchObject({ code: 143, signal: null });
   },
-  150_000,
 );

@@ -20,7 +20,7 @@ it('a login ends although the browser keeps an unused connection open', async ()
   expect(await waiting).toBe('redeemed');
   await closed;
   await expect.poll(servers).toBeLessThanOrEqual(before);
-}, 20_000);
+});
 
 /** Every address that starts with 127 is this machine's, but a listener on 127.0.0.1 uses only that one. */
 const elsewhere = '127.0.0.2';

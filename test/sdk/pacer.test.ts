@@ -114,7 +114,7 @@ it('a run that is stopped while the rate limit makes it wait releases its slot',
   await given;
   await behind;
   expect(order).toEqual(['a', 'c']);
-}, 30_000);
+});
 
 describe('a gauge', () => {
   type Gauge = NonNullable<Budget['gauges']>[number];

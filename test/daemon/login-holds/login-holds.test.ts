@@ -226,7 +226,7 @@ describe('a refused login', () => {
     expect(await open(gate, bank.source('wrong'))).toMatchObject(onHold);
     await close();
     await store.close();
-  }, 90_000);
+  });
 
   it('with a secret in a file is compared with what the file contains now', async () => {
     const { store, bank, gate } = await setUp();

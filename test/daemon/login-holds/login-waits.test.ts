@@ -89,7 +89,7 @@ it('jobs with a refused login wait, are reported, and run once an attempt succee
   expect(bank.refused).toHaveLength(1);
   const after = await readConditions(config, runtime.store, { clock });
   expect(after.filter(({ level }) => level === 'error')).toEqual([]);
-}, 180_000);
+});
 
 it.each(['stopped', 'killed'] as const)(
   'a reload with the right secret runs the waiting jobs, and a %s daemon leaves them to its next start',
@@ -114,5 +114,4 @@ it.each(['stopped', 'killed'] as const)(
     await second.hear('payload.delivered', { job: 'refunds' });
     expect(bank.refused).toHaveLength(1);
   },
-  180_000,
 );

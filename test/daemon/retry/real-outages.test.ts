@@ -57,7 +57,6 @@ describeWithServer({ servers: ['PostgreSQL', 'MariaDB'] }, 'a stopped database',
       await server(kind).kill();
       await live({ real, ms, back: () => server(kind).restart(), code: 'DB_UNREACHABLE' });
     },
-    120_000,
   );
 
   it("gets one probe at a time from 100 jobs, and all of them read it within one wait after it's back", async () => {
@@ -81,7 +80,7 @@ describeWithServer({ servers: ['PostgreSQL', 'MariaDB'] }, 'a stopped database',
     await real.pass(longestWait + minute);
     const states = (await runtime.store.runs.lasts()).map(({ state }) => state);
     expect(states).toEqual(Array.from({ length: 100 }, () => 'delivered'));
-  }, 120_000);
+  });
 
   it("counts one wrong password from 100 jobs that fire every 15 minutes, and doesn't lock the account", async () => {
     const { host, port, user, password, database } = server('MariaDB');
@@ -101,7 +100,7 @@ describeWithServer({ servers: ['PostgreSQL', 'MariaDB'] }, 'a stopped database',
     const right = await mysql.createConnection({ host, port, user: 'etl', password: 'right', database });
     expect((await right.query('select 1 as x'))[0]).toEqual([{ x: 1 }]);
     await right.end();
-  }, 120_000);
+  });
 });
 
 describe('an unavailable FTP server', () => {
@@ -135,7 +134,7 @@ describe('an unavailable FTP server', () => {
     door.isShut = false;
     await real.pass(longestWait + minute);
     expect(new Set((await runtime.store.runs.lasts()).map(({ state }) => state))).toEqual(new Set(['delivered']));
-  }, 120_000);
+  });
 });
 
 describe('an unavailable token endpoint', () => {

@@ -42,7 +42,7 @@ it('an unavailable source is reported with its start, the number of waiting jobs
   bank.isAway = false;
   await pass(hour);
   expect(await read()).toMatchObject({ state: 'usable' });
-}, 60_000);
+});
 
 it('a source whose jobs all failed permanently is not called usable', async () => {
   const { bank, pass, read } = await openSource();
@@ -51,4 +51,4 @@ it('a source whose jobs all failed permanently is not called usable', async () =
   const { state, trouble } = await read();
   expect(trouble).toMatchObject({ kind: 'failing', waiting: [], next_at: noon + 24 * hour, code: 'BANK_AWAY' });
   expect(state).toContain('failing since ');
-}, 60_000);
+});
