@@ -138,7 +138,7 @@ function shownLines(detail: Detail | undefined, now: number): string[] {
   if (detail?.shows_nothing === true) return [line('dashboard', 'shows no data from this config yet')];
   const asOf = detail?.shows_as_of;
   if (asOf === undefined) return [];
-  const doubt = detail?.in_doubt === true ? ', possibly newer: it is not known whether a later upload arrived' : '';
+  const doubt = detail?.in_doubt === true ? ', possibly newer: it is unknown whether a later upload arrived' : '';
   const age = `${durationText(Math.max(0, now - asOf))} old`;
   return [line('dashboard', `shows data as of ${instantText(asOf)}, ${age}${doubt}`)];
 }

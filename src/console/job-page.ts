@@ -25,7 +25,7 @@ export function jobBody({ explanation, runs, waiting, now }: JobPageOptions): Ht
     shows_as_of === undefined
       ? html`no data delivered from this state folder`
       : html`data as of ${instant(shows_as_of, now)}`;
-  const doubt = in_doubt === true ? ', possibly newer: it is not known whether a later upload arrived' : '';
+  const doubt = in_doubt === true ? ', possibly newer: it is unknown whether a later upload arrived' : '';
   return html`<h1>${job}: ${verdict}</h1>
 <dl>${fix === undefined ? undefined : html`<dt>fix</dt><dd>${fixing(fix)}</dd>`}
 ${instance === undefined ? undefined : html`<dt>target</dt><dd>instance ${word(instance)}</dd><dt>shows</dt><dd>${shows}${doubt}</dd>`}

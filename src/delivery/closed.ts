@@ -17,7 +17,8 @@ export function closedProblem(closed: Closed, destination: string, now: number):
   const rest = { where: { destination, stage: 'deliver' }, retryAfterMs: Math.max(0, closed.until - now) };
   if (closed.why === 'quota') {
     const message = `Today's requests are used up; owed payloads wait until ${at}`;
-    const next = 'nothing is lost; "sluice plan" shows how much each job needs, and what would make it fit';
+    const next =
+      'nothing is lost; "sluice plan" shows how many requests each job needs and how to stay within the allowance';
     return new Problem({ code: 'QUOTA_SPENT', family: 'quota', message, next, ...rest });
   }
   if (closed.why === 'slots') {

@@ -54,7 +54,7 @@ describe('sluice explain', () => {
     expect(delivered.because[0]?.message).toMatch(/^run \S+ was delivered \(1 row\)$/);
     expect(delivered.next?.message).toContain('no schedule');
     await home.sync();
-    expect((await explain(world.instances.csv)).verdict).toBe('up to date, nothing new at the source');
+    expect((await explain(world.instances.csv)).verdict).toBe('up to date, nothing new in the source');
     const { stdout } = await home.sluice(['explain', 'orders']);
     expect(stdout).toMatch(/orders: up to date.*\n +target +instance [0-9a-f]{32}\n +shows +data as of .* old\n/);
   });
@@ -126,7 +126,7 @@ describe('sluice explain', () => {
     await home.config(config({ api_key: 'f'.repeat(40) }));
     await home.sync();
     expect(await explain()).toMatchObject({ verdict: 'credentials refused', because: [{ code: 'LOGIN_NEEDED' }, {}] });
-    expect((await explain()).fix).toContain('or grant its user the permission; then sluice sync orders');
+    expect((await explain()).fix).toContain('or grant the missing permission to its user; then sluice sync orders');
     await home.config(config({ requests_per_day: 1, name: undefined }));
     await home.sync();
     await home.write('orders.csv', 'id,total\n1,9.50\n2,1.00\n');
@@ -149,7 +149,7 @@ describe('sluice explain', () => {
     await home.sync();
     const gone = await explain();
     expect(gone).toMatchObject({ verdict: 'dead', because: [{ code: 'DELIVERY_NOT_FOUND' }, {}] });
-    expect(gone.fix).toBe('sluice apply --yes recreates the data source; then sluice sync orders');
+    expect(gone.fix).toBe('recreate the data source with "sluice apply --yes"; then sluice sync orders');
     await home.sluice(['apply', '--yes']);
     expect((await home.sync()).jobs).toMatchObject([{ state: 'delivered' }]);
     expect((await explain()).verdict).toBe('up to date');

@@ -45,7 +45,7 @@ function textOf(
     shows_as_of === undefined
       ? 'no data delivered from this state folder'
       : `data as of ${instantText(shows_as_of)}, ${durationText(Math.max(0, now - shows_as_of))} old`;
-  const shown = `${age}${in_doubt === true ? ', possibly newer: it is not known whether a later upload arrived' : ''}`;
+  const shown = `${age}${in_doubt === true ? ', possibly newer: it is unknown whether a later upload arrived' : ''}`;
   const line = (title: string, text: string): string => `  ${title.padEnd(9)}${printable(text)}`;
   return [
     `${job}: ${verdict}`,

@@ -170,9 +170,9 @@ class Scan {
       if (close < 0) {
         this.#reports.add({
           code: 'CONFIG_VARIABLE',
-          message: `A variable that starts with "\${" is not closed with "}"`,
+          message: `A variable that starts with "\${" has no closing "}"`,
           within: text.slice(open),
-          next: `close it, or write "$\${" for the literal text`,
+          next: `add the closing "}", or write "$\${" for a literal "\${"`,
         });
         return text;
       }
@@ -266,7 +266,7 @@ class Scan {
         within,
         next:
           (error as NodeJS.ErrnoException).code === 'EACCES'
-            ? `make the file and its parent folders readable for the user ID ${process.getuid?.() ?? '?'}`
+            ? `give user ID ${process.getuid?.() ?? '?'} read access to the file and its parent folders`
             : `paths are relative to the config's folder, ${this.#settings.folder}`,
       };
       if (!this.#settings.withoutSecrets) return this.#fault(fault);

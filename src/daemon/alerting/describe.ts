@@ -35,7 +35,7 @@ export async function describe(
   if (kind === 'disk') {
     const holds = (await reportDisk(config, store))?.holds ?? [];
     const next = {
-      message: 'owed payloads are still sent; runs that fail for lack of space are repeated on schedule',
+      message: 'owed payloads are still sent; jobs whose runs fail for lack of space run again on schedule',
     };
     return { next, fix: roomAdvice(holds) ?? 'sluice doctor' };
   }
@@ -49,15 +49,16 @@ export async function describe(
   }
   if (kind === 'source') {
     const advice = (await readChecks(store)).get(name)?.trouble?.next;
-    const next = { message: 'it is checked again within 15 minutes; runs also try it on schedule' };
+    const next = { message: 'it is checked again within 15 minutes; scheduled runs also try to read it' };
     return { next, fix: advice ?? 'sluice check --connect' };
   }
-  if (kind === 'account') return { fix: '"sluice plan" shows how much each job needs, and what would make it fit' };
+  if (kind === 'account')
+    return { fix: '"sluice plan" shows how many requests each job needs and how to stay within the allowance' };
   if (occasion === 'unsent') {
     const next = { message: 'the daemon keeps retrying; owed payloads are sent as soon as the service accepts them' };
     return { next, fix: 'to see the cause, run "sluice check --connect"' };
   }
-  if (kind === 'destination') return { fix: `fix the credentials of destination ${name}; owed payloads are sent then` };
+  if (kind === 'destination') return { fix: `fix the credentials of destination ${name}; owed payloads are then sent` };
   if (kind === 'login') {
     const source = [...config.sources.values()].find(({ login }) => login?.name === name);
     return { fix: loginCommand(source?.name ?? name) };

@@ -41,7 +41,7 @@ function unsupported(id: string): Problem {
   return new Problem({
     code: 'DISCOVER_UNSUPPORTED',
     family: 'config',
-    message: `The connector ${id} can't list what a source offers`,
+    message: `The ${id} connector can't list the datasets of a source`,
     next: `sluice connectors describe ${id}`,
   });
 }

@@ -42,7 +42,7 @@ export async function tryColumns(job: Job, given: CheckSourceOptions): Promise<C
     given.signal.throwIfAborted();
     const problem = toProblem(thrown, { code: 'CHECK_THREW', family: 'bug' }).at({ job: job.name });
     if (problem.code !== 'SOURCE_STALLED') return { problem };
-    return { message: `columns unknown: timeout of the query after ${patienceMs / 1000} s` };
+    return { message: `columns unknown: the query timed out after ${patienceMs / 1000} s` };
   }
 }
 

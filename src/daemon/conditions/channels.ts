@@ -10,8 +10,8 @@ export async function findFailingChannels({ config, store, overview }: Snapshot)
     if (problem === undefined || type === undefined) return [];
     const what =
       type === 'heartbeat'
-        ? `the heartbeat ${channel} fails: ${problem}`
-        : `the alert channel ${channel} fails: ${problem}; ${countOf(waiting, 'message waits', 'messages wait')}`;
+        ? `the ${channel} heartbeat fails: ${problem}`
+        : `the ${channel} alert channel fails: ${problem}; ${countOf(waiting, 'message is waiting', 'messages are waiting')}`;
     const fix = `sluice alerts test ${channel}`;
     return [
       { subject: `channel:${channel}`, kind: 'channel', level: 'error', since: overview.now, what, jobs: [], fix },

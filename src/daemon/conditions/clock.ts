@@ -8,7 +8,7 @@ const openMs = 60 * 60_000;
 export async function findClockSet({ store, overview }: Pick<Snapshot, 'store' | 'overview'>): Promise<Condition[]> {
   const set = await readClockSet(store);
   if (set === undefined || Math.abs(overview.now - set.at) >= openMs) return [];
-  const what = `the machine's clock was ${clockSetText(set.by)}; jobs may have run twice, or late`;
+  const what = `the machine's clock was ${clockSetText(set.by)}; jobs may have run twice or late`;
   const fix = 'synchronize the clock with a time server: timedatectl set-ntp true; then sluice doctor';
   return [{ subject: 'clock', kind: 'clock', level: 'warning', since: set.at, what, jobs: [], fix }];
 }

@@ -59,7 +59,7 @@ function shortOf(
   const { now } = ground.overview;
   const { used, limit: whole, day, turns_at, spent_until } = account;
   const limit = scheduledLimit(account, ground);
-  const reserve = limit < whole ? `, ${countText(whole - limit)} of them reserved for manual runs` : '';
+  const reserve = limit < whole ? ` (${countText(whole - limit)} are reserved for manual runs)` : '';
   const said = `${countText(used)} of ${countText(whole)} requests used on ${day}${reserve}`;
   const turns = `the allowance resets at ${easternText(turns_at, now)}`;
   const affected = jobsOf(account, ground);
@@ -71,18 +71,18 @@ function shortOf(
       since: now,
       what,
       jobs,
-      fix: '"sluice plan" shows how much each job needs, and what would make it fit',
+      fix: '"sluice plan" shows how many requests each job needs and how to stay within the allowance',
     },
   ];
   if (spent_until !== undefined || used >= limit) {
     const who = spent_until === undefined ? '' : '; the service reports that none are left';
-    return short('error', `${said}${who}; ${turns}, owed payloads wait and are sent then`, affected);
+    return short('error', `${said}${who}; owed payloads wait until ${turns}`, affected);
   }
   const { endsAt, throttled = 0 } = shortage ?? {};
   if (endsAt !== undefined && endsAt < turns_at) {
     return short(
       'warning',
-      `${said}; at this rate, they run out at about ${easternText(endsAt, now)}, ${turns}`,
+      `${said}; at this rate, they run out at about ${easternText(endsAt, now)}; ${turns}`,
       affected,
     );
   }

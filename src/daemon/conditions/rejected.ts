@@ -47,7 +47,7 @@ function heldBack({ message, code, owed_at, run }: OutboxRow) {
 }
 
 function died({ message, code, settled_at, owed_at }: OutboxRow) {
-  const what = message ?? 'the service rejects the payload';
+  const what = message ?? 'the service rejected the payload';
   return { kind: 'dead' as const, since: settled_at ?? owed_at, what, ...codeOf(code) };
 }
 
@@ -65,7 +65,7 @@ function refusedBy(name: string, { rows, snapshot: { config } }: Stuck): Conditi
     what: `${rows[0]!.message ?? 'the credentials were refused'}; ${waitText(rows)}`,
     jobs: jobsOf(rows, config),
     code: 'LOGIN_NEEDED',
-    fix: `fix the credentials of destination ${name}, then sluice reload; owed payloads are sent then`,
+    fix: `fix the credentials of destination ${name}, then sluice reload; owed payloads are then sent`,
   };
 }
 

@@ -48,7 +48,9 @@ function withoutDaemon({
       : [`${countText(overdue.length)} ${overdue.length === 1 ? 'job is' : 'jobs are'} overdue`]),
     ...(owing.length === 0
       ? []
-      : [`payloads of ${countText(owing.length)} ${owing.length === 1 ? 'job' : 'jobs'} are not being sent`]),
+      : [
+          `${owing.length === 1 ? '1 job has payloads' : `${countText(owing.length)} jobs have payloads`} that are not being sent`,
+        ]),
   ];
   const what = `no daemon is running on this state folder: ${parts.join(', ')}`;
   return [{ subject: 'daemon', kind: 'daemon', level: 'error', since, what, jobs: names, fix: 'sluice run' }];

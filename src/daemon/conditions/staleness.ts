@@ -109,8 +109,8 @@ function conditionOf(
   const limit = durationText(staleAt - from);
   const what =
     at === undefined
-      ? `nothing has been delivered since the job was added, ${instantText(from)}`
+      ? `nothing has been delivered since the job was added at ${instantText(from)}`
       : `the newest data is from ${instantText(at)}; the limit is ${limit}`;
-  const fix = `sluice history ${name} shows its runs; then sluice sync ${name}`;
+  const fix = `"sluice history ${name}" shows its runs; fix the cause; then sluice sync ${name}`;
   return { subject: `job:${name}`, kind: 'stale', level: 'error', since: staleAt, what, jobs: [name], fix };
 }

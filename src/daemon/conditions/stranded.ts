@@ -11,7 +11,7 @@ export function findStranded({ overview, config }: Pick<Snapshot, 'overview' | '
   const groups = Map.groupBy(orphans, ({ job, destination }) => JSON.stringify([job, destination]));
   return [...groups.values()].map((rows): Condition => {
     const { job, destination } = rows[0]!;
-    const owed = `${countOf(rows.length, 'payload is', 'payloads are')} owed by job ${job}`;
+    const owed = `job ${job} owes ${countOf(rows.length, 'payload')}`;
     const isDeliverable = destinations.has(destination);
     return {
       subject: `stranded:${job} ${destination}`,
@@ -23,8 +23,8 @@ export function findStranded({ overview, config }: Pick<Snapshot, 'overview' | '
         : `${owed} to destination ${destination}, which is not in the config`,
       jobs: jobs.has(job) ? [job] : [],
       fix: isDeliverable
-        ? 'no action needed: the daemon and "sluice sync" deliver it'
-        : `add the destination ${destination} to the config again, then sluice reload`,
+        ? 'no action needed: the daemon or "sluice sync" will deliver them'
+        : `add destination ${destination} to the config again, then sluice reload`,
     };
   });
 }

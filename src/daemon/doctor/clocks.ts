@@ -67,7 +67,7 @@ export function clockFinding(
   const unsure = (ended - began) / 2 + halfSecondMs;
   const far = durationText(Math.abs(skew));
   if (Math.abs(skew) - unsure <= mostSkewMs)
-    return good('clock', `matches the clock of ${name} within ${durationText(unsure)}`);
+    return good('clock', `matches the clock of ${name} to within ${durationText(unsure)}`);
   const message = `this machine's clock is ${far} ${skew > 0 ? 'ahead of' : 'behind'} the clock of ${name}`;
   return bad('clock', message, 'synchronize the clock with a time server: timedatectl set-ntp true');
 }

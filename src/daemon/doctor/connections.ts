@@ -18,7 +18,7 @@ export async function examineConnections(config: Config, signal: AbortSignal): P
     const sources = looks.map(({ name, message, problem }) =>
       problem === undefined
         ? good('source', `${name}: ${message}`)
-        : bad('source', `${name}: ${problem.message}`, problem.next ?? 'sluice check --connect shows details'),
+        : bad('source', `${name}: ${problem.message}`, problem.next ?? 'for details, run "sluice check --connect"'),
     );
     return [...sources, ...clocks];
   } finally {

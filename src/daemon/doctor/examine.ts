@@ -80,8 +80,8 @@ function examineSecretFiles({ file, folder }: Config): Finding[] {
 
 function examinePayloads(missing: readonly string[]): Finding[] {
   if (missing.length === 0) return [];
-  const message = `${missing.length} owed payloads are missing or damaged on disk, first ${missing[0]}`;
-  return [bad('payloads', message, 'run the jobs again: sluice sync; then check the disk')];
+  const message = `${missing.length} owed payloads are missing or damaged on disk; the first is ${missing[0]}`;
+  return [bad('payloads', message, 'run "sluice sync" to run the jobs again, then check the disk')];
 }
 
 function examineState(config: Config, now: number): Finding[] {
@@ -100,7 +100,7 @@ function examineState(config: Config, now: number): Finding[] {
 function storeFinding({ integrity, unread, schema, newest, isOther }: Inspection): Finding {
   if (unread !== undefined) return bad('database', `cannot be read: ${unread.message}`, unread.next ?? unread.code);
   if (integrity !== 'ok')
-    return bad('database', `it is damaged: ${integrity}`, 'sluice restore FOLDER --replace, from a backup');
+    return bad('database', `it is damaged: ${integrity}`, 'restore a backup: sluice restore FOLDER --replace');
   if (schema > newest)
     return bad(
       'database',
@@ -110,7 +110,7 @@ function storeFinding({ integrity, unread, schema, newest, isOther }: Inspection
   if (isOther === true)
     return bad(
       'database',
-      `created by another build of Sluice: schema ${schema}, but with different tables`,
+      `created by another build of Sluice: the schema is also ${schema}, but its tables differ`,
       'run that build until nothing is owed; then move the state folder away and start again',
     );
   const later =

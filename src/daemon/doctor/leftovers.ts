@@ -42,9 +42,9 @@ export function orphansFinding({
   first?: string | undefined;
 }): Finding {
   if (count === 0) return good('leftovers', 'no unused payloads or drafts');
-  const message = `${count} unreferenced ${count === 1 ? 'file' : 'files'} (${Math.ceil(bytes / 1e6)} MB), the first is ${first}`;
+  const message = `${count} unreferenced ${count === 1 ? 'file' : 'files'} (${Math.ceil(bytes / 1e6)} MB); the first is ${first}`;
   if (bytes < worthBytes) return good('leftovers', `${message}; the next start deletes them`);
-  return bad('leftovers', message, 'restart the daemon, or run any sluice sync: each start sweeps them');
+  return bad('leftovers', message, 'restart the daemon, or run "sluice sync": each start deletes them');
 }
 
 interface Found {

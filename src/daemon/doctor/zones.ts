@@ -2,7 +2,7 @@ import type { Config } from '../../config/config.ts';
 import { bad, type Finding, good } from './finding.ts';
 import '../../lib/temporal.ts';
 
-const fix = 'install a newer Node, which includes newer time zones';
+const fix = 'install a newer version of Node, which includes newer time zone data';
 const hour = 3_600_000;
 /** Zones with very different rules, checked in addition to those in the config. */
 const samples = ['America/New_York', 'Europe/Berlin', 'Australia/Lord_Howe', 'Asia/Kathmandu', 'UTC'];
@@ -31,15 +31,19 @@ export function zoneFinding(year: number, found: readonly (number | undefined)[]
   const same = expected.every((at, i) => at === found[i]);
   const version = process.versions.tz ?? 'unknown';
   return same
-    ? good('time zones', `New York changes its clocks as expected in ${year} (zones ${version})`)
-    : bad('time zones', `the daylight saving rules for New York are wrong in ${year} (zones ${version})`, fix);
+    ? good('time zones', `the daylight saving rules for New York are correct for ${year} (time zone data ${version})`)
+    : bad(
+        'time zones',
+        `the daylight saving rules for New York are wrong for ${year} (time zone data ${version})`,
+        fix,
+      );
 }
 
 /** Schedules and displayed times use different time-zone databases, which must agree around the next clock changes. */
 function examineCalendars(zones: readonly string[], now: number): Finding {
   const apart = zones.filter((zone) => instantsOf(zone, now).some((at) => !agree(zone, at)));
-  if (apart.length === 0) return good('calendars', `Temporal and Intl agree on ${zones.length} zones`);
-  return bad('calendars', `Temporal and Intl do not agree on the time in ${apart.join(', ')}`, fix);
+  if (apart.length === 0) return good('calendars', `Temporal and Intl agree on ${zones.length} time zones`);
+  return bad('calendars', `Temporal and Intl disagree about the time in ${apart.join(', ')}`, fix);
 }
 
 /** The instants to compare: now, and one hour before and after each of the next four changes. */

@@ -5,6 +5,6 @@ import type { OutboxRow } from '../../state/tables.ts';
 export function deadFix({ code, run }: OutboxRow, { name, target }: Job): string {
   if (code !== 'DELIVERY_NOT_FOUND') return `sluice dead send ${run}, after fixing the cause`;
   return target.kind === 'datasource'
-    ? `sluice apply --yes recreates the data source; then sluice sync ${name}`
+    ? `recreate the data source with "sluice apply --yes"; then sluice sync ${name}`
     : `set the job's target to the ID of an existing instance; then sluice sync ${name}`;
 }

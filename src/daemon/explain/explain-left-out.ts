@@ -103,6 +103,6 @@ function standingOf(job: string, overview: Overview): Link[] {
 
 function waitingLink(row: OutboxRow): Link {
   if (row.state === 'quarantined') return troubleOf(row, 'a guard quarantined the payload');
-  if (row.state === 'dead') return troubleOf(row, 'the service rejects the payload');
+  if (row.state === 'dead') return troubleOf(row, 'the service rejected the payload');
   return row.code === null ? owedAt(row) : troubleOf(row, hinderedBy(row));
 }

@@ -53,7 +53,7 @@ export const extracted = ({ as_of, run, row_count }: OutboxRow): Link => ({
 const words: Readonly<Record<RunRow['state'], string>> = {
   running: 'is in progress',
   retrying: 'is being retried',
-  owed: 'is done, its payload is owed',
+  owed: 'is done; its payload is owed',
   delivered: 'was delivered',
   unchanged: 'produced what the instance already shows',
   superseded: 'was superseded by newer data',

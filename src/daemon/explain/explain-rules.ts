@@ -77,8 +77,8 @@ function resuming(facts: Facts, until: number | undefined): Pick<RuleResult, 'ne
   if (until === undefined || nextAt === undefined) return { next: { message: 'nothing: a person must resume it' } };
   const isTrial = nextAt <= Math.max(until, now);
   const message = isTrial
-    ? 'the login is tried again; if it works, the job runs'
-    : 'runs on schedule, if the login works by then';
+    ? 'the login is retried; if it succeeds, the job runs'
+    : 'runs on schedule if the login works by then';
   return { next: { at: nextAt, message } };
 }
 
@@ -86,7 +86,7 @@ function refused({ waiting, runs, ...facts }: Facts): RuleResult | undefined {
   const row = waiting.find(({ state, code }) => state === 'owed' && code === 'LOGIN_NEEDED');
   if (row !== undefined) {
     const because = [troubleOf(row, 'the destination refuses the credentials'), extracted(row)];
-    const fix = `fix the credentials of destination ${row.destination}, or grant its user the permission; then sluice sync ${facts.job.name}`;
+    const fix = `fix the credentials of destination ${row.destination}, or grant the missing permission to its user; then sluice sync ${facts.job.name}`;
     return { verdict: 'credentials refused', because, ...upcoming(facts), fix };
   }
   const [last] = runs;
@@ -105,8 +105,8 @@ function running({ runningSince, runs }: Facts): RuleResult | undefined {
   const cancelled = whole === -1 ? former.length : whole;
   if (cancelled < 2) return { verdict: 'running', because, next };
   const message = `newer firings canceled ${countText(cancelled)} consecutive runs; none of them finished`;
-  const fix = former[0]?.next ?? 'choose another overlap for the schedule';
-  return { verdict: 'running, but never finishing', because: [...because, { message }], next, fix };
+  const fix = former[0]?.next ?? 'set another overlap policy for the schedule';
+  return { verdict: 'running, but runs never finish', because: [...because, { message }], next, fix };
 }
 
 function owed({ waiting, daemonSince, now, quotaUntil, ...facts }: Facts): RuleResult | undefined {
@@ -118,20 +118,23 @@ function owed({ waiting, daemonSince, now, quotaUntil, ...facts }: Facts): RuleR
   const at = Math.max(spent ?? row.next_attempt_at ?? now, now);
   const verdict = waitText(row, { spent, now });
   if (daemonSince === undefined) {
-    const later = '"sluice run" sends it then; "sluice plan" shows how much each job needs';
+    const later =
+      '"sluice run" sends it when the allowance resets; "sluice plan" shows how many requests each job needs';
     const now = `sluice run, or sluice sync ${facts.job.name}`;
     const fix = `no daemon is running on this state folder: ${spent === undefined ? now : later}`;
     return { verdict: `${verdict}, but no daemon is running`, because, fix };
   }
   const fix =
-    spent === undefined ? awaited(row) : '"sluice plan" shows how much each job needs, and what would make it fit';
+    spent === undefined
+      ? awaited(row)
+      : '"sluice plan" shows how many requests each job needs and how to stay within the allowance';
   return { verdict, because, next: { at, message: 'the daemon sends it' }, ...(row.code === null ? {} : { fix }) };
 }
 
 /** What a person can do about a payload that is retried automatically. */
 function awaited({ code }: OutboxRow): string {
   return code === 'RATE_LIMITED' || code === 'ACCOUNT_PAUSED' || code === 'SEND_SLOTS_BUSY'
-    ? 'no action needed: Sluice sends it after the wait; "sluice status" shows the requests of other programs'
+    ? 'no action needed: Sluice sends it after the wait; "sluice status" shows the requests made by other programs'
     : 'no action needed during an outage of the service; to see the cause, run "sluice check --connect"';
 }
 
@@ -139,7 +142,7 @@ function dead({ waiting, ...facts }: Facts): RuleResult | undefined {
   const row = waiting.findLast(({ state }) => state === 'dead');
   const [last] = facts.runs;
   if (row === undefined || (last !== undefined && last.id !== row.run)) return undefined;
-  const because = [troubleOf(row, 'the service rejects the payload'), extracted(row)];
+  const because = [troubleOf(row, 'the service rejected the payload'), extracted(row)];
   return {
     verdict: 'dead',
     because,
@@ -198,7 +201,7 @@ function late(facts: Facts): RuleResult | undefined {
   if (daemonSince === undefined) {
     const because = [due, { message: 'no daemon is running on this state folder' }, ended(last)];
     return {
-      verdict: 'late: no daemon is running',
+      verdict: 'late, no daemon is running',
       because,
       fix: `sluice run, or sluice sync ${job.name} once`,
     };
@@ -212,7 +215,7 @@ function late(facts: Facts): RuleResult | undefined {
 }
 
 const verdicts: Partial<Record<RunRow['state'], string>> = {
-  unchanged: 'up to date, nothing new at the source',
+  unchanged: 'up to date, nothing new in the source',
   discarded: 'older data: a person discarded the last result',
 };
 

@@ -25,7 +25,7 @@ interface FiringLoopOptions {
 }
 
 /** A constant string, because consecutive firings that are skipped for the same reason share one row in the history. */
-const loginReason = "its source's login was refused and is on hold; it runs when the login works";
+const loginReason = 'the login of its source was refused and is on hold; the job runs when the login works again';
 
 /** The main loop: takes due firings through the queue to their runs, and each run to its end. */
 export class FiringLoop {
@@ -59,7 +59,7 @@ export class FiringLoop {
     const fire = (firing: Firing): void => this.#notes.write(this.#admit(firing, true));
     this.#waiting = new WaitingFirings({
       ...{ clock, stop },
-      failed: (error) => this.#fault('the check of waiting firings failed', error),
+      failed: (error) => this.#fault('failed to check for waiting firings', error),
     });
     this.#loginWaits = new LoginWaits({
       ...{ gate, fire, stop, waiting: this.#waiting },

@@ -185,6 +185,6 @@ function cancelled(): Problem {
     code: 'RUN_CANCELLED',
     family: 'job',
     message: 'Canceled: a newer firing replaced this run',
-    next: 'to let runs finish, set another overlap in the schedule, or a longer interval',
+    next: 'to let runs finish, set another overlap policy or a longer interval in the schedule',
   });
 }

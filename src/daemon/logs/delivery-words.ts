@@ -24,13 +24,13 @@ export const deliveryWords: WordsOf<DeliveryEvents> = {
     facts: payload,
   },
   'payload.superseded': { says: 'Newer data for the same instance replaced it.', facts: payload },
-  'payload.unchanged': { says: 'The instance already has these bytes; they are not sent again.', facts: unborn },
+  'payload.unchanged': { says: 'The instance already has these bytes, so they are not sent again.', facts: unborn },
   'payload.refused': {
     says: 'The result was rejected (no rows, or too large) and is not sent.',
     facts: { ...unborn, ...trouble },
   },
   'payload.quarantined': {
-    says: 'A guard quarantined the result until a person decides.',
+    says: 'A guard quarantined the result; a person must decide about it.',
     facts: { ...payload, ...trouble, guards: 'the guards' },
   },
   'payload.approved': { says: 'A person approved a quarantined payload.', facts: { ...payload, ...by } },
@@ -45,7 +45,7 @@ export const deliveryWords: WordsOf<DeliveryEvents> = {
     facts: { ...payload, attempts: 'number of attempts', milliseconds },
   },
   'payload.repeated': {
-    says: 'Sent again, because an earlier upload had no response and might have arrived late.',
+    says: 'The payload is sent again because an earlier upload got no response and might have arrived late.',
     facts: { ...payload, milliseconds },
   },
   'payload.dead': { says: 'The service rejected the payload; a person must act.', facts: { ...payload, ...trouble } },
@@ -89,7 +89,7 @@ export const deliveryWords: WordsOf<DeliveryEvents> = {
       ...paying,
       day: 'the day in New York',
       used: 'all requests',
-      others: 'requests of other programs',
+      others: 'requests made by other programs',
       allowance: 'the allowance, if reported',
     },
   },

@@ -33,16 +33,16 @@ import {
 /** The documentation of every event. */
 export const eventWords: WordsOf<SluiceEvents> = {
   'run.started': {
-    says: 'A run, or another attempt of it, starts.',
+    says: 'A run starts, or another attempt of a run.',
     facts: {
       job,
       run,
       origin: '`schedule` or `person`',
-      attempt: 'number of the attempt, from the second on',
+      attempt: 'number of the attempt; absent for the first attempt',
     },
   },
   'run.retrying': {
-    says: 'An attempt failed with a transient error, and will be retried.',
+    says: 'An attempt failed with a transient error. The run will be retried.',
     facts: {
       job,
       run,
@@ -64,7 +64,7 @@ export const eventWords: WordsOf<SluiceEvents> = {
       bytes,
       requests: 'number of requests to the service',
       milliseconds: 'duration of all its attempts, including the waits between them',
-      attempts: 'number of attempts, if there were several',
+      attempts: 'number of attempts, if more than one',
       code,
       message,
       next,
@@ -92,7 +92,7 @@ export const eventWords: WordsOf<SluiceEvents> = {
     facts: { job, run, rows, bytes },
   },
   'extract.finished': {
-    says: 'All rows are read and encoded. If the payload must be sent, it is spooled next.',
+    says: 'All rows were read and encoded. If the payload must be sent, it is spooled next.',
     facts: { job, run, rows: 'rows before the transforms', bytes, milliseconds },
   },
   'extract.unchanged': {
@@ -129,7 +129,7 @@ export const eventWords: WordsOf<SluiceEvents> = {
   },
   'quota.short': {
     says: 'The daily allowance is not sufficient, even with throttling.',
-    facts: { ...paying, requests: 'number of missing requests', until },
+    facts: { ...paying, requests: 'number of requests by which the allowance falls short', until },
   },
   'token.asked': { says: 'A token request is sent to a vendor.', facts: { login, grant: 'the kind of grant' } },
   'token.answered': { says: 'The vendor returned a token.', facts: { login } },
@@ -155,16 +155,21 @@ export const eventWords: WordsOf<SluiceEvents> = {
   'firing.skipped': { says: 'Firings were skipped.', facts: { job, at, firings, reason } },
   'firing.waiting': { says: 'A firing waits until the previous run ends.', facts: { job, at, reason } },
   'firing.deferred': {
-    says: 'The disk is full or failing, so the firing starts no run. It fires again when the disk works.',
+    says: 'The disk is full or failing, so the firing starts no run. The job fires again when the disk works.',
     facts: { job, at, code, message },
   },
   'firing.throttled': {
-    says: 'A firing was skipped, because the job is throttled.',
+    says: 'A firing was skipped because the job is throttled.',
     facts: { job, at, reason },
   },
   'job.throttled': {
     says: 'The daily allowance is not sufficient: the job runs less often.',
-    facts: { job, every: 'only every nth firing runs; 0: none', message: 'the same as a sentence', until },
+    facts: {
+      job,
+      every: 'only every nth firing runs; 0 means that none runs',
+      message: 'the same as a sentence',
+      until,
+    },
   },
   'job.unthrottled': { says: 'The job runs on its normal schedule again.', facts: { job } },
   'alert.raised': {
@@ -211,7 +216,7 @@ export const eventWords: WordsOf<SluiceEvents> = {
   },
   'schedules.resumed': { says: 'The schedules run again.', facts: { message: 'the finding' } },
   'clock.set': {
-    says: "The machine's clock was changed by more than two seconds. Schedules use the new time.",
+    says: "The machine's clock was set forward or back by more than two seconds. Schedules use the new time.",
     facts: { seconds: 'the difference; negative if the clock was set back', message: 'the same as a sentence' },
   },
   'state.unwritable': {
@@ -223,7 +228,7 @@ export const eventWords: WordsOf<SluiceEvents> = {
     says: 'The daemon started.',
     facts: {
       version: 'version of Sluice',
-      commit: 'the commit, with `+changes` if files differed from it; `unknown` outside a checkout',
+      commit: 'the commit, with `+changes` if files differed from it; `unknown` if not built in a git checkout',
       node: 'version of Node',
       pid: 'process ID',
       config_sha256: 'hash of the config file',
@@ -233,7 +238,7 @@ export const eventWords: WordsOf<SluiceEvents> = {
     },
   },
   'daemon.outdated': {
-    says: 'Another package was installed; the daemon exits with 75, so that the service manager starts the new one.',
+    says: 'Another package was installed; the daemon exits with code 75, so that the service manager starts the new one.',
     facts: { code, message, seen: 'the installed version' },
   },
   'daemon.stopping': { says: 'The daemon is stopping.', facts: { reason } },

@@ -39,7 +39,7 @@ export const otherLines: readonly OtherLine[] = [
     line: 'process.blocked',
     level: 'error',
     facts: ['code', 'by', 'seconds', 'runs', 'stack'],
-    says: "The event loop was blocked; the process ends. `by` is `source`: after the next start, these sources are read last. `by` is `disk`: the state folder's disk caused it, not a source.",
+    says: "The event loop was blocked, so the process exits. If `by` is `source`, the sources of these runs are read last after the next start. If `by` is `disk`, the cause is the state folder's disk, not a source.",
   },
   { line: 'daemon.stopped', level: 'info', facts: [], says: 'The daemon stopped. This is the last line.' },
   {
@@ -65,13 +65,13 @@ export const otherLines: readonly OtherLine[] = [
     line: 'failed to reload the config',
     level: 'error',
     facts: ['error'],
-    says: 'With `on_start_error: retry`; it will be retried.',
+    says: 'Only with `on_start_error: retry`. Loading the config will be retried.',
   },
   {
     line: 'a run was interrupted because its process ended',
     level: 'warn',
     facts: ['job', 'run'],
-    says: 'Found at startup; the run starts again, once.',
+    says: 'Found at startup; the run is started again, but only once.',
   },
   {
     line: 'the report ordered by an earlier attempt no longer exists: ordering another one',
@@ -83,7 +83,7 @@ export const otherLines: readonly OtherLine[] = [
     line: 'a damaged payload was moved aside',
     level: 'error',
     facts: ['job', 'path'],
-    says: "At startup: the payload's file is missing or changed.",
+    says: "Found at startup: the payload's file is missing or was changed.",
   },
   {
     line: 'deleted unused files',
@@ -95,13 +95,13 @@ export const otherLines: readonly OtherLine[] = [
     line: 'failed to record a clock change',
     level: 'error',
     facts: ['error'],
-    says: 'With `clock.set`: no alert will be sent.',
+    says: 'Logged with `clock.set`; no alert will be sent.',
   },
   {
     line: 'failed to prune the history',
     level: 'error',
     facts: ['error'],
-    says: 'The history grows in the meantime; it will be retried.',
+    says: 'Pruning will be retried; until then, the history grows.',
   },
   { line: 'the timer failed', level: 'error', facts: ['error'], says: 'The schedules continue.' },
   {
@@ -135,8 +135,8 @@ export const otherLines: readonly OtherLine[] = [
     says: 'It will be retried within a minute.',
   },
   { line: 'failed to send alerts', level: 'error', facts: ['error'], says: 'They will be retried.' },
-  { line: 'the source checks failed', level: 'error', facts: ['error'], says: 'It will be retried.' },
-  { line: 'the check of waiting firings failed', level: 'error', facts: ['error'], says: 'It will be retried.' },
+  { line: 'the source checks failed', level: 'error', facts: ['error'], says: 'They will be retried.' },
+  { line: 'failed to check for waiting firings', level: 'error', facts: ['error'], says: 'It will be retried.' },
   {
     line: 'a source check failed',
     level: 'error',
@@ -156,7 +156,7 @@ export const otherLines: readonly OtherLine[] = [
     says: 'The collector does not accept them. Runs are not affected.',
   },
   {
-    line: 'the total changed while the pages were read: reading them a second time',
+    line: 'the total changed while the pages were read: reading them again',
     level: 'info',
     facts: ['job', 'run'],
     says: 'The data of a REST API changed while it was read.',
@@ -208,7 +208,7 @@ export const otherLines: readonly OtherLine[] = [
     line: 'symbolic links were skipped',
     level: 'info',
     facts: ['job', 'run', 'dangling', 'to_folders'],
-    says: 'Connector `ftp`: the numbers of broken links and of links to folders, which are not followed.',
+    says: 'Connector `ftp`: how many broken links were skipped, and how many links to folders, which are not followed.',
   },
   {
     line: 'retrying after a pause',

@@ -56,7 +56,7 @@ export class Counters {
     const counter = <const L extends string>(name: string, help: string, ...labelNames: L[]) =>
       new Counter({ name: `sluice_${name}_total`, help, labelNames, registers });
     this.#runs = counter('runs', 'Finished runs by job and outcome.', jobLabel, 'result');
-    this.#attempts = counter('attempts', 'Attempts that began, including the first one of each run.', jobLabel);
+    this.#attempts = counter('attempts', 'Attempts started, including the first attempt of each run.', jobLabel);
     this.#rows = counter('run_rows', 'Rows in the results of runs.', jobLabel);
     this.#runBytes = counter('run_bytes', 'Bytes in the results of runs.', jobLabel);
     this.#payloads = counter('payloads', 'Payloads by job and result.', jobLabel, 'result');
@@ -68,7 +68,11 @@ export class Counters {
       'account',
       'limit',
     );
-    this.#lineSeconds = counter('pacing_seconds', 'Seconds that requests waited in the send queue.', 'account');
+    this.#lineSeconds = counter(
+      'pacing_seconds',
+      'Time that requests waited in the send queue, in seconds.',
+      'account',
+    );
     this.#waits = counter('waits', 'Number of times that sending stopped, by reason.', 'account', 'reason');
     this.#skipped = counter('firings_skipped', 'Firings that were skipped.', jobLabel);
     this.#reloads = counter('config_reloads', 'Config reloads, accepted or refused.', 'result');

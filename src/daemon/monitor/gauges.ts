@@ -64,10 +64,10 @@ export class Gauges {
     this.#bytes = gauge('outbox_bytes', 'Bytes of owed payloads.', 'destination');
     this.#oldest = gauge('outbox_oldest_age_seconds', 'Age of the oldest owed payload.', 'destination');
     this.#allowance = gauge('quota_allowance_requests', 'Daily request allowance of the account.', 'account');
-    this.#left = gauge('quota_left_requests', 'Remaining requests of the day.', 'account');
+    this.#left = gauge('quota_left_requests', 'Requests remaining for the day.', 'account');
     this.#others = gauge(
       'quota_others_requests',
-      'Requests of the day that other programs made with the account.',
+      'Requests that other programs have made with the account during the day.',
       'account',
     );
     this.#turn = gauge('quota_turn_timestamp_seconds', 'When the daily allowance resets.', 'account');
@@ -75,7 +75,7 @@ export class Gauges {
     this.#keptBytes = gauge('kept_bytes', "Disk usage of the job's kept rows.", 'job_name');
     this.#state = gauge('state_bytes', 'Size of the state folder by kind of file.', 'kind');
     this.#stateLimit = gauge('state_limit_bytes', 'Maximum size of the state folder.');
-    this.#stateRoom = gauge('state_room_bytes', 'Bytes that may still be written into the state folder.');
+    this.#stateRoom = gauge('state_room_bytes', 'Bytes that may still be written to the state folder.');
     this.#overdue = gauge('next_firing_overdue_seconds', 'How overdue the next firing is.');
     this.#scheduled = gauge('scheduled_jobs', 'Jobs with a next firing.');
     this.#inLine = gauge(
@@ -92,10 +92,7 @@ export class Gauges {
     );
     this.#answers = gauge('source_answers', '1 if the last check of the source succeeded, 0 if it failed.', 'source');
     this.#untold = gauge('alert_waiting_messages', 'Alerts that a channel has not accepted yet.', 'channel');
-    this.#throttled = gauge(
-      'throttled_jobs',
-      'Jobs that run less often because the daily allowance is not sufficient.',
-    );
+    this.#throttled = gauge('throttled_jobs', 'Jobs that run less often because the daily allowance is insufficient.');
     this.#ticking = gauge('scheduler_ticking', '1 while the scheduler runs, 0 if it has stopped.');
   }
 

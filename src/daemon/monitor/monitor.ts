@@ -159,7 +159,7 @@ function cannotListen(error: Error, { host, port }: MonitorAddress): Problem {
     message: `The monitor cannot listen: ${error.message}`,
     seen: `${host}:${port}`,
     allowed: 'an address on this machine and a free port',
-    next: 'set another address with "monitor" in the config or --monitor HOST:PORT',
+    next: 'set another address with "monitor" in the config or with --monitor HOST:PORT',
     cause: error,
   });
 }

@@ -214,7 +214,7 @@ interface PlanContext {
 /** What would make an overbooked day fit. Only suggests a schedule that was computed and is sparse enough. */
 function adviceFor(day: Advised, { config, now, until, isSpent }: PlanContext): string[] {
   if (day.worst.fits) return [];
-  if (isSpent) return ['wait for midnight: owed payloads are sent then'];
+  if (isSpent) return ['wait until midnight: owed payloads are sent then'];
   const starved = config.jobs.get(day.worst.short[0]!.job)?.destination.name ?? day.destinations[0]!;
   const { name, requestsPerDay, reserveRequests } = config.destinations.get(starved)!;
   const over = Math.max(1, day.used + day.worst.wanted - (requestsPerDay - reserveRequests));
@@ -225,12 +225,12 @@ function adviceFor(day: Advised, { config, now, until, isSpent }: PlanContext): 
     const span = { after: Math.max(now, day.turns_at - 25 * 3_600_000), until: Math.min(until, day.turns_at) };
     const sparser = sparserThan(config.jobs.get(dearest.job)!.schedule!, { ...span, most: mostFirings });
     if (sparser !== undefined) advice.push(`give ${dearest.job} the schedule "${sparser}"`);
-    else if (mostFirings > 0) advice.push(`let ${dearest.job} fire at most ${mostFirings} times in that period`);
+    else if (mostFirings > 0) advice.push(`limit ${dearest.job} to ${mostFirings} firings in that period`);
   }
   if (reserveRequests >= over) advice.push(`lower reserve_requests of ${name} to ${reserveRequests - over}`);
   const { allowance } = day;
   if (allowance === undefined) {
-    advice.push(`raise requests_per_day of ${name} to ${requestsPerDay + over}, if the account has them`);
+    advice.push(`raise requests_per_day of ${name} to ${requestsPerDay + over}, if the account allows that many`);
   } else if (allowance > requestsPerDay) {
     const most = Math.min(allowance, requestsPerDay + over);
     advice.push(`raise requests_per_day of ${name} to ${most}: the service allows ${countText(allowance)}`);

@@ -65,7 +65,7 @@ function exchanged(found: string | undefined): Problem {
     message: 'Another version of Sluice was installed while this one was running; the process exits to be restarted',
     seen: found === undefined ? 'the package is missing' : nameOf(found),
     allowed: buildText,
-    next: 'nothing, if systemd or another service manager restarts it; otherwise run "sluice run"',
+    next: 'no action needed if systemd or another service manager restarts it; otherwise run "sluice run"',
   });
 }
 

@@ -220,7 +220,7 @@ function jobStatus(job: Job, { overview, isEndless }: { overview: Overview; isEn
   return {
     job: job.name,
     enabled: job.enabled,
-    state: isEndless && state === 'running' ? 'running, but never finishing' : state,
+    state: isEndless && state === 'running' ? 'running, but runs never finish' : state,
     ...(overview.hold(job.name) === undefined ? {} : { on_hold: true }),
     last_run: last === undefined ? undefined : runOf(last),
     last_delivered_at: shown,

@@ -84,6 +84,6 @@ function overText(failed: FailedAttempt, until: number): string {
 }
 
 function limitText({ rule, nextFiring }: FailedAttempt, until: number): string {
-  if (until === nextFiring) return `the job fires next at ${instantText(until)}`;
+  if (until === nextFiring) return `the next firing is at ${instantText(until)}`;
   return `attempts end at ${instantText(until)}, ${spanText(rule.withinMs)} after the first`;
 }

@@ -113,7 +113,8 @@ function ableOf({ name, extract, line }: Job): Extract {
     throw new Problem({
       code: 'BACKFILL_KEEPS_NOTHING',
       family: 'config',
-      message: 'The job keeps no rows, so there is nothing to backfill: each run reads everything it shows',
+      message:
+        'The job keeps no rows, so there is nothing to backfill: each run reads everything that its instance shows',
       where,
       allowed: 'a job with write: append, or write: {disposition: merge, key: [id]}',
       next: `sluice sync ${name}`,

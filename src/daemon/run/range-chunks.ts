@@ -18,7 +18,7 @@ const units: Readonly<Record<string, keyof Temporal.DurationLikeObject>> = {
   mo: 'months',
 };
 const allowed =
-  "2026-01-31, 2026-01-31T09:00 in the job's zone, 2026-01-31T09:00:00Z, or whole numbers; both of the same kind";
+  "2026-01-31, 2026-01-31T09:00 in the job's zone, 2026-01-31T09:00:00Z, or whole numbers; --from and --to of the same kind";
 
 /** Steps through values of one kind. */
 interface Steps {
@@ -34,7 +34,7 @@ interface Steps {
  */
 export function* chunksOf({ from, to }: Range, { chunk, zone }: { chunk: string; zone: string }): Generator<Range> {
   const kind = kindOf(from);
-  if (kind !== kindOf(to)) throw badRange(`${from} and ${to}`, 'Both ends of the range must be of the same kind');
+  if (kind !== kindOf(to)) throw badRange(`${from} and ${to}`, '--from and --to must be of the same kind');
   const steps = stepsOf(kind, { chunk, zone });
   if (!steps.isBefore(from, to)) throw badRange(`${from} to ${to}`, 'The range is empty: --to is not after --from');
   for (let at = from; steps.isBefore(at, to); ) {
@@ -47,7 +47,7 @@ export function* chunksOf({ from, to }: Range, { chunk, zone }: { chunk: string;
 
 function kindOf(text: string): Kind {
   const found = shapes.find(([, shape]) => shape.test(text));
-  if (found === undefined || !exists(text, found[0])) throw badRange(text, 'Not a valid end of a range');
+  if (found === undefined || !exists(text, found[0])) throw badRange(text, 'Not a valid value for --from or --to');
   return found[0];
 }
 
@@ -95,7 +95,7 @@ function badChunk(seen: string, words: string): never {
     message: 'The range cannot be divided into these chunks',
     seen,
     allowed: words,
-    next: 'fix --chunk, or omit it to read the range at once',
+    next: 'fix --chunk, or omit it to read the whole range at once',
   });
 }
 

@@ -13,7 +13,7 @@ export async function refreshTargets(
   run: string,
 ): Promise<RunStage> {
   const { target, destination } = job;
-  if (target.kind !== 'refresh') throw new Error(`job ${job.name} has neither an extract nor data sources to refresh`);
+  if (target.kind !== 'refresh') throw new Error(`job ${job.name} has no extract and no data sources to refresh`);
   const { gateway, store } = runtime;
   const { problem } = await (seat ?? new RefreshBatcher().join()).refresh({
     gateway,

@@ -25,7 +25,7 @@ interface ReadTwiceOptions {
 export async function readTwice<T extends PagesRead>(read: () => Promise<T>, given: ReadTwiceOptions): Promise<T> {
   let done = await read();
   if (done.hasChanged) {
-    given.log.info('the total changed while the pages were read: reading them a second time');
+    given.log.info('the total changed while the pages were read: reading them again');
     given.forget();
     done = await read();
   }

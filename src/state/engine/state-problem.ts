@@ -15,7 +15,7 @@ export function unwritableText({ message, seen, next }: Problem): string {
   return `The state is not writable: ${message} (${seen}). Nothing runs or is sent until it is; ${next}.`;
 }
 
-const restore = 'stop Sluice, then: sluice restore FOLDER --replace, from a backup; the current state is moved aside';
+const restore = 'stop Sluice, then restore a backup: sluice restore FOLDER --replace; the current state is moved aside';
 
 /**
  * Converts an SQLite error to a Problem if the disk or the file caused it: `STATE_DAMAGED`, `STATE_FULL`,

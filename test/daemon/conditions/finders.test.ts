@@ -78,7 +78,7 @@ describe('an owed payload', () => {
       },
     ]);
     expect(found(payload({ destination: 'former' }))).toMatchObject([
-      { level: 'error', jobs: ['orders'], fix: expect.stringContaining('add the destination former') },
+      { level: 'error', jobs: ['orders'], fix: expect.stringContaining('add destination former') },
     ]);
     expect(found(payload({ job: 'gone' }), payload({ job: 'gone', destination: 'former' }))).toHaveLength(2);
   });
@@ -203,8 +203,8 @@ it('a configured alert channel that fails causes an error with the number of wai
   expect(await findFailingChannels(snapshot)).toEqual([]);
   const config = { ...snapshot.config, alerts: { channels: own } as never };
   expect(await findFailingChannels({ ...snapshot, config })).toMatchObject([
-    { subject: 'channel:ops', level: 'error', what: 'the alert channel ops fails: HTTP 500; 2 messages wait' },
-    { subject: 'channel:alive', level: 'error', what: 'the heartbeat alive fails: timeout' },
+    { subject: 'channel:ops', level: 'error', what: 'the ops alert channel fails: HTTP 500; 2 messages are waiting' },
+    { subject: 'channel:alive', level: 'error', what: 'the alive heartbeat fails: timeout' },
   ]);
 });
 
@@ -243,7 +243,7 @@ describe("schedules that don't fire", () => {
       { since: now - minute, jobs: ['orders'], what: expect.stringMatching(/: 1 job is overdue$/) },
     ]);
     expect(findStopped(snapshotOf(owing), undefined)).toMatchObject([
-      { jobs: ['stock'], what: expect.stringMatching(/: payloads of 1 job are not being sent$/) },
+      { jobs: ['stock'], what: expect.stringMatching(/: 1 job has payloads that are not being sent$/) },
     ]);
     const ran = { nextFiring, lastRun: () => ({ started_at: now - minute }) };
     expect(findStopped(snapshotOf(ran), undefined), 'a timer ran it').toEqual([]);
@@ -268,7 +268,7 @@ describe("an account's daily allowance", () => {
     expect(told).toMatchObject([
       { level: 'error', what: expect.stringContaining('the service reports that none are left') },
     ]);
-    expect((await found({ used: 900 }, { reserve: 100 }))[0]!.what).toContain('100 of them reserved for manual runs');
+    expect((await found({ used: 900 }, { reserve: 100 }))[0]!.what).toContain('100 are reserved for manual runs');
   });
 
   it('causes a warning if less than a tenth is left, or if a payload waits for it', async () => {

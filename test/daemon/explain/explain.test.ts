@@ -63,7 +63,7 @@ describe('a due firing', () => {
   it('makes the job late if no daemon is running, even if its last run was successful', async () => {
     const { explain } = await setUp();
     const { verdict, because, fix } = await explain();
-    expect(verdict).toBe('late: no daemon is running');
+    expect(verdict).toBe('late, no daemon is running');
     expect(because[0]).toEqual({ at: noon + hour, message: 'a run was due' });
     expect(fix).toBe('sluice run, or sluice sync orders once');
   });
@@ -71,7 +71,7 @@ describe('a due firing', () => {
   it("doesn't make the job late if another process has run it since", async () => {
     const { run, explain } = await setUp();
     await run();
-    expect((await explain()).verdict).toBe('up to date, nothing new at the source');
+    expect((await explain()).verdict).toBe('up to date, nothing new in the source');
   });
 
   it('is explained by stopped schedules if the daemon is running, also in status', async () => {
@@ -131,7 +131,7 @@ it('explain reports a job whose runs are always canceled by newer firings, and s
   expect((await explain()).verdict).toBe('running');
   await run();
   const { verdict, because, fix } = await explain();
-  expect({ verdict, fix }).toEqual({ verdict: 'running, but never finishing', fix: next });
+  expect({ verdict, fix }).toEqual({ verdict: 'running, but runs never finish', fix: next });
   expect(because.at(-1)?.message).toMatch(/^newer firings canceled 2 consecutive runs/);
 });
 

@@ -34,7 +34,7 @@ it("a job whose runs are canceled by newer firings isn't just shown as running",
     await store.runs.finish(run, { state: 'interrupted', problem });
   }
   await store.runs.begin({ job: 'orders', origin: 'schedule' });
-  expect(await read()).toBe('running, but never finishing');
+  expect(await read()).toBe('running, but runs never finish');
 });
 
 describe('the status of a job with an owed payload', () => {

@@ -67,7 +67,7 @@ describe('a run whose source is unavailable', () => {
     expect(decide({ nextFiring: at })).toEqual({});
     expect(decide({ nextFiring: at, attempt: 2 }).at).toBeUndefined();
     expect(decide({ nextFiring: since + second, attempt: 2 })).toEqual({
-      why: '2 attempts failed since 2026-11-23 12:00:00Z; the job fires next at 2026-11-23 12:00:01Z',
+      why: '2 attempts failed since 2026-11-23 12:00:00Z; the next firing is at 2026-11-23 12:00:01Z',
     });
     expect(decide({ now: since + 6 * hour, attempt: 9 })).toEqual({
       why: '9 attempts failed since 2026-11-23 12:00:00Z; attempts end at 2026-11-23 18:00:00Z, 6h after the first',
@@ -96,7 +96,7 @@ describe('a run whose source has used up its daily limit', () => {
 
   it("isn't retried if its job fires earlier", () => {
     expect(decide({ problem, nextFiring: since + hour })).toEqual({
-      why: 'the daily allowance is used up; the job fires next at 2026-11-23 13:00:00Z',
+      why: 'the daily allowance is used up; the next firing is at 2026-11-23 13:00:00Z',
     });
   });
 

@@ -41,7 +41,7 @@ describe("a run's attempts end", () => {
     const [second, first, ...others] = await runtime.store.runs.history({ limit: 9 });
     expect(others).toEqual([]);
     expect(first).toMatchObject({ state: 'failed', fired_at: noon, code: 'DB_UNREACHABLE' });
-    expect(first!.message).toMatch(/attempts failed since .*; the job fires next at /);
+    expect(first!.message).toMatch(/attempts failed since .*; the next firing is at /);
     expect(second).toMatchObject({ state: 'delivered', fired_at: noon + hour });
     expect(named('run.finished').map(({ facts }) => facts.outcome)).toEqual(['failed', 'owed']);
     const before = away.asked.filter((at) => at < noon + hour);
@@ -89,7 +89,7 @@ describe("a run's attempts end", () => {
     await pass(30 * minute);
     const run = await runtime.store.runs.last('orders');
     expect(run).toMatchObject({ state: 'failed', attempts: 1, code: 'REST_BUSY' });
-    expect(run!.message).toMatch(/; the source asks to wait until .*14:00.*; the job fires next at .*13:00/);
+    expect(run!.message).toMatch(/; the source asks to wait until .*14:00.*; the next firing is at .*13:00/);
   });
 
   it('after the first one if `retry` is off', async () => {
@@ -144,7 +144,7 @@ describe('a vendor with a used-up daily allowance', () => {
     await pass(59 * minute);
     const run = await runtime.store.runs.last('orders');
     expect(run).toMatchObject({ state: 'failed', attempts: 1 });
-    expect(run!.message).toMatch(/; the daily allowance is used up; the job fires next at .*13:00/);
+    expect(run!.message).toMatch(/; the daily allowance is used up; the next firing is at .*13:00/);
   });
 });
 
