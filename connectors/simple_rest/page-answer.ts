@@ -146,7 +146,7 @@ export async function soapFailure(
     {
       seen: excerpt(fault.said, 200),
       next: fault.isPassing
-        ? 'the request is retried automatically; if this persists, contact the operator of the server'
+        ? "the request is retried automatically; if this persists, contact the server's operator"
         : 'nothing is sent; check `body` and `parameters` of the query; `fail_when: []` reads faults as data',
     },
   );

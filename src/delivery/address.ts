@@ -17,7 +17,7 @@ export interface TargetAddress {
  * been created yet.
  */
 export async function addressOf(store: Store, job: Job): Promise<TargetAddress> {
-  if (job.target.kind === 'refresh') throw new Error(`job ${job.name} refreshes and writes to no instance`);
+  if (job.target.kind === 'refresh') throw new Error(`job ${job.name} only refreshes data sources and has no instance`);
   const address = await findAddress(store, job);
   if (address !== undefined) return address;
   const isNew = (await store.targets.all()).length === 0;

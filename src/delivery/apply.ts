@@ -59,7 +59,7 @@ async function actionsFor(declared: Declared, look: Look): Promise<ApplyAction[]
   }
   const twin = await findOurs(declared, look);
   if (twin !== undefined) {
-    const say = `adopt "${name}": ${twin.id} was created by an earlier apply that is not in this state; ${missingVolume}`;
+    const say = `adopt "${name}": ${twin.id} was created by an earlier apply that this state does not contain; ${missingVolume}`;
     const adopt: ApplyAction = { kind: 'adopt', declared, datasource: twin.id, instance: twin.instance, say };
     return [adopt, ...(await compare(declared, twin, look)).filter(({ kind }) => kind !== 'unchanged')];
   }
@@ -121,7 +121,9 @@ function createWords({ declaration, destination, clientId }: Declared, { remotes
   const others = remotes.filter((remote) => remote.name === name).map(({ id }) => id);
   const lost = gone === undefined ? '' : `; ${gone}, created earlier, no longer exists`;
   const twin =
-    others.length === 0 ? '' : `; ${others.join(', ')} with the same name was not created by apply and is not changed`;
+    others.length === 0
+      ? ''
+      : `; apply did not create, and will not change, the data source with the same name: ${others.join(', ')}`;
   return `create "${name}" (${format}) at ${place}${lost}${twin}`;
 }
 
@@ -129,11 +131,11 @@ function formatChanged({ declaration, jobs }: Declared, seen: string): Problem {
   return new Problem({
     code: 'APPLY_FORMAT_CHANGED',
     family: 'config',
-    message: `The format of the data source "${declaration.name}" cannot be changed after it was created`,
+    message: `The format of the data source "${declaration.name}" cannot be changed after its creation`,
     where: jobs[0] === undefined ? {} : { job: jobs[0] },
     seen: `${declaration.format} in the config`,
     allowed: seen,
-    next: 'set the format back, or declare the data source under another name',
+    next: 'restore the former format, or declare the data source under another name',
   });
 }
 
@@ -141,9 +143,9 @@ function severalOurs({ declaration, jobs }: Declared, found: readonly RemoteData
   return new Problem({
     code: 'APPLY_AMBIGUOUS',
     family: 'config',
-    message: `Several data sources named "${declaration.name}" were created by apply, and none of them is in this state`,
+    message: `Apply created several data sources named "${declaration.name}", and this state contains none of them`,
     where: jobs[0] === undefined ? {} : { job: jobs[0] },
     seen: found.map(({ id }) => id).join(', '),
-    next: 'set the right one as the instance of the job, or delete the others at the service',
+    next: "set the job's instance to the ID of the right one, or delete the others at the service",
   });
 }

@@ -100,6 +100,6 @@ function busy(job: string): Problem {
     family: 'try_later',
     message: 'A run of this job is in progress; nothing was changed',
     where: { job },
-    next: 'try again when it has ended; "sluice status" shows it',
+    next: 'wait until the run ends, then try again; "sluice status" shows its progress',
   });
 }

@@ -32,7 +32,7 @@ function declaredTwice(given: { file: string; line: number; job: string; other: 
   return new Problem({
     code: 'APPLY_DECLARED_TWICE',
     family: 'config',
-    message: `The data source "${source}" is declared differently by the jobs ${other} and ${job}`,
+    message: `The data source "${source}" is declared differently by jobs ${other} and ${job}`,
     where: { file, line, job },
     next: 'make both declarations the same, or give one of them another name',
   });

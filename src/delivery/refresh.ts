@@ -102,6 +102,6 @@ function refreshProblem(given: {
       : `The service refused to refresh ${failed.length} of ${requested} data sources; the others are queued`,
     where: { destination, stage: 'refresh' },
     seen: shown.length === 0 ? 'no details' : shown.join(', '),
-    next: "check the ids in the job's target",
+    next: "check the IDs in the job's target",
   });
 }

@@ -96,15 +96,15 @@ const rules: readonly Rule[] = [
     action: 'login',
     code: 'LOGIN_NEEDED',
     family: 'login',
-    message: 'The service refuses the credentials, or their user lacks the permission',
-    next: "check the key or password of the destination and its user's role, then run the job again",
+    message: 'The service refused the credentials, or their user lacks a permission',
+    next: "check the destination's key or password and the role of its user, then run the job again",
   },
   {
     when: is(403),
     action: 'dead',
     code: 'DELIVERY_FORBIDDEN',
     family: 'job',
-    message: 'The service does not allow this; the data source may be disabled',
+    message: 'The service denied the request; the data source may be disabled',
     next: 'enable the data source at the service, then run the job again',
   },
   {
@@ -112,8 +112,8 @@ const rules: readonly Rule[] = [
     action: 'dead',
     code: 'DELIVERY_NOT_FOUND',
     family: 'config',
-    message: 'The service does not know the target',
-    next: 'run "sluice apply" if the job declares its data source: it was deleted and can be created again; otherwise check the target\'s id and client_id, and the destination\'s url',
+    message: 'The service has no such target',
+    next: 'if the job declares its data source, it was deleted: run "sluice apply" to recreate it; otherwise check the target\'s id and client_id, and the destination\'s url',
   },
   {
     when: ({ status, errorCode }) => status === 413 || errorCode === 'data_too_large',
@@ -121,7 +121,7 @@ const rules: readonly Rule[] = [
     code: 'DELIVERY_TOO_LARGE',
     family: 'job',
     message: 'The payload is too large for the service',
-    next: 'select fewer rows or columns, and set upload_limit_bytes of the destination to the limit of the service',
+    next: "select fewer rows or columns, and set the destination's upload_limit_bytes to the limit of the service",
   },
   {
     when: isDaily,
@@ -144,8 +144,8 @@ const rules: readonly Rule[] = [
     action: 'dead',
     code: 'DELIVERY_REFUSED',
     family: 'job',
-    message: 'The service refuses the request',
-    next: 'fix the cause that the service names, then run the job again',
+    message: 'The service refused the request',
+    next: 'fix the cause that the service reported, then run the job again',
   },
   {
     when: () => true,
@@ -199,7 +199,7 @@ function unanswered(error: unknown): Decision {
     message: `No response from the service: ${redact(message)}`,
     where: { stage: 'deliver' },
     ...(code === '' ? {} : { seen: code }),
-    next: "check the destination's url, and that this machine can reach it; sluice check --connect tries again",
+    next: "check the destination's url, and that this machine can reach it; to test the connection: sluice check --connect",
     cause: error,
   });
   if (unreached.has(code)) return { action: 'away', problem, ambiguous: false };

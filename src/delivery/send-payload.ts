@@ -81,7 +81,7 @@ async function waitForLease(row: OutboxRow, { gateway }: SendOptions): Promise<D
     message: 'Another upload to the same instance is in progress',
     where: { job: row.job, destination: row.destination, stage: 'deliver' },
     seen: holder === undefined ? undefined : `by ${processText(holder.owner)} since ${instantText(holder.takenAt)}`,
-    next: 'wait for it to end; the payload stays owed and is sent after it',
+    next: 'wait until that upload ends; the payload stays owed and is sent afterwards',
   });
   const { code, message } = problem;
   if (await store.outbox.note(row.id, { code, message })) {
@@ -240,7 +240,7 @@ function exhausted(row: OutboxRow, last: Problem): Problem {
   return new Problem({
     code: 'DELIVERY_GAVE_UP',
     family: 'job',
-    message: `Gave up after ${row.attempts} attempts, although the service accepts other payloads; the last error: ${last.message}`,
+    message: `Gave up after ${row.attempts} attempts, although the service accepted other payloads; last error: ${last.message}`,
     where: { job: row.job, destination: row.destination, stage: 'deliver' },
     next: `fix the cause of the last error, then run "sluice dead send ${row.job}"`,
     cause: last,
@@ -253,7 +253,7 @@ function cutShort(row: OutboxRow, crashes: number): Problem {
     family: 'job',
     message: `Gave up: the process crashed during the last ${crashes} attempts`,
     where: { job: row.job, destination: row.destination, stage: 'deliver' },
-    next: `find out what ended the process (power, memory, a supervisor), then run "sluice dead send ${row.job}"`,
+    next: `find out what ended the process (for example, a power failure, a lack of memory or a supervisor), then run "sluice dead send ${row.job}"`,
   });
 }
 

@@ -77,11 +77,11 @@ function refusalOf(job: Job, payload: ResultCandidate['payload']): Problem | und
   return new Problem({
     code: 'PAYLOAD_TOO_LARGE',
     family: 'job',
-    message: 'The payload is too large for the destination; nothing was truncated, nothing was sent',
+    message: 'The payload is too large for the destination; nothing was truncated or sent',
     where,
     seen: `${countOf(payload.bytes, 'byte')}, ${countOf(payload.rows, 'row')}`,
     allowed: `${countOf(limit, 'byte')}`,
-    next: 'select fewer rows or columns, or raise upload_limit_bytes of the destination if the service accepts more',
+    next: "select fewer rows or columns, or raise the destination's upload_limit_bytes if the service accepts more",
   });
 }
 

@@ -75,7 +75,7 @@ export class CsvSyntax {
         this.#newLine(byte);
         state = recordStart;
       } else if (byte === quote) {
-        if (state === inField) throw this.#at(p, 'a quote inside a field that does not begin with one');
+        if (state === inField) throw this.#at(p, 'a quote in a field that does not begin with a quote');
         state = inQuotes;
       } else {
         if (state === afterQuote) throw this.#at(p, 'text after a closing quote');
@@ -89,7 +89,9 @@ export class CsvSyntax {
   /** Number of records, including the header. */
   end(): number {
     if (this.#state === inQuotes) {
-      throw this.invalid(`the document ends inside quotes, in the record that begins at line ${this.#recordLine},`);
+      throw this.invalid(
+        `the document ends inside a quoted field of the record that begins at line ${this.#recordLine},`,
+      );
     }
     if (this.#state !== recordStart) this.#endRecord(0);
     return this.#records;
@@ -127,7 +129,7 @@ export class CsvSyntax {
     this.#records++;
     if (this.#expected === 0) this.#expected = fields;
     if (fields === this.#expected) return;
-    const what = `a record of ${fields} ${fields === 1 ? 'field' : 'fields'} where the first has ${this.#expected}`;
+    const what = `a record with ${fields} ${fields === 1 ? 'field' : 'fields'}, but the first record has ${this.#expected},`;
     throw this.#at(offset, what, this.#recordLine);
   }
 }

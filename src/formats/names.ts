@@ -14,7 +14,7 @@ export function writtenNames(columns: readonly Column[], format: string, write: 
 }
 
 function collision(first: string, second: string, { written, format }: { written: string; format: string }): Problem {
-  const both = first === second ? `Two columns are called ${JSON.stringify(first)}` : mapped(first, second, written);
+  const both = first === second ? `Two columns are named ${JSON.stringify(first)}` : mapped(first, second, written);
   return new Problem({
     code: 'FORMAT_COLUMN_NAME',
     family: 'config',

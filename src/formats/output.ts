@@ -99,7 +99,7 @@ function checked(piece: Buffer): Buffer {
     family: 'job',
     message: 'The source delivered text that is not UTF-8',
     seen: excerpt(piece),
-    next: 'set the encoding of the connection or the file, or cast the column in the query',
+    next: 'set the encoding of the connection or file, or cast the column in the query',
   });
 }
 

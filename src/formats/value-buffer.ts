@@ -81,10 +81,10 @@ export class ValueBuffer {
     return new Problem({
       code: 'FORMAT_VALUE',
       family: 'row',
-      message: `A value of the column ${JSON.stringify(name)} is not of its type ${type}`,
+      message: `A value in column ${JSON.stringify(name)} is not of type ${type}`,
       where: { column: name, row: row + 1 },
       seen: JSON.stringify(cutText(text, 80)),
-      allowed: type === 'json' ? 'one JSON value' : `canonical text of the type ${type}`,
+      allowed: type === 'json' ? 'one JSON value' : `canonical text of type ${type}`,
       next: 'declare the column as text, or cast it',
     });
   }

@@ -45,7 +45,7 @@ function bounds(unit: 'rows' | 'bytes', allowed: Guards['rows'], seen: number): 
   const noun = unit === 'rows' ? 'row' : 'byte';
   return {
     guard: unit,
-    message: `${few ? 'Fewer' : 'More'} ${unit} than a result ${few ? 'must' : 'may'} have`,
+    message: `The result has ${few ? 'fewer' : 'more'} ${unit} than ${few ? 'required' : 'allowed'}`,
     seen: countOf(seen, noun),
     allowed: few ? `at least ${countOf(minimum, noun)}` : `at most ${countOf(maximum, noun)}`,
   };
@@ -93,7 +93,7 @@ function nulls({ nulls: allowed = new Map() }: Guards, { rows, columns, counted 
     return [
       {
         guard: 'nulls',
-        message: `Too many cells of column ${name} are missing`,
+        message: `Column ${name} has too many missing values`,
         seen: `${countText(missing)} of ${countText(rows)} (${percentText(missing / rows)})`,
         allowed: `at most ${percentText(most)}`,
       },

@@ -61,7 +61,7 @@ function otherLayout(name: string, other: string): Problem {
   return new Problem({
     code: 'SET_MOVED',
     family: 'job',
-    message: 'The job got new columns during a backfill, and the backfill got other new columns',
+    message: 'The job got new columns during a backfill, and the backfill got different new columns',
     seen: `${name} and ${other} in the same position`,
     next: 'read the range from its beginning: sluice backfill … --restart',
   });
@@ -72,7 +72,7 @@ export function otherType(name: string, { type, other }: { type: ColumnType; oth
   return new Problem({
     code: 'SET_COLUMN_TYPE',
     family: 'job',
-    message: `Column ${JSON.stringify(name)} was ${type} when the job read before, and is ${other} now`,
+    message: `Column ${JSON.stringify(name)} was ${type} when the job last read it, and is now ${other}`,
     where: { column: name },
     seen: other,
     allowed: type,
@@ -96,9 +96,9 @@ export function namedColumn(columns: readonly Column[], name: string, option: st
   throw new Problem({
     code: 'SET_NO_COLUMN',
     family: 'config',
-    message: `The rows have no column ${JSON.stringify(name)}, which write.${option} names`,
+    message: `The rows do not have column ${JSON.stringify(name)}, which is set in write.${option}`,
     where: { column: name },
     allowed: names.join(', '),
-    next: `${meant === undefined ? 'name' : `did you mean "${meant}"? Name`} a column of the source, before the transforms`,
+    next: `${meant === undefined ? 'set' : `did you mean "${meant}"? Set`} a column of the source, as it is before the transforms`,
   });
 }

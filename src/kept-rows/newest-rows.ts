@@ -151,7 +151,7 @@ function writerFor({ name, type }: Column): OrderedBytes {
     message: `retain cannot find the newest rows by column ${JSON.stringify(name)}: it is ${type}`,
     where: { column: name },
     seen: type,
-    allowed: 'a column of dates, times, whole or decimal numbers, or text',
+    allowed: 'a column with dates, times, whole or decimal numbers, or text',
     next: 'set another column in write.retain',
   });
 }

@@ -137,7 +137,7 @@ function notCanonical(type: ColumnType, text: string): Problem {
   return new Problem({
     code: 'SET_VALUE',
     family: 'row',
-    message: `The source declares this as ${type}, but it is not a valid one`,
+    message: `The source declares this value as ${type}, but it is not a valid ${type}`,
     seen: JSON.stringify(cutText(text, 80)),
   });
 }

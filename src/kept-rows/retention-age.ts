@@ -57,10 +57,10 @@ export class RetentionAge {
     throw new Problem({
       code: 'SET_AGE',
       family: 'row',
-      message: `retain needs a date or time in column ${JSON.stringify(this.#column)}, and a row has none`,
+      message: `retain needs a date or time in column ${JSON.stringify(this.#column)}, but a row has another value`,
       where: { column: this.#column },
       seen: cutText(text, 80),
-      allowed: '2026-01-31, 2026-01-31T09:00:00Z, 2026-01-31 09:00:00+01:00, or null: such a row is kept',
+      allowed: '2026-01-31, 2026-01-31T09:00:00Z, 2026-01-31 09:00:00+01:00, or null (such rows are kept)',
       next: 'set another column in write.retain, or fix the value at the source',
     });
   }
@@ -74,6 +74,6 @@ function notAged(column: string, type: ColumnType): Problem {
     where: { column },
     seen: type,
     allowed: types.join(', '),
-    next: 'set a column of dates or times in write.retain, or convert it to one in the query',
+    next: 'set a column with dates or times in write.retain, or convert this column in the query',
   });
 }

@@ -202,7 +202,7 @@ export class RowWriter {
     return new Problem({
       code: 'SET_KEY_NULL',
       family: 'row',
-      message: `Column ${JSON.stringify(column)} is part of the key, but null in a row: the row cannot be identified`,
+      message: `Column ${JSON.stringify(column)} is part of the key, but is null in a row, so the row cannot be identified`,
       where: { row: this.#rows + 1, column },
       next: 'exclude such rows in the query, or set another key in write.key',
     });
@@ -216,7 +216,7 @@ export class RowWriter {
       where: { row: this.#rows + 1, column: this.#key.map(({ name }) => name).join(', ') },
       seen: `${bytes} bytes`,
       allowed: `${maxKeyBytes} bytes`,
-      next: 'set a shorter key in write.key',
+      next: 'set a key with shorter values in write.key',
     });
   }
 }
@@ -247,7 +247,7 @@ function keyOrdering(
     message: `Column ${JSON.stringify(name)} cannot be part of a key: it is ${type}`,
     where: { column: name },
     seen: type,
-    allowed: 'columns of any type except float and json, in which equal values can have different texts',
+    allowed: 'columns of any type except float and json, where equal values can be written differently',
     next: 'cast it in the query, or set another key in write.key',
   });
 }

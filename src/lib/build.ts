@@ -44,7 +44,7 @@ export const buildText: string = textOf(build);
 export function textOf(any: Build): string {
   const { version, content, commit, committed_at: at } = any;
   if (content === undefined) return `${version} (run from its sources, not built)`;
-  if (commit === undefined) return `${version} (commit unknown: built outside of a git checkout)`;
+  if (commit === undefined) return `${version} (commit unknown: built outside a git checkout)`;
   return `${version} (commit ${commitOf(any)}${at === undefined ? '' : ` of ${at}`})`;
 }
 

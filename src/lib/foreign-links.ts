@@ -31,9 +31,9 @@ function foreignLink(at: string, uid: number): Problem {
   return new Problem({
     code: 'FOREIGN_LINK',
     family: 'config',
-    message: `A symbolic link of user ${uid} is not followed by root: ${at}`,
+    message: `Root does not follow the symbolic link of user ${uid}: ${at}`,
     seen: `${at} -> ${readlinkSync(at)}`,
     allowed: 'files and folders, and links created by root',
-    next: 'run Sluice as the owner of the folder, or replace the link by a folder',
+    next: 'run Sluice as the owner of the folder, or replace the link with a folder',
   });
 }

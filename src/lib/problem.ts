@@ -142,11 +142,11 @@ export function openFilesProblem(thrown: unknown): Problem | undefined {
   return new Problem({
     code: 'OPEN_FILES_LIMIT',
     family: 'try_later',
-    message: `Too many open files: the limit of ${isOurs ? 'this process' : 'the machine'} is reached`,
+    message: `Too many open files: ${isOurs ? 'this process' : 'the machine'} has reached its limit`,
     seen: error.message,
     next: isOurs
       ? 'raise the limit (ulimit -n, LimitNOFILE= in a unit, --ulimit nofile= of a container) to 1024 or more, and start again'
-      : 'raise fs.file-max (sysctl), or stop the program that has the files open (see lsof)',
+      : 'raise fs.file-max (sysctl), or stop the program that keeps the files open (to find it, run lsof)',
     cause: thrown,
   });
 }
@@ -155,8 +155,8 @@ function incomplete(missing: string, cause: unknown): Problem {
   return new Problem({
     code: 'INSTALLATION_INCOMPLETE',
     family: 'bug',
-    message: `A part of the installed Sluice is missing: ${missing}`,
-    next: 'install the package again, then restart the daemon; if it is still missing, report it',
+    message: `The installation of Sluice is incomplete: ${missing}`,
+    next: 'reinstall the package, then restart the daemon; if it is still missing, report it as a bug',
     cause,
   });
 }

@@ -35,9 +35,9 @@ export class ReplacedCharacters {
     const what = this.#count === 1 ? '1 character' : `${this.#count} characters`;
     return {
       code: 'CHARACTERS_REPLACED',
-      message: `${what} that UTF-8 or XML cannot represent became U+FFFD; the first one in row ${row}, column ${JSON.stringify(column)}`,
+      message: `${what} that UTF-8 or XML cannot represent became U+FFFD; the first one is in row ${row}, column ${JSON.stringify(column)}`,
       seen: `U+${code}`,
-      next: 'clean the texts at the source or with a transform; csv and json support control characters',
+      next: 'clean the values at the source or with a transform; csv and json support control characters',
       replaced: true,
     };
   }

@@ -46,7 +46,7 @@ function failureOf(program: string, error: Error & { code?: unknown; killed?: bo
 function reasonOf(program: string, error: Error & { code?: unknown; killed?: boolean; signal?: unknown }): string {
   if (error.code === 'ENOENT') return `The command "${program}" was not found`;
   if (error.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') return `The command "${program}" wrote more than 1 MB`;
-  if (error.code === 'ABORT_ERR') return `The command "${program}" was stopped, because this process is stopping`;
+  if (error.code === 'ABORT_ERR') return `The command "${program}" was stopped because this process is stopping`;
   if (error.killed) return `The command "${program}" timed out after ${limits.timeout / 1000} seconds`;
   if (typeof error.code === 'number') return `The command "${program}" ended with exit code ${error.code}`;
   return `The command "${program}" failed to start (${String(error.code ?? error.signal)})`;

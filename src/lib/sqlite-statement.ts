@@ -82,8 +82,8 @@ export class PreparedStatement {
 
   #checked(values: readonly SqliteValue[]): SqliteValue[] {
     if (values.length !== this.#parameters)
-      throw new RangeError(`The statement has ${this.#parameters} parameters, but got ${values.length} values`);
-    for (const value of values) if (value === undefined) throw new TypeError('undefined is not a value of SQLite');
+      throw new RangeError(`The statement has ${this.#parameters} parameters, but ${values.length} values were passed`);
+    for (const value of values) if (value === undefined) throw new TypeError('undefined is not a SQLite value');
     return values as SqliteValue[];
   }
 

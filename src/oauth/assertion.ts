@@ -47,7 +47,7 @@ function signatureOf(text: string, algorithm: 'RS256' | 'HS256', key: string): s
     throw new Problem({
       code: 'LOGIN_PRIVATE_KEY',
       family: 'config',
-      message: 'The private key of the login cannot sign',
+      message: 'The private key of the login cannot be used for signing',
       allowed: 'an RSA key in PEM, as in the account file',
       next: 'check private_key or account_file of the login',
       cause,
@@ -84,7 +84,7 @@ function accountFileFault(file: string, what: string): Problem {
   return new Problem({
     code: 'LOGIN_ACCOUNT_FILE',
     family: 'config',
-    message: `The key file of the service account ${what}`,
+    message: `The service account's key file ${what}`,
     seen: file,
     allowed: 'the JSON file from the vendor, with client_email and private_key',
     next: 'fix account_file of the login',

@@ -97,7 +97,7 @@ function strange(): Problem {
   return new Problem({
     code: 'LOGIN_STATE',
     family: 'login',
-    message: "The browser's response does not belong to this login",
+    message: 'The response from the browser belongs to another login',
     allowed: 'the response to the URL that was just printed',
     next: 'run the command again and use its newest URL',
   });
@@ -111,7 +111,7 @@ function denied(address: URL, cause: unknown): Problem {
     family: 'login',
     message: error === 'access_denied' ? 'Consent was refused in the browser' : 'The vendor refused the login',
     seen: excerpt(said, 300),
-    next: 'run the command again; if the vendor names a scope or the redirect_uri, fix it in the vendor\'s app settings or in "login"',
+    next: 'run the command again; if the error is about a scope or the redirect_uri, fix it in the vendor\'s app settings or in "login"',
     cause,
   });
 }
@@ -122,6 +122,6 @@ function notAnAnswer(): Problem {
     family: 'login',
     message: 'This is not the URL that the browser was redirected to',
     allowed: 'the whole URL, with "code=" and "state="',
-    next: 'copy it from the address bar after you have agreed; an error page there does not matter',
+    next: 'approve the request, then copy the URL from the address bar, even if the page shows an error',
   });
 }

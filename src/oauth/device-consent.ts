@@ -79,6 +79,6 @@ function denied({ message }: TokenRefusal): Problem {
     family: 'login',
     message: 'Consent was refused on the page where the code is entered',
     seen: message,
-    next: 'run the command again, and agree',
+    next: 'run the command again, and approve the request',
   });
 }

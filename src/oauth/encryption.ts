@@ -44,7 +44,7 @@ function keyUnknown(id: string, keys: EncryptionKeys): Problem {
     message: 'The stored login is encrypted with a key that is missing; nothing is lost',
     seen: `key ${id}`,
     allowed: `SLUICE_KEY (or login_key), former_login_keys, or the key file ${keys.file}`,
-    next: 'restore the key, under former_login_keys if it was replaced; without it, run "sluice login SOURCE"',
+    next: 'restore the key (in former_login_keys if it was replaced); if it is lost, run "sluice login SOURCE"',
   });
 }
 
@@ -52,7 +52,7 @@ function damaged(cause: unknown): Problem {
   return new Problem({
     code: 'LOGIN_DAMAGED',
     family: 'config',
-    message: 'The stored login cannot be decrypted: it was changed, or belongs to another login',
+    message: 'The stored login cannot be decrypted: it was changed or belongs to another login',
     next: 'restore the state folder, or log in again: sluice login SOURCE',
     cause,
   });

@@ -91,10 +91,10 @@ function tooShort(length: number): Problem {
   return new Problem({
     code: 'LOGIN_KEY_SHORT',
     family: 'config',
-    message: 'The key that logins are encrypted with is too short',
+    message: 'The encryption key for logins is too short',
     seen: `${length} characters`,
     allowed: `at least ${minKeyCharacters}`,
-    next: 'make one with "openssl rand -base64 32" and put it into SLUICE_KEY',
+    next: 'generate one with "openssl rand -base64 32" and set SLUICE_KEY to it',
   });
 }
 
@@ -102,7 +102,7 @@ function unreadable(file: string, cause: Error): Problem {
   return new Problem({
     code: 'LOGIN_KEY_FILE',
     family: 'config',
-    message: `The key file of the logins cannot be used: ${cause.message}`,
+    message: `The file with the encryption key for logins cannot be used: ${cause.message}`,
     seen: file,
     allowed: 'a file that this user owns and no other user can read',
     next: `${commandLine('chmod', 600, file)}, or set your own key in SLUICE_KEY`,

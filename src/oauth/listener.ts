@@ -83,7 +83,7 @@ export class Listener {
     try {
       const heard = await this.#onAnswer(address);
       if (heard === 'done') answer(response, 200, 'Logged in. You may close this window.');
-      else answer(response, 400, 'This does not belong to the current login. Use the newest URL.');
+      else answer(response, 400, 'This page does not belong to the current login. Use the newest URL.');
     } catch {
       answer(response, 400, 'The login failed. See the terminal for the reason.');
     }
@@ -112,7 +112,7 @@ async function listen(server: Server, at: { host: string; port: number }): Promi
     throw new Problem({
       code: 'LOGIN_PORT',
       family: 'config',
-      message: `The port of the redirect_uri cannot be listened on: ${(cause as Error).message}`,
+      message: `Cannot listen on the port of the redirect_uri: ${(cause as Error).message}`,
       seen: `${at.host}:${at.port}`,
       next: 'stop the program that uses the port, choose another redirect_uri (also at the vendor), or add --paste',
       cause,

@@ -19,7 +19,7 @@ function busy(name: string): Problem {
   return new Problem({
     code: 'LOGIN_BUSY',
     family: 'try_later',
-    message: `Another process has been renewing the login "${name}" for a minute`,
-    next: 'the next run tries again; "sluice status" shows who is running',
+    message: `Another process has been renewing the "${name}" login for a minute`,
+    next: 'no action needed: the next run tries again; "sluice status" shows what is running',
   });
 }

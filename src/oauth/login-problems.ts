@@ -17,7 +17,7 @@ export function needsLogin({ name }: Login, row?: LoginRow): Problem {
     message:
       row === undefined
         ? `No one has logged in for "${name}" yet`
-        : `The login "${name}" has ended: a person must log in again`,
+        : `The "${name}" login has ended: a person must log in again`,
     seen: before,
     next: loginCommand(name),
   });
@@ -29,7 +29,7 @@ export function tokenEnded({ name }: Login, { expires_at, renewed_at }: LoginRow
   return new Problem({
     code: 'LOGIN_ENDED',
     family: 'login',
-    message: `The token of the login "${name}" has expired, and this vendor issues new ones only to a person`,
+    message: `The token of the "${name}" login has expired, and this vendor issues a new one only after a person has logged in`,
     seen: `issued at ${instantText(renewed_at)}; ${ended}`,
     next: loginCommand(name),
   });
@@ -43,14 +43,12 @@ export function endedByVendor(login: Login, refusal: TokenRefusal, row: LoginRow
     code: lost ? 'LOGIN_LOST' : 'LOGIN_ENDED',
     family: 'login',
     message: lost
-      ? `The refresh token of "${login.name}" was used at ${instantText(row.asked_at!)} by a refresh whose response was lost`
-      : `The vendor no longer accepts the login "${login.name}"`,
+      ? `The refresh token of the "${login.name}" login was used up at ${instantText(row.asked_at!)} by a request whose response was lost`
+      : `The vendor no longer accepts the "${login.name}" login`,
     seen: seenOf(refusal),
     // A person's grant isn't sent again until that person logs in again, so it needn't be put on hold.
     isLoginRefused: alone && refusal.isOfLogin,
-    next: alone
-      ? 'check the credentials of the login in the config, and the clock of this machine'
-      : loginCommand(login.name),
+    next: alone ? "check the login's credentials in the config, and this machine's clock" : loginCommand(login.name),
   });
 }
 
@@ -59,7 +57,7 @@ export function clientRefused({ name }: Login, refusal: TokenRefusal): Problem {
   return new Problem({
     code: 'LOGIN_CLIENT',
     family: 'login',
-    message: `The vendor refuses the app of the login "${name}"; the login is still valid`,
+    message: `The vendor refused the app of the "${name}" login; the login is still valid`,
     seen: seenOf(refusal),
     isLoginRefused: refusal.isOfLogin,
     next: 'compare client_id, client_secret, scopes and grant of "login" with the app at the vendor',
@@ -71,9 +69,9 @@ export function oddRefusal({ name }: Login, refusal: TokenRefusal): Problem {
   return new Problem({
     code: 'LOGIN_REFUSED',
     family: 'job',
-    message: `The vendor issued no token for the login "${name}"; the login is still valid`,
+    message: `The vendor issued no token for the "${name}" login; the login is still valid`,
     seen: seenOf(refusal),
-    next: 'the next run tries again; if this persists, check the app at the vendor',
+    next: 'wait for the next run, which tries again; if this persists, check the app at the vendor',
   });
 }
 

@@ -79,7 +79,7 @@ export function unreachable(
   return new Problem({
     code: 'LOGIN_UNREACHABLE',
     family: 'try_later',
-    next: `nothing is lost: the login is still valid, and the next run tries again; check that ${host} is reachable`,
+    next: `check that ${host} is reachable; the login is still valid, and the next run tries again`,
     ...given,
   });
 }

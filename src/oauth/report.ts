@@ -61,7 +61,7 @@ function reportOf(login: Login, { sources, row, now }: Known): LoginReport {
   const own = { login: login.name, sources, grant: login.grant };
   const isOurs = row !== undefined && row.identity === identityOf(login);
   if (isOurs) return { ...own, state: stateOf(login, row, now), ...factsOf(row) };
-  const message = row === undefined ? {} : { message: 'the stored login is for another app, user or URL' };
+  const message = row === undefined ? {} : { message: 'the stored login belongs to another app, user or URL' };
   const state = login.grant === 'authorization_code' ? 'needs a person' : 'not yet used';
   return { ...own, state, scopes: [], ...message };
 }

@@ -115,15 +115,15 @@ function cannotAppend(again: RowsAgain, cursor: string | undefined): Problem {
     return new Problem({
       ...common,
       message:
-        'too many rows share the newest cursor value, or are within its lag, to tell them from new rows in the next run: append would duplicate them',
-      next: `${mergeByKey}, shorten the lag, or use a cursor column with finer values`,
+        'too many rows have the newest cursor value or are within its lag, so the next run cannot distinguish them from new rows: append would duplicate them',
+      next: `${mergeByKey}, shorten the lag, or use a cursor column with more precise values`,
     });
   }
   const gone = again.columns.map((name) => JSON.stringify(name)).join(', ');
   return new Problem({
     ...common,
     message:
-      'the columns have changed since the last run, so rows at the newest cursor value, or within its lag, cannot be distinguished from new rows: append would duplicate them',
+      'the columns have changed since the last run, so rows with the newest cursor value, or within its lag, cannot be distinguished from new rows: append would duplicate them',
     ...(gone === '' ? {} : { seen: `no column ${gone}` }),
     next: `restore the column at the source; otherwise ${mergeByKey}, or let the job read everything again: \`sluice state clear JOB\` (both drop rows that the source no longer has, so take a backup first)`,
   });

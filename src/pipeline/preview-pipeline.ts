@@ -75,7 +75,7 @@ function onFile<T>(path: string, use: () => T): T {
     return use();
   } catch (thrown) {
     const message = `Cannot write ${path}: ${(thrown as Error).message}`;
-    const next = 'choose a folder that exists, that you can write to and that has enough space';
+    const next = 'choose an existing folder that you can write to and that has enough space';
     throw new Problem({ code: 'FILE_UNWRITABLE', family: 'job', message, next, cause: thrown });
   }
 }

@@ -259,9 +259,9 @@ export class SourceReader {
     return new Problem({
       code: 'SOURCE_STALLED',
       family: 'try_later',
-      message: `The source was silent for ${seconds} s ${asking}`,
+      message: `The source sent nothing for ${seconds} s ${asking}`,
       seen: `${countOf(this.#rows, 'row')} so far`,
-      allowed: `at most ${this.#options.extract.stallTimeoutMs / 1000} s of silence`,
+      allowed: `at most ${this.#options.extract.stallTimeoutMs / 1000} s without data`,
       next: 'check the source for a lock or a slow query plan; if such pauses are normal, raise stall_timeout_seconds',
     });
   }

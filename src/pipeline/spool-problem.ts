@@ -16,7 +16,7 @@ export function spoolProblem(error: unknown, folder: string): Problem {
   return new Problem({
     code: 'SPOOL_FAILED',
     family: 'try_later',
-    message: `Writing a payload into ${folder} failed`,
+    message: `Failed to write a payload to ${folder}`,
     where: { stage: 'spool' },
     seen: message,
     cause: error,
@@ -51,10 +51,10 @@ function folderRefused(message: string, folder: string, cause: unknown): Problem
   return new Problem({
     code: 'SPOOL_REFUSED',
     family: 'config',
-    message: `Payloads cannot be written into ${folder}`,
+    message: `Payloads cannot be written to ${folder}`,
     where: { stage: 'spool' },
     seen: message,
-    next: 'give the user that runs Sluice write access to the state folder',
+    next: 'give the user who runs Sluice write access to the state folder',
     cause,
   });
 }

@@ -66,7 +66,7 @@ function isInterval(cron: string): boolean {
 export function cronFault(cron: string): string | undefined {
   const fields = cron.trim().split(/\s+/).filter(Boolean);
   const isNickname = fields.length === 1 && fields[0]!.startsWith('@');
-  if (!isNickname && fields.length !== 5) return `a cron expression has five fields, this one has ${fields.length}`;
+  if (!isNickname && fields.length !== 5) return `a cron expression has five fields, but this one has ${fields.length}`;
   try {
     // The calendar repeats after 28 years, so a date without a firing until then does not exist.
     const from = Date.UTC(2024, 0, 1);
@@ -81,7 +81,7 @@ export function timezoneFault(timezone: string): string | undefined {
   // A time zone's calendar takes 20 ms to load, and a command that computes no times doesn't need it.
   if (knownTimezones().includes(timezone)) return undefined;
   try {
-    if (/^[+-]/.test(timezone)) return 'an offset ignores daylight saving; use a name such as Europe/Berlin';
+    if (/^[+-]/.test(timezone)) return 'an offset ignores daylight saving time; use a name such as Europe/Berlin';
     // Aliases, such as US/Eastern.
     Temporal.Now.zonedDateTimeISO(timezone);
     return undefined;
@@ -102,6 +102,6 @@ function reasonOf(error: Error, cron: string): string {
   const said = error.message.replace(/^CronPattern: /, '').replace(/^Syntax error, /, '');
   if (cron.trim().startsWith('@')) return `${cron.trim()} is not one of @hourly, @daily, @weekly, @monthly, @yearly`;
   const backwards = /larger than to value: '([^']+)'/.exec(said);
-  if (backwards) return `the range ${backwards[1]} runs backwards; write it as two ranges joined by a comma`;
+  if (backwards) return `the range ${backwards[1]} is reversed; write it as two ranges separated by a comma`;
   return said.charAt(0).toLowerCase() + said.slice(1).replace(/\.$/, '');
 }

@@ -17,7 +17,7 @@ function twice(name: string): Problem {
     family: 'config',
     message: `The source returned two columns named "${name}"`,
     where: { column: name },
-    next: 'give one of them another name in the query',
+    next: 'rename one of them in the query',
   });
 }
 
@@ -26,11 +26,11 @@ function twice(name: string): Problem {
  * plugin.
  */
 export function checkBatch(batch: Batch, columns: readonly Column[]): void {
-  if (batch.columns !== columns) throw breach('a batch does not have the columns array of its extract');
+  if (batch.columns !== columns) throw breach('the columns array of a batch is not the array of its extract');
   if (batch.cells.length !== columns.length)
-    throw breach(`a batch has ${batch.cells.length} columns of cells for ${columns.length} columns`);
+    throw breach(`a batch has cells for ${batch.cells.length} columns, but the extract has ${columns.length}`);
   if (batch.rows !== undefined && batch.rows.length < batch.length)
-    throw breach(`a batch of ${batch.length} rows maps only ${batch.rows.length}`);
+    throw breach(`a batch has ${batch.length} rows, but its row map has only ${batch.rows.length}`);
 }
 
 function breach(message: string): Problem {

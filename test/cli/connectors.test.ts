@@ -100,7 +100,7 @@ describe('sluice check --connect', () => {
     await writeFile(join(folder, 'own/mine.mjs'), broken);
     await writeFile(join(folder, 'own/bad.mjs'), plugin('bad'));
     const { code, stdout } = await start(['check', '--connect'], { cwd: folder, program }).ended;
-    expect(stdout).toContain('INSTALLATION_INCOMPLETE: A part of the installed Sluice is missing');
+    expect(stdout).toContain('INSTALLATION_INCOMPLETE: The installation of Sluice is incomplete');
     expect(stdout).toContain('MINE_AWAY: no server is there');
     expect(code).toBe(70);
   });

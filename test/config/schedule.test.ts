@@ -141,7 +141,7 @@ describe('an unusable schedule', () => {
       'This misfire policy does not use "at_most"',
       'delete "at_most"',
     ],
-    ['hourly', 'a cron expression has five fields, this one has 1', 'did you mean "@hourly"?'],
+    ['hourly', 'a cron expression has five fields, but this one has 1', 'did you mean "@hourly"?'],
   ])('is reported with a fix: %s', async (written, message, next) => {
     const told = await refusal(written);
     expect(told).toMatchObject({ code: expect.stringMatching(/^CONFIG_(SCHEDULE|CRON)$/), message });

@@ -186,10 +186,10 @@ describe('a workbook', () => {
     expect(warnings).toMatchObject([
       {
         code: 'RECORDS_XLSX_ERRORS',
-        message: 'a.xlsx: 2 cells of column "v" with an error of Excel became null',
+        message: 'a.xlsx: 2 cells in column "v" with an Excel error became null',
         seen: '#N/A in row 3',
       },
-      { message: 'a.xlsx: 1 cell of column "t" with an error of Excel became null', seen: '#REF! in row 4' },
+      { message: 'a.xlsx: 1 cell in column "t" with an Excel error became null', seen: '#REF! in row 4' },
     ]);
   });
 
@@ -285,7 +285,7 @@ describe('a workbook', () => {
     await put('old.xlsx', Buffer.from('d0cf11e0a1b11ae1'.padEnd(1024, '0'), 'hex'));
     await expect(extract({ path: 'old.xlsx' })).rejects.toMatchObject({
       code: 'RECORDS_FORMAT',
-      message: expect.stringContaining('(xls), or one with a password'),
+      message: expect.stringContaining('(xls) or one with a password'),
     });
   });
 

@@ -287,7 +287,7 @@ test('the csv checker rejects an endless first record instead of buffering it', 
 
 test('the csv checker detects the delimiter only in the first record, outside quotes', () => {
   expect(answer('csv', [Buffer.from('"a,b,c,d";e\n1;2,3,4\n')])).toBe('records 1');
-  expect(answer('csv', [Buffer.from('a\n1,2\n')])).toMatch(/a record of 2 fields where the first has 1/);
+  expect(answer('csv', [Buffer.from('a\n1,2\n')])).toMatch(/a record with 2 fields, but the first record has 1,/);
 });
 
 test.each(['<!--', '<![CDATA[', '<', '<a b="', '&', '<?a '])(

@@ -35,10 +35,10 @@ describe('the numbers of rows and bytes', () => {
 
   it('are reported as too few or too many, with the limit', () => {
     const rows = { minimum: 10, maximum: 20 };
-    expect(told({ rows }, { rows: 9 })).toEqual([['Fewer rows than a result must have', 'at least 10 rows']]);
-    expect(told({ rows }, { rows: 21 })).toEqual([['More rows than a result may have', 'at most 20 rows']]);
+    expect(told({ rows }, { rows: 9 })).toEqual([['The result has fewer rows than required', 'at least 10 rows']]);
+    expect(told({ rows }, { rows: 21 })).toEqual([['The result has more rows than allowed', 'at most 20 rows']]);
     expect(told({ bytes: { minimum: 2 } }, { bytes: 1 })).toEqual([
-      ['Fewer bytes than a result must have', 'at least 2 bytes'],
+      ['The result has fewer bytes than required', 'at least 2 bytes'],
     ]);
   });
 });
@@ -205,7 +205,7 @@ describe('missing cells', () => {
     const of = (missing: number) => ({ rows: 8, columns, counted: { missing: new Map([['a', missing]]) } });
     expect(found(guards, of(2))).toEqual([]);
     expect(found(guards, of(3))).toEqual([['nulls', '3 of 8 (37.5%)']]);
-    expect(told(guards, of(3))).toEqual([['Too many cells of column a are missing', 'at most 25%']]);
+    expect(told(guards, of(3))).toEqual([['Column a has too many missing values', 'at most 25%']]);
     expect(found({ nulls: new Map([['a', 0]]) }, of(0))).toEqual([]);
     expect(found(guards, { ...of(3), columns: ['b'] }).map(([guard]) => guard)).toEqual(['columns']);
     expect(found(guards, { ...of(0), rows: 0 })).toEqual([]);

@@ -59,7 +59,7 @@ describe('a SQLite connection', () => {
     for (const values of [[], [1], [1, 2, 3], [1, undefined]])
       expect(() => insert.run(...(values as SqliteValue[])), JSON.stringify(values)).toThrow();
     expect(db.prepare('select count(*) from t').value()).toBe(0);
-    expect(() => db.prepare('select a from t where a = ?').all()).toThrow('has 1 parameters, but got 0 values');
+    expect(() => db.prepare('select a from t where a = ?').all()).toThrow('has 1 parameters, but 0 values were passed');
     expect(() => db.prepare('select ?').get()).toThrow();
     expect(() => db.prepare('select ?').value()).toThrow();
     expect(() => db.prepare('select ?').iterateExact()).toThrow();

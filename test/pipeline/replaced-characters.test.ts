@@ -46,7 +46,7 @@ const halves: readonly (readonly Value[])[] = [
 ];
 const said = (count: string, row: number) => ({
   code: 'CHARACTERS_REPLACED',
-  message: `${count} that UTF-8 or XML cannot represent became U+FFFD; the first one in row ${row}, column "name"`,
+  message: `${count} that UTF-8 or XML cannot represent became U+FFFD; the first one is in row ${row}, column "name"`,
   next: expect.any(String),
   replaced: true,
 });

@@ -104,11 +104,11 @@ describe('a cron expression', () => {
 
   it.each([
     ['61 * * * *', 'invalid value for minute: 61'],
-    ['* * * *', 'a cron expression has five fields, this one has 4'],
-    ['0 0 * * * *', 'a cron expression has five fields, this one has 6'],
-    ['', 'a cron expression has five fields, this one has 0'],
+    ['* * * *', 'a cron expression has five fields, but this one has 4'],
+    ['0 0 * * * *', 'a cron expression has five fields, but this one has 6'],
+    ['', 'a cron expression has five fields, but this one has 0'],
     ['0 0 31 2,4 *', 'it never fires: the date does not exist'],
-    ['0 22-2 * * *', 'the range 22-2 runs backwards; write it as two ranges joined by a comma'],
+    ['0 22-2 * * *', 'the range 22-2 is reversed; write it as two ranges separated by a comma'],
     ['@reboot', '@reboot is not one of @hourly, @daily, @weekly, @monthly, @yearly'],
     ['0 0 * * 8', 'invalid value for dayOfWeek: 8'],
   ])('"%s" is rejected: %s', (cron, fault) => {

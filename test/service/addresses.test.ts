@@ -134,7 +134,7 @@ describe('a service', () => {
     }
     throw new Error('it was never refreshed');
   };
-  const refused = [1, expect.stringContaining('may not be fetched from here')];
+  const refused = [1, expect.stringContaining('requests to this address are not allowed here')];
 
   it('on loopback fetches from loopback, but not from other private addresses', async () => {
     const { port } = await target(() => ({ status: 200 }));

@@ -101,7 +101,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a data source with the connector 
     const given = await start({ host: '0.0.0.0' });
     for (const host of ['127.0.0.1', 'localhost', '2130706433', '::1']) {
       const { error } = await refreshed(given, { connector: 'db', format: 'csv', properties: properties({ host }) });
-      expect(error, host).toContain('may not be fetched from here');
+      expect(error, host).toContain('requests to this address are not allowed here');
     }
   });
 
@@ -126,7 +126,7 @@ describeWithFileServer({ server: 'vsftpd' }, 'a data source with the connector f
     const source = { connector: 'ftp', format: 'json', properties };
     expect(JSON.parse((await refreshed(given, source)).document)).toEqual([{ id: '1', name: 'a' }]);
     const closed = await start({ host: '0.0.0.0' });
-    expect((await refreshed(closed, source)).error).toContain('may not be fetched from here');
+    expect((await refreshed(closed, source)).error).toContain('requests to this address are not allowed here');
   });
 });
 
@@ -185,10 +185,12 @@ describe("a refresh's limits", () => {
     const open = { url, records: 'items', retries: '0', other_origins: 'http://10.0.0.1' };
     const told = async (properties: object, connector = 'simple_rest') =>
       (await refreshed(given, { connector, format: 'csv', properties })).error;
-    expect(await told({ ...open, path: '/redirect' })).toContain('may not be fetched from here');
-    expect(await told({ ...open, path: '/pages', paging })).toContain('may not be fetched from here');
+    expect(await told({ ...open, path: '/redirect' })).toContain('requests to this address are not allowed here');
+    expect(await told({ ...open, path: '/pages', paging })).toContain('requests to this address are not allowed here');
     const account = { api_url: 'https://10.0.0.1', client_id: 'a', client_secret: 'b', server: 'app', profile: '1' };
-    expect(await told({ ...account, stream: 'pages' }, 'iformbuilder')).toContain('may not be fetched from here');
+    expect(await told({ ...account, stream: 'pages' }, 'iformbuilder')).toContain(
+      'requests to this address are not allowed here',
+    );
     expect(asked).toEqual(['/redirect', '/pages']);
   });
 
@@ -209,7 +211,7 @@ describe("a refresh's limits", () => {
       connector === 'simple_rest' ? { endpoint_url: `http://localhost:${port}/` } : { host: 'localhost', port };
     const source = { connector, format: 'csv', properties: { ...properties, ...named } };
     const refused = (await refreshed(await start({ host: '0.0.0.0' }), source)).error;
-    expect(refused).toMatch(/localhost.*may not be fetched from here/);
+    expect(refused).toMatch(/localhost.*requests to this address are not allowed here/);
     expect(refused).not.toMatch(resolved);
     const unreachable = (await refreshed(await start(), source)).error;
     expect(unreachable).toContain('localhost');
@@ -229,13 +231,15 @@ describe("a refresh's limits", () => {
       const properties = { ...database, driver: 'sqlserver', host, port: String(at) };
       return (await refreshed(given, { connector: 'db', format: 'csv', properties })).error;
     };
-    expect(await told(await start({ host: '0.0.0.0' }), '127.0.0.1', port)).toContain('may not be fetched from here');
+    expect(await told(await start({ host: '0.0.0.0' }), '127.0.0.1', port)).toContain(
+      'requests to this address are not allowed here',
+    );
     expect(accepted).toEqual([]);
     const own = await start();
     const gateway = await startTdsServer(() => [], { redirect: { server: '10.0.0.1', port } });
     onTestFinished(() => gateway.close());
-    expect(await told(own, '10.0.0.1', port)).toContain('may not be fetched from here');
-    expect(await told(own, '127.0.0.1', gateway.port)).toContain('may not be fetched from here');
+    expect(await told(own, '10.0.0.1', port)).toContain('requests to this address are not allowed here');
+    expect(await told(own, '127.0.0.1', gateway.port)).toContain('requests to this address are not allowed here');
   });
 
   it("block access to the service's disk, even if an option reads a file by default", async () => {

@@ -30,6 +30,6 @@ export async function busyProblem(job: Job, { leases }: Pick<Store, 'leases'>): 
     message: 'Another run of this job is in progress; a job never overlaps itself',
     where: { job: job.name },
     seen: holder && `held by ${processText(holder.owner)} since ${instantText(holder.takenAt)}`,
-    next: 'wait for it to end; "sluice status" shows it',
+    next: 'wait until that run ends; "sluice status" shows it',
   });
 }

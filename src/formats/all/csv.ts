@@ -13,13 +13,14 @@ import type { ColumnFrame } from '../row-loop.ts';
 
 const options = {
   delimiter: option.choice([',', ';', '\t', '|'], {
-    about: 'The character between two fields. The service recognizes it by the first line.',
+    about: 'The character between two fields. The service detects it in the first line.',
     default: ',',
   }),
   header: option.boolean({ about: 'Whether the first line has the column names.', default: true }),
   line_end: option.choice(['lf', 'crlf'], { about: 'How a line ends.', default: 'lf' }),
   null_text: option.text({
-    about: 'Text for a missing value, always unquoted. An empty text is written as "", so the two stay distinct.',
+    about:
+      'String for a missing value, never quoted. An empty string is written as "", so that the two remain distinct.',
     default: '',
     pattern: '^[^",;|\\t\\r\\n ]*$',
   }),
@@ -59,7 +60,7 @@ const neverQuoted: ReadonlySet<ColumnType> = new Set<ColumnType>([
 export default defineFormat({
   id: 'csv',
   title: 'CSV',
-  summary: 'Comma-separated lines (RFC 4180) with a header; null is an empty field, an empty text is "".',
+  summary: 'Comma-separated lines (RFC 4180) with a header; null is an empty field, an empty string is "".',
   mediaType: 'text/csv; charset=utf-8',
   fileEnding: '.csv',
   options,

@@ -12,8 +12,8 @@ import { elementName } from '../xml-names.ts';
 const namePattern = '^(?![Xx][Mm][Ll])[A-Za-z_][A-Za-z0-9_.-]{0,199}$';
 
 const options = {
-  root: option.text({ about: 'The name of the outermost element.', default: 'rows', pattern: namePattern }),
-  row: option.text({ about: 'The name of the element of one row.', default: 'row', pattern: namePattern }),
+  root: option.text({ about: 'The name of the root element.', default: 'rows', pattern: namePattern }),
+  row: option.text({ about: 'The name of the element for each row.', default: 'row', pattern: namePattern }),
 };
 
 /** Column types whose text may contain a character that XML must escape. */
@@ -23,7 +23,7 @@ const escaped: ReadonlySet<ColumnType> = new Set<ColumnType>(['text', 'json']);
 export default defineFormat({
   id: 'xml',
   title: 'XML',
-  summary: 'One element for each row and in it one for each column (XML 1.0); null is left out.',
+  summary: 'One element per row, with one child element per column (XML 1.0); null values are omitted.',
   mediaType: 'application/xml; charset=utf-8',
   fileEnding: '.xml',
   options,

@@ -30,7 +30,7 @@ export function checkedLookup(mayReach: MayReach): LookupFunction {
 
 /** Does not reveal the resolved address, which would let a caller scan the network. */
 export function addressRefused(place: string): Problem {
-  return httpProblem('REST_ADDRESS_REFUSED', 'config', `${place}: this address may not be fetched from here`, {
-    next: 'the administrator must allow loopback, link-local and private addresses',
+  return httpProblem('REST_ADDRESS_REFUSED', 'config', `${place}: requests to this address are not allowed here`, {
+    next: 'ask the administrator to allow loopback, link-local and private addresses',
   });
 }

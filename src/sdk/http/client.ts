@@ -82,7 +82,7 @@ export class HttpClient {
       await response.body.dump();
       current = this.#redirected(current, response.statusCode, response.headers);
     }
-    throw httpProblem('REST_REDIRECTS', 'job', `${shownUrl(request.url)} redirects more than ${maxRedirects} times`);
+    throw httpProblem('REST_REDIRECTS', 'job', `${shownUrl(request.url)} redirected more than ${maxRedirects} times`);
   }
 
   /** Closes the connections immediately. */
@@ -98,7 +98,7 @@ export class HttpClient {
     throw httpProblem('REST_ORIGIN', 'job', 'the response redirects to another origin', {
       seen: shownUrl(url),
       allowed: request.trustedOrigin,
-      next: 'list it under `other_origins` of the source if requests to it are allowed; it does not get the credentials',
+      next: 'if requests to it are allowed, add it to `other_origins` of the source; it does not receive the credentials',
     });
   }
 
@@ -145,7 +145,7 @@ export class HttpClient {
     const location = [headers.location ?? []].flat()[0];
     const url = location === undefined ? null : URL.parse(location, request.url);
     if (url === null)
-      throw httpProblem('REST_REDIRECTS', 'job', `${shownUrl(request.url)} redirects without a location`);
+      throw httpProblem('REST_REDIRECTS', 'job', `${shownUrl(request.url)} redirected without a location`);
     this.allow(request, url);
     const keepsMethod = status >= 307 || request.method === 'GET' || request.method === 'HEAD';
     return keepsMethod ? withUrl(request, url) : { ...request, url, method: 'GET', body: undefined };

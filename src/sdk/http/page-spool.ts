@@ -89,6 +89,6 @@ export class PageSpool {
 
 function tooLarge(maxBytes: number) {
   return httpProblem('REST_TOO_LARGE', 'job', `the response is larger than ${maxBytes} bytes`, {
-    next: 'request less data, or raise `max_answer_bytes` of the source',
+    next: 'request less data, or raise `max_answer_bytes` in the source',
   });
 }

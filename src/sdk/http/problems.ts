@@ -27,12 +27,12 @@ export function networkProblem(url: URL, thrown: unknown): Problem {
   if (/CERT|SELF_SIGNED|UNABLE_TO_|^ERR_TLS_|^ERR_SSL_|^EPROTO/.test(code)) {
     return httpProblem('REST_TLS', 'job', `${place}: the server certificate is not trusted`, {
       seen: redact(message),
-      next: 'name the authority that signed it with `ca_file`',
+      next: 'set `ca_file` to the certificate of the authority that signed it',
       cause: thrown,
     });
   }
   if (code === 'UND_ERR_INVALID_ARG' || code === 'ERR_INVALID_CHAR') {
-    return httpProblem('REST_REQUEST', 'config', 'the request cannot be sent as it is written', {
+    return httpProblem('REST_REQUEST', 'config', 'the request is invalid and cannot be sent', {
       seen: redact(message),
       next: 'check `method`, `headers` and `parameters`',
       cause: thrown,
@@ -50,12 +50,12 @@ export function networkProblem(url: URL, thrown: unknown): Problem {
 }
 
 function cutAnswer(place: string, what: string, cause: unknown): Problem {
-  const next = 'the request is retried automatically; if this persists, check the server and any proxies on the way';
+  const next = 'the request is retried automatically; if this persists, check the server and any proxies in between';
   return httpProblem('REST_UNREACHABLE', 'try_later', `${place}: ${what}`, { next, cause });
 }
 
 function timeout(place: string, cause: unknown): Problem {
-  return httpProblem('REST_UNREACHABLE', 'try_later', `${place}: the whole response timed out`, {
+  return httpProblem('REST_UNREACHABLE', 'try_later', `${place}: the response was not complete in time`, {
     next: 'request smaller pages with `paging`, or raise `answer_seconds`',
     cause,
   });
@@ -86,28 +86,28 @@ export function refusalProblem({ url, status, text, passing }: HttpRefusal): Pro
       {
         seen,
         next: isRateLimit
-          ? "request less often, or larger pages, or ask the server's operator for a higher limit"
-          : '`sluice check --connect` tries again; if this persists, ask the operator of the server',
+          ? "send fewer requests, request larger pages, or ask the server's operator for a higher limit"
+          : "to try again, run `sluice check --connect`; if this persists, ask the server's operator",
         retryAfterMs,
         isRateLimit,
       },
     );
   }
   if (status === 401 || status === 403) {
-    return httpProblem('REST_LOGIN', 'login', `${place} refuses the credentials`, {
+    return httpProblem('REST_LOGIN', 'login', `${place} refused the credentials`, {
       seen,
-      next: 'fix `auth` of the source',
+      next: "fix the source's `auth`",
       ...(status === 401 ? { refusedPath: place } : {}),
     });
   }
   if (status === 404 || status === 410) {
     return httpProblem('REST_NOT_FOUND', 'job', `${place} was not found`, {
       seen,
-      next: 'check `path` or `endpoint_url`, and `url` of the source',
+      next: "check `path` or `endpoint_url`, and the source's `url`",
     });
   }
   const next = 'check `method`, `parameters` and `body`';
-  return httpProblem('REST_REFUSED', 'job', `${place} refuses the request`, { seen, next });
+  return httpProblem('REST_REFUSED', 'job', `${place} refused the request`, { seen, next });
 }
 
 /** A problem of this family at one of the connector's URLs. */

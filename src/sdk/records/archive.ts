@@ -49,8 +49,8 @@ async function opened(input: RecordInput): Promise<ZipFile> {
   if (input.local === undefined) {
     throw faultIn(input, {
       code: 'RECORDS_ZIP',
-      message: 'archives and workbooks can only be read as files',
-      next: 'read it with the file or ftp connector, and extract it from the archive that contains it',
+      message: 'archives and workbooks can only be read from files',
+      next: 'read it with the file or ftp connector; if an archive contains it, extract it first',
     });
   }
   const { openPromise } = await import('yauzl');
@@ -108,8 +108,8 @@ function broken(input: RecordInput, error: unknown): unknown {
 function bomb(input: RecordInput, bytes: number) {
   return faultIn(input, {
     code: 'RECORDS_ZIP',
-    message: 'the archive would unpack to far more data than its size allows',
-    seen: `${bytes} bytes and more`,
-    next: 'do not trust it; ask the sender',
+    message: 'the archive would unpack to far more data than is plausible for its size',
+    seen: `${bytes} bytes or more`,
+    next: 'ask the sender, and do not trust the archive',
   });
 }

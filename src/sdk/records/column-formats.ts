@@ -38,7 +38,7 @@ export function formatsOf(columns: readonly Column[], given: Declarations): read
     throw new Problem({
       code: 'RECORDS_VALUE_FORMAT',
       family: 'config',
-      message: `the format of column ${name} ${parsed}`,
+      message: `the format for column ${name} ${parsed}`,
       where: { column: name },
       seen: one.format,
     });

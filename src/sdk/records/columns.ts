@@ -33,7 +33,7 @@ export function columnsOf(
     throw new Problem({
       code: 'RECORDS_TYPES',
       family: 'config',
-      message: `\`types\` names a column that the data does not have`,
+      message: `\`types\` contains a column that the data does not have`,
       seen: stray,
       allowed: shorten(found.map(({ name }) => name).join(', '), 400),
     });
@@ -45,7 +45,7 @@ export function columnsOf(
 export function unknownColumn(input: RecordInput, name: string, columns: readonly Column[], row?: number): Problem {
   return faultIn(input, {
     code: 'RECORDS_UNKNOWN_COLUMN',
-    message: `the data has ${JSON.stringify(name)}, which is not in \`columns\``,
+    message: `the data has the column ${JSON.stringify(name)}, which is not in \`columns\``,
     spot: { column: name, row },
     seen: name,
     allowed: shorten(columns.map((column) => column.name).join(', '), 400),
@@ -80,7 +80,7 @@ export function warnOfUnmet(
   if (unmet.length === 0) return;
   warn?.({
     code: 'COLUMN_IN_NO_RECORD',
-    message: `Declared columns are in no record, so all their values are missing: ${unmet.join(', ')}`,
+    message: `No record has the following declared columns, so all their values are missing: ${unmet.join(', ')}`,
     next: 'compare `columns` with the data: the source may have renamed them',
   });
 }

@@ -14,7 +14,7 @@ export function namesOf(input: RecordInput, { texts, line }: FirstRow, header: b
   if (twice === undefined) return names;
   throw faultIn(input, {
     code: 'CSV_HEADER',
-    message: `two columns are called ${JSON.stringify(twice)}`,
+    message: `two columns are named ${JSON.stringify(twice)}`,
     spot: { line, column: twice },
     next: `rename one, or read without names: \`header: false\` and \`skip_rows: ${line}\``,
   });
@@ -46,7 +46,7 @@ export function refuseOtherDelimiter(input: RecordInput, names: readonly string[
   if (found === undefined) return;
   throw faultIn(input, {
     code: 'CSV_DELIMITER',
-    message: 'the header is a single cell, and it looks as if another delimiter stood between the names',
+    message: 'the header is a single cell, but it seems to contain several names with another delimiter',
     spot: { line },
     seen: shorten(names[0]!),
     next: `set \`delimiter: ${JSON.stringify(found)}\`, or quote the header if it is a single name`,

@@ -259,9 +259,9 @@ export class CsvScanner {
   #openQuote() {
     return faultIn(this.#init.input, {
       code: 'CSV_QUOTE',
-      message: 'the row that begins here has a quoted cell that is never closed',
+      message: 'the row that begins here has a quoted cell without a closing quote',
       spot: { line: this.#line },
-      next: "close the quote, or set `quote: ''` if quotes have no meaning in this data",
+      next: "add the closing quote, or set `quote: ''` if quotes have no meaning in this data",
     });
   }
 
@@ -270,14 +270,14 @@ export class CsvScanner {
       code: 'CSV_QUOTE',
       message: 'text follows a closing quote',
       spot: { line: this.#line + this.#breaks },
-      next: "double the quotes inside the cell, or set `escape` or `quote: ''`",
+      next: "double the quotes inside the cell, set `escape`, or set `quote: ''`",
     });
   }
 
   #strayQuote(seen: string) {
     return faultIn(this.#init.input, {
       code: 'CSV_QUOTE',
-      message: 'a quote inside a cell that is not quoted',
+      message: 'an unquoted cell contains a quote',
       spot: { line: this.#line + this.#breaks },
       seen,
       next: "quote the cell and double the quote, or set `quote: ''` if quotes have no meaning in this data",
@@ -289,7 +289,7 @@ export class CsvScanner {
 export function raggedRow(input: RecordInput, { line, width, seen }: { line: number; width: number; seen: number }) {
   return faultIn(input, {
     code: 'CSV_RAGGED',
-    message: `a row has ${seen} ${seen === 1 ? 'cell' : 'cells'} where the header has ${width}`,
+    message: `a row has ${seen} ${seen === 1 ? 'cell' : 'cells'}, but the header has ${width}`,
     spot: { line },
     seen: String(seen),
     allowed: String(width),

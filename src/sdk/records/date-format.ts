@@ -83,7 +83,8 @@ function parsePattern(written: string): Parsed | string {
     if (groups.includes(group)) return `has "${piece}" twice`;
     const isOpen = digits.includes('1,2');
     const isGlued = source.endsWith(')');
-    if (isGlued && (isOpen || isAfterOpen)) return `has "${piece}" right next to a number: use two letters (MM, dd)`;
+    if (isGlued && (isOpen || isAfterOpen))
+      return `has "${piece}" next to another number without a separator: use two letters (MM, dd)`;
     source += `(${digits})`;
     groups.push(group);
     isAfterOpen = isOpen;
@@ -103,7 +104,7 @@ function literalOf(piece: string): string | undefined {
 }
 
 function unknownSymbol(piece: string): string {
-  return `has "${piece}", which is not part of a date format: use ${allowed}; other text in single quotes`;
+  return `has "${piece}", which is not part of a date format: use ${allowed}; put other text in single quotes`;
 }
 
 function faultOf(groups: readonly Group[], { type, firstYear }: DateFormatOptions): string | undefined {
@@ -112,22 +113,25 @@ function faultOf(groups: readonly Group[], { type, firstYear }: DateFormatOption
   const hasAnyDay = ['year', 'shortYear', 'month', 'monthName', 'day'].some((group) => has(group as Group));
   const hasClock = has('hour') || has('hour12');
   const rules: [isBroken: boolean, message: string][] = [
-    [has('minute') && !has('month') && !has('monthName') && !hasClock, 'has mm, which is minutes: months are MM'],
-    [type !== 'time' && !hasDay, 'needs a year, a month and a day: for example dd.MM.yyyy'],
-    [type === 'time' && hasAnyDay, 'has a day: use the type timestamp'],
-    [type === 'date' && (hasClock || has('minute') || has('zone')), 'has a time: use the type timestamp'],
-    [type !== 'date' && !hasClock, 'has no hour: add HH, or use the type date'],
+    [
+      has('minute') && !has('month') && !has('monthName') && !hasClock,
+      'has mm, which means minutes: use MM for months',
+    ],
+    [type !== 'time' && !hasDay, 'needs a year, a month and a day, for example dd.MM.yyyy'],
+    [type === 'time' && hasAnyDay, 'has a day: use type timestamp'],
+    [type === 'date' && (hasClock || has('minute') || has('zone')), 'has a time: use type timestamp'],
+    [type !== 'date' && !hasClock, 'has no hour: add HH, or use type date'],
     [has('hour12') !== has('half'), 'needs both h and a (AM or PM), or H'],
     [has('hour12') && has('hour'), 'needs either h and a, or H'],
     [hasClock && !has('minute') && (has('second') || has('fraction')), 'needs minutes: add mm'],
     [has('fraction') && !has('second'), 'needs seconds: add ss before the fraction'],
     [has('year') && has('shortYear'), 'needs either yyyy or yy'],
     [has('month') && has('monthName'), 'needs either the number or the name of the month'],
-    [type === 'timestamptz' && !has('zone'), 'needs an offset: add XXX, or use the type timestamp'],
-    [type === 'timestamp' && has('zone'), 'has an offset: use the type timestamptz'],
+    [type === 'timestamptz' && !has('zone'), 'needs an offset: add XXX, or use type timestamp'],
+    [type === 'timestamp' && has('zone'), 'has an offset: use type timestamptz'],
     [
       has('shortYear') && firstYear === undefined,
-      'has yy: set `first_year` to the first of the hundred years, for example 1950 for 1950 to 2049; or use yyyy',
+      'has yy: set `first_year` to the first of the hundred years that yy can mean, for example 1950 for 1950 to 2049; or use yyyy',
     ],
   ];
   return rules.find(([isBroken]) => isBroken)?.[1];

@@ -95,7 +95,7 @@ function notesOn(name: string, type: string, { either, first_year }: SniffedColu
   if (type !== 'text') return [];
   if (first_year !== undefined)
     return [
-      `${name}: two-digit years mean ${first_year} to ${first_year + 99}, as \`first_year\` declares; correct it if they don't.`,
+      `${name}: two-digit years mean ${first_year} to ${first_year + 99}, as \`first_year\` declares; correct it if that's wrong.`,
     ];
   if (either === undefined) return [];
   const [one, other] = either.map(

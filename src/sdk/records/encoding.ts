@@ -91,9 +91,9 @@ function notUtf8(input: RecordInput, bytes: Buffer, before: number): Problem {
   const bad = validPrefix(bytes);
   return faultIn(input, {
     code: 'RECORDS_ENCODING',
-    message: `byte ${before + bad + 1} is not UTF-8`,
+    message: `byte ${before + bad + 1} is not valid UTF-8`,
     seen: `0x${bytes.subarray(bad, bad + 4).toString('hex')}`,
-    next: 'name the encoding of the data, for example `encoding: windows-1252`',
+    next: 'set the encoding of the data, for example `encoding: windows-1252`',
   });
 }
 
@@ -167,7 +167,7 @@ function wrongEncoding(input: RecordInput, name: string) {
   return faultIn(input, {
     code: 'RECORDS_ENCODING',
     message: `the data is not ${name}`,
-    next: 'name the encoding that the data was written in',
+    next: 'set `encoding` to the encoding of the data',
   });
 }
 
@@ -206,7 +206,7 @@ function refuseNul(input: RecordInput, bytes: Buffer, before: number): void {
     code: 'RECORDS_NUL',
     message: `byte ${before + at + 1} is NUL, which is not allowed in text`,
     seen: excerptOfBytes(bytes, at - 20, at + 20),
-    next: 'write the file again: a crash leaves such holes; or name its encoding with `encoding`',
+    next: 'write the file again, because a crash leaves such gaps; or set `encoding` to its encoding',
   });
 }
 

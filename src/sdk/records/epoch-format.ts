@@ -12,7 +12,7 @@ const lastSecond = 253_402_300_799;
 /** Seconds, milliseconds, microseconds or nanoseconds since 1970 in UTC; undefined if the format is another one. */
 export function parseEpochFormat(written: string, type: ColumnType): ValueFormat | string | undefined {
   if (!Object.hasOwn(units, written)) return undefined;
-  if (type !== 'timestamptz') return 'is an instant: use the type timestamptz';
+  if (type !== 'timestamptz') return 'is an instant: use type timestamptz';
   const places = units[written]!;
   return { written, read: (text) => instantOf(text.trim(), places) };
 }

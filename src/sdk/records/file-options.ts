@@ -9,7 +9,7 @@ export type FileFormat = (typeof fileFormats)[number];
 export const fileOptions = {
   ...recordOptions,
   format: option.choice(fileFormats, {
-    about: 'Format of the data. Default: detected by the file name extension.',
+    about: 'Format of the data. Default: detected from the file name extension.',
     example: 'csv',
   }),
   sheet: option.text({
@@ -21,11 +21,11 @@ export const fileOptions = {
     example: '**/*.csv',
   }),
   path_column: option.text({
-    about: 'Adds a first column with this name and the path of the file of each row.',
+    about: 'Adds a first column with this name, which contains the path of the file that the row is from.',
     example: 'file',
   }),
   modified_column: option.text({
-    about: 'Adds a column in front with this name and the modification time of the file.',
+    about: 'Adds a column at the beginning with this name, which contains the modification time of that file.',
     example: 'modified_at',
   }),
 };

@@ -43,8 +43,8 @@ export function parseFilesRead(text: string | undefined): FilesRead {
       family: 'config',
       message: "the job's watermark is from another connector",
       seen: cutText(text, 80),
-      allowed: '{"since":"2026-11-21T00:00:00Z"}: read the files modified from then on',
-      next: 'clear it to read all files again: `sluice state clear JOB`',
+      allowed: '{"since":"2026-11-21T00:00:00Z"}, to read the files modified since then',
+      next: 'to read all files again, clear it: `sluice state clear JOB`',
       cause,
     });
   }

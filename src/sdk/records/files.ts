@@ -47,12 +47,12 @@ function formatOf(inputs: readonly RecordInput[], { format }: FileQuery): FileFo
     code: 'FILE_FORMAT',
     family: 'config',
     message:
-      told.size > 1 ? 'the files have different endings' : 'the file name extension does not identify the format',
+      told.size > 1 ? 'the files have different extensions' : 'the file name extension does not identify the format',
     seen: inputs
       .slice(0, 3)
       .map(({ name }) => name)
       .join(', '),
-    allowed: '.csv, .tsv, .json, .jsonl, .ndjson, .xml, each also with .gz; .xlsx; .zip of these',
+    allowed: '.csv, .tsv, .json, .jsonl, .ndjson, .xml, or one of these with .gz; .xlsx; .zip with such files',
     next: 'set `format`',
   });
 }

@@ -18,7 +18,7 @@ interface Kind {
 export const sqliteSignature = 'SQLite format 3\0';
 
 const notMarkup = ['csv', 'json', 'jsonl'];
-const unpackFirst = 'unpack it first, or compress it with gzip or zip';
+const unpackFirst = 'decompress it first, or compress it with gzip or zip';
 const saveAsText = 'save it as csv or json lines';
 /** First elements of an HTML page, with or without `html`. */
 const pageStart = /^\s*<(?:!--|!doctype\s+html|(?:html|head|body|meta|title|script|style|center|table)[\s>])/i;
@@ -26,32 +26,32 @@ const byteOrderMark = /^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)/;
 
 /** Signatures of unsupported or mistaken formats. No text starts with one of these by chance. */
 const kinds: readonly Kind[] = [
-  { what: 'data packed with Zstandard', signature: '\x28\xb5\x2f\xfd', next: unpackFirst },
-  { what: 'data packed with bzip2', signature: /^BZh[1-9]1AY&SY/, next: unpackFirst },
-  { what: 'data packed with xz', signature: '\xfd7zXZ\0', next: unpackFirst },
+  { what: 'data compressed with Zstandard', signature: '\x28\xb5\x2f\xfd', next: unpackFirst },
+  { what: 'data compressed with bzip2', signature: /^BZh[1-9]1AY&SY/, next: unpackFirst },
+  { what: 'data compressed with xz', signature: '\xfd7zXZ\0', next: unpackFirst },
   { what: 'a 7z archive', signature: '7z\xbc\xaf\x27\x1c', next: unpackFirst },
   { what: 'a RAR archive', signature: 'Rar!\x1a\x07', next: unpackFirst },
   { what: 'a tar archive', signature: /^[\s\S]{257}ustar(?: {2})?\0/, next: unpackFirst },
   { what: 'a Parquet file', signature: 'PAR1\x15', next: saveAsText },
   { what: 'an Arrow file', signature: 'ARROW1\0', next: saveAsText },
-  { what: 'a SQLite database', signature: sqliteSignature, next: 'read it with the connector `db`' },
+  { what: 'a SQLite database', signature: sqliteSignature, next: 'read it with the `db` connector' },
   { what: 'a PDF document', signature: '%PDF-', next: 'ask for the data in another format' },
   {
-    what: 'an old Office file (xls), or one with a password',
+    what: 'an old Office file (xls) or one with a password',
     signature: '\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1',
     next: 'save it as xlsx, without a password',
   },
   {
     what: 'a zip archive or a workbook',
     signature: 'PK\x03\x04',
-    next: 'read it as a file, with the connector `file` or `ftp`',
+    next: 'read it as a file, with the `file` or `ftp` connector',
     not: [...notMarkup, 'xml'],
   },
   {
-    what: 'an HTML page, most likely a login page or an error',
+    what: 'an HTML page, probably a login page or an error page',
     signature: pageStart,
     isMarkup: true,
-    next: 'read its text, and check the URL and the login',
+    next: 'read the page, and check the URL and the login',
     not: notMarkup,
   },
   {

@@ -159,7 +159,7 @@ export class JsonLexer {
   }
 
   protected tooDeep(pos: number): Problem {
-    return this.fault(pos, `values are nested more than ${this.maxDepth} deep`);
+    return this.fault(pos, `values are nested more than ${this.maxDepth} levels deep`);
   }
 
   /** The problem if the JSON is invalid at this position. */
@@ -176,7 +176,7 @@ export class JsonLexer {
   #adviceAt(pos: number): string {
     const word = /^-?(?:NaN|Infinity)\b/.exec(this.bytes.toString('latin1', pos, pos + 10))?.[0];
     if (word !== undefined)
-      return `${word} is not valid JSON (RFC 8259): change the program that writes the data to write null`;
+      return `${word} is not valid JSON (RFC 8259): make the program that writes the data write null instead`;
     return 'check the data at this position, `format`, and the program that writes the data';
   }
 }

@@ -184,14 +184,14 @@ function prefixes({ name }: Column): string[] {
 function tooManyKeys(input: RecordInput) {
   return tooManyColumns(input, {
     message: `the records have more than ${maxColumns} different keys`,
-    next: 'keep objects whose keys are data as json with `flatten: 0`, or list the required ones in `columns`',
+    next: 'if the keys of objects are data, keep the objects as json with `flatten: 0`, or list the required ones in `columns`',
   });
 }
 
 function changed(input: RecordInput, path: string) {
   return faultIn(input, {
     code: 'RECORDS_CHANGED',
-    message: `${JSON.stringify(path)} did not exist when the data was first read: it has changed in the meantime`,
+    message: `${JSON.stringify(path)} did not exist when the data was first read: the data has changed in the meantime`,
     next: 'run the job again',
   });
 }

@@ -99,7 +99,7 @@ export class JsonWalk {
       if (byte === 123)
         throw this.scanner.fault(
           this.#pos,
-          'the data is a list of objects, not one value a line',
+          'the data is a list of objects, not one value per line',
           'set `format: json`',
         );
       if (byte !== undefined || !(await this.#more())) return;
@@ -285,10 +285,10 @@ export class JsonWalk {
   #notFound() {
     return faultIn(this.#init.input, {
       code: 'RECORDS_NOT_FOUND',
-      message: `the path of the records does not exist`,
+      message: `the data has no records at this path`,
       seen: this.#init.records,
       allowed: shorten(this.#met.join(', ') || 'the document itself', 400),
-      next: 'set `records` to the path of the records, keys joined by dots',
+      next: 'set `records` to the path of the records (keys joined by dots)',
     });
   }
 }

@@ -22,7 +22,7 @@ const blanks = ' \u00a0\u202f\u2009';
 const apostrophes = "'’";
 const sample = new RegExp(`^([^\\d]*?)(\\d[\\d.,_${blanks}${apostrophes}]*\\d|\\d)([^\\d]*)$`);
 
-const allowed = 'an example with its separators: 1.234,56 or 1234,56 or 1 234,56 or 12,5 %';
+const allowed = 'an example with separators, such as 1.234,56 or 1234,56 or 1 234,56 or 12,5 %';
 
 /** A number format is an example: `1.234,56`, `1 234,56`, `12,5 %`, `$1,234.56`, `(1,234.56)`, `1.234,56-`. */
 export function parseNumberFormat(written: string, type: 'integer' | 'decimal' | 'float'): ValueFormat | string {
@@ -68,7 +68,7 @@ function separatorsOf(body: string): Separators | string {
   const isPoint = last === '.' || last === ',';
   const isAlone = marks.length === 1 && isPoint;
   if (isAlone && groups[1]!.length === 3 && groups[0]!.length <= 3 && groups[0] !== '0')
-    return `is ambiguous: whether "${last}" separates thousands or decimals only shows in ${otherSamples(last)}`;
+    return `is ambiguous: "${last}" may separate thousands or decimals, so write ${otherSamples(last)}`;
   const isDecimal = isAlone || (isPoint && !marks.slice(0, -1).includes(last));
   const others = isDecimal ? marks.slice(0, -1) : marks;
   if (new Set(others).size > 1) return `has different thousands separators: it must be ${allowed}`;
@@ -77,7 +77,7 @@ function separatorsOf(body: string): Separators | string {
   const groupDigits = widths[0] ?? 3;
   const isRegular = widths.every((width) => width === groupDigits) && (groupDigits === 3 || groupDigits === 2);
   const isGrouped = others.length === 0 || (isRegular && whole.at(-1)!.length === 3 && whole[0]!.length <= groupDigits);
-  if (!isGrouped) return `has thousands separators at other places than every three digits: it must be ${allowed}`;
+  if (!isGrouped) return `has a thousands separator in the wrong place: it must be ${allowed}`;
   return { thousands: others[0], decimal: isDecimal ? last : undefined, groupDigits };
 }
 

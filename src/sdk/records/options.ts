@@ -19,7 +19,7 @@ const text = { type: 'string', minLength: 1 };
 /** The `query` options that all connectors for documents share. */
 export const recordOptions = {
   format: option.choice(recordFormats, {
-    about: 'Format of the data. Default: detected by file name extension or content type.',
+    about: 'Format of the data. Default: detected from the file name extension or content type.',
     example: 'csv',
   }),
   encoding: option.text({
@@ -49,7 +49,8 @@ export const recordOptions = {
       ],
     },
     {
-      about: 'Column types by name, with the format of the values if it isn’t the usual one; values are checked.',
+      about:
+        'Column types by column name, with the format of the values if it isn’t the default one; values are checked.',
       example: { amount: 'decimal', paid_on: { type: 'date', format: 'dd.MM.yyyy' } },
     },
   ),
@@ -68,7 +69,7 @@ export const recordOptions = {
     },
     {
       about:
-        'How numbers (by an example) and dates (by a pattern) are written, for all columns with such a type and no `format`.',
+        'How numbers (as an example) and dates (as a pattern) are written, for all columns with such a type and no `format`.',
       default: {},
       example: { number: '1.234,56', date: 'dd.MM.yyyy' },
     },
@@ -90,7 +91,7 @@ export const recordOptions = {
     default: false,
   }),
   delimiter: option.text({
-    about: 'csv: the delimiter; `tab` is allowed. A first line such as `sep=;`, as Excel writes it, takes precedence.',
+    about: 'csv: the delimiter; `tab` is allowed. A first line such as `sep=;`, which Excel writes, takes precedence.',
     default: ',',
     example: ';',
   }),
@@ -115,9 +116,9 @@ export const recordOptions = {
     minimum: 0,
     maximum: 1000,
   }),
-  comment: option.text({ about: 'csv: lines that start with this text are skipped.', example: '#' }),
+  comment: option.text({ about: 'csv: lines that start with this string are skipped.', example: '#' }),
   null_text: option.text({
-    about: 'csv: an unquoted cell with exactly this text is null. A quoted cell never is.',
+    about: 'csv: an unquoted cell that contains exactly this string is null. A quoted cell never is.',
     default: '',
     example: '\\N',
   }),
@@ -197,7 +198,7 @@ function dialectFaults({ delimiter: written, quote, escape: escaper }: Dialect):
     [
       /\\[a-z\d]/i.test(delimiter),
       'delimiter',
-      'has an escape as text: YAML reads escapes only in double quotes ("\\x01")',
+      'contains an escape sequence as text: YAML interprets escape sequences only in double quotes ("\\x01")',
     ],
     [quote !== '' && !isAscii(quote), 'quote', 'must be one ASCII character, or empty for none'],
     [quote !== '' && delimiter.includes(quote), 'quote', 'must differ from the delimiter'],

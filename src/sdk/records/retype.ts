@@ -65,7 +65,7 @@ function fitted(given: Retyping, text: string, r: number): string | null {
   throw faultIn(input, {
     code: 'RECORDS_VALUE',
     family: 'row',
-    message: `column ${column.name} has a value that is not of type ${column.type}${isWritten ? ` in the format ${format.written}` : ''}`,
+    message: `column ${column.name} has a value that is not of type ${column.type}${isWritten ? ` in format ${format.written}` : ''}`,
     spot: { ...spotOf(r), column: column.name },
     seen: shorten(text),
     allowed: isWritten ? format.written : undefined,
@@ -80,7 +80,7 @@ function adviceOn({ column: { name, type } }: Retyping, text: string): string {
   const example = family === 'timestamptz' ? 'epoch_ms' : family && examples[family];
   if (example === undefined || !/\d/.test(text)) return 'fix the value, or declare the column as text under `types`';
   const type_ = `types: {${/^\w+$/.test(name) ? name : JSON.stringify(name)}: {type: ${type}, format: ${example}}}`;
-  return `fix the value, or declare how it is written, for example \`${type_}\` (\`sluice discover PATH\` suggests the format)`;
+  return `fix the value, or declare its format, for example \`${type_}\` (\`sluice discover PATH\` suggests a format)`;
 }
 
 /** Cells that all contain the same string, or null; `rows` is the maximum number of rows in a batch. */

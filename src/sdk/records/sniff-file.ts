@@ -53,7 +53,7 @@ function notesOf(
 ): string[] {
   const notes = [
     isCompressed ? 'The file is compressed with gzip.' : '',
-    isGuess ? `No byte says which encoding it is; ${encoding} is a guess. Check words with accents.` : '',
+    isGuess ? `The encoding can't be determined from the bytes; ${encoding} is a guess. Check words with accents.` : '',
     shape !== undefined && shape.skipRows > 0 ? `${countOf(shape.skipRows, 'line')} above the header skipped.` : '',
     shape !== undefined && shape.skipFooter > 0 ? `${countOf(shape.skipFooter, 'line')} at the end skipped.` : '',
     shape?.header === false ? 'No header found: the first row has values.' : '',

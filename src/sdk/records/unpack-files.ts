@@ -58,7 +58,7 @@ function refuseOffice(input: RecordInput, members: readonly ArchiveMember[]): vo
   if (!isOpenDocument && !has('_rels/.rels')) return;
   throw faultIn(input, {
     code: 'RECORDS_FORMAT',
-    message: isOpenDocument ? 'the data is an OpenDocument file' : 'the data is an Office file, perhaps a workbook',
+    message: isOpenDocument ? 'the data is an OpenDocument file' : 'the data is an Office file, possibly a workbook',
     next: isOpenDocument ? 'save it as xlsx or csv' : 'set `format: xlsx` if it is a workbook',
   });
 }
@@ -75,7 +75,7 @@ function nothingIn(input: RecordInput, members: readonly ArchiveMember[], member
   const names = members.slice(0, 10).map(({ name }) => name);
   return faultIn(input, {
     code: 'RECORDS_ZIP_EMPTY',
-    message: member === undefined ? 'the archive contains no file' : 'no file in the archive matches `member`',
+    message: member === undefined ? 'the archive contains no files' : 'no file in the archive matches `member`',
     seen: member,
     ...(names.length === 0 ? {} : { allowed: names.join(', ') }),
   });

@@ -134,7 +134,7 @@ function noWorkbook(input: RecordInput) {
   return faultIn(input, {
     code: 'RECORDS_XLSX',
     message: 'the file is not an xlsx workbook',
-    next: 'save it as xlsx; the older xls and the binary xlsb are not read',
+    next: 'save it as xlsx; the older xls format and the binary xlsb format are not supported',
   });
 }
 
@@ -150,7 +150,7 @@ function noSheet(input: RecordInput, wanted: string | undefined, sheets: readonl
 function tooManyTexts(input: RecordInput) {
   return faultIn(input, {
     code: 'RECORDS_TOO_LARGE',
-    message: `the texts of the workbook exceed ${maxTextBytes / 1024 / 1024} MB`,
+    message: `the strings of the workbook exceed ${maxTextBytes / 1024 / 1024} MB`,
     next: 'save the sheet as csv, which has no size limit',
   });
 }

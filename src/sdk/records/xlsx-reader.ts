@@ -120,9 +120,9 @@ export class XlsxReader implements RecordReader {
     for (const [column, { first, line, count }] of this.#errors) {
       this.#settings.warn?.({
         code: 'RECORDS_XLSX_ERRORS',
-        message: `${input.name}: ${countOf(count, 'cell')} of column ${JSON.stringify(column)} with an error of Excel became null`,
+        message: `${input.name}: ${countOf(count, 'cell')} in column ${JSON.stringify(column)} with an Excel error became null`,
         seen: `${first} in row ${line}`,
-        next: 'fix the formulas of the column, if null is not the intended value',
+        next: 'if null is not the intended value, fix the formulas in the column',
       });
     }
     this.#errors.clear();
@@ -142,10 +142,10 @@ export class XlsxReader implements RecordReader {
     if (columns.length > 0 || !header || new Set([...first.names, ...names]).size === names.length) return;
     throw faultIn(input, {
       code: 'CSV_COLUMNS_DIFFER',
-      message: `its columns are not those of ${first.input.name}`,
+      message: `its columns differ from those of ${first.input.name}`,
       seen: names.join(', '),
       allowed: first.names.join(', '),
-      next: 'read files with other columns in a separate job, or name the wanted columns with `columns`',
+      next: 'read files with other columns in a separate job, or list the required columns in `columns`',
     });
   }
 
@@ -201,8 +201,8 @@ function textAs(cell: SheetCell | undefined, type: ColumnType): string | null {
 function noHeader(input: RecordInput, { name }: Sheet) {
   return faultIn(input, {
     code: 'CSV_HEADER',
-    message: `sheet ${JSON.stringify(name)} has no row with the names of the columns`,
-    next: 'name another sheet with `sheet`, or set `header: false` if an empty table is correct',
+    message: `sheet ${JSON.stringify(name)} has no row with column names`,
+    next: 'set `sheet` to another sheet, or set `header: false` if an empty table is correct',
   });
 }
 
@@ -212,15 +212,15 @@ function uncalculated(input: RecordInput, spot: InputPosition, formula: string) 
     message: 'a formula has no value: the program that wrote the workbook did not calculate it',
     spot,
     seen: shorten(formula),
-    next: 'open and save the workbook in Excel or LibreOffice, write values in place of formulas, or leave the column out with `columns` and `ignore_unknown: true`',
+    next: 'open and save the workbook in Excel or LibreOffice, replace the formulas with values, or omit the column with `columns` and `ignore_unknown: true`',
   });
 }
 
 function beyond(input: RecordInput, line: number, width: number) {
   return faultIn(input, {
     code: 'CSV_RAGGED',
-    message: `a cell is outside the ${width} named columns`,
+    message: `a cell is to the right of the ${width} named columns`,
     spot: { line },
-    next: 'name the column, empty the cell, or skip the rows above the table with `skip_rows`',
+    next: 'give the column a name, clear the cell, or skip the rows above the table with `skip_rows`',
   });
 }

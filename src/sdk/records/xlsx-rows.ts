@@ -92,7 +92,7 @@ class Rows {
   }
 
   #text(text: string | undefined): SheetCell | undefined {
-    if (text === undefined) throw this.#fault('a cell refers to a text that is not in the workbook');
+    if (text === undefined) throw this.#fault('a cell refers to a string that is not in the workbook');
     return text === '' ? undefined : { kind: 'text', text };
   }
 

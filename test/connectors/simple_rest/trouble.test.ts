@@ -286,7 +286,7 @@ test('a web page that a server sends instead of data is reported with its text',
   await expect(extract({})).rejects.toMatchObject({
     code: 'REST_NOT_FOUND',
     seen: 'status 404: a page: No such page Ask Ann .',
-    next: 'check `path` or `endpoint_url`, and `url` of the source',
+    next: "check `path` or `endpoint_url`, and the source's `url`",
   });
 });
 

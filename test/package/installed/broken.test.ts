@@ -36,7 +36,7 @@ describe.each(inject('nodes'))('the installed package under Node $major', ({ pat
       for (const command of [['sync'], ['sync', '--dry-run']]) {
         const { code, stdout, stderr } = await home.sluice(command, { program: other });
         const text = stdout + stderr;
-        expect(text).toContain('INSTALLATION_INCOMPLETE: A part of the installed Sluice is missing');
+        expect(text).toContain('INSTALLATION_INCOMPLETE: The installation of Sluice is incomplete');
         expect(text).not.toMatch(/damaged|RECORDS_ZIP|CONFIG_/);
         expect(code).toBe(70);
       }
@@ -55,7 +55,7 @@ describe.each(inject('nodes'))('the installed package under Node $major', ({ pat
       const { code, stderr } = await home.sluice(['sync'], { program });
       await rename(join(dist, 'away'), join(dist, file));
       expect(stderr).toMatch(
-        /^INSTALLATION_INCOMPLETE: A part of the installed Sluice is missing: Cannot find module '.+'\n {2}next {5}install the package again/,
+        /^INSTALLATION_INCOMPLETE: The installation of Sluice is incomplete: Cannot find module '.+'\n {2}next {5}reinstall the package/,
       );
       expect(stderr).not.toContain('    at ');
       expect(code).toBe(70);
