@@ -37,7 +37,7 @@ function unreachable({ place, because, seen, cause }: Seen & { readonly because:
     family: 'try_later',
     message: `cannot connect to the database at ${place}: ${because}`,
     seen,
-    next: 'check the host, the port and that the server is running; retry with `sluice check --connect`',
+    next: 'check the host and port, and that the server is running; then run `sluice check --connect`',
     cause,
   });
 }

@@ -19,7 +19,7 @@ export function notConnected(thrown: unknown, place: string): Problem {
   return make('FTP_UNREACHABLE', 'try_later', {
     message: `cannot connect to ${place}: ${networkWords[code] ?? 'connection failed'}`,
     seen: message,
-    next: 'check the protocol, the host, the port and that the server is running; retry with `sluice check --connect`',
+    next: 'check the protocol, host and port, and that the server is running; then run `sluice check --connect`',
     cause: thrown,
   });
 }
@@ -101,7 +101,7 @@ export function lost(thrown: unknown, place: string): Problem {
   return make('FTP_LOST', 'try_later', {
     message: `the connection to ${place} was lost${networkWords[code] === undefined ? '' : `: ${networkWords[code]}`}`,
     seen: message,
-    next: "the run is retried from the start; if this persists, check the server's log and any firewalls on the way",
+    next: "the run is retried from the start; if this persists, check the server's log and any firewalls in between",
     cause: thrown,
   });
 }
@@ -123,7 +123,7 @@ export function loginRefused(place: string, user: string, answer: { seen: string
   return make('FTP_LOGIN_REFUSED', 'login', {
     message: `${place} refused the login of ${user}`,
     ...answer,
-    next: 'fix the user, password or key of the source, then run `sluice check --connect`',
+    next: "fix the source's user, password or key, then run `sluice check --connect`",
   });
 }
 
@@ -229,7 +229,7 @@ export function badFile(option: string, path: string, cause: unknown): Problem {
   return make('FTP_OPTION_FILE', 'config', {
     message: `the ${option} of the source cannot be used: ${path}`,
     seen: seenIn(cause).message,
-    next: 'fix the path, permissions or content of the file',
+    next: "fix the file's path, permissions or content",
     cause,
   });
 }

@@ -76,7 +76,7 @@ export const source = {
     minimum: 0,
     maximum: 20,
   }),
-  ca_file: option.text({ about: 'PEM file of the authority that signed the server’s certificate.', example: 'ca.pem' }),
+  ca_file: option.text({ about: 'PEM file with the certificate of the authority that signed the server’s certificate.', example: 'ca.pem' }),
   max_answer_bytes: option.integer({
     about: 'Maximum uncompressed bytes of all pages of one run; more is an error.',
     default: 1_073_741_824,
@@ -229,7 +229,7 @@ export const query = {
     default: 'error',
   }),
   max_pages: option.integer({
-    about: 'More pages than this are an error, so that an incomplete result is never sent.',
+    about: 'Maximum number of pages. If there are more, the run fails, so that an incomplete result is never sent.',
     default: 1000,
     minimum: 1,
   }),

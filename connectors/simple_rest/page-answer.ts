@@ -87,7 +87,7 @@ function partialProblem(request: HttpRequest, { url, headers }: HttpResponse, is
   const isWhole = total !== '*' && total !== '' && Number(first) === 0 && Number(last) + 1 >= Number(total);
   const isAskedFor = Object.keys(request.trustedHeaders).includes('range');
   if (isWhole || isAskedFor || (isPaged && unit !== 'bytes' && total !== '')) return undefined;
-  return httpProblem('REST_PARTIAL', 'job', `${shownUrl(url)} returned only a part of the data`, {
+  return httpProblem('REST_PARTIAL', 'job', `${shownUrl(url)} returned only part of the data`, {
     seen: `status 206, ${range === '' ? 'no Content-Range' : `Content-Range: ${range}`}`,
     allowed: 'the whole data, or pages of it',
     next: 'set `paging` to read the other parts too; nothing is sent',

@@ -11,10 +11,16 @@ export interface TlsFiles {
 
 /** The JSON Schemas of {@link TlsFiles}, shared so that all connectors describe them the same way. */
 export const tlsFileSchemas = {
-  ca_file: { type: 'string', description: 'PEM file of the authority that signed the server certificate.' },
+  ca_file: {
+    type: 'string',
+    description: 'PEM file with the certificate of the authority that signed the server certificate.',
+  },
   cert_file: { type: 'string', description: 'PEM file of the client certificate, if the server requires one.' },
-  key_file: { type: 'string', description: 'PEM file of the private key of the client certificate.' },
-  servername: { type: 'string', description: 'Name that the server certificate must have, if it is not the host.' },
+  key_file: { type: 'string', description: 'PEM file with the private key of the client certificate.' },
+  servername: {
+    type: 'string',
+    description: 'Name that the server certificate must contain if it is not the host name.',
+  },
 };
 
 /** Errors in the combination of files, worded to follow the option's name. */

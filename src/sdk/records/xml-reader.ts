@@ -149,7 +149,7 @@ function cellOf(value: XmlValue, column: Column): Value {
 
 function tooManyParts(input: RecordInput) {
   return tooManyColumns(input, {
-    message: `the records have more than ${maxColumns} different parts`,
-    next: 'name the wanted ones with `columns`, or another element with `records`',
+    message: `the records have more than ${maxColumns} different elements and attributes`,
+    next: 'list the required ones in `columns`, or set `records` to another element',
   });
 }

@@ -130,7 +130,7 @@ export class XmlRecords {
   }
 
   #open(tag: SaxesTagPlain): void {
-    if (this.#outer.length + this.#inner.length > maxDepth) throw this.#syntax('elements are nested too deep');
+    if (this.#outer.length + this.#inner.length > maxDepth) throw this.#syntax('elements are nested too deeply');
     if (this.#record === undefined) this.#openOutside(tag);
     else this.#openInside(tag);
   }
@@ -252,7 +252,7 @@ export class XmlRecords {
       message: 'the elements below the root have different names, so the records are ambiguous',
       spot: { line: this.line },
       seen: `${this.#first?.raw}, ${name}`,
-      next: 'set `records` to the name or the path of the repeated element',
+      next: 'set `records` to the name or path of the repeated element',
     });
   }
 
@@ -262,7 +262,7 @@ export class XmlRecords {
       message: '`records` matches elements of two namespaces',
       spot: { line: this.line },
       seen: `${this.#first?.raw}, ${name}`,
-      next: 'set `records` to the whole path of the element, with its prefix',
+      next: 'set `records` to the full path of the element, with its prefix',
     });
   }
 
@@ -270,9 +270,9 @@ export class XmlRecords {
     return faultIn(this.#input, {
       code: 'RECORDS_NOT_FOUND',
       message: 'no element matches `records`',
-      seen: this.#wanted ?? 'the elements below the root, whose name is another one here',
+      seen: this.#wanted ?? 'no elements below the root with the same name as before',
       allowed: shorten([...this.met].join(', '), 400),
-      next: 'set `records` to the name or the path of the repeated element',
+      next: 'set `records` to the name or path of the repeated element',
     });
   }
 }
@@ -283,9 +283,10 @@ function joined(path: string, name: string): string {
 
 /** The fix for an error, chosen by the parser's message. */
 function adviceOn(fault: string): string {
-  if (fault.startsWith('undefined entity')) return 'write the character itself: entities of a DTD are not read';
-  const escapes = 'a bare & or < is written &amp; or &lt; in XML';
+  if (fault.startsWith('undefined entity'))
+    return 'replace the entity with the character itself: DTD entities are not supported';
+  const escapes = 'in XML, write &amp; for & and &lt; for <';
   return fault.startsWith('unclosed tag')
-    ? `fetch or write the data again: it is truncated, or not well-formed (${escapes})`
-    : `change the program that writes the data to write well-formed XML: ${escapes}`;
+    ? `fetch or write the data again: it is truncated or not well-formed (${escapes})`
+    : `make the program that writes the data write well-formed XML: ${escapes}`;
 }

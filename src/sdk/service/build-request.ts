@@ -120,12 +120,12 @@ function unfilled(template: Template, scope: Scope): Problem {
   return new Problem({
     code: 'SERVICE_ADDRESS',
     family: 'config',
-    message: 'cannot build the URL: an option that it needs is not set',
+    message: 'cannot build the URL: it contains an option that is not set',
     seen: text,
     allowed: `set: ${Object.keys(rest)
       .filter((name) => rest[name] !== undefined)
       .join(', ')}`,
-    next: 'set the option that is named between {{ and }}',
+    next: 'set the option that is between {{ and }}',
   });
 }
 
@@ -137,7 +137,7 @@ function cameWithout(name: string): Problem {
   return new Problem({
     code: 'SERVICE_ADDRESS',
     family: 'config',
-    message: `unknown base URL: the vendor returns it with the token as ${name}, and this token came without it`,
+    message: `unknown base URL: the vendor returns it as ${name} with the token, but returned this token without it`,
     next: `log in again; a data source with a token in oauth_user_token also needs the property ${name}, such as https://acme.example.com`,
   });
 }

@@ -81,6 +81,6 @@ function noFile(title: string): Problem {
     code: 'SERVICE_NO_FILE',
     family: 'job',
     message: `${title} has no file for this query`,
-    next: 'check the query; nothing is sent, because a missing export is not an empty one',
+    next: 'check the query; nothing is sent, because a missing file does not mean that there is no data',
   });
 }

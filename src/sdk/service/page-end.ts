@@ -214,7 +214,7 @@ export class PageEndJudge {
   }
 
   #fault({ answer, records, sign }: PageFacts, fault: PageFault): PageEnd {
-    const hint = sign === undefined ? '' : `; the response has a next page at ${sign}`;
+    const hint = sign === undefined ? '' : `; the response refers to a next page at ${sign}`;
     const seen = `${records} records on page ${this.#pages}${hint}`;
     return { kind: 'fault', problem: pageProblem(fault, { ...this.#options, url: answer.url, seen }) };
   }

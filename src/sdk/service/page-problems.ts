@@ -32,7 +32,7 @@ export function placeText(at: AnswerPath | undefined): string {
   if (at === undefined) return 'the Link header';
   if (typeof at === 'string') return `\`${at}\``;
   if (Array.isArray(at)) return `\`${at.join('.')}\``;
-  return `the header ${(at as { header: string }).header}`;
+  return `the ${(at as { header: string }).header} header`;
 }
 
 /** The problem if it is unknown whether more pages follow. Nothing from the run is sent. */
@@ -46,7 +46,9 @@ export function pageProblem(fault: PageFault, context: Context): Problem {
     message: `${message} (${shownUrl(url)})`,
     seen,
     allowed,
-    next: isOption ? next : `nothing is sent; if this persists, ${title} has changed how its pages work: report it`,
+    next: isOption
+      ? next
+      : `run the job again; if this persists, ${title} has changed its paging: report it; nothing is sent`,
   });
 }
 
@@ -58,7 +60,7 @@ interface Words {
   readonly next: string;
 }
 
-const lastPage = 'null, false or an empty text on the last page';
+const lastPage = 'null, false or an empty string on the last page';
 
 function words(fault: PageFault, { title, seen }: Context): Words {
   switch (fault.kind) {
@@ -67,7 +69,7 @@ function words(fault: PageFault, { title, seen }: Context): Words {
     case 'no way':
       return {
         code: 'NO_WAY_ON',
-        message: `${title} reports more records, but no next page at ${placeText(fault.at)}`,
+        message: `${title} reported more records, but ${placeText(fault.at)} contains no next page`,
         seen,
         next: 'compare `paging` with a response from the server; nothing is sent',
       };
@@ -75,10 +77,10 @@ function words(fault: PageFault, { title, seen }: Context): Words {
     case 'token':
       return {
         code: 'NO_WAY_ON',
-        message: `The next page at ${placeText(fault.at)} is not ${fault.kind === 'link' ? 'an address' : 'a cursor'}`,
+        message: `The next page at ${placeText(fault.at)} is not ${fault.kind === 'link' ? 'a URL' : 'a cursor'}`,
         seen: excerpt(textOf(fault.value) ?? '', 120),
-        allowed: `${fault.kind === 'link' ? 'an http address' : 'a text or a number'}, or ${lastPage}`,
-        next: 'set `paging` to the place of the text itself, such as `next.href`; nothing is sent',
+        allowed: `${fault.kind === 'link' ? 'an http or https URL' : 'a string or a number'}, or ${lastPage}`,
+        next: 'set `paging` to the path of the string itself, such as `next.href`; nothing is sent',
       };
     case 'flag':
       return {
@@ -86,7 +88,7 @@ function words(fault: PageFault, { title, seen }: Context): Words {
         message: `The response does not indicate whether there are more pages: ${placeText(fault.at)} is missing`,
         seen,
         allowed: 'true or false on every page',
-        next: `correct \`paging.${fault.name}\`, or remove it if the server does not always write it; nothing is sent`,
+        next: `correct \`paging.${fault.name}\`, or remove it if the server does not always include it; nothing is sent`,
       };
     case 'count':
       return {
@@ -119,10 +121,10 @@ function missing({ at, hasSeen }: Extract<PageFault, { kind: 'missing' }>, seen:
   return {
     code: 'NO_WAY_ON',
     message: hasSeen
-      ? `The location of the next page, ${place}, is missing from a response that has as many records as the others`
+      ? `The location of the next page, ${place}, is missing from a response with as many records as the others`
       : `The location of the next page, ${place}, is missing from all responses`,
     seen,
     allowed: isHeader ? 'a Link header' : `the next page, or ${lastPage}`,
-    next: `correct \`paging\`; if the server leaves ${isHeader ? 'the header' : 'the place'} out of the last page, set \`paging: {missing: end}\`; if there is only one page, remove \`paging\``,
+    next: `correct \`paging\`; if the server omits ${isHeader ? 'the header' : 'it'} on the last page, set \`paging: {missing: end}\`; if there is only one page, remove \`paging\``,
   };
 }

@@ -47,7 +47,7 @@ export function totalWarning(
   { code, title }: Teller,
   { hasChanged, surplus }: { readonly hasChanged: boolean; readonly surplus: number },
 ): RunWarning | undefined {
-  const refuses = '`guards: {complete: true}` refuses such rows';
+  const refuses = '`guards: {complete: true}` rejects such rows';
   if (hasChanged) {
     return {
       code: `${code}_TOTAL_CHANGED`,
@@ -55,7 +55,7 @@ export function totalWarning(
       next:
         code === 'REST'
           ? `sort the responses by a key that does not change, or page by a cursor; ${refuses}`
-          : `run the job at a quieter time; ${refuses}`,
+          : `run the job when the data changes less often; ${refuses}`,
       incomplete: true,
     };
   }
@@ -65,7 +65,7 @@ export function totalWarning(
     message: `${title} returned ${surplus} more records than the total that it reported: some may be duplicates`,
     next:
       code === 'REST'
-        ? `check that \`paging.total\` is the number of all records; ${refuses}`
+        ? `check that \`paging.total\` is the path of the total number of records; ${refuses}`
         : `run the job again; ${refuses}`,
     incomplete: true,
   };

@@ -88,7 +88,7 @@ export function listAt(
   if (!isList) throw noList(answer, path);
   const items = star < 0 ? [list].flat() : itemsIn(answer, path, { list, rest: steps.slice(star + 1) });
   // An unreadable record must not be dropped.
-  if (decode !== 'xml' && items.includes(null)) throw noList(answer, path, 'records, none of which is null');
+  if (decode !== 'xml' && items.includes(null)) throw noList(answer, path, 'a list of records without null');
   return items.filter((item) => item !== null);
 }
 

@@ -25,7 +25,7 @@ export function sourceOptions({ id, options = {}, version }: ServiceDescription)
       example: 'Europe/Berlin',
     }),
     timeout_seconds: option.number({
-      about: 'Timeout for connecting, for the first byte of a response, and between bytes.',
+      about: 'Timeout for connecting, for the first byte of a response, and for pauses between bytes.',
       default: 60,
       minimum: 0.1,
     }),
@@ -36,7 +36,8 @@ export function sourceOptions({ id, options = {}, version }: ServiceDescription)
       maximum: 20,
     }),
     max_answer_bytes: option.integer({
-      about: 'Maximum size in bytes of a response that is read as a whole; tables and files can be larger in total.',
+      about:
+        'Maximum size in bytes of a single response that is read as a whole; a table or file can be larger in total.',
       default: 67_108_864,
       minimum: 1024,
     }),
@@ -63,7 +64,7 @@ export function queryOptions({ id, streams }: ServiceDescription): OptionSet {
       ? { flatten: recordOptions.flatten, types: recordOptions.types }
       : {}),
     max_pages: option.integer({
-      about: 'Maximum number of pages. More pages are an error, so that an incomplete result is never sent.',
+      about: 'Maximum number of pages. If there are more, the run fails, so that an incomplete result is never sent.',
       default: 10_000,
       minimum: 1,
     }),
@@ -82,7 +83,7 @@ const dateOptions: OptionSet = {
 };
 
 const incremental = option.boolean({
-  about: 'Read only what has changed since the last run. `write` controls what happens to earlier rows.',
+  about: 'Reads only what has changed since the last run. `write` controls what happens to earlier rows.',
   default: false,
 });
 
@@ -113,16 +114,16 @@ export function queryFaults({ streams }: ServiceDescription, query: Readonly<Rec
     .flatMap(({ options = {} }) => Object.entries(options))
     .filter(([key, { default: usual }]) => !Object.hasOwn(own, key) && !isUnset(query[key]) && query[key] !== usual);
   return [
-    ...missing.map((key) => ({ option: key, message: `the stream ${name} needs it` })),
+    ...missing.map((key) => ({ option: key, message: `is required by the ${name} stream` })),
     ...[...new Set(foreign.map(([key]) => key))].map((key) => ({
       option: key,
-      message: `is not used by the stream ${name}`,
+      message: `is not used by the ${name} stream`,
     })),
     ...['start_date', 'end_date']
       .filter((key) => !isUnset(query[key]) && !(key === 'start_date' ? isDated(stream) : stream.window !== undefined))
-      .map((key) => ({ option: key, message: `is not used by the stream ${name}` })),
+      .map((key) => ({ option: key, message: `is not used by the ${name} stream` })),
     ...(query.incremental === true && !isResumable(stream)
-      ? [{ option: 'incremental', message: `is not supported: the stream ${name} does not report changes` }]
+      ? [{ option: 'incremental', message: `is not supported: the ${name} stream does not report changes` }]
       : []),
     ...(fileDecoding(stream) === undefined ? [] : recordFaults(query as FileQuery)),
   ];
@@ -141,5 +142,5 @@ function aboutAll(streams: ServiceDescription['streams']): string {
 
 function refuseReserved(id: string, options: OptionSet): void {
   const taken = Object.keys(options).find((name) => reserved.includes(name));
-  if (taken !== undefined) throw new Error(`service ${id}: an option cannot be called "${taken}"`);
+  if (taken !== undefined) throw new Error(`service ${id}: an option cannot be named "${taken}"`);
 }

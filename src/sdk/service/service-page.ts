@@ -10,11 +10,11 @@ export function columnsText({ streams }: ServiceDescription): string {
 
 function columnsOf({ columns }: StreamData): string {
   if (columns === 'discovered') return 'The columns are the fields of the records.';
-  if (typeof columns === 'function') return "Columns follow from the query's options.";
+  if (typeof columns === 'function') return "The columns depend on the query's options.";
   if (!('request' in columns) || typeof columns.request !== 'object') return `${namesOf(columns as Named)}.`;
   const { always } = columns as Discovery;
   const asked = 'requested from the service before each run.';
-  return always === undefined ? `Columns are ${asked}` : `${namesOf(always)}, then columns that are ${asked}`;
+  return always === undefined ? `Columns are ${asked}` : `${namesOf(always)}, followed by columns that are ${asked}`;
 }
 
 type Named = Readonly<Record<string, string | ColumnData>>;
@@ -27,5 +27,5 @@ function namesOf(columns: Named): string {
 /** How the streams resume, in one sentence; undefined if none does. */
 export function resumesText({ streams }: ServiceDescription): string | undefined {
   const names = Object.keys(streams).filter((name) => isResumable(streams[name]!));
-  return names.length === 0 ? undefined : `With \`incremental: true\`, for the streams ${names.join(', ')}.`;
+  return names.length === 0 ? undefined : `With \`incremental: true\`, for these streams: ${names.join(', ')}.`;
 }

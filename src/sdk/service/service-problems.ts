@@ -31,13 +31,13 @@ const meanings: Verdicts = {
     code: 'SERVICE_LOGIN',
     family: 'login',
     message: 'refused the credentials',
-    next: 'run `sluice login`, or fix the credentials of the source',
+    next: "run `sluice login`, or fix the source's credentials",
   },
   permission: {
     code: 'SERVICE_PERMISSION',
     family: 'login',
     message: 'denied permission',
-    next: 'grant the user or the token read access, then log in again',
+    next: 'grant read access to the user or token, then log in again',
   },
   config: { code: 'SERVICE_REFUSED', family: 'config', message: 'rejected the options' },
   fail: { code: 'SERVICE_FAILED', family: 'job', message: 'rejected the request' },
@@ -98,9 +98,9 @@ export function noSuchField(service: string, seen: string, known: Iterable<strin
   return new Problem({
     code: 'SERVICE_NO_FIELD',
     family: 'config',
-    message: `${service} has no such field, or denies access to it`,
+    message: `${service} has no such field or denies access to it`,
     seen,
-    allowed: `${shown.join(', ')}${shown.length < names.length ? ` … (${names.length} altogether)` : ''}`,
+    allowed: `${shown.join(', ')}${shown.length < names.length ? ` … (${names.length} in total)` : ''}`,
   });
 }
 
@@ -110,7 +110,7 @@ export function repeatedPage(service: string, url: URL): Problem {
     code: 'SERVICE_PAGES_REPEAT',
     family: 'job',
     message: `${service} returned the same page repeatedly (${shownUrl(url)})`,
-    next: 'nothing is sent; if this persists, the service has changed its paging',
+    next: 'run the job again; if this persists, the service has changed its paging: report it; nothing is sent',
   });
 }
 
@@ -119,9 +119,9 @@ export function cappedInstant(service: string, cap: number, seen: string | undef
   return new Problem({
     code: 'SERVICE_CAP',
     family: 'job',
-    message: `${service} returns at most ${cap} records per request, but more records have the same time of change`,
+    message: `${service} returns at most ${cap} records per request, but more than that have the same modification time`,
     seen,
-    next: 'nothing is sent; set `start_date` to a later time',
+    next: 'set `start_date` to a later time; nothing is sent',
   });
 }
 
@@ -142,7 +142,7 @@ export function tooLarge(service: string, maxBytes: number): Problem {
     code: 'SERVICE_TOO_LARGE',
     family: 'job',
     message: `${service} returned more than ${maxBytes} bytes in one response`,
-    next: 'request a shorter period or fewer fields, or raise `max_answer_bytes` of the source',
+    next: 'request a shorter period or fewer fields, or raise `max_answer_bytes` in the source',
   });
 }
 
@@ -151,7 +151,7 @@ export function strangeLink(service: string, link: URL, asked: URL): Problem {
   return new Problem({
     code: 'SERVICE_ORIGIN',
     family: 'job',
-    message: `${service} returned a next page on another host, which must not get the credentials`,
+    message: `${service} refers to a next page on another host, which must not receive the credentials`,
     seen: link.origin,
     allowed: asked.origin,
   });
@@ -163,10 +163,10 @@ export function noList(answer: ServiceAnswer, path: ValuePath, allowed = 'a list
   return new Problem({
     code: 'SERVICE_NO_LIST',
     family: 'job',
-    message: `The response has no records ${place === '' ? 'in it' : `at \`${place}\``} (${shownUrl(answer.url)})`,
+    message: `The response has no records${place === '' ? '' : ` at \`${place}\``} (${shownUrl(answer.url)})`,
     seen: messageIn(answer.text) || `status ${answer.status}, an empty response`,
     allowed,
-    next: 'nothing is sent, because a response without the list is not an empty list; if this persists, check whether a proxy responds instead of the service',
+    next: 'if this persists, check whether a proxy responds instead of the service; nothing is sent, because a response without a list does not mean that there are no records',
   });
 }
 
@@ -177,9 +177,9 @@ export function alienRecord(service: string, record: Fields): Problem {
   return new Problem({
     code: 'SERVICE_NO_RECORD',
     family: 'job',
-    message: `${service} returned something that is not a record: it has none of the columns`,
+    message: `${service} returned something other than a record: it has none of the columns`,
     seen: messageIn(JSON.stringify(record)),
-    next: 'nothing is sent; if this persists, check whether a proxy responds instead of the service',
+    next: 'if this persists, check whether a proxy responds instead of the service; nothing is sent',
   });
 }
 
@@ -187,7 +187,7 @@ export function alienRecord(service: string, record: Fields): Problem {
 export function cursorUnmet(service: string, column: string): RunWarning {
   return {
     code: 'COLUMN_IN_NO_RECORD',
-    message: `No record has the watermark column, so the next run reads all records of ${service} again: ${column}`,
+    message: `No record has the watermark column ${column}, so the next run reads all records of ${service} again`,
     next: `if this persists, ${service} has renamed it: report it`,
   };
 }
@@ -209,7 +209,7 @@ export function partialAnswer(service: string, { status, url }: ServiceAnswer): 
   return new Problem({
     code: isAccepted ? 'SERVICE_ACCEPTED' : 'SERVICE_PARTIAL',
     family: isAccepted ? 'try_later' : 'job',
-    message: `${service} ${isAccepted ? 'accepted the request, but has no result yet' : 'returned only a part of the result'} (${shownUrl(url)})`,
+    message: `${service} ${isAccepted ? 'accepted the request, but has no result yet' : 'returned only part of the result'} (${shownUrl(url)})`,
     seen: `status ${status}`,
     allowed: 'status 200',
   });
@@ -221,7 +221,7 @@ export function totalFell(service: string): Problem {
     code: 'SERVICE_TOTAL_CHANGED',
     family: 'try_later',
     message: `${service} reported a smaller total while its pages were read: records were skipped`,
-    next: 'nothing is sent; the next run reads the same records again',
+    next: 'wait for the next run, which reads the same records again; nothing is sent',
   });
 }
 
@@ -232,7 +232,7 @@ export function jobNotMade(service: string, missing: string, answer: ServiceAnsw
     family: 'job',
     message: `${service} did not create the report: its response has no ${missing} (${shownUrl(answer.url)})`,
     seen: messageIn(answer.text) || `status ${answer.status}, an empty response`,
-    next: "check the query's options: the response usually names the error",
+    next: "check the query's options: the response usually describes the error",
   });
 }
 
@@ -241,9 +241,9 @@ export function jobProblem(service: string, state: string, isLate: boolean): Pro
   return new Problem({
     code: isLate ? 'SERVICE_JOB_LATE' : 'SERVICE_JOB_FAILED',
     family: 'try_later',
-    message: isLate ? `${service} has not finished the report in time` : `${service} could not create the report`,
+    message: isLate ? `${service} did not finish the report in time` : `${service} could not create the report`,
     seen: state,
-    next: 'if this persists, request less in the query: a shorter period or fewer columns',
+    next: 'if this persists, request a shorter period or fewer columns',
   });
 }
 
@@ -253,7 +253,7 @@ export function watermarkLost(message: string): Problem {
     code: 'SERVICE_PLACE_LOST',
     family: 'try_later',
     message,
-    next: 'nothing of this run is sent; the next run starts from the beginning',
+    next: 'wait for the next run, which starts from the beginning; nothing from this run is sent',
   });
 }
 
@@ -263,6 +263,6 @@ export function partIgnored(message: string): Problem {
     code: 'SERVICE_PART_LOST',
     family: 'try_later',
     message: `${message}, in the middle of its pages`,
-    next: 'nothing of this run is sent; the next run starts from the beginning',
+    next: 'wait for the next run, which starts from the beginning; nothing from this run is sent',
   });
 }

@@ -96,7 +96,7 @@ class Tree {
   #enter(name: string, attributes: Readonly<Record<string, string>>): void {
     if (this.#open.length > maxDepth) {
       const { line, column } = this.#parser;
-      throw new Error(`${line}:${column}: element ${name} is nested more than ${maxDepth} deep`);
+      throw new Error(`${line}:${column}: element ${name} is nested more than ${maxDepth} levels deep`);
     }
     if (this.#inside === 0 && this.#wanted?.has(name) === true) this.#inside = this.#open.length;
     const named = Object.entries(attributes).filter(([one]) => !/^xmlns(?::|$)/.test(one));

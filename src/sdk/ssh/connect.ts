@@ -81,7 +81,7 @@ async function attempt(login: SshLogin, offering: Offering, signal?: AbortSignal
 function ready(client: Client, config: ConnectConfig): Promise<void> {
   return new Promise((resolve, reject) => {
     client.once('ready', resolve).once('error', reject);
-    client.once('close', () => reject(new Error('the server closed the connection during the login')));
+    client.once('close', () => reject(new Error('the server closed the connection during login')));
     client.connect(config);
   });
 }

@@ -90,7 +90,7 @@ function shown(key: Buffer): string {
 function unknown(login: SshLogin, path: string, key: Buffer): Problem {
   const print = fingerprintOf(key);
   return make(login, 'HOST_KEY_UNKNOWN', 'config', {
-    message: `host key verification failed: ${login.place} has the unknown key ${print}`,
+    message: `host key verification failed: the key of ${login.place}, ${print}, is unknown`,
     seen: shown(key),
     next: `confirm the fingerprint with the server's administrator, then set \`host_key: ${print}\`, or run: ${commandLine('ssh-keyscan', '-p', login.port, login.host)} >> ${commandLine(path)}`,
   });
@@ -98,7 +98,7 @@ function unknown(login: SshLogin, path: string, key: Buffer): Problem {
 
 function changed(login: SshLogin, key: Buffer, allowed: string): Problem {
   return make(login, 'HOST_KEY_CHANGED', 'config', {
-    message: `host key verification failed: ${login.place} has the key ${fingerprintOf(key)} instead of the trusted one; this may be a man-in-the-middle attack`,
+    message: `host key verification failed: ${login.place} has key ${fingerprintOf(key)} instead of the trusted key; this may be a man-in-the-middle attack`,
     seen: shown(key),
     allowed,
     next: "confirm the new key with the server's administrator before you continue; then set host_key, or replace the line in the known_hosts file",

@@ -34,7 +34,7 @@ function nothingInCommon(login: SshLogin, kind: string): Problem {
     message: `${login.place} has no ${isHostKey ? 'host key of an accepted type' : `${kind} in common with Sluice`}`,
     seen: `no matching ${kind}`,
     next: isHostKey
-      ? 'give the server an ed25519, ecdsa or rsa key; if it has one, check `host_key` and the known_hosts file'
+      ? 'generate an ed25519, ecdsa or rsa host key on the server; if it has one, check `host_key` and the known_hosts file'
       : 'set `algorithms: legacy` if the source has that option and the server is old; otherwise update the server',
   });
 }
@@ -43,7 +43,7 @@ function nothingInCommon(login: SshLogin, kind: string): Problem {
 export function passwordExpired(login: SshLogin): Problem {
   return make(login, 'PASSWORD_EXPIRED', 'login', {
     message: `the password of ${login.user} at ${login.place} has expired`,
-    next: 'set another password on the server and then on the source, or log in with a key',
+    next: 'change the password on the server and in the source, or log in with a key',
   });
 }
 
@@ -51,7 +51,7 @@ function refused(login: SshLogin, answer: { seen: string; isLoginRefused: boolea
   return make(login, 'LOGIN_REFUSED', 'login', {
     message: `${login.place} refused the login of ${login.user}`,
     ...answer,
-    next: 'fix the user, password or key of the source, then run `sluice check --connect`',
+    next: "fix the source's user, password or key, then run `sluice check --connect`",
   });
 }
 
@@ -65,7 +65,7 @@ export function promptProblem(login: SshLogin, prompt: string): Problem {
   return make(login, 'LOGIN_PROMPT', 'config', {
     message: `${login.place} requires more than a password to log in`,
     seen: prompt.trim() === '' ? 'an empty prompt' : excerpt(prompt.trim(), 100),
-    allowed: 'one prompt for the password',
+    allowed: 'a single prompt for the password',
     next: 'log in with a key (private_key_file), or as a user without one-time codes',
   });
 }
@@ -73,7 +73,7 @@ export function promptProblem(login: SshLogin, prompt: string): Problem {
 function timedOut(login: SshLogin): Problem {
   return make(login, 'CONNECT_TIMEOUT', 'try_later', {
     message: `connection timed out: ${login.place} did not respond within ${login.connectTimeoutSeconds} s`,
-    next: 'check host, port and firewall, or raise connect_timeout_seconds',
+    next: 'check the host, port and firewall, or raise connect_timeout_seconds',
   });
 }
 
@@ -82,7 +82,7 @@ function notConnected(login: SshLogin, cause: unknown): Problem {
   return make(login, 'UNREACHABLE', 'try_later', {
     message: `cannot connect to ${login.place}: ${networkWords[String(code)] ?? 'connection failed'}`,
     seen: String(message || errors?.[0]?.message || cause),
-    next: 'check the host, the port and that the server is running; retry with `sluice check --connect`',
+    next: 'check the host and port, and that the server is running; then run `sluice check --connect`',
     cause,
   });
 }
@@ -98,7 +98,7 @@ export function badFile(login: SshLogin, { option, path, cause }: BadFile): Prob
   return make(login, 'OPTION_FILE', 'config', {
     message: `the ${option} of the source cannot be used: ${path}`,
     seen: String((cause as Error).message || cause),
-    next: 'fix the path, permissions or content of the file',
+    next: "fix the file's path, permissions or content",
     cause,
   });
 }

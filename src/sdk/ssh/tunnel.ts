@@ -94,7 +94,7 @@ function blocked(login: SshLogin, { to, error }: { to: TunnelOptions['to']; erro
   return make(login, 'FORWARD_REFUSED', 'try_later', {
     message: `${login.place} cannot connect to ${to.host}:${to.port}`,
     seen: error.message,
-    next: 'check host and port as seen from the SSH server, and that it allows this user to forward (AllowTcpForwarding)',
+    next: 'check the host and port as seen from the SSH server, and that the server lets this user forward ports (AllowTcpForwarding)',
     cause: error,
   });
 }
@@ -102,7 +102,7 @@ function blocked(login: SshLogin, { to, error }: { to: TunnelOptions['to']; erro
 function lost(login: SshLogin): Problem {
   return make(login, 'LOST', 'try_later', {
     message: `the SSH connection to ${login.place} was lost`,
-    next: 'the run is retried; if this persists, check the log of the SSH server and any firewalls on the way',
+    next: "wait for the retry; if this persists, check the SSH server's log and any firewalls in between",
   });
 }
 
@@ -110,7 +110,7 @@ function noSocket(login: SshLogin, cause: unknown): Problem {
   return make(login, 'NO_SOCKET', 'config', {
     message: 'cannot create the socket for the SSH tunnel',
     seen: String((cause as Error).message),
-    next: 'make the folder for temporary files (TMPDIR) writable, and its path shorter than 80 characters',
+    next: 'make the folder for temporary files (TMPDIR) writable, and make sure that its path is shorter than 80 characters',
     cause,
   });
 }

@@ -37,7 +37,7 @@ export class Bench {
     this.connector = connector;
     this.place = place;
     for (const secret of place.secrets ?? [])
-      if (secret.length < 4) throw new Error(`a secret of ${secret.length} characters is too short to search for`);
+      if (secret.length < 4) throw new Error(`a secret with ${secret.length} characters is too short to search for`);
   }
 
   /** The working options, with changes applied. */
@@ -112,7 +112,7 @@ export class Bench {
       if (watermark !== undefined) this.heard.push(watermark);
       if (extraction.unchanged?.()) {
         if (how.watermark === undefined) fail('it reports no changes, but it had no watermark to compare with');
-        if (rows.length > 0) fail('it reports no changes, but returns rows, which would be dropped');
+        if (rows.length > 0) fail('it reports no changes but returns rows, which would be dropped');
       }
       return { columns, rows, watermark };
     });

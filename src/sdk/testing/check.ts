@@ -33,7 +33,7 @@ export async function problemOf(act: Promise<unknown>, families: readonly Family
   if (!families.includes(thrown.family)) {
     fail(`${thrown.code} has family ${thrown.family}, expected ${families.join(' or ')}: ${thrown.message}`);
   }
-  assert.match(thrown.code, /^[A-Z][A-Z0-9]*(_[A-Z0-9]+)+$/, 'a code is upper-case words: AREA_WHAT');
-  assert.doesNotMatch(thrown.message, /\.$/, 'a message is a sentence without a full stop');
+  assert.match(thrown.code, /^[A-Z][A-Z0-9]*(_[A-Z0-9]+)+$/, 'a code consists of upper-case words: AREA_WHAT');
+  assert.doesNotMatch(thrown.message, /\.$/, 'a message has no period at the end');
   return thrown;
 }

@@ -9,7 +9,7 @@ import type { OptionChanges } from './world.ts';
 /** Connection checks: invalid options, a working source, wrong credentials, an unreachable server. */
 export const connectingChecks: readonly Promised[] = [
   {
-    name: 'rejects invalid options before it connects, and names the invalid one',
+    name: 'rejects invalid options before it connects, and reports which one is invalid',
     needs: 'refused',
     look: refusesBad,
   },
@@ -28,7 +28,7 @@ export const connectingChecks: readonly Promised[] = [
 
 async function refusesBad(bench: Bench): Promise<void> {
   const refused = bench.place.refused ?? [];
-  if (refused.length === 0) fail('the world has no invalid options');
+  if (refused.length === 0) fail('the world defines no invalid options');
   for (const { option, ...reading } of refused) {
     const { source, query } = bench.given(reading);
     const faults = faultsOf(bench.connector, source, query);

@@ -12,7 +12,7 @@ import type { Options } from './world.ts';
 export function declaredChecks(connector: Connector, file: string | undefined): Check[] {
   return [
     ...(file === undefined ? [] : [{ name: 'its id is its file name', run: async () => idIsFile(connector, file) }]),
-    { name: 'it has a title, and a summary of what it reads', run: async () => introduces(connector) },
+    { name: 'it has a title and a summary of what it reads', run: async () => introduces(connector) },
     {
       name: 'its options are documented, with an example or default, and with the unit in the name',
       run: async () => documents(connector),
@@ -31,15 +31,15 @@ function idIsFile({ id }: Connector, file: string): void {
 
 function introduces({ id, title, summary }: Connector): void {
   assert.match(id, /^[a-z][\w]*$/i, 'an id is a word');
-  assert.ok(title.trim() !== '' && !title.endsWith('.'), 'a title is a name, without a full stop');
-  assert.match(summary, /^[A-Z].{10,}\.$/s, 'a summary is a sentence with a full stop');
+  assert.ok(title.trim() !== '' && !title.endsWith('.'), 'a title is a name, without a period');
+  assert.match(summary, /^[A-Z].{10,}\.$/s, 'a summary is a sentence that ends with a period');
 }
 
 function documents(connector: Connector): void {
   for (const [name, option] of optionsOf(connector)) {
     assert.match(name, /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/, `option ${name}: names are snake_case`);
-    assert.match(option.about, /\S.{8,}[.!]$/s, `option ${name}: "about" is a sentence with a full stop`);
-    assert.ok(isShown(option), `option ${name}: it has neither an example nor a default, and is not a choice of words`);
+    assert.match(option.about, /\S.{8,}[.!]$/s, `option ${name}: "about" is a sentence that ends with a period`);
+    assert.ok(isShown(option), `option ${name}: it needs an example or a default, unless it is a choice of words`);
     assert.ok(!lacksUnit(name, option.schema), `option ${name}: the name must contain the unit, as in ${name}_seconds`);
   }
 }
@@ -63,7 +63,7 @@ function takesItsOwn(connector: Connector): void {
     for (const value of [example, fallback]) {
       if (value === undefined || holdsVariable(value)) continue;
       const faults = Errors(schema, value)[1].map(({ message }) => message);
-      assert.deepEqual(faults, [], `option ${name}: ${JSON.stringify(value)} does not pass its own declaration`);
+      assert.deepEqual(faults, [], `option ${name}: ${JSON.stringify(value)} does not match the option's declaration`);
     }
   }
 }
@@ -92,8 +92,8 @@ function pageIsWhole({ id, columns, limits = [], resumes, example, retired }: Co
     if (text !== undefined) assert.match(text, /\S.{8,}[.|]\s*$/s, `"${text}" is not a complete sentence`);
   }
   for (const text of limits)
-    assert.match(text, /^\S.{8,}\.$/s, `the limit "${text}" is not a sentence with a full stop`);
-  if (example === undefined && retired === undefined) fail('it has no example: a part of a config, as YAML');
+    assert.match(text, /^\S.{8,}\.$/s, `the limit "${text}" is not a sentence that ends with a period`);
+  if (example === undefined && retired === undefined) fail('it has no example (part of a config, as YAML)');
   if (example !== undefined && !example.includes(`connector: ${id}`))
     fail(`its example has no source with "connector: ${id}"`);
 }

@@ -101,7 +101,7 @@ function waiverCheck({ waived = {} }: World): Check {
 
 /** Must be last, because it inspects the output of all previous checks. Also causes some output of its own. */
 const secretCheck: Promised = {
-  name: 'shows no secret in log lines, check results, problems or watermarks',
+  name: 'shows no secrets in log lines, check results, problems or watermarks',
   async look(bench) {
     const { place, connector } = bench;
     await bench.check();

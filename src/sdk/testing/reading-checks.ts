@@ -12,7 +12,7 @@ import type { Options } from './world.ts';
 
 /** Checks that an extract returns the source's rows with the declared columns, every time and whatever they contain. */
 export const readingChecks: readonly Promised[] = [
-  { name: 'returns the declared columns and all rows, as canonical text', look: givesRows },
+  { name: 'returns the declared columns and all rows as canonical text', look: givesRows },
   { name: 'returns the same rows again if the data has not changed', look: givesThemAgain },
   { name: 'returns rows for the jobs in its example', needs: 'example', look: runsExample },
   { name: 'returns unusual names and values unchanged', needs: 'hostile', look: carriesHostile },
@@ -56,7 +56,7 @@ async function runsExample(bench: Bench): Promise<void> {
 
 async function carriesHostile(bench: Bench): Promise<void> {
   const { names = hostileNames, values = hostileValues } = bench.place.hostile!;
-  if (names.length === 0 || values.length === 0) fail('the part "hostile" has no names or no values to check');
+  if (names.length === 0 || values.length === 0) fail('the "hostile" part has no names or no values to check');
   const { columns, rows } = await bench.read(bench.place.hostile);
   const at = names.map((name) => columns.findIndex((column) => column.name === name));
   const lost = names.filter((_, i) => at[i] === -1);

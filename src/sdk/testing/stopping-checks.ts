@@ -18,7 +18,7 @@ export const stoppingChecks: readonly Promised[] = [
     look: stops,
   },
   {
-    name: 'leaves nothing open if the reader stops early, or has read all rows',
+    name: 'leaves nothing open if the reader stops early or has read all rows',
     needs: 'many',
     look: letsGo,
   },
@@ -76,7 +76,8 @@ function thrownBy(act: Promise<unknown>): Promise<unknown> {
 async function pull({ batches }: Extraction, wanted: number, stop: AbortController): Promise<void> {
   const iterator = batches[Symbol.asyncIterator]();
   for (let i = 0; i < wanted; i++) {
-    if ((await iterator.next()).done) fail(`the part "many" has only ${i} batches, too few to stop between them`);
+    if ((await iterator.next()).done)
+      fail(`the "many" part has only ${i} batches, which is too few to stop between them`);
   }
   stop.abort(reason);
   const rest = async () => {
@@ -126,11 +127,11 @@ async function waits(bench: Bench): Promise<void> {
       rows += batch.length;
       bytes += bytesOf(batch);
     }
-    assert.equal(rows, many.rows, 'the number of rows differs from the one in the part "many"');
-    assert.ok(bytes >= fewestBytes, `the part "many" has only ${bytes} bytes; the check needs at least ${fewestBytes}`);
+    assert.equal(rows, many.rows, 'the number of rows differs from the number in the "many" part');
+    assert.ok(bytes >= fewestBytes, `the "many" part has only ${bytes} bytes; the check needs at least ${fewestBytes}`);
     assert.ok(
       ahead <= maxAhead,
-      `after the first batch, it has read ${ahead} bytes ahead; at most ${maxAhead} are allowed`,
+      `after the first batch, it had read ${ahead} bytes ahead; at most ${maxAhead} are allowed`,
     );
   });
 }

@@ -245,7 +245,7 @@ describe("a service's responses", () => {
       code: 'SERVICE_NO_FIELD',
       family: 'config',
       seen: 'BOR',
-      allowed: 'born … (3 altogether)',
+      allowed: 'born … (3 in total)',
     });
   });
 
