@@ -122,7 +122,7 @@ function noLogin(seen: string, cause?: Error): Error {
   return secretProblem('CONFIG_SECRET_SETTINGS', {
     message: 'No AWS credentials were found',
     seen,
-    allowed: 'environment variables, a web identity, or the role of a container or machine',
+    allowed: 'environment variables, a web identity, or a role of the container or machine',
     next: 'set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or assign a role to the machine',
     cause,
   });

@@ -24,7 +24,7 @@ export function fieldOf(content: SecretContent, { name, field }: SecretReference
     throw secretProblem('CONFIG_SECRET_MISSING', {
       message: `The secret ${name} has no fields, because its value is not a JSON object`,
       seen: `#${field}`,
-      next: `remove #${field} to use the whole value`,
+      next: `to use the whole value, remove #${field}`,
     });
   }
   const found = memberOf(fields, field);
@@ -45,7 +45,7 @@ function wholeOf(content: SecretContent, name: string): string {
   throw secretProblem('CONFIG_SECRET_MISSING', {
     message: `The secret ${name} has ${only === undefined ? 'no' : 'several'} fields`,
     allowed: namesOf(content),
-    next: `name one of them: ${name}#FIELD`,
+    next: `specify a field: ${name}#FIELD`,
   });
 }
 
@@ -61,9 +61,9 @@ function memberOf(fields: object, field: string): unknown {
 function textOf(value: unknown, name: string): string {
   if (typeof value !== 'object' || value === null) return String(value);
   throw secretProblem('CONFIG_SECRET_MISSING', {
-    message: `The secret ${name} is ${Array.isArray(value) ? 'a list' : 'a map'}, not a text`,
+    message: `The secret ${name} is ${Array.isArray(value) ? 'a list' : 'a map'}, not a string`,
     ...(isMap(value) ? { allowed: namesOf(value) } : {}),
-    next: 'name a field inside it, with a dot between the names',
+    next: 'specify a field inside it, with a dot between the names',
   });
 }
 

@@ -32,7 +32,7 @@ export async function grantToken(login: ProviderLogin, context: SecretContext): 
     throw secretProblem(isPassing ? 'CONFIG_SECRET_UNAVAILABLE' : 'CONFIG_SECRET_DENIED', {
       message: `${title} issued no token`,
       seen: seen === undefined ? message : `${message}: ${seen}`,
-      next: isPassing ? 'try again later' : 'check the account or app, its key and its clock',
+      next: isPassing ? 'try again later' : "check the account or app, its key and this machine's clock",
       cause,
     });
   }

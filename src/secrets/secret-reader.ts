@@ -58,10 +58,10 @@ export class SecretReader {
     const reference = referenceOf(written);
     if (reference.name === '' || reference.field === '') {
       throw secretProblem('CONFIG_SECRET_MISSING', {
-        message: `The variable names no ${reference.name === '' ? 'secret' : 'field'}`,
+        message: `The variable does not specify a ${reference.name === '' ? 'secret' : 'field'}`,
         seen: written,
         allowed: secretProviders.get(provider)!.form,
-        next: 'write the name of the secret after the colon',
+        next: 'write the name of the secret after the colon, and a field after #',
       });
     }
     const text = fieldOf(await this.#contentOf(provider, reference.name), reference).replace(/[\r\n]+$/, '');
@@ -102,8 +102,8 @@ export class SecretReader {
     const { settings, clock = systemClock, cwd, env, signal } = this.#options;
     if (settings === false) {
       throw secretProblem('CONFIG_SECRET_SETTINGS', {
-        message: 'The section "secrets" of this config has errors',
-        next: 'fix them first',
+        message: 'The "secrets" section of this config has errors',
+        next: 'fix these errors first',
       });
     }
     const { options, open } = secretProviders.get(id)!;

@@ -103,7 +103,7 @@ export class SecretsClient {
     const { status, headers, complete } = outcome;
     const passing = passingAnswer(status, headers, this.#options.clock.now());
     if (passing === undefined && complete && isThrottled?.(outcome) !== true) return undefined;
-    const seen = complete ? `status ${status}` : `status ${status}, and an incomplete response`;
+    const seen = complete ? `status ${status}` : `status ${status}, incomplete response`;
     return { isAnswered: true, seen, retryAfterMs: passing?.retryAfterMs };
   }
 }
@@ -122,7 +122,9 @@ function unavailable({ title, url }: SecretRequest, failure: Failure, attempts: 
   return secretProblem('CONFIG_SECRET_UNAVAILABLE', {
     message: isAnswered ? `${title} is temporarily unavailable: ${host}` : `${title} is unreachable: ${host}`,
     seen: `${seen}${wait}, after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`,
-    next: isAnswered ? "try again later, or raise the provider's rate limits" : 'check the address and the network',
+    next: isAnswered
+      ? 'try again later, or ask the provider for higher rate limits'
+      : 'check the address and the network',
     cause,
   });
 }

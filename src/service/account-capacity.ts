@@ -14,9 +14,9 @@ export function requireDashboardCapacity(db: Database, accountId: string): void 
 /** Checks the limits before a link is created or changes between public and private; throws an ApiError (403). */
 export function requireLinkCapacity(db: Database, accountId: string, { isPublic }: { isPublic: 0 | 1 }): void {
   const off = featuresOff(db, accountId);
-  if (off.has('published_dashboards')) throw forbidden('Published dashboards are switched off for this account');
+  if (off.has('published_dashboards')) throw forbidden('Published dashboards are disabled for this account');
   if (isPublic === 1 && off.has('public_dashboards')) {
-    throw forbidden('Public dashboards are switched off for this account');
+    throw forbidden('Public dashboards are disabled for this account');
   }
   if (isPublic === 0 && privateLinksLeft(db, accountId) === 0) {
     throw forbidden("Limit reached: the account can't have more private published links");

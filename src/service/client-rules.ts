@@ -41,10 +41,10 @@ export function changeClient({ context, body }: ApiCall<unknown, ClientChange>, 
   const { db, clock } = context;
   const { status } = body;
   if (status === 'setup' && client.status !== 'setup') {
-    throw badRequest('Field "status" cannot be setup again once a client has left it');
+    throw badRequest('Field "status" cannot be set back to setup');
   }
   if (status === 'trial' && trialIsOver(client, clock.now())) {
-    throw badRequest('Field "status" cannot be trial: the trial of this client is over');
+    throw badRequest('Field "status" cannot be trial: the trial of this client has ended');
   }
   db.durably(() => updateClient(db, client.id, body));
 }
@@ -54,7 +54,7 @@ export function prolongTrial({ context }: ApiCall, client: ClientAccount): void 
   const { db, clock } = context;
   const now = clock.now();
   if (client.status !== 'trial') throw forbidden(`The client is not on trial: it is ${statusAt(client, now)}`);
-  if (client.trialExtended === 1) throw forbidden('The trial has been extended before');
+  if (client.trialExtended === 1) throw forbidden('The trial has already been extended');
   if (trialIsOver({ ...client, trialExtended: 1 }, now)) throw forbidden('The trial ended too long ago');
   db.durably(() => extendTrial(db, client.id));
 }

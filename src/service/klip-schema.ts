@@ -58,7 +58,7 @@ export function checkSchema(call: ApiCall, schema: Schema, at = ''): void {
   for (const id of datasourcesOf(schema)) {
     const source = datasourceById(call.context.db, id);
     if (source?.accountId !== call.account.id || !canSee(call.context.db, asShared(source), call.caller)) {
-      throw badRequest(`Field "${at}workspace.datasources" names an unknown data source: ${id}`);
+      throw badRequest(`Field "${at}workspace.datasources" contains an unknown data source: ${id}`);
     }
   }
 }
@@ -70,7 +70,7 @@ function checkComponents(components: unknown, at: string): void {
     if (!Array.isArray(next.list)) throw badRequest(`Field "${next.at}" must be an array`);
     for (const [index, component] of (next.list as ({ type?: unknown; components?: unknown } | null)[]).entries()) {
       const path = `${next.at}.${index}`;
-      if (typeof component?.type !== 'string') throw badRequest(`Field "${path}.type" must be a text`);
+      if (typeof component?.type !== 'string') throw badRequest(`Field "${path}.type" must be a string`);
       left.push({ list: component.components ?? [], at: `${path}.components` });
     }
   }

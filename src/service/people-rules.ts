@@ -52,7 +52,7 @@ export function findUser({ context, account, params }: ApiCall, id = params.id!)
 
 /** Only an admin may assign and remove roles, so that users can't promote themselves. */
 export function requireAdmin({ caller }: ApiCall): void {
-  if (!caller.isAdmin) throw new ApiError('permission_denied', 'This operation requires the role Admin');
+  if (!caller.isAdmin) throw new ApiError('permission_denied', 'This operation requires the Admin role');
 }
 
 /**
@@ -88,7 +88,7 @@ export function keepAnAdmin({ context }: ApiCall, user: User): void {
 /** Replaces a user's role; throws 403 if they already have it, or if no admin would remain. */
 export function assignRole(call: ApiCall, user: User, role: Role): void {
   const { db } = call.context;
-  if (user.roleId === role.id) throw forbidden(`The user already has the role ${role.name}`);
+  if (user.roleId === role.id) throw forbidden(`The user already has the ${role.name} role`);
   db.durably(() => {
     keepAnAdmin(call, user);
     giveRole(db, user.id, role.id);
@@ -98,7 +98,7 @@ export function assignRole(call: ApiCall, user: User, role: Role): void {
 /** Removes the role; throws 403 if the user has a different one, or if no admin would remain. */
 export function withdrawRole(call: ApiCall, user: User, role: Role): void {
   const { db } = call.context;
-  if (user.roleId !== role.id) throw forbidden(`The user does not have the role ${role.name}`);
+  if (user.roleId !== role.id) throw forbidden(`The user does not have the ${role.name} role`);
   db.durably(() => {
     keepAnAdmin(call, user);
     giveRole(db, user.id, null);
@@ -119,7 +119,7 @@ export function joinGroup({ context }: ApiCall, { group, user }: Membership): vo
 /** Removes the user from the group; throws 404 if they aren't in it. */
 export function leaveGroup({ context }: ApiCall, { group, user }: Membership): void {
   const left = context.db.durably(() => removeMember(context.db, group.id, user.id));
-  if (!left) throw notFound(`The user ${user.id} is not in the group ${group.id}`);
+  if (!left) throw notFound(`User ${user.id} is not in group ${group.id}`);
 }
 
 /**
@@ -127,6 +127,6 @@ export function leaveGroup({ context }: ApiCall, { group, user }: Membership): v
  * them.
  */
 export function requireOwnRole(role: Role): Role {
-  if (role.builtIn !== null) throw forbidden(`The built-in role ${role.name} can be neither changed nor deleted`);
+  if (role.builtIn !== null) throw forbidden(`The built-in ${role.name} role cannot be changed or deleted`);
   return role;
 }

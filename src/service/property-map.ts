@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { propertyNames } from './http/fields.ts';
 
 const text = Type.Union([Type.String({ maxLength: 10_000 }), Type.Null()], {
-  'x-rule': 'must be a text of at most 10000 characters',
+  'x-rule': 'must be a string of at most 10000 characters',
 });
 
 /** Properties of a user or client: strings by name. Null values are ignored, like all null fields. */

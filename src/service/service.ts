@@ -132,7 +132,7 @@ async function makeFolders(folder: string): Promise<void> {
       family: 'config',
       message: `the data folder cannot be used: ${(thrown as Error).message}`,
       where: { file: folder },
-      next: 'use --data to name a writable folder, or --memory to keep everything in memory',
+      next: 'set --data to a writable folder, or use --memory to keep everything in memory',
       cause: thrown,
     });
   }
@@ -166,7 +166,7 @@ async function listen(app: FastifyInstance, { host = '127.0.0.1', port = 0 }: Se
       code: 'SERVICE_ADDRESS',
       family: 'config',
       message: `the service cannot listen on ${host}:${port}: ${(thrown as Error).message}`,
-      next: 'use another --host or --port; --port 0 picks a free port',
+      next: 'set another --host or --port; --port 0 selects a free port',
       cause: thrown,
     });
   }

@@ -66,7 +66,7 @@ export function shareEndpoints({
       permission,
       answer: { status: 200, data: nothing },
       do: () => {
-        throw badRequest('The id of a group or user is missing after /share-rights/');
+        throw badRequest('A group or user ID is missing after /share-rights/');
       },
     }),
     defineEndpoint({

@@ -43,7 +43,7 @@ const regions = Type.Record(
   Type.String(),
   Type.Object({
     region: Type.Union([Type.Integer(), Type.String({ pattern: '\\d$' })], {
-      'x-rule': 'must be a text that ends with the number of a region, counted from 1',
+      'x-rule': 'must be a string that ends with the number of a region, counted from 1',
     }),
     idx: Type.Integer({ minimum: 0, maximum: lastPosition, 'x-rule': 'must be a whole number, 0 or more' }),
   }),
@@ -92,7 +92,7 @@ export function readLayout(
     ? gridWanted((readGrid({ state }) as { state: Grid }).state)
     : regionsWanted(type, (readRegions({ state }) as { state: Regions }).state, known);
   for (const { id } of wanted.placed) {
-    if (!known.has(id)) throw badRequest(`Field "state" names a Klip instance that is not on the dashboard: ${id}`);
+    if (!known.has(id)) throw badRequest(`Field "state" contains a Klip instance that is not on the dashboard: ${id}`);
   }
   return wanted;
 }
@@ -107,7 +107,7 @@ function gridWanted({ desktop }: Grid): WantedLayout {
   for (const [at, { id, region, colSpan }] of placed.entries()) {
     const field = `state.desktop.itemConfigs.${at}`;
     if (region - 1 + colSpan > cols) throw badRequest(`Field "${field}" does not fit into ${cols} columns`);
-    if (seen.has(id)) throw badRequest(`Field "${field}" names a Klip instance twice: ${id}`);
+    if (seen.has(id)) throw badRequest(`Field "${field}" contains a Klip instance twice: ${id}`);
     seen.add(id);
   }
   return { type: 'grid', cols, placed };
@@ -116,7 +116,7 @@ function gridWanted({ desktop }: Grid): WantedLayout {
 /** The given number of columns. If none is given, as many as needed, but at least the default. */
 function columnsOf({ cols, colWidths }: Grid['desktop'], placed: readonly Placed[]): number {
   if (cols !== undefined && colWidths !== undefined && colWidths.length !== cols) {
-    throw badRequest(`Field "state.desktop.colWidths" must have ${cols} widths, as many as there are columns`);
+    throw badRequest(`Field "state.desktop.colWidths" must have ${cols} widths, one for each column`);
   }
   const needed = Math.max(defaultColumns, ...placed.map(({ region, colSpan }) => region - 1 + colSpan));
   return cols ?? colWidths?.length ?? Math.min(needed, maxColumns);

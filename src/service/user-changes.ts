@@ -85,7 +85,7 @@ function checkNew(call: UserCall, email: string): void {
 /** An e-mail address is a sign-in name, so it must be unique in the whole service. */
 function checkEmail({ context }: ApiCall, email: string, self?: User): void {
   const known = userByEmail(context.db, email);
-  if (known !== undefined && known.id !== self?.id) throw badRequest('Field "email" is the address of another user');
+  if (known !== undefined && known.id !== self?.id) throw badRequest('Field "email" is already used by another user');
 }
 
 function namedRole(call: UserCall): Role | undefined {

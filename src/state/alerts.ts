@@ -257,7 +257,7 @@ async function makeRoom({ db, clock }: StoreContext, channel: string): Promise<v
     .set({
       state: 'given_up',
       settled_at: Math.round(clock.now()),
-      problem: `more than ${maxWaiting} messages waited`,
+      problem: `more than ${maxWaiting} messages were waiting`,
     })
     .where('state', '=', 'waiting')
     .where('channel', '=', channel)

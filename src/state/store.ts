@@ -200,7 +200,7 @@ function prepareFile(folder: string): string {
       family: 'config',
       message: `The state folder cannot be used: ${(error as Error).message}`,
       seen: folder,
-      allowed: 'a folder that this user owns and can write',
+      allowed: 'a folder that this user owns and can write to',
       next: folderAdvice(folder, (error as NodeJS.ErrnoException).code, process.getuid?.()),
       cause: error,
     });

@@ -112,7 +112,7 @@ it('the watchdog logs and ends a daemon that a source blocks, and the next daemo
 
 it.for([
   ['JavaScript', '', /blocked for 3 s .*, in spin \(file:.*spinner\.mjs:\d+\)$/],
-  ['native code', 'native', /blocked for 3 s while the run read its source, so the process was ended$/],
+  ['native code', 'native', /blocked for 3 s while the run was reading its source, so the process exited$/],
 ] as const)(
   'the watchdog ends the first process of a container if a source blocks in %s',
   async ([, how, message], { skip }) => {

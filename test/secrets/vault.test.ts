@@ -144,7 +144,7 @@ describe('a secret in Vault', () => {
     expect(problems[0]).toMatchObject({
       code: 'CONFIG_SECRET_DENIED',
       seen: 'status 403: permission denied',
-      allowed: 'a valid token whose policy has the capability "read" for secret/data/db',
+      allowed: 'a valid token whose policy has the "read" capability for secret/data/db',
     });
     // The same token isn't sent again.
     expect(server.asked).toHaveLength(2);
@@ -162,7 +162,7 @@ describe('a secret in Vault', () => {
       'CONFIG_SECRET_SETTINGS The address of Vault is not a URL',
     ]);
     expect(await codes({ VAULT_ADDR: 'http://127.0.0.1:1' })).toEqual([
-      'CONFIG_SECRET_SETTINGS No login for Vault is set',
+      'CONFIG_SECRET_SETTINGS No credentials are set for Vault',
     ]);
     expect(await codes({ VAULT_ADDR: 'http://127.0.0.1:1', VAULT_TOKEN: 't' })).toEqual([
       'CONFIG_SECRET_UNAVAILABLE Vault is unreachable: 127.0.0.1:1',

@@ -131,9 +131,9 @@ describe('a fault rule', () => {
   });
 
   it.each([
-    [{}, 'the action to take'],
-    [{ nth: 1, first: 1, answer: { status: 500 } }, 'Only one of the fields nth, first'],
-    [{ reset: 'before_body', answer: { status: 500 } }, 'Only one of the fields answer, reset'],
+    [{}, 'One of the fields that specify an action is required'],
+    [{ nth: 1, first: 1, answer: { status: 500 } }, 'Only one of these fields can be set: nth, first'],
+    [{ reset: 'before_body', answer: { status: 500 } }, 'Only one of these fields can be set: answer, reset'],
     [{ nth: 0, answer: { status: 500 } }, 'nth'],
     [{ seed: 1, answer: { status: 500 } }, 'probability'],
     [{ probability: 1.5, answer: { status: 500 } }, '0 to 1'],

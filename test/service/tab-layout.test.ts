@@ -182,7 +182,7 @@ describe("a dashboard's layout (2.8, 4.8)", () => {
         const answer = await writeLayout(given, tab, body);
         expect([answer.status, answer.body.meta.error_desc]).toEqual([
           400,
-          `Field "state" names a Klip instance that is not on the dashboard: ${stranger}`,
+          `Field "state" contains a Klip instance that is not on the dashboard: ${stranger}`,
         ]);
       }
     }

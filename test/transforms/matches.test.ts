@@ -52,7 +52,7 @@ describe('a regular expression', () => {
   });
 
   it('applies only to text', () => {
-    expect(fault('id.matches("1")').message).toContain("matches needs two texts, not 'int' and 'string'");
+    expect(fault('id.matches("1")').message).toContain("matches needs two strings, not 'int' and 'string'");
     expect(fault('note.matches(1)').message).toContain("not 'string' and 'int'");
     expect(problemOf(() => value('doc.matches("x")', 'x'))).toMatchObject({ code: 'EXPRESSION_FAILED' });
   });

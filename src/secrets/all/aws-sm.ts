@@ -26,7 +26,7 @@ type AwsOptions = OptionValues<typeof options>;
 export default defineSecretProvider({
   title,
   form: 'NAME',
-  about: 'the current version of a secret, by name or ARN; `NAME#FIELD` is a member of a JSON value',
+  about: 'the current version of a secret, by name or ARN; `NAME#FIELD` is a field of a JSON value',
   options,
   open(given, context) {
     const login = new Grant(async () => (await import('../aws-login.ts')).awsLogin(context));
@@ -65,7 +65,7 @@ function regionOf(name: string, { region }: AwsOptions, { env }: SecretContext):
   const known = own ?? region ?? (env.AWS_REGION || env.AWS_DEFAULT_REGION);
   if (known !== undefined && known !== '') return known;
   throw secretProblem('CONFIG_SECRET_SETTINGS', {
-    message: 'The region of AWS Secrets Manager is not set',
+    message: 'No region is set for AWS Secrets Manager',
     next: 'set the environment variable AWS_REGION, or secrets.aws-sm.region in the config',
   });
 }
@@ -103,10 +103,10 @@ function refusal(answer: HttpAnswer, name: string): Error {
     advice: {
       CONFIG_SECRET_MISSING: { next: 'check its name and region: aws secretsmanager list-secrets' },
       CONFIG_SECRET_DENIED: {
-        allowed: 'a login with secretsmanager:GetSecretValue, and kms:Decrypt for your own key',
+        allowed: 'an identity with secretsmanager:GetSecretValue, and with kms:Decrypt if you use your own key',
         next: 'check the policy of the role or user: aws sts get-caller-identity',
       },
-      CONFIG_SECRET_UNAVAILABLE: { next: 'check the region, the endpoint and the status of AWS' },
+      CONFIG_SECRET_UNAVAILABLE: { next: 'check the region, the endpoint and the AWS status page' },
     },
   });
 }

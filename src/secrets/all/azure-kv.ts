@@ -18,9 +18,9 @@ const options = {
     about: 'Address of the vault. Default: AZURE_KEYVAULT_URL.',
     example: 'https://acme.vault.azure.net',
   }),
-  tenant_id: option.text({ about: 'Tenant of an app. Default: AZURE_TENANT_ID.' }),
+  tenant_id: option.text({ about: 'Tenant ID of an app. Default: AZURE_TENANT_ID.' }),
   client_id: option.text({
-    about: 'ID of an app, or of a user-assigned managed identity. Default: AZURE_CLIENT_ID.',
+    about: 'Client ID of an app or of a user-assigned managed identity. Default: AZURE_CLIENT_ID.',
   }),
   client_secret: option.text({
     secret: true,
@@ -29,7 +29,7 @@ const options = {
     example: '${file:/run/secrets/azure}',
   }),
   authority: option.text({
-    about: 'Address that issues tokens. Default: AZURE_AUTHORITY_HOST, or the public cloud.',
+    about: 'Address that issues tokens. Default: AZURE_AUTHORITY_HOST, or that of the public cloud.',
     example: 'https://login.microsoftonline.us',
   }),
 };
@@ -100,7 +100,7 @@ class KeyVault {
     if (clientId === undefined || tenant === undefined) {
       throw secretProblem('CONFIG_SECRET_SETTINGS', {
         message: "The key vault's login is incomplete",
-        seen: `a client_secret without ${clientId === undefined ? 'client_id' : 'tenant_id'}`,
+        seen: `client_secret without ${clientId === undefined ? 'client_id' : 'tenant_id'}`,
         next: 'set tenant_id, client_id and client_secret in secrets.azure-kv, or AZURE_TENANT_ID and AZURE_CLIENT_ID',
       });
     }
@@ -141,7 +141,7 @@ function resourceOf(origin: string): string {
 
 function noLogin(seen: string, cause?: Error): Error {
   return secretProblem('CONFIG_SECRET_SETTINGS', {
-    message: 'No login for Azure Key Vault is set',
+    message: 'No credentials are set for Azure Key Vault',
     seen,
     allowed: 'an app (tenant_id, client_id, client_secret), or a machine with a managed identity',
     next: 'set AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET, or assign an identity to the machine',
@@ -157,8 +157,9 @@ function refusal({ status, text }: HttpAnswer, name: string): Error {
     advice: {
       CONFIG_SECRET_MISSING: { next: 'check its name: az keyvault secret list' },
       CONFIG_SECRET_DENIED: {
-        allowed: 'the role "Key Vault Secrets User", or an access policy with the permission "get"; an enabled secret',
-        next: "grant it to the app or identity, and check the vault's firewall",
+        allowed:
+          'the "Key Vault Secrets User" role or an access policy with the "get" permission, and an enabled secret',
+        next: "grant the role or permission to the app or identity, and check the vault's firewall",
       },
       CONFIG_SECRET_UNAVAILABLE: { next: "check the vault's name and address" },
     },

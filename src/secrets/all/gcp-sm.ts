@@ -15,7 +15,7 @@ const title = 'Google Secret Manager';
 
 const options = {
   project: option.text({
-    about: "Project. Default: GOOGLE_CLOUD_PROJECT, the account file's project, or the machine's project.",
+    about: "Project ID. Default: GOOGLE_CLOUD_PROJECT, the account file's project, or the machine's project.",
     example: 'acme-data',
   }),
   account_file: option.text({
@@ -79,7 +79,7 @@ class SecretManager {
     const named = this.#given.project ?? env.GOOGLE_CLOUD_PROJECT ?? (await this.#accountFields())?.project_id;
     if (typeof named === 'string') return named;
     const { status, text } = await this.#metadata('project/project-id');
-    if (status !== 200) throw noLogin(`status ${status} of the project ID`);
+    if (status !== 200) throw noLogin(`status ${status} for the request of the project ID`);
     return text.trim();
   }
 
@@ -145,7 +145,7 @@ function accountFault(path: string, why: string): Error {
 
 function noLogin(seen: string, cause?: Error): Error {
   return secretProblem('CONFIG_SECRET_SETTINGS', {
-    message: 'No login for Google Secret Manager is set',
+    message: 'No credentials are set for Google Secret Manager',
     seen,
     allowed: 'an account file, or a machine with a service account',
     next: 'set GOOGLE_APPLICATION_CREDENTIALS, or account_file in secrets.gcp-sm of the config',
@@ -165,10 +165,10 @@ function refusal({ status, text }: HttpAnswer, name: string): Error {
         next: 'check its name, and that the version is enabled: gcloud secrets versions list',
       },
       CONFIG_SECRET_DENIED: {
-        allowed: 'a service account with the role roles/secretmanager.secretAccessor',
+        allowed: 'a service account with the roles/secretmanager.secretAccessor role',
         next: 'grant the role on the secret or the project',
       },
-      CONFIG_SECRET_UNAVAILABLE: { next: 'check the name, the endpoint and the status of Google Cloud' },
+      CONFIG_SECRET_UNAVAILABLE: { next: 'check the name, the endpoint and the Google Cloud status page' },
     },
   });
 }

@@ -9,7 +9,7 @@ import { defineSecretProvider } from '../provider.ts';
 export default defineSecretProvider({
   title: 'sops',
   form: 'FILE#PATH',
-  about: 'a value in a file that `sops` decrypts; the file is relative to the folder of the config',
+  about: 'a value in a file that `sops` decrypts; the path is relative to the folder of the config',
   options: {},
   open(_, { cwd, env, signal }) {
     return async (file) => {
@@ -17,7 +17,7 @@ export default defineSecretProvider({
         throw secretProblem('CONFIG_SECRET_MISSING', {
           message: `The encrypted file ${file} cannot be read`,
           seen: cause.code ?? 'unreadable',
-          next: `paths are relative to the config's folder, ${cwd}`,
+          next: `check the path, which is relative to the config's folder, ${cwd}`,
           cause,
         });
       });
@@ -30,7 +30,7 @@ export default defineSecretProvider({
           ...(ran.isMissing ? {} : { seen: ran.reason }),
           next: ran.isMissing
             ? 'install sops, and add its folder to PATH'
-            : `check the keys of this user with: sops --decrypt ${file}`,
+            : `check this user's keys with: sops --decrypt ${file}`,
         });
       }
       const fields = exactFields(ran.output);
@@ -38,7 +38,7 @@ export default defineSecretProvider({
       throw secretProblem('CONFIG_SECRET_MISSING', {
         message: `The encrypted file ${file} is not a map`,
         seen: `${ran.output.length} characters`,
-        next: 'write the values with names in the file',
+        next: 'give each value in the file a name',
       });
     };
   },

@@ -25,10 +25,10 @@ const options = {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable in the config
     example: '${file:/run/secrets/vault-token}',
   }),
-  role_id: option.text({ about: 'Role of an AppRole login. Default: VAULT_ROLE_ID.' }),
+  role_id: option.text({ about: 'Role ID for an AppRole login. Default: VAULT_ROLE_ID.' }),
   secret_id: option.text({
     secret: true,
-    about: 'Secret of an AppRole login. Default: VAULT_SECRET_ID.',
+    about: 'Secret ID for an AppRole login. Default: VAULT_SECRET_ID.',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable in the config
     example: '${file:/run/secrets/vault-secret-id}',
   }),
@@ -38,7 +38,7 @@ const options = {
     default: '/var/run/secrets/kubernetes.io/serviceaccount/token',
   }),
   login_mount: option.text({
-    about: 'Mount of the login method. Default: `approle` or `kubernetes`.',
+    about: 'Mount path of the auth method. Default: `approle` or `kubernetes`.',
     example: 'approle-sluice',
   }),
 };
@@ -49,7 +49,7 @@ type VaultOptions = OptionValues<typeof options>;
 export default defineSecretProvider({
   title,
   form: 'PATH#FIELD',
-  about: 'a field of a key/value secret (version 1 or 2), with the path as in `vault kv get`',
+  about: 'a field of a key/value secret (version 1 or 2), with the same path as for `vault kv get`',
   options,
   open(given, context) {
     const server = new VaultServer(given, context);
@@ -168,9 +168,9 @@ class VaultServer {
     const token = this.#given.token ?? env.VAULT_TOKEN ?? (await ownTokenFile(env.HOME));
     if (token === undefined || token === '') {
       throw secretProblem('CONFIG_SECRET_SETTINGS', {
-        message: 'No login for Vault is set',
+        message: 'No credentials are set for Vault',
         allowed: 'a token, an AppRole (role_id and secret_id), or a kubernetes_role',
-        next: 'set the environment variable VAULT_TOKEN, or a login in secrets.vault of the config',
+        next: 'set the environment variable VAULT_TOKEN, or credentials in secrets.vault of the config',
       });
     }
     registerSecret(token);
@@ -225,15 +225,15 @@ function seenIn(answer: HttpAnswer): string {
 function refusal(answer: HttpAnswer, path: string, { address, version }: Mount & { readonly address: string }): Error {
   const kind = refusalOf(answer.status);
   const check = `check it with: vault kv get ${path}`;
-  const hint = version === 2 && path.includes('/data/') ? '; the path is written without data/' : '';
+  const hint = version === 2 && path.includes('/data/') ? '; omit data/ from the path' : '';
   return refusedSecret(kind, {
     ...{ provider: 'Vault', name: path },
     seen: kind === 'CONFIG_SECRET_MISSING' ? `${seenIn(answer)} (${address})` : seenIn(answer),
     advice: {
       CONFIG_SECRET_MISSING: { next: `${check}${hint}` },
       CONFIG_SECRET_DENIED: {
-        allowed: `a valid token whose policy has the capability "read" for ${address}`,
-        next: 'check the token with: vault token lookup; and its policy',
+        allowed: `a valid token whose policy has the "read" capability for ${address}`,
+        next: 'check the token (vault token lookup) and its policy',
       },
       CONFIG_SECRET_UNAVAILABLE: { next: check },
     },

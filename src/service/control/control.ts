@@ -57,7 +57,7 @@ async function listen(app: FastifyInstance, port: number): Promise<number> {
       code: 'SERVICE_CONTROL_ADDRESS',
       family: 'config',
       message: `the control interface cannot listen on ${host}:${port}: ${(cause as Error).message}`,
-      next: 'use another --control-port; 0 picks a free port',
+      next: 'set another --control-port; 0 selects a free port',
       cause,
     });
   }

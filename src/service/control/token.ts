@@ -14,7 +14,7 @@ export function checkToken(token: string): string {
   throw new Problem({
     code: 'SERVICE_CONTROL_TOKEN',
     family: 'config',
-    message: 'the token of the control interface is not valid',
+    message: 'invalid token for the control interface',
     allowed: '8 to 200 printable characters without spaces',
   });
 }

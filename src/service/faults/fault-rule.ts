@@ -20,7 +20,7 @@ export const ruleFields = {
   ),
   method: Type.Optional(Type.String({ pattern: '^[A-Za-z]{1,20}$', 'x-rule': 'must be an HTTP method' })),
   path: Type.Optional(
-    Type.String({ pattern: '^/', maxLength: 500, 'x-rule': 'must begin with / and have at most 500 characters' }),
+    Type.String({ pattern: '^/', maxLength: 500, 'x-rule': 'must begin with / and have no more than 500 characters' }),
   ),
   nth: Type.Optional(count),
   every: Type.Optional(count),
@@ -65,17 +65,21 @@ export function checkRule(rule: FaultRule): void {
     throw badRequest('Field "seed" requires "probability"');
   const delays = rule.delay_ms !== undefined || rule.answer_delay_ms !== undefined;
   if (!delays && what.every((name) => rule[name] === undefined)) {
-    throw badRequest(`One of the fields ${what.join(', ')}, delay_ms, answer_delay_ms is required: the action to take`);
+    throw badRequest(
+      `One of the fields that specify an action is required: ${what.join(', ')}, delay_ms, answer_delay_ms`,
+    );
   }
   if (rule.answer_delay_ms !== undefined && !takesEffect(rule)) {
-    throw badRequest('Field "answer_delay_ms" requires a fault that lets the request take effect; use "delay_ms"');
+    throw badRequest(
+      'Field "answer_delay_ms" requires a fault that lets the request take effect; use "delay_ms" instead',
+    );
   }
   checkHeaders(rule.answer?.headers ?? {});
 }
 
 function atMostOne(rule: FaultRule, names: readonly (keyof FaultRule)[]): void {
   const given = names.filter((name) => rule[name] !== undefined);
-  if (given.length > 1) throw badRequest(`Only one of the fields ${given.join(', ')} can be given`);
+  if (given.length > 1) throw badRequest(`Only one of these fields can be set: ${given.join(', ')}`);
 }
 
 const ours = new Set(['content-length', 'transfer-encoding', 'connection']);
@@ -88,7 +92,7 @@ function checkHeaders(headers: Readonly<Record<string, string>>): void {
     } catch {
       throw badRequest(`Field "answer.headers" has an invalid header name or value: ${name}`);
     }
-    if (ours.has(name.toLowerCase())) throw badRequest(`Field "answer.headers" may not set ${name}`);
+    if (ours.has(name.toLowerCase())) throw badRequest(`Field "answer.headers" must not set ${name}`);
   }
 }
 

@@ -107,7 +107,7 @@ function chosen(answer: RouteTarget, method: string): { endpoint: Endpoint; run:
   const found = answer.methods.get(method);
   if (found !== undefined) return found;
   const allowed = [...answer.methods.keys()].join(', ');
-  throw new ApiError('method_not_allowed', `${method} is not supported here, only ${allowed}`, { allow: allowed });
+  throw new ApiError('method_not_allowed', `${method} is not supported here; use ${allowed}`, { allow: allowed });
 }
 
 function send(reply: FastifyReply, { endpoint: { answer }, outcome }: Extract<Done, { outcome: unknown }>): void {

@@ -15,7 +15,7 @@ export const someName = Type.String({
   minLength: 1,
   maxLength: 255,
   pattern: '\\S',
-  'x-rule': 'must be a text of 1 to 255 characters',
+  'x-rule': 'must be a string of 1 to 255 characters',
 });
 /** An ID chosen by the client. */
 export const idText = Type.String({ maxLength: 255 });
@@ -27,7 +27,7 @@ export const propertyNames = { pattern: '\\S', maxLength: 255, 'x-rule': 'must h
 /** Names and values of any type; null values are ignored. */
 export const propertyMap = Type.Record(Type.String(), Type.Unknown(), {
   propertyNames,
-  'x-rule': 'must be an object of values by names of 1 to 255 characters',
+  'x-rule': 'must be an object whose keys have 1 to 255 characters',
 });
 
 /** Formats milliseconds as ISO 8601 UTC; null stays null. */

@@ -121,7 +121,7 @@ function opened(file: string): number {
       family: 'config',
       message: `the request log cannot be written: ${(cause as Error).message}`,
       where: { file },
-      next: 'use --request-log to name a writable file',
+      next: 'set --request-log to a writable file',
       cause,
     });
   }

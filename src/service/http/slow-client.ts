@@ -42,7 +42,7 @@ export async function* withStallTimeout(reader: AsyncIterator<Buffer>, idleMs: n
   }
 }
 
-const silent = (idleMs: number): string => `Request timeout: the body stopped arriving for ${idleMs / 1000} seconds`;
+const silent = (idleMs: number): string => `Request timeout: no part of the body arrived for ${idleMs / 1000} seconds`;
 const tooSlow = `The body arrives too slowly: less than ${minBytesPerSecond} bytes per second`;
 
 /**

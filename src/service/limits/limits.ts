@@ -75,7 +75,7 @@ function tooFast(max: number, wait: number): ApiError {
 function dayIsSpent(allowance: number, wait: number): ApiError {
   return new ApiError(
     'daily_limit_reached',
-    `Daily limit reached: all ${allowance} requests of today are used`,
+    `Daily limit reached: all ${allowance} of today's requests are used`,
     retryAfter(wait),
   );
 }

@@ -16,10 +16,10 @@ export interface OpenApi {
 
 const reasons: ErrorResponses = {
   400: 'Malformed request, or a missing or invalid field; the description names it',
-  401: 'Missing or wrong credentials, or missing permission',
+  401: 'Missing or invalid credentials, or missing permission',
   403: 'Not allowed',
   404: 'Not found, or not visible to the caller',
-  405: 'Method not allowed; `Allow` lists the allowed ones',
+  405: 'Method not allowed; the `Allow` header lists the allowed methods',
   429: 'Too many requests; `Retry-After` is the number of seconds to wait',
   500: 'The service failed; its log has the same error_id',
 };
@@ -45,7 +45,7 @@ export function openApiOf(resources: readonly Resource[]): OpenApi {
     },
     servers: prefixes.map((url, i) => ({
       url,
-      description: i === 0 ? 'version 1.0' : 'the same version, in short form',
+      description: i === 0 ? 'version 1.0' : 'the same version in short form',
     })),
     security: [{ key: [] }, { password: [] }],
     tags: resources.map(({ name, summary }) => ({ name, description: summary })),

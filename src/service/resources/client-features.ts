@@ -48,7 +48,7 @@ const resource: Resource = {
     defineEndpoint({
       method: 'PUT',
       path,
-      summary: 'Switches features on or off; others are kept',
+      summary: 'Turns features on or off; other features are unchanged',
       basis: 'decided',
       missing: 'features other than the two for published dashboards: stored and returned, without effect',
       permission: ['client.edit'],

@@ -53,7 +53,7 @@ const resource: Resource = {
     defineEndpoint({
       method: 'GET',
       path,
-      summary: 'The limits that apply to a client; -1 = no limit',
+      summary: 'The limits that apply to a client; -1 means no limit',
       basis: 'decided',
       permission: ['client.access'],
       client: false,
@@ -75,7 +75,7 @@ const resource: Resource = {
     defineEndpoint({
       method: 'PUT',
       path,
-      summary: 'Sets limits, effective with the next call; others are kept',
+      summary: 'Sets limits, which apply from the next call; other limits are unchanged',
       basis: 'decided',
       missing: 'resources other than the five listed',
       permission: ['client.edit'],

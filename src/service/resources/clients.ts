@@ -106,7 +106,7 @@ const resource: Resource = {
     defineEndpoint({
       method: 'DELETE',
       path: '/clients/{id}',
-      summary: 'Removes a client account with everything in it',
+      summary: 'Removes a client account and everything in it',
       basis: 'decided',
       permission: ['client.delete'],
       client: false,

@@ -122,7 +122,7 @@ const resource: Resource = {
     defineEndpoint({
       method: 'GET',
       path: '/datasource-instances/{id}/data',
-      summary: "An instance's data, byte for byte as it was uploaded",
+      summary: "An instance's data, exactly as it was uploaded",
       basis: 'decided',
       permission,
       answer: { status: 200, data: 'bytes' },

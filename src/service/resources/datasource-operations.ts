@@ -17,7 +17,7 @@ const switching = (word: 'enable' | 'disable') =>
   defineEndpoint({
     method: 'POST',
     path: `/datasources/{id}/@/${word}`,
-    summary: word === 'enable' ? 'Enables a data source' : 'Disables a data source: it accepts no data',
+    summary: word === 'enable' ? 'Enables a data source' : 'Disables a data source, which then accepts no data',
     basis: 'decided',
     permission: ['datasource.edit'],
     body: {},
@@ -76,9 +76,9 @@ const resource: Resource = {
     defineEndpoint({
       method: 'POST',
       path: '/datasources/{id}/@/delete_instances',
-      summary: 'Removes the instances with their data, all or those without new data since `last_access`',
+      summary: 'Removes instances and their data: all of them, or those without new data since `last_access`',
       basis: 'decided',
-      decided: 'instances that the source still needs are recreated immediately, empty',
+      decided: 'instances that the source still needs are recreated immediately, without data',
       missing: 'reads: `last_access` is the time of the last upload',
       permission: ['datasource.delete'],
       query: lastAccess,

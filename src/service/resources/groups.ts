@@ -44,7 +44,7 @@ function describe({ context, query }: ApiCall<{ full: boolean }>, group: UserGro
 /** Group names are unique within an account. */
 function checkName({ context, account }: ApiCall, name: string | undefined, self?: string): void {
   const known = name === undefined ? undefined : groupByName(context.db, account.id, name);
-  if (known !== undefined && known.id !== self) throw badRequest('Field "name" is the name of another group');
+  if (known !== undefined && known.id !== self) throw badRequest('Field "name" is already used by another group');
 }
 
 const resource: Resource = {
@@ -98,7 +98,7 @@ const resource: Resource = {
     defineEndpoint({
       method: 'PUT',
       path: '/groups/{id}',
-      summary: 'Changes name, description or external id',
+      summary: 'Changes name, description or external ID',
       basis: 'document',
       decided: '`external_id`',
       permission: ['user.manage'],

@@ -28,7 +28,7 @@ const writing = Type.String({
   minLength: 1,
   maxLength: 10_000,
   pattern: '\\S',
-  'x-rule': 'must be a text of 1 to 10000 characters',
+  'x-rule': 'must be a string of 1 to 10000 characters',
 });
 
 function describe({ id, authorId, authorName, createdAt, body }: Annotation): object {
@@ -49,7 +49,7 @@ function findOwn(call: ApiCall): Annotation {
   const annotation = findAnnotation(call);
   const { user, isAdmin, permissions } = call.caller;
   if (annotation.authorId !== user.id && !isAdmin && !permissions.has('admin.annotation')) {
-    throw forbidden('The annotation is not yours');
+    throw forbidden('The annotation belongs to another user');
   }
   return annotation;
 }

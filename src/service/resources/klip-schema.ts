@@ -25,14 +25,14 @@ function replace(call: ApiCall, klip: Klip): void {
 
 const resource: Resource = {
   name: 'klip-schema',
-  summary: 'The definition of a Klip: its look and its data sources',
+  summary: 'The definition of a Klip: its appearance and data sources',
   endpoints: [
     defineEndpoint({
       method: 'GET',
       path,
       summary: 'The schema of a Klip',
       basis: 'document',
-      missing: 'versions: the latest is the only one',
+      missing: 'versions: only the latest one exists',
       permission: ['klip.edit'],
       answer: { status: 200, data: Type.Object({ schema: schemaObject }) },
       find: (call) => findKlip(call),

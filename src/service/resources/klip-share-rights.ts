@@ -43,9 +43,9 @@ const resource: Resource = {
     defineEndpoint({
       method: 'DELETE',
       path,
-      summary: 'Stops sharing with the groups in the body, all or none',
+      summary: 'Stops sharing with the groups in the body; if one is invalid, nothing changes',
       basis: 'document',
-      decided: '`users` as well; all or none',
+      decided: '`users` are accepted, too; all or nothing',
       permission: ['klip.share'],
       client: false,
       body: shareBody,

@@ -109,7 +109,7 @@ const resource: Resource = {
     defineEndpoint({
       method: 'GET',
       path: '/klips/{id}',
-      summary: 'One Klip, by its id or the id of one of its instances',
+      summary: 'One Klip, by its ID or the ID of one of its instances',
       basis: 'document',
       decided: 'items of `datasources` are {id, name}; `klip_id` if the ID is that of an instance',
       missing: 'datasets: always an empty list',
@@ -142,7 +142,7 @@ const resource: Resource = {
     defineEndpoint({
       method: 'POST',
       path: '/klips',
-      summary: 'Creates a Klip; without a schema it gets a simple one',
+      summary: 'Creates a Klip, with a simple schema if none is given',
       basis: 'document',
       decided: 'the default schema',
       missing: 'images: Klips are not rendered',

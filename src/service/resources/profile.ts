@@ -48,12 +48,12 @@ function describeFully(call: ApiCall): object {
 
 const resource: Resource = {
   name: 'profile',
-  summary: 'The user that a call is made for',
+  summary: 'The user who makes a call',
   endpoints: [
     defineEndpoint({
       method: 'GET',
       path: '/profile',
-      summary: 'Who the credentials belong to',
+      summary: 'The user that the credentials belong to',
       basis: 'decided',
       missing: 'lockout after wrong passwords: `is_locked_out` stays false',
       permission: [],

@@ -26,7 +26,7 @@ const linkFields = {
 const linkAnswer = Type.Object(linkFields);
 
 const settings = {
-  password: Type.Optional(Type.String({ maxLength: 1000, 'x-rule': 'must be a text of at most 1000 characters' })),
+  password: Type.Optional(Type.String({ maxLength: 1000, 'x-rule': 'must be a string of at most 1000 characters' })),
   isPublic: Type.Optional(Type.Boolean()),
   theme: Type.Optional(Type.Enum(['light', 'dark'])),
   logo: Type.Optional(
@@ -152,7 +152,7 @@ const resource: Resource = {
     defineEndpoint({
       method: 'POST',
       path: `${path}/{id}`,
-      summary: 'Publishes the dashboard with this id',
+      summary: 'Publishes the dashboard with this ID',
       basis: 'document',
       decided: '`meta.location`; `anyone_with_link` for a link with neither password nor `isPublic`',
       missing: 'IP ranges: `useIpRanges` is stored but not enforced',

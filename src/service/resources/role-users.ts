@@ -40,7 +40,7 @@ const withoutUser = (method: 'PUT' | 'DELETE') =>
     permission,
     answer: { status: 200, data: nothing },
     do: () => {
-      throw badRequest('The id of a user is missing after /users/');
+      throw badRequest('A user ID is missing after /users/');
     },
   });
 

@@ -52,7 +52,7 @@ function describe({ context, query }: ApiCall<{ full: boolean }>, role: Role): o
 /** Role names are unique within an account. */
 function checkName({ context, account }: ApiCall, name: string | undefined, self?: string): void {
   const known = name === undefined ? undefined : roleByName(context.db, account.id, name);
-  if (known !== undefined && known.id !== self) throw badRequest('Field "name" is the name of another role');
+  if (known !== undefined && known.id !== self) throw badRequest('Field "name" is already used by another role');
 }
 
 type Change = { name?: string; description?: string; permissions?: (typeof permissions)[number][] };

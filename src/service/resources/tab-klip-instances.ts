@@ -33,7 +33,11 @@ const placeBody = {
       klip_id: Type.String(),
       region: Type.Optional(Type.Integer({ minimum: 1, 'x-rule': 'must be a whole number, 1 or more' })),
       position: Type.Optional(
-        Type.Integer({ minimum: 0, maximum: lastPosition, 'x-rule': `must be a whole number, 0 to ${lastPosition}` }),
+        Type.Integer({
+          minimum: 0,
+          maximum: lastPosition,
+          'x-rule': `must be a whole number from 0 to ${lastPosition}`,
+        }),
       ),
     }),
     { maxItems: atOnce, 'x-rule': `must be a list of at most ${atOnce} Klips with their positions` },
@@ -56,7 +60,7 @@ function place(call: ApiCall<unknown, PlaceBody>, tab: Tab): KlipInstance[] {
   const now = context.clock.now();
   return context.db.durably(() => {
     const wanted = body.klips.map(({ klip_id, region = 1, position = 0 }, at) => {
-      if (region > regions) throw badRequest(`Field "klips.${at}.region" must be 1 to ${regions} in this layout`);
+      if (region > regions) throw badRequest(`Field "klips.${at}.region" must be from 1 to ${regions} in this layout`);
       const { id: klipId, name } = findKlip(call, klip_id);
       return { id: newId(), tabId: tab.id, klipId, name, region, position, ...unsized };
     });

@@ -38,7 +38,7 @@ const resource: Resource = {
       path,
       summary: 'The layout of a dashboard, always as a grid',
       basis: 'document',
-      decided: 'always a grid; ids begin with `gridklip-`',
+      decided: 'always a grid; IDs begin with `gridklip-`',
       permission,
       answer: { status: 200, data: layoutAnswer },
       find: (call) => findTab(call),
@@ -54,7 +54,7 @@ const resource: Resource = {
       permission,
       body: {
         type: Type.Enum(layoutTypes),
-        state: Type.Record(Type.String(), Type.Unknown(), { 'x-rule': 'must be an object of positions' }),
+        state: Type.Record(Type.String(), Type.Unknown(), { 'x-rule': 'must be an object whose values are positions' }),
       },
       answer: { status: 200, data: nothing },
       find: (call) => findEditableTab(call),

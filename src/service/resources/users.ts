@@ -40,11 +40,11 @@ const change = {
   first_name: Type.Optional(shortText),
   last_name: Type.Optional(shortText),
   password: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 1000, 'x-rule': 'must be a text of 1 to 1000 characters' }),
+    Type.String({ minLength: 1, maxLength: 1000, 'x-rule': 'must be a string of 1 to 1000 characters' }),
   ),
   external_id: Type.Optional(idText),
   roles: Type.Optional(
-    Type.Array(Type.String(), { minItems: 1, maxItems: 1, 'x-rule': 'must be an array of exactly one role id' }),
+    Type.Array(Type.String(), { minItems: 1, maxItems: 1, 'x-rule': 'must be an array with exactly one role ID' }),
   ),
 };
 
@@ -112,7 +112,7 @@ const resource: Resource = {
       path: '/users',
       summary: 'Creates a user',
       basis: 'decided',
-      decided: 'View-Only unless a role is named',
+      decided: 'View-Only unless a role is given',
       missing: 'mail: `send_email` is accepted, but no mail is sent',
       permission,
       body: { ...change, email, send_email: Type.Optional(Type.Boolean()) },

@@ -146,7 +146,7 @@ function openingProblem(thrown: unknown, data: { readonly folder: string } | 'me
       ? 'another service is running on this data folder'
       : `the database of this data folder cannot be opened: ${(thrown as Error).message}`,
     where: { file: join(data.folder, 'service.db') },
-    next: busy ? 'stop the other service, or use --data to name another folder' : 'name another folder with --data',
+    next: busy ? 'stop the other service, or set --data to another folder' : 'set --data to another folder',
     cause: thrown,
   });
 }

@@ -44,7 +44,7 @@ function other(differences: readonly string[]): Problem {
     family: 'config',
     message: 'the data folder was created by another build of Sluice with incompatible tables',
     seen: differences.join(', '),
-    next: 'run the build that created it, or name another folder with --data',
+    next: 'run the build that created it, or set --data to another folder',
   });
 }
 
@@ -63,7 +63,7 @@ function tooNew(done: number, known: number): Problem {
   return new Problem({
     code: 'SERVICE_DATA_TOO_NEW',
     family: 'config',
-    message: `the data folder was written by a newer version (schema ${done}, this version knows ${known})`,
-    next: 'update sluice, or name another folder with --data',
+    message: `the data folder was written by a newer version (its schema is ${done}; this version supports up to ${known})`,
+    next: 'update Sluice, or set --data to another folder',
   });
 }

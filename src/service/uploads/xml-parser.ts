@@ -109,7 +109,7 @@ export class XmlParser {
     this.#held.copyWithin(0, bytes, this.#heldBytes);
     this.#heldBytes -= bytes;
     if (collected.some((member) => String(Reflect.get(this.#parser, member)).length > maxTokenBytes)) {
-      throw this.#at(`a tag, comment, reference or CDATA section of more than ${maxTokenBytes} characters`);
+      throw this.#at(`a tag, comment, reference or CDATA section with more than ${maxTokenBytes} characters`);
     }
   }
 

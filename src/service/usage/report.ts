@@ -73,7 +73,7 @@ export function texts<const N extends string>(...names: readonly N[]): Record<N,
 
 function checkPlan({ plan }: Account): void {
   if (plans.indexOf(plan) >= plans.indexOf('grow')) return;
-  throw forbidden(`This report requires the plan grow or enterprise; yours is ${plan}`);
+  throw forbidden(`This report requires the grow or enterprise plan; your plan is ${plan}`);
 }
 
 function reportedAccount({ context, caller, query }: ApiCall<{ company_id?: string }>): Account {

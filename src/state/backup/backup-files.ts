@@ -56,7 +56,7 @@ async function readManifest(folder: string): Promise<BackupManifest> {
   try {
     const manifest = JSON.parse(text) as BackupManifest;
     const isWhole = manifest.format === 1 && manifest.files.some(({ file }) => file === databaseName);
-    return isWhole ? manifest : broken(folder, `${manifestName} has another format`);
+    return isWhole ? manifest : broken(folder, `${manifestName} has an unknown format`);
   } catch (error) {
     if (error instanceof Problem) throw error;
     return broken(folder, `${manifestName} cannot be read`, error);

@@ -172,7 +172,7 @@ function nothingThere(state: string): Problem {
     family: 'config',
     message: 'There is no state to back up',
     seen: state,
-    next: "pass the state's config with --config FILE",
+    next: 'set --config to the config of that state',
   });
 }
 
@@ -180,9 +180,9 @@ function notEmpty(folder: string): Problem {
   return new Problem({
     code: 'BACKUP_EXISTS',
     family: 'config',
-    message: 'The folder for the backup is not empty; nothing was written',
+    message: 'The backup folder is not empty; nothing was written',
     seen: folder,
-    allowed: 'an empty or missing folder',
+    allowed: 'a folder that is empty or does not exist',
     next: 'use a new folder for each backup, for example with the date in its name',
   });
 }

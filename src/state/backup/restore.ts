@@ -143,7 +143,7 @@ function stateThere(state: string): Problem {
     family: 'config',
     message: 'A state already exists; nothing was changed',
     seen: state,
-    next: 'stop the daemon and add --replace: the current state is moved aside, not deleted',
+    next: 'stop the daemon, then add --replace, which moves the current state aside without deleting it',
   });
 }
 
@@ -153,6 +153,6 @@ function inUse(state: string, who: string): Problem {
     family: 'config',
     message: 'The state is in use by another process; nothing was changed',
     seen: `${who} on ${state}`,
-    next: 'stop the daemon first, and wait for runs to end',
+    next: 'stop the daemon, and wait for runs to end',
   });
 }

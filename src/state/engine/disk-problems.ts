@@ -7,15 +7,15 @@ import type { DiskUsage, DiskUsageKind } from '../disk-usage.ts';
 const kinds: Readonly<Record<DiskUsageKind, { readonly name: string; readonly fix?: string }>> = {
   owed: { name: 'owed', fix: 'send owed payloads: "sluice sync"; "sluice status" shows why they wait' },
   quarantined: { name: 'quarantined', fix: 'approve or discard quarantined payloads: "sluice quarantine"' },
-  dead: { name: 'dead', fix: 'fix the cause that the service names, then run "sluice dead send JOB"' },
+  dead: { name: 'dead', fix: 'fix the cause that the service reported, then run "sluice dead send JOB"' },
   kept: { name: 'kept for a rollback', fix: 'keep fewer delivered payloads: "keep" in the config' },
   rows: {
     name: 'kept rows',
-    fix: 'keep fewer rows: set "retain" in "write" of the job, or start over with "sluice state clear JOB"',
+    fix: 'keep fewer rows: set "retain" in the job\'s "write", or start over with "sluice state clear JOB"',
   },
   spooling: {
     name: 'running or interrupted runs',
-    fix: 'wait for the current runs; the next start deletes the files of interrupted ones',
+    fix: 'wait for the current runs; the next start deletes the files of interrupted runs',
   },
   history: { name: 'history' },
   former: {
@@ -52,7 +52,7 @@ export function diskLimit(seen: {
     where: { stage: 'spool' },
     seen: `${bytesText(used)} used, ${bytesText(wanted)} requested: ${diskUsageText(holdings)}`,
     allowed: `${bytesText(limitBytes)} (disk.limit_megabytes)`,
-    next: adviceOr(holdings, 'raise disk.limit_megabytes and restart'),
+    next: adviceOr(holdings, 'raise disk.limit_megabytes and restart the daemon'),
   });
 }
 

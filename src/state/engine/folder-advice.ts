@@ -7,11 +7,13 @@ import { commandLine } from '../../lib/command-line.ts';
  * root. Undefined if no command would help (a file with that name, a read-only mount).
  */
 export function folderAdvice(folder: string, code: string | undefined, uid: number | undefined): string {
-  const elsewhere = 'name another state folder in the config';
+  const elsewhere = 'set another state folder in the config';
   const owner = ownerOfState(folder);
   if (owner !== undefined && owner !== uid) return `${asOwner(owner)}, or ${elsewhere}`;
   const command = code === 'EACCES' || code === 'EPERM' ? repairOf(folder, uid ?? 0) : undefined;
-  return command === undefined ? elsewhere : `${elsewhere}, or give this one to the user that runs Sluice: ${command}`;
+  return command === undefined
+    ? elsewhere
+    : `${elsewhere}, or make the user who runs Sluice the owner of this one: ${command}`;
 }
 
 /**
@@ -19,7 +21,7 @@ export function folderAdvice(folder: string, code: string | undefined, uid: numb
  * uses the state.
  */
 export const asOwner = (uid: number): string =>
-  `run this command as the user that owns the state folder: ${commandLine('sudo', '-u', `#${uid}`)} sluice …`;
+  `run this command as the owner of the state folder: ${commandLine('sudo', '-u', `#${uid}`)} sluice …`;
 
 /**
  * The owner's UID; undefined if the folder is missing, empty or owned by root, because then nothing is lost by changing

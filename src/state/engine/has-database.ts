@@ -18,7 +18,7 @@ export function hasDatabase(folder: string): boolean {
       message: `The state folder cannot be read: ${(error as Error).message}`,
       seen: folder,
       allowed: 'a folder that this user can read',
-      next: 'run this command as the user that owns the state folder, or as root; or correct the path in the config',
+      next: 'run this command as the owner of the state folder, or as root; or correct the path in the config',
       cause: error,
     });
   }

@@ -112,9 +112,9 @@ function newerState(folder: string, seen: number, known: number): Problem {
   return new Problem({
     code: 'STATE_NEWER',
     family: 'config',
-    message: `The state in ${folder} was written by a newer Sluice; nothing in it was changed`,
+    message: `The state in ${folder} was written by a newer version of Sluice; nothing was changed`,
     seen: `schema ${seen}`,
     allowed: `schema ${known} or older`,
-    next: 'run the newer version, or name another state folder in the config',
+    next: 'run the newer version, or set another state folder in the config',
   });
 }

@@ -12,7 +12,7 @@ export function isUnwritable(error: unknown): error is Problem {
 
 /** A one-line message for users: `The state is not writable: …`. */
 export function unwritableText({ message, seen, next }: Problem): string {
-  return `The state is not writable: ${message} (${seen}). Nothing runs or is sent until it is; ${next}.`;
+  return `The state is not writable: ${message} (${seen}). Nothing runs or is sent until it is writable again; ${next}.`;
 }
 
 const restore = 'stop Sluice, then restore a backup: sluice restore FOLDER --replace; the current state is moved aside';
@@ -54,7 +54,7 @@ export function emptied(folder: string): Problem {
     family: 'config',
     message: 'The state database is empty, but payloads of earlier runs exist; nothing was changed',
     seen: folder,
-    next: `${restore}. Without a backup: move ${folder} away to start over`,
+    next: `${restore}; without a backup, move ${folder} away to start over`,
   });
 }
 
@@ -93,7 +93,7 @@ function damaged(given: StateProblemOptions): Problem {
     code: 'STATE_DAMAGED',
     family: 'config',
     message: 'The state database is damaged',
-    next: `${restore}. "sluice doctor" checks the rest`,
+    next: `${restore}; "sluice doctor" checks everything else`,
     ...given,
   });
 }

@@ -12,6 +12,6 @@ export function assertWhole(payload: Payload): void {
     message: 'The payload file differs from what was written',
     seen: size === undefined ? `no file ${payload.path}` : `${size} bytes in ${payload.path}`,
     allowed: `${payload.bytes} bytes`,
-    next: 'run the job again; if it happens again, check the disk of the state folder',
+    next: 'run the job again; if it happens again, check the disk that holds the state folder',
   });
 }

@@ -61,7 +61,7 @@ async function settle(parts: Repositories, name: string, record: BlockedRecord):
     await parts.settings.forget(settingOf(job));
     await parts.holds.set(job, {
       who: blockedHolder,
-      why: `two of its runs in a row blocked the process${at(record)}`,
+      why: `two consecutive runs blocked the process${at(record)}`,
     });
   }
 }
@@ -80,14 +80,14 @@ export function blockedWords(record: Pick<BlockedRecord, 'by' | 'seconds' | 'sta
   if (record.by === 'disk') {
     return {
       code: 'DISK_STALLED',
-      message: `The state folder's disk did not respond for ${seconds} s, so the process was ended`,
-      next: 'check the disk, or the server that provides it; the job runs again, and no source is to blame',
+      message: `The state folder's disk did not respond for ${seconds} s, so the process exited`,
+      next: 'check the disk, or the server that provides it; the source is not the cause, and the job runs again',
     };
   }
   return {
     code: 'RUN_BLOCKED',
-    message: `The event loop was blocked for ${seconds} s while the run read its source, so the process was ended${at(record)}`,
-    next: "check the source's data, and report the problem with the place in the code; the job runs again, last and alone",
+    message: `The event loop was blocked for ${seconds} s while the run was reading its source, so the process exited${at(record)}`,
+    next: "check the source's data, and report the problem with the location in the code; the job runs again, after all others and alone",
   };
 }
 

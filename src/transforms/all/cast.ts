@@ -97,9 +97,9 @@ function failed({ from, to }: Step, text: string, row: number): Problem {
   return new Problem({
     code: 'CAST_FAILED',
     family: 'row',
-    message: `A value of column "${from.name}" is not a valid ${to}`,
+    message: `A value in column "${from.name}" is not a valid ${to}`,
     where: { row, column: from.name },
     seen: shown(text),
-    next: `to turn such values into null: cast: { ${from.name}: { type: ${to}, on_error: null } }`,
+    next: `to replace such values with null, set cast: { ${from.name}: { type: ${to}, on_error: null } }`,
   });
 }

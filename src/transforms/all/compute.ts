@@ -20,7 +20,7 @@ interface Computed {
 export default defineTransform<Given>({
   id: 'compute',
   title: 'Compute',
-  summary: 'Adds columns, or replaces them, by expressions.',
+  summary: 'Adds or replaces columns, computed by expressions.',
   schema: {
     type: 'object',
     minProperties: 1,
@@ -113,7 +113,8 @@ function castingTo(type: ColumnType): (value: unknown) => Value {
     if (cell === null) return null;
     const from = columnTypeOfValue(value);
     const text = conversion(from, type)?.(valueText(cell, from)!);
-    if (text === undefined) throw new Error(`the result, ${from} ${JSON.stringify(String(cell))}, is not a ${type}`);
+    if (text === undefined)
+      throw new Error(`the result, ${from} ${JSON.stringify(String(cell))}, is not a valid ${type}`);
     return text;
   };
 }
@@ -133,7 +134,7 @@ function untyped(name: string, { text, type }: Expression): never {
     message: `The type of column "${name}" cannot be determined from ${JSON.stringify(text)} (${type})`,
     where: { column: name },
     allowed: columnTypes.join(', '),
-    next: `say it: ${name}: { expression: …, type: text }`,
+    next: `set the type: ${name}: { expression: …, type: text }`,
   });
 }
 
@@ -141,7 +142,7 @@ function impossible(name: string, inferred: ColumnType, wanted: ColumnType): Pro
   return new Problem({
     code: 'COMPUTE_TYPE_IMPOSSIBLE',
     family: 'config',
-    message: `Column "${name}" computes ${inferred}, which cannot become ${wanted}`,
+    message: `The expression of column "${name}" returns ${inferred}, which cannot be cast to ${wanted}`,
     where: { column: name },
     allowed: [inferred, ...castTargets(inferred)].join(', '),
   });

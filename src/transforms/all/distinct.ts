@@ -31,7 +31,8 @@ export default defineTransform<Given | null>({
         type: 'integer',
         minimum: 1,
         default: defaultMaxRows,
-        description: 'Maximum number of different rows to remember; a run with more rows fails instead of guessing.',
+        description:
+          'Maximum number of different rows to remember; a run with more rows fails, so that the result is never wrong.',
       },
     },
     description: 'Rows are the same if the text of all compared columns is the same; null equals null.',
@@ -65,8 +66,8 @@ function tooMany(most: number): Problem {
   return new Problem({
     code: 'DISTINCT_TOO_MANY_ROWS',
     family: 'job',
-    message: `More than ${most} different rows reached distinct`,
+    message: `distinct received more than ${most} different rows`,
     allowed: `max_rows: ${most}`,
-    next: 'use SELECT DISTINCT at the source, compare fewer columns, or raise max_rows (about 100 bytes of memory a row)',
+    next: 'use SELECT DISTINCT at the source, compare fewer columns, or raise max_rows (about 100 bytes of memory per row)',
   });
 }

@@ -4,7 +4,7 @@ import { defineTransform } from '../transform.ts';
 export default defineTransform<number>({
   id: 'limit',
   title: 'Limit',
-  summary: 'Ends the result after this many rows; the source is not read further.',
+  summary: 'Ends the result after this number of rows; reading of the source stops.',
   schema: {
     type: 'integer',
     minimum: 0,

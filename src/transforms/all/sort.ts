@@ -48,7 +48,7 @@ export default defineTransform<Given>({
             type: 'integer',
             minimum: 1,
             default: defaultMaxRows,
-            description: 'Maximum number of rows; a run with more rows fails instead of truncating them.',
+            description: 'Maximum number of rows; a run with more rows fails and truncates nothing.',
           },
         },
       },
@@ -119,7 +119,7 @@ function tooMany(most: number): Problem {
   return new Problem({
     code: 'SORT_TOO_MANY_ROWS',
     family: 'job',
-    message: `More than ${countText(most)} rows reached sort`,
+    message: `sort received more than ${countText(most)} rows`,
     allowed: `max_rows: ${most}`,
     next: 'sort at the source (ORDER BY), filter or limit before sorting, or raise max_rows: the rows are kept in memory',
   });

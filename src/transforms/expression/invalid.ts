@@ -58,7 +58,7 @@ function hint(
   const veiled = hidden.find((name) => new RegExp(`\\b${RegExp.escape(name)}\\b`).test(text));
   if (veiled !== undefined) return `"${veiled}" is a reserved word: write the column as row["${veiled}"]`;
   if (/\bnull\b/.test(text))
-    return 'Test with is_null(x), or set a default with coalesce(x, other): null cannot be compared';
+    return 'test with is_null(x), or set a default with coalesce(x, other): null cannot be compared';
   return undefined;
 }
 

@@ -30,12 +30,12 @@ export function registerMatches(environment: Environment): void {
       typeCheck(checker, _, context) {
         const types = [checker.check(receiver, context), checker.check(pattern, context)] as const;
         if (types.every(mayBeText)) return checker.getType('bool');
-        throw new Refused(`matches needs two texts, not '${types[0].name}' and '${types[1].name}'`, ast);
+        throw new Refused(`matches needs two strings, not '${types[0].name}' and '${types[1].name}'`, ast);
       },
       evaluate(runner, _, context) {
         const text = runner.run(receiver, context);
         const wanted = runner.run(pattern, context);
-        if (typeof text !== 'string' || typeof wanted !== 'string') throw new CellFault('matches needs two texts');
+        if (typeof text !== 'string' || typeof wanted !== 'string') throw new CellFault('matches needs two strings');
         if (last?.pattern !== wanted) last = { pattern: wanted, test: compiled(wanted, pattern) };
         return last.test(text);
       },

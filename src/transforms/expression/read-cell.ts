@@ -57,7 +57,7 @@ function readInteger(cells: Cells, stored: number): bigint | null {
 function integerOf(text: string): bigint {
   const value = BigInt(text);
   if (value < int64.least || value > int64.most)
-    throw new CellFault('the integer is beyond 64 bits: cast the column to decimal first');
+    throw new CellFault('the integer exceeds 64 bits: cast the column to decimal first');
   return value;
 }
 

@@ -101,7 +101,7 @@ describe('the next-page value', () => {
     ]);
     expect(await failure({ records: 'rows', paging: link })).toMatchObject({
       code: 'REST_NO_WAY_ON',
-      message: expect.stringContaining('`next` is not an address'),
+      message: expect.stringContaining('`next` is not a URL'),
     });
   });
 
@@ -118,7 +118,7 @@ describe('the next-page value', () => {
     };
     expect(await failure({ paging: { kind: 'link_header' } })).toMatchObject({
       code: 'REST_NO_WAY_ON',
-      message: expect.stringContaining('the Link header is not an address'),
+      message: expect.stringContaining('the Link header is not a URL'),
     });
     server.answer = (_url, response) =>
       sendJson(response, ids(0, 3), {

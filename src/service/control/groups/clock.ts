@@ -27,7 +27,7 @@ function describe({ clock }: ControlContext): object {
 
 function inRange(now: number): number {
   if (now >= earliest && now <= latest) return now;
-  throw badRequest('The clock can be set from 1970-01-02 to 9999-12-30');
+  throw badRequest('The clock can only be set to times from 1970-01-02 to 9999-12-30');
 }
 
 /** Before responding, runs the work that the clock change made due: daily snapshots and refreshes. */
@@ -38,7 +38,7 @@ function moved(context: ControlContext): { data: object } {
 
 /** How far to advance, in milliseconds. */
 function stepOf(context: ControlContext, { by, to }: { by?: string; to?: 'next_day' }): number {
-  if ((by === undefined) === (to === undefined)) throw badRequest('One of the fields by, to is required');
+  if ((by === undefined) === (to === undefined)) throw badRequest('Exactly one of the fields by and to is required');
   const now = context.clock.now();
   const step = by === undefined ? easternDay(now).end - now : durationMs(by);
   if (step === undefined) throw badRequest('Field "by" must be a duration such as 90s, 15m, 24h, 14d or PT1H30M');
@@ -59,7 +59,8 @@ const endpoints: readonly ControlEndpoint[] = [
     summary: 'Sets, freezes or unfreezes the clock',
     body: { now: Type.Optional(time), frozen: Type.Optional(Type.Boolean()) },
     do: ({ context, body: { now, frozen } }) => {
-      if (now === undefined && frozen === undefined) throw badRequest('One of the fields now, frozen is required');
+      if (now === undefined && frozen === undefined)
+        throw badRequest('At least one of the fields now and frozen is required');
       const at = now === undefined ? undefined : inRange(Date.parse(now));
       if (frozen === true) context.clock.freeze(at);
       else if (at !== undefined) context.clock.set(at);

@@ -12,7 +12,7 @@ const endpoints: readonly ControlEndpoint[] = [
   defineControl({
     method: 'GET',
     path: '/faults',
-    summary: 'Lists the rules in the order in which they are matched, and how often each was applied',
+    summary: 'Lists the rules in the order in which they are matched, with the number of times that each was applied',
     do: ({ context }) => {
       const all = context.faults.all();
       return { data: { faults: all.map(describe), total: all.length } };
@@ -21,7 +21,7 @@ const endpoints: readonly ControlEndpoint[] = [
   defineControl({
     method: 'POST',
     path: '/faults',
-    summary: 'Adds a rule: which requests it matches and what happens to them',
+    summary: 'Adds a rule, which defines the requests that it matches and what happens to them',
     status: 201,
     body: ruleFields,
     do: ({ context, body }) => ({ data: describe(context.faults.one(context.faults.add(body))!) }),
@@ -29,7 +29,7 @@ const endpoints: readonly ControlEndpoint[] = [
   defineControl({
     method: 'GET',
     path: '/faults/{id}',
-    summary: 'Shows one rule and how often it was applied',
+    summary: 'Shows a rule and how often it was applied',
     do: ({ context, params }) => {
       const found = context.faults.one(params.id!);
       if (found === undefined) throw notFound(`Fault not found: ${params.id}`);

@@ -91,7 +91,8 @@ const endpoints: readonly ControlEndpoint[] = [
   defineControl({
     method: 'GET',
     path: '/requests/wait',
-    summary: 'Waits until `count` matching requests are complete; on timeout, 504 with those so far',
+    summary:
+      'Waits until `count` matching requests are complete; after a timeout, returns 504 with those completed so far',
     query: {
       ...filters,
       count: Type.Integer({ minimum: 1, maximum: 100_000, default: 1, 'x-rule': 'must be a whole number, 1 or more' }),
@@ -99,7 +100,7 @@ const endpoints: readonly ControlEndpoint[] = [
         minimum: 0,
         maximum: 600_000,
         default: 10_000,
-        'x-rule': 'must be milliseconds, at most 600000',
+        'x-rule': 'must be whole milliseconds, at most 600000',
       }),
     },
     do: async ({ context, query, signal }) => {
@@ -114,7 +115,7 @@ const endpoints: readonly ControlEndpoint[] = [
   defineControl({
     method: 'DELETE',
     path: '/requests',
-    summary: 'Clears the list of requests; new ids continue from the last one',
+    summary: 'Clears the list of requests; the IDs of new requests continue from the last one',
     do: ({ context }) => ({ data: { deleted: context.requestLog.clear() } }),
   }),
 ];

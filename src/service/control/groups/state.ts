@@ -6,7 +6,7 @@ import { addFixtures, keepable, reset } from '../reset.ts';
 
 const keep = Type.Array(Type.Enum(keepable), {
   default: [],
-  'x-rule': `must be a list of ${keepable.join(', ')}`,
+  'x-rule': `must be a list that contains only ${keepable.join(', ')}`,
 });
 
 /** Counts of what the fixtures contain, for the response. */
@@ -40,7 +40,7 @@ const endpoints: readonly ControlEndpoint[] = [
   defineControl({
     method: 'POST',
     path: '/fixtures',
-    summary: 'Loads fixtures (YAML or JSON) in addition to the existing data, or after a reset',
+    summary: 'Loads fixtures (YAML or JSON) in addition to the existing data or after a reset',
     query: { reset: Type.Boolean({ default: false, 'x-rule': 'must be true or false' }) },
     body: 'text',
     do: async ({ context, query, body }) => {
