@@ -99,6 +99,6 @@ export function namedColumn(columns: readonly Column[], name: string, option: st
     message: `The rows do not have column ${JSON.stringify(name)}, which is set in write.${option}`,
     where: { column: name },
     allowed: names.join(', '),
-    next: `${meant === undefined ? 'set' : `did you mean "${meant}"? Set`} a column of the source, as it is before the transforms`,
+    next: `${meant === undefined ? 'set' : `did you mean "${meant}"? Set`} a column of the source, with its name before the transforms`,
   });
 }

@@ -102,7 +102,7 @@ export class PreparedStatement {
 /** `sourceSQL` ends where SQLite stopped parsing. */
 function refuseSecondStatement(raw: StatementSync, sql: string): void {
   if (nothing.test(sql.slice(raw.sourceSQL.length))) return;
-  throw new RangeError('The text contains more than one statement');
+  throw new RangeError('The SQL contains more than one statement');
 }
 
 /** The number of parameters, numbered as SQLite numbers them. Rejects named parameters, because we use none. */

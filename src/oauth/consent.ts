@@ -121,7 +121,7 @@ function notAnAnswer(): Problem {
     code: 'LOGIN_PASTED',
     family: 'login',
     message: 'This is not the URL that the browser was redirected to',
-    allowed: 'the whole URL, with "code=" and "state="',
+    allowed: 'the complete URL, with "code=" and "state="',
     next: 'approve the request, then copy the URL from the address bar, even if the page shows an error',
   });
 }

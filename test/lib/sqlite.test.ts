@@ -39,7 +39,7 @@ describe('a SQLite connection', () => {
     'select 1\0; select 2',
     ';select 1; select 2',
   ])('rejects a second statement: %j', (sql) => {
-    expect(() => db.prepare(sql)).toThrow('The text contains more than one statement');
+    expect(() => db.prepare(sql)).toThrow('The SQL contains more than one statement');
   });
 
   it.each([

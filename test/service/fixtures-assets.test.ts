@@ -232,11 +232,11 @@ describe('fixtures with assets', () => {
 `;
     expect(faultsOf(references)).toEqual([
       '7: datasource in companies.1 A appears twice',
-      '7: there is no user b@a.test in this account',
-      '7: there is no group G in this account',
+      '7: this account has no user b@a.test',
+      '7: this account has no group G',
       '7: a group or a user is required',
-      '8: there is no data source Z in this account',
-      '9: there is no klip L in this account',
+      '8: this account has no data source Z',
+      '9: this account has no klip L',
     ]);
   });
 });

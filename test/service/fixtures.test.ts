@@ -76,10 +76,10 @@ extra: 1
 `;
     expect(await faultsOf(text)).toEqual([
       '5: the role Admin is built in',
-      '7: there is no role Admn in this account',
+      '7: this account has no role Admn',
       '8: user a@x.test appears twice',
       '8: this api key appears twice',
-      '10: there is no user b@x.test in this account',
+      '10: this account has no user b@x.test',
       '11: group in companies.1 G appears twice',
       '12: id a appears twice',
       '13: company Acme appears twice',

@@ -40,7 +40,7 @@ export class FiringNotes {
    */
   missed({ job: { name }, firing, skipped }: DueFirings): void {
     if (skipped === undefined) return;
-    this.#skip(name, skipped, 'they were missed, and the misfire policy skips them', async (parts) => {
+    this.#skip(name, skipped, 'the misfire policy skips missed firings', async (parts) => {
       if (firing === undefined) await this.#options.scheduler.settle(name, parts);
     });
   }

@@ -33,7 +33,7 @@ import {
 /** The documentation of every event. */
 export const eventWords: WordsOf<SluiceEvents> = {
   'run.started': {
-    says: 'A run starts, or another attempt of a run.',
+    says: 'A run starts or is attempted again.',
     facts: {
       job,
       run,

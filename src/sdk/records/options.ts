@@ -82,7 +82,7 @@ export const recordOptions = {
       properties: { name: { type: 'string' }, type: { enum: columnTypes, default: 'text' }, ...formatSchemas },
     },
     {
-      about: 'Exactly these columns, in this order; the data is then read once instead of twice.',
+      about: 'The columns of the result, exactly these and in this order; the data is then read once instead of twice.',
       example: [{ name: 'id', type: 'integer' }],
     },
   ),

@@ -116,7 +116,7 @@ const secretCheck: Promised = {
     ];
     for (const said of bench.leaving()) {
       const seen = secrets.filter((secret) => secret.length >= 4 && said.includes(secret));
-      assert.equal(seen.length, 0, `this text contains a secret: ${said.slice(0, 500)}`);
+      assert.equal(seen.length, 0, `this string contains a secret: ${said.slice(0, 500)}`);
     }
   },
 };

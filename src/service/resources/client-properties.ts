@@ -27,7 +27,7 @@ const resource: Resource = {
     defineEndpoint({
       method: 'PUT',
       path,
-      summary: 'Sets properties; others are kept',
+      summary: 'Sets properties; other properties are unchanged',
       basis: 'decided',
       permission: ['client.edit'],
       client: false,

@@ -89,7 +89,7 @@ const resource: Resource = {
     defineEndpoint({
       method: 'PUT',
       path: '/clients/{id}',
-      summary: 'Changes a client; other fields are kept',
+      summary: 'Changes a client; other fields are unchanged',
       basis: 'decided',
       decided: '`setup` and an expired trial cannot be set again',
       missing: 'automatic grace and arrears: there is no billing',

@@ -167,7 +167,7 @@ const resource: Resource = {
     defineEndpoint({
       method: 'PUT',
       path: '/datasource-instances/{id}/properties',
-      summary: 'Sets properties; others are kept',
+      summary: 'Sets properties; other properties are unchanged',
       basis: 'document',
       decided: 'values of any type; null is ignored',
       missing: 'a list of allowed names: any name is accepted',

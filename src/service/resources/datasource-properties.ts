@@ -36,7 +36,7 @@ const resource: Resource = {
     defineEndpoint({
       method: 'PUT',
       path,
-      summary: 'Sets properties of a data source and its instances; others are kept',
+      summary: 'Sets properties of a data source and its instances; other properties are unchanged',
       basis: 'decided',
       missing: 'a list of allowed names: any name is accepted',
       permission: ['datasource.edit'],

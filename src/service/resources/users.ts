@@ -122,7 +122,7 @@ const resource: Resource = {
     defineEndpoint({
       method: 'PUT',
       path: '/users/{id}',
-      summary: 'Changes a user; other fields are kept',
+      summary: 'Changes a user; other fields are unchanged',
       basis: 'decided',
       missing: 'lockout, and creating or revoking API keys: keys come from fixtures and the first start',
       permission,

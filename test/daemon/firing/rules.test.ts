@@ -180,7 +180,7 @@ describe('missed firings', () => {
     clock.forward(20 * minute);
     const { hear, runtime } = await startDaemon(config, { clock, before: dueAt([job, first]) });
     const { facts } = await hear('firing.skipped', { job: 'orders', at: first });
-    expect(facts.reason).toContain('the misfire policy skips them');
+    expect(facts.reason).toContain('the misfire policy skips missed firings');
     const noted = async () => (await runtime.store.skips.history({ job: 'orders', limit: 1 }))[0];
     let note = await noted();
     while (note === undefined) note = await noted();
