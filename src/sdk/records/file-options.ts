@@ -25,7 +25,8 @@ export const fileOptions = {
     example: 'file',
   }),
   modified_column: option.text({
-    about: 'Adds a column at the beginning with this name, which contains the modification time of that file.',
+    about:
+      'Adds a column at the beginning with this name, which contains the modification time of the file that the row is from.',
     example: 'modified_at',
   }),
 };
