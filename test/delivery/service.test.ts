@@ -148,7 +148,7 @@ describe('apply', () => {
     const config = declaring(destination, { name: 'Orders' });
     const plan = await planApply(config, store, clientsOf(gateway));
     expect(kindsOf(plan)).toEqual(['create']);
-    expect(plan.actions[0]?.say).toContain('is not changed');
+    expect(plan.actions[0]?.say).toContain('will not change');
     await carryOutPlan(plan, { store, clientOf: clientsOf(gateway) });
     const made = (await store.targets.all())[0];
     const newStoreOfState = await newStore({ clock: systemClock });

@@ -193,7 +193,9 @@ describe('the standard suite', () => {
     expect(await declared(named('colour', option.text({ about: 'hue', example: 'x' })))).toContain(
       '"about" is a sentence',
     );
-    expect(await declared(named('size', option.integer({ about, example: 'x' })))).toContain('its own declaration');
+    expect(await declared(named('size', option.integer({ about, example: 'x' })))).toContain(
+      "does not match the option's declaration",
+    );
     expect(await declared({ summary: 'things' })).toContain('a summary is a sentence');
     expect(await declared({ example: 'sources: {}' })).toContain('"connector: shelf"');
     expect(await declared({ validate: () => [{ option: 'colour', message: 'is wrong' }] })).toContain(

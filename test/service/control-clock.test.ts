@@ -44,11 +44,11 @@ describe("the control interface's clock", () => {
   });
 
   it.each([
-    ['PUT', '/clock', {}, 'now, frozen'],
+    ['PUT', '/clock', {}, 'now and frozen'],
     ['PUT', '/clock', { now: 'tomorrow' }, 'must be a time'],
     ['PUT', '/clock', { now: '0001-01-01T00:00:00Z' }, '1970'],
-    ['POST', '/clock/advance', {}, 'by, to'],
-    ['POST', '/clock/advance', { by: '1d', to: 'next_day' }, 'by, to'],
+    ['POST', '/clock/advance', {}, 'by and to'],
+    ['POST', '/clock/advance', { by: '1d', to: 'next_day' }, 'by and to'],
     ['POST', '/clock/advance', { by: '-PT1H' }, 'duration'],
     ['POST', '/clock/advance', { by: '1 month' }, 'duration'],
     ['POST', '/clock/advance', { by: 'P1M' }, 'duration'],

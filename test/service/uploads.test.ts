@@ -223,7 +223,7 @@ describe('an upload', () => {
     const given = await bench({ data, bodyIdleMs: 1_000 });
     const { socket, answered } = rawConnection(given);
     socket.write(`${head(id, 'content-length: 1000')}[1,2,`);
-    await until(() => answered().includes('stopped arriving'));
+    await until(() => answered().includes('no part of the body arrived'));
     expect(answered()).toMatch(/^HTTP\/1\.1 400 /);
     await given.close();
     expect(await dataOf(await bench({ data }), id)).toBe('[1]');

@@ -169,7 +169,7 @@ describe('a flag for more pages', () => {
     pagesAre([{ rows: ids(0, 3), more: true }]);
     expect(await failure({ records: 'rows', paging: { ...link, more: 'more', missing: 'end' } })).toMatchObject({
       code: 'REST_NO_WAY_ON',
-      message: expect.stringContaining('reports more records'),
+      message: expect.stringContaining('reported more records'),
     });
   });
 

@@ -26,7 +26,7 @@ test("retries are limited, and the server's requested delay is passed on", async
     code: 'REST_BUSY',
     family: 'try_later',
     seen: 'status 503: maintenance until noon',
-    next: expect.stringContaining('`sluice check --connect` tries again'),
+    next: expect.stringContaining('run `sluice check --connect`'),
   });
   expect(server.requests.length).toBe(3);
   server.answer = (_, response) => void response.writeHead(429, { 'retry-after': '3600' }).end();
