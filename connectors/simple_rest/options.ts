@@ -76,7 +76,10 @@ export const source = {
     minimum: 0,
     maximum: 20,
   }),
-  ca_file: option.text({ about: 'PEM file with the certificate of the authority that signed the server’s certificate.', example: 'ca.pem' }),
+  ca_file: option.text({
+    about: 'PEM file with the certificate of the authority that signed the server’s certificate.',
+    example: 'ca.pem',
+  }),
   max_answer_bytes: option.integer({
     about: 'Maximum uncompressed bytes of all pages of one run; more is an error.',
     default: 1_073_741_824,

@@ -14,7 +14,7 @@ export function refused(fault: unknown): Problem {
       family: 'try_later',
       message: 'the server could not run the statement',
       seen: cutText(String(said), 500),
-      next: 'the request is retried automatically; if this persists, check the server\'s log',
+      next: "the request is retried automatically; if this persists, check the server's log",
     });
   }
   return fail({
