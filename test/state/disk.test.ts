@@ -93,6 +93,18 @@ describe('a state folder with a limit', () => {
     expect(forgotten).toEqual([{ payloads: 1, bytes: 20 * megabyte }]);
   });
 
+  it('keeps a restored payload that is shown at a new URL if deleting an older payload frees enough space', async () => {
+    const { store } = await open();
+    const restored = await deliver(store, { instance: 'i', text: payload('a'), asOf: 1 });
+    const replaced = await deliver(store, { instance: 'i', text: payload('b'), asOf: 2 });
+    const [former] = await store.goodPayloads.former({ url: place.url, instance: 'i' });
+    const { row } = await store.goodPayloads.putBack(former!, { job: 'job-i', by: { who: 'a person', why: '' } });
+    await store.outbox.readdress(row.id, 'http://127.0.0.1:2/api/1.0');
+    await store.outbox.delivered((await store.outbox.attempt(row.id))!);
+    expect(await store.payloads.forget(1)).toEqual({ payloads: 1, bytes: megabyte });
+    expect([restored, replaced].map(({ path }) => existsSync(path))).toEqual([true, false]);
+  });
+
   it('never deletes owed, quarantined or dead payloads, nor files that a restored payload shares with a kept one', async () => {
     const { store, empty } = await open();
     const by = { who: 'a person', why: '' };

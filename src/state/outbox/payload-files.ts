@@ -135,25 +135,23 @@ export class PayloadFiles {
 }
 
 /** Files that belong only to delivered payloads, in the order in which they may be deleted. */
-async function forgettable(context: StoreContext): Promise<Set<string>> {
+async function forgettable(context: StoreContext): Promise<string[]> {
   const { db } = context;
   const wanted = await db.selectFrom('outbox').select('path').where('state', 'in', kept).execute();
   const again = await new Resends(context).paths();
   const needed = new Set([...wanted.map(({ path }) => path), ...again]);
-  const rows = await db
+  const delivered = await db
     .selectFrom(rankedPayloads({ db }).as('ranked'))
-    .select(['path', 'rank'])
-    .orderBy((order) => order.case().when('rank', '=', 1).then(1).else(0).end())
-    .orderBy('settled_at')
+    .select('path')
+    .groupBy('path')
+    .orderBy(({ fn, eb }) => eb(fn.min('rank'), '=', 1))
+    .orderBy(({ fn }) => fn.max('settled_at'))
     .execute();
-  const shown = new Set(rows.filter(({ rank }) => rank === 1).map(({ path }) => path));
-  const former = rows.filter(({ path, rank }) => !needed.has(path) && (rank === 1 || !shown.has(path)));
-  return new Set(former.map(({ path }) => path));
+  return delivered.map(({ path }) => path).filter((path) => !needed.has(path));
 }
 
-/** The paths of all payloads for which {@link isWanted} is true. */
-async function wantedPaths(context: StoreContext): Promise<Set<string>> {
-  const { db, clock, keep } = context;
+/** Paths of payloads that the retention keeps. {@link isWanted} also finds those that a resend needs, which are few. */
+async function wantedPaths({ db, clock, keep }: StoreContext): Promise<Set<string>> {
   const inKept = await db.selectFrom('outbox').select('path').where('state', 'in', kept).execute();
   const former =
     keep === undefined
@@ -164,8 +162,7 @@ async function wantedPaths(context: StoreContext): Promise<Set<string>> {
           .where('rank', '<=', keep.payloads)
           .where('settled_at', '>=', clock.now() - keep.milliseconds)
           .execute();
-  const again = await new Resends(context).paths();
-  return new Set([...[...inKept, ...former].map(({ path }) => path), ...again]);
+  return new Set([...inKept, ...former].map(({ path }) => path));
 }
 
 async function isWanted(context: StoreContext, path: string): Promise<boolean> {
@@ -180,7 +177,7 @@ async function isWanted(context: StoreContext, path: string): Promise<boolean> {
  * True if the payload is among the newest of its instance and not too old. A time in the future means that the clock
  * was set back.
  */
-async function isKept({ db, clock, keep, folder }: StoreContext, row: OutboxRow): Promise<boolean> {
+async function isKept({ db, clock, keep }: StoreContext, row: OutboxRow): Promise<boolean> {
   if (keep === undefined || clock.now() - (row.settled_at ?? 0) > keep.milliseconds) return false;
   const newer = await db
     .selectFrom('outbox')
@@ -190,7 +187,6 @@ async function isKept({ db, clock, keep, folder }: StoreContext, row: OutboxRow)
     .where('instance', '=', row.instance)
     .where('state', '=', 'delivered')
     .where('id', '>', row.id)
-    .where('path', '<>', storedPath(folder, row.path))
     .executeTakeFirstOrThrow();
   return newer.count < keep.payloads;
 }
