@@ -67,7 +67,7 @@ function userOf(db: Database, limits: Limits, { headers, address }: RequestCrede
 function callerByKey(db: Database, keyHash: string): Caller | undefined {
   return db.remember('caller', keyHash, () => {
     const user = userByKey(db, Buffer.from(keyHash, 'hex'));
-    return user === undefined || user.isLockedOut !== 0 ? undefined : callerOf(db, user);
+    return user && callerOf(db, user);
   });
 }
 
@@ -81,7 +81,7 @@ async function userOfPassword(db: Database, limits: Limits, basic: string, addre
   const colon = text.indexOf(':');
   const user = colon < 0 ? undefined : userByEmail(db, text.slice(0, colon));
   const right = await verifyPassword(colon < 0 ? '' : text.slice(colon + 1), user?.password ?? null);
-  if (!right || user === undefined || user.isLockedOut !== 0) throw invalid();
+  if (!right || user === undefined) throw invalid();
   forgive();
   return user;
 }

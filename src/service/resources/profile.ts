@@ -32,7 +32,7 @@ function describe({ caller, context }: ApiCall): object {
     email: user.email,
     date_last_login: timeText(user.dateLastLogin),
     date_created: timeText(user.createdAt),
-    is_locked_out: user.isLockedOut === 1,
+    is_locked_out: false,
   };
 }
 

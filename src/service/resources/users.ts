@@ -64,7 +64,7 @@ function describe(user: User): object {
     external_id: user.externalId,
     company: user.accountId,
     date_created: timeText(user.createdAt),
-    is_locked_out: user.isLockedOut === 1,
+    is_locked_out: false,
   };
 }
 

@@ -11,15 +11,14 @@ export interface User {
   readonly email: string;
   readonly firstName: string;
   readonly lastName: string;
-  readonly isLockedOut: 0 | 1;
   readonly dateLastLogin: number | null;
   readonly createdAt: number;
   readonly externalId: string | null;
 }
 
 const columns = `u.id, u.account_id as accountId, u.role_id as roleId, u.email, u.first_name as firstName,
-  u.last_name as lastName, u.is_locked_out as isLockedOut, u.date_last_login as dateLastLogin,
-  u.created_at as createdAt, u.external_id as externalId`;
+  u.last_name as lastName, u.date_last_login as dateLastLogin, u.created_at as createdAt,
+  u.external_id as externalId`;
 
 export function userById(db: Database, id: string): User | undefined {
   return db.get<User>(`select ${columns} from users u where u.id = ?`, id);

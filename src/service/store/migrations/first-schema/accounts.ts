@@ -54,7 +54,6 @@ create table users (
   first_name text not null default '',
   last_name text not null default '',
   password text,
-  is_locked_out integer not null default 0,
   date_last_login integer,
   created_at integer not null,
   external_id text
