@@ -17,7 +17,7 @@ export async function authorize(
   } catch (thrown) {
     throw thrown instanceof TokenRefusal ? explained(given.login, thrown) : thrown;
   }
-  await withLoginLease(given.login.name, given, () => tokenStore.save(granted, undefined, { fresh: true }));
+  await withLoginLease(given.login.name, given, () => tokenStore.save(granted, undefined));
 }
 
 function explained(login: Login, refusal: TokenRefusal) {

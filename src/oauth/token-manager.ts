@@ -169,7 +169,7 @@ export class TokenManager implements TokenSource {
     emit('token.asked', { login: login.name, grant: login.grant });
     const granted = await ask();
     emit('token.answered', { login: login.name });
-    const whole = await tokenStore.save(granted, kept, { fresh: kept === undefined });
+    const whole = await tokenStore.save(granted, kept);
     const { lifetimeMs, askedAt } = whole;
     emit('token.stored', {
       login: login.name,

@@ -46,16 +46,12 @@ export class TokenStore {
   }
 
   /**
-   * Durable when this resolves. `fresh`: a person has just logged in. Otherwise, a response without a refresh token
-   * keeps the old one, and a new refresh token is stored together with the old one.
+   * Durable when this resolves. `before`: the tokens that were renewed; undefined for a new login. A renewal without a
+   * refresh token keeps the old one, and a new refresh token is stored together with the old one.
    */
-  async save(
-    granted: TokenResponse,
-    before: StoredTokens | undefined,
-    { fresh }: { fresh: boolean },
-  ): Promise<TokenResponse> {
+  async save(granted: TokenResponse, before: StoredTokens | undefined): Promise<TokenResponse> {
     this.#hide(granted);
-    const old = fresh ? undefined : before?.granted.refreshToken;
+    const old = before?.granted.refreshToken;
     const refreshToken = granted.refreshToken ?? old;
     const whole: TokenResponse = { ...granted, refreshToken };
     const previous = old !== undefined && old !== refreshToken ? { previous: old } : {};
@@ -69,7 +65,7 @@ export class TokenStore {
       expires_at: expires,
     };
     const encrypted = encrypt(JSON.stringify({ ...whole, ...previous }), this.#about, this.#keys);
-    await this.#store.logins.keep({ ...row, ...encrypted }, { fresh });
+    await this.#store.logins.keep({ ...row, ...encrypted }, { fresh: before === undefined });
     return whole;
   }
 

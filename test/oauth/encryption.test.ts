@@ -42,11 +42,11 @@ describe("a login's stored tokens", () => {
     expect(existsSync(keys.file)).toBe(false);
     const kept = encrypt('a token', 'acme', keys);
     expect(statSync(keys.file).mode & 0o777).toBe(0o600);
+    const text = readFileSync(keys.file, 'utf8');
+    expect(redact(text.trim())).toBe('[redacted]');
     chmodSync(keys.file, 0o644);
     expect(decrypt(kept, 'acme', new EncryptionKeys({ former: [] }, folder))).toBe('a token');
     expect(statSync(keys.file).mode & 0o777).toBe(0o600);
-    const text = readFileSync(keys.file, 'utf8');
-    expect(redact(text.trim())).toBe('[redacted]');
     forgetSecrets();
     new EncryptionKeys({ former: [] }, folder).find('00000000');
     expect(redact(text.trim())).toBe('[redacted]');

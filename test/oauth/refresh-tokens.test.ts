@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { forgetSecrets, redact } from '../../src/lib/redact.ts';
 import { authorize } from '../../src/oauth/authorize.ts';
 import type { OAuthDescription } from '../../src/sdk/oauth.ts';
 import { openDesk, personLogin } from './rig.ts';
@@ -16,6 +17,7 @@ async function deskAt(refresh: 'static' | 'rotating', ...answers: Answer[]) {
     grants: ['authorization_code'],
     authorize_url: url,
     token_url: url,
+    refresh_url: url.replace('/token', '/refresh'),
     refresh,
   };
   const desk = await openDesk({ login: personLogin({ description }) });
@@ -33,7 +35,8 @@ async function deskAt(refresh: 'static' | 'rotating', ...answers: Answer[]) {
     return (await entry.tokenManager.token()).access_token;
   };
   const asked = () => heard.map(({ body }) => new URLSearchParams(body).get('refresh_token'));
-  return { ...desk, renew, asked };
+  const paths = () => heard.map(({ path }) => path);
+  return { ...desk, renew, asked, paths };
 }
 
 describe('a refresh token', () => {
@@ -56,6 +59,36 @@ describe('a refresh token', () => {
     expect(await renew()).toBe('access-2');
     expect(asked()).toEqual(['refresh-0', 'refresh-1', 'refresh-0']);
     expect(await store.logins.find('acme')).toMatchObject({ state: 'good', asked_at: null });
+  });
+
+  it('whose response is lost is not replaced by the previous one, because using that again may end the login', async () => {
+    const lost = { status: 503, body: 'busy' };
+    const { renew, asked, store } = await deskAt('rotating', given(1, { refresh_token: 'refresh-1' }), lost);
+    expect(await renew()).toBe('access-1');
+    await expect(renew()).rejects.toMatchObject({ family: 'try_later' });
+    expect(asked()).toEqual(['refresh-0', 'refresh-1']);
+    expect(await store.logins.find('acme')).toMatchObject({ state: 'good', asked_at: expect.any(Number) });
+  });
+
+  it('whose response is truncated yields no token', async () => {
+    const headers = { 'content-type': 'text/plain', 'content-length': '99', connection: 'close' };
+    const { renew } = await deskAt('static', { body: 'access_token=acce', headers });
+    await expect(renew()).rejects.toMatchObject({ code: 'LOGIN_UNREACHABLE', family: 'try_later' });
+  });
+
+  it('is redacted with the previous one as soon as a process has read them', async () => {
+    const { renew, login, store } = await deskAt('rotating', given(1, { refresh_token: 'refresh-1' }));
+    await renew();
+    forgetSecrets();
+    const { entry } = await openDesk({ login, folder: store.folder });
+    await entry.tokenStore.load();
+    expect(redact('refresh-0 refresh-1 access-1')).toBe('[redacted] [redacted] [redacted]');
+  });
+
+  it('is sent to its own address if the vendor has one', async () => {
+    const { renew, paths } = await deskAt('static', given(1));
+    await renew();
+    expect(paths()).toEqual(['/refresh']);
   });
 
   it('that is refused ends the login if the previous one is refused, too', async () => {

@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Login } from '../../src/config/config.ts';
+import { redact } from '../../src/lib/redact.ts';
 import { authorize } from '../../src/oauth/authorize.ts';
 import { Consent } from '../../src/oauth/consent.ts';
 import { reportLogins } from '../../src/oauth/report.ts';
@@ -122,6 +123,26 @@ describe('a signed request', () => {
     const [head, claims, signature] = jwt.split('.');
     const bytes = Buffer.from(signature!, 'base64url');
     expect(verify('sha256', Buffer.from(`${head}.${claims}`), createPublicKey(publicKey), bytes)).toBe(true);
+    expect(redact(`- ${privateKey} -`)).toBe('- [redacted] -');
+  });
+
+  it.each([
+    [600, 600],
+    [7200, 3600],
+    [undefined, 3600],
+  ])('is valid for at most an hour: with a lifetime of %s, %i seconds', async (lifetime_seconds, seconds) => {
+    const { url, heard } = await tokenAddress(good);
+    const assertion = { algorithm: 'HS256' as const, ...(lifetime_seconds === undefined ? {} : { lifetime_seconds }) };
+    await askFor(loginOf(url, { grants: ['jwt_bearer'], assertion }));
+    const { iat, exp } = part(assertionOf(heard[0]!), 1);
+    expect(exp - iat).toBe(seconds);
+  });
+
+  it("that is refused isn't repeated if the clocks agree", async () => {
+    const { url, heard } = await tokenAddress({ status: 400, body: { error: 'invalid_grant' } });
+    const style = { grants: ['jwt_bearer'] as const, assertion: { algorithm: 'HS256' as const } };
+    await expect(askFor(loginOf(url, style))).rejects.toMatchObject({ code: 'LOGIN_ENDED' });
+    expect(heard).toHaveLength(1);
   });
 
   it("is signed with the vendor's time if our clock is wrong", async () => {

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Clock, systemClock } from '../../src/lib/clock.ts';
 import { redact } from '../../src/lib/redact.ts';
@@ -46,6 +47,21 @@ describe("a user's login", () => {
     expect(vendor.asked.length).toBe(seen.size);
   });
 
+  it.each([
+    ['a fifth of its lifetime', 60, 12],
+    ['five minutes', 7200, 300],
+  ])('is renewed %s before it expires', async (_, accessTtl, ahead) => {
+    const { clock, pass } = standingTime();
+    const vendor = await vendorForTest({ accessTtl });
+    const desk = await openDesk({ login: personLogin(vendor), clock });
+    await agreeAt(desk);
+    const first = await tokenOf(desk);
+    pass((accessTtl - ahead - 1) * 1000);
+    expect(await tokenOf(desk)).toBe(first);
+    pass(2000);
+    expect(await tokenOf(desk)).not.toBe(first);
+  });
+
   it('keeps its refresh token if the vendor returns no new one', async () => {
     const vendor = await vendorForTest({ rotate: false });
     const desk = await openDesk({ login: personLogin(vendor) });
@@ -63,6 +79,31 @@ describe("a user's login", () => {
     expect(new Set(tokens).size).toBe(1);
     expect(vendor.asked).toHaveLength(2);
     expect(await opens(vendor, tokens[0]!)).toBe(true);
+  });
+
+  it('is renewed with one request by two processes that need it at the same time', async () => {
+    const vendor = await vendorForTest();
+    const one = await openDesk({ login: personLogin(vendor) });
+    await agreeAt(one);
+    const two = await openDesk({ login: personLogin(vendor), folder: one.store.folder });
+    for (const { entry } of [one, two]) await entry.tokenManager.refused(await entry.tokenManager.token());
+    const [here, there] = await Promise.all([tokenOf(one), tokenOf(two)]);
+    expect(here).toBe(there);
+    expect(vendor.asked).toHaveLength(2);
+  });
+
+  it("isn't stored while another process renews it", async () => {
+    const vendor = await vendorForTest();
+    const desk = await openDesk({ login: personLogin(vendor) });
+    const other = await openDesk({ login: personLogin(vendor), folder: desk.store.folder });
+    const lease = await other.store.leases.take('login:acme');
+    const agreed = agreeAt(desk);
+    while (vendor.asked.length === 0) await wait(5);
+    await wait(100);
+    expect(await desk.store.logins.find('acme')).toBeUndefined();
+    await lease!.release();
+    await agreed;
+    expect(await desk.store.logins.find('acme')).toMatchObject({ state: 'good' });
   });
 
   it('uses the token that another process has renewed instead of renewing it again', async () => {
@@ -207,6 +248,8 @@ describe("a user's login", () => {
       code: 'LOGIN_NEEDED',
       next: 'sluice login acme',
     });
+    const other = await openDesk({ login: personLogin(vendor), folder: desk.store.folder });
+    await expect(other.entry.tokenManager.token()).rejects.toMatchObject({ code: 'LOGIN_NEEDED' });
     expect(vendor.asked.length).toBe(asked);
     expect((await desk.entry.tokenStore.load())?.granted.refreshToken).toBeDefined();
     await agreeAt(desk);
@@ -273,6 +316,25 @@ describe("the app's own login", () => {
     const other = await openDesk({ login: robotLogin(vendor), clock });
     await expect(other.entry.tokenManager.token()).rejects.toMatchObject({ family: 'login' });
     expect(requests).toBe(1);
+  });
+
+  it("isn't requested before the time that a busy vendor asks for", async () => {
+    const vendor = await vendorForTest();
+    let elapsed = 0;
+    const slept: number[] = [];
+    const sleep = async (milliseconds: number) => void slept.push(milliseconds);
+    const clock = { ...systemClock, sleep, monotonic: () => elapsed };
+    const desk = await openDesk({ login: robotLogin(vendor), clock });
+    let requests = 0;
+    vendor.fault = (_, response) => {
+      requests += 1;
+      return void response.writeHead(429, { 'retry-after': '90' }).end() === undefined;
+    };
+    for (const at of [0, 89_000, 91_000]) {
+      elapsed = at;
+      await expect(tokenOf(desk)).rejects.toMatchObject({ code: 'LOGIN_UNREACHABLE', retryAfterMs: 90_000 });
+    }
+    expect([requests, slept]).toEqual([2, []]);
   });
 
   it('gets a new token if the old one has expired', async () => {
