@@ -1,12 +1,24 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync, readlinkSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { dayOf } from '../../src/delivery/quota.ts';
 import { forgetSecrets, registerSecret } from '../../src/lib/redact.ts';
 import { deliver, deliverHere, heard, open, owe, patient, stage, store } from './deliver-rig.ts';
-import { answer, type Play, readBody, say } from './fixtures.ts';
+import { answer, commitText, jobFor, type Play, readBody, say } from './fixtures.ts';
 
 deliverHere();
+
+/** The payload files that this process has open. */
+const openPayloads = (): string[] =>
+  readdirSync('/proc/self/fd')
+    .map((descriptor) => {
+      try {
+        return readlinkSync(`/proc/self/fd/${descriptor}`);
+      } catch {
+        return ''; // It was closed in the meantime.
+      }
+    })
+    .filter((path) => path.startsWith(store.payloads.root));
 
 describe('a response', () => {
   const hang: Play = () => undefined;
@@ -67,6 +79,19 @@ describe('a response', () => {
     expect(await store.quota.use('account', dayOf(Date.now())), 'retries are charged').toMatchObject({ used: 2 });
   });
 
+  it.each([
+    ['503, after which it is unknown what the instance shows', 503, 'owed'],
+    ['429, after which the instance still shows the previous data', 429, 'unchanged'],
+  ] as const)('of %s', async (_, status, state) => {
+    const { destination, gateway } = open();
+    await owe(gateway, destination, 'i', 'shown');
+    await deliver(gateway);
+    await owe(gateway, destination, 'i', 'newer');
+    stage.script.push(say(status));
+    expect(await deliver(gateway)).toMatchObject([{ state: 'waiting_retry' }]);
+    expect(await commitText(gateway, { job: jobFor(destination, 'i'), text: 'shown' })).toMatchObject({ state });
+  });
+
   const ends: [number, string, string][] = [
     [400, 'bad_request', 'DELIVERY_REFUSED'],
     [400, 'data_too_large', 'DELIVERY_TOO_LARGE'],
@@ -99,6 +124,19 @@ describe('a response', () => {
     const [result] = await deliver(gateway);
     expect(result).toMatchObject({ problem: { message: expect.stringContaining('no thanks') } });
     expect(result?.state).toBe(status === 401 ? 'waiting_login' : 'dead');
+    while (openPayloads().length > 0) await wait(5);
+  });
+
+  it("of 400 to a payload that newer data has superseded in the meantime isn't reported as dead", async () => {
+    const { destination, gateway } = open();
+    const id = await owe(gateway, destination, 'i', 'old');
+    stage.script.push(async (request, response, seen) => {
+      await readBody(request, seen);
+      await owe(gateway, destination, 'i', 'new');
+      answer(400)(request, response, seen);
+    });
+    expect(await deliver(gateway, { only: [id] })).toMatchObject([{ id, state: 'superseded' }]);
+    expect(heard.names()).not.toContain('payload.dead');
   });
 
   it('of 200 with success: false is not a receipt', async () => {

@@ -73,6 +73,17 @@ describe('attempts', () => {
     expect(await store.outbox.find(id)).toMatchObject({ state: 'owed', attempts: 2, faults });
   });
 
+  it("don't count if the service has accepted no other payload since the previous attempt", async () => {
+    const { destination, gateway } = open();
+    const id = await owe(gateway, destination, 'i');
+    await deliver(gateway, { only: [await owe(gateway, destination, 'other')] });
+    await store.outbox.attempt(id);
+    await store.outbox.postpone(id, { code: 'DELIVERY_FAILED', message: 'busy', free: false, waitMs: 0 });
+    stage.otherwise = say(503);
+    await deliver(gateway);
+    expect(await store.outbox.find(id)).toMatchObject({ state: 'owed', attempts: 2, faults: 0 });
+  });
+
   it('are also limited for a payload that ends the process each time', async () => {
     const { destination, gateway } = open({ attempts: 2 });
     const id = await owe(gateway, destination, 'i');

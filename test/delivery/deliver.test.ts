@@ -91,6 +91,7 @@ describe('an owed payload', () => {
     expect(stage.seen[0]?.headers.expect).toBeUndefined();
     expect(await store.runs.last('job-i/1')).toMatchObject({ state: 'delivered', requests: 1 });
     expect(readdirSync(store.payloads.root)).toEqual([]);
+    expect(gateway.verified.has(id), 'nothing about it stays in memory').toBe(false);
     expect(heard.names()).toEqual([
       'payload.owed',
       'request.sent',
@@ -170,6 +171,14 @@ describe('a payload that must not be sent', () => {
     });
     await deliver(gateway);
     expect(stage.seen).toHaveLength(1);
+  });
+
+  it('is dead if its file was truncated after the same process wrote it', async () => {
+    const { destination, gateway } = open();
+    const id = await owe(gateway, destination, 'i', 'whole');
+    truncateSync((await store.outbox.find(id))!.path, 3);
+    expect(await deliver(gateway)).toMatchObject([{ state: 'dead', problem: { code: 'PAYLOAD_DAMAGED' } }]);
+    expect(stage.seen).toEqual([]);
   });
 
   it('is dead if its file was changed on disk by a later process, and the others are delivered', async () => {

@@ -153,7 +153,7 @@ it('a resend without a response is tried again later', async () => {
   expect(stage.seen.map(({ body }) => body)).toEqual(['old', 'new', 'new', 'new']);
 });
 
-it('a refused upload causes no resend', async () => {
+it.each([429, 404])('an upload refused with %i causes no resend', async (status) => {
   const clock = new HandClock();
   const store = await newStore({ clock });
   const stage = await openStage();
@@ -168,8 +168,12 @@ it('a refused upload causes no resend', async () => {
   await commitText(gateway, { job, text: 'a' });
   await deliverOwed({ ...given, signal });
   clock.advance(1000);
-  stage.script.push(say(429));
+  stage.script.push(say(status));
   await commitText(gateway, { job, text: 'b' });
   await deliverOwed({ ...given, signal });
   expect(await store.receipts.find({ url: destination.url, instance: 'i' })).toMatchObject({ certain: 1 });
+  clock.advance(minute);
+  await commitText(gateway, { job, text: 'c' });
+  expect(await deliverOwed({ ...given, signal })).toMatchObject([{ state: 'delivered' }]);
+  expect(await store.resends.all()).toEqual([]);
 });

@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { Job } from '../../src/config/config.ts';
 import { settle } from '../../src/delivery/settle.ts';
+import { verdictOf } from '../../src/delivery/verdict.ts';
 import type { DraftPayload } from '../../src/pipeline/payload.ts';
 import { draftOf, spool } from '../state/fixtures.ts';
 import { deliver, deliverHere, heard, open, stage, store } from './deliver-rig.ts';
-import { jobFor } from './fixtures.ts';
+import { commitText, jobFor } from './fixtures.ts';
 
 deliverHere();
 
@@ -98,6 +99,17 @@ it('a result leaves only the files that are still needed, and emits an event for
   await settled(way, { text: 'c' });
   await settled(way, { text: 'b' });
   expect(left()).toEqual({ texts: [], events: ['owed', 'unchanged', 'superseded'] });
+});
+
+it('a result that the instance shows already would be sent by a job that always sends', async () => {
+  const { destination, gateway } = open();
+  const job = jobFor(destination, 'i');
+  await commitText(gateway, { job, text: 'a' });
+  await deliver(gateway);
+  const known = { store, key: { url: destination.url, instance: 'i' } };
+  const payload = spool(store, { run: 'dry', text: 'a', asOf: Date.now() });
+  expect(await verdictOf({ job, payload }, known)).toEqual({ state: 'unchanged' });
+  expect(await verdictOf({ job: { ...job, always: true }, payload }, known)).toEqual({ state: 'owed' });
 });
 
 it("a result is sent with its format's media type, and moves the watermark once it is owed", async () => {

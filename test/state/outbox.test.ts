@@ -43,6 +43,22 @@ describe('the outbox', () => {
     expect(await store.runs.find(old.run)).toMatchObject({ state: 'superseded' });
   });
 
+  it('starts an attempt, a retry and a move only for a payload that is still owed, and revives only a dead one', async () => {
+    const store = await newStore({ clock: new SteppingClock() });
+    const old = idOf(await oweText(store, { instance: 'i', text: 'a', asOf: noon - 20 }));
+    await store.outbox.attempt(old);
+    const young = idOf(await oweText(store, { instance: 'i', text: 'b', asOf: noon - 10 }));
+    await store.outbox.postpone(old, { code: 'X_Y', message: 'busy', waitMs: 5, free: false });
+    const superseded = { state: 'superseded', code: null, next_attempt_at: null, attempts: 1, url: place.url };
+    expect(await store.outbox.find(old)).toMatchObject({ ...superseded, unanswered_at: expect.any(Number) });
+    expect(await store.outbox.attempt(old)).toBeUndefined();
+    expect(await store.outbox.note(old, { code: 'X_Y', message: 'busy' })).toBe(false);
+    expect(await store.outbox.readdress(old, 'http://127.0.0.1:2/api/1.0')).toMatchObject(superseded);
+    expect(await store.outbox.find(old)).toMatchObject(superseded);
+    for (const id of [old, young]) expect(await store.outbox.requeue(id)).toBe(false);
+    expect((await store.outbox.inState('owed')).map(({ id }) => id)).toEqual([young]);
+  });
+
   it('settles a result before it has a file only if the instance already shows it', async () => {
     const store = await newStore({ clock: new SteppingClock() });
     const first = await oweText(store, { instance: 'i', text: 'a', asOf: noon - 30 });

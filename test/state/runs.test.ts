@@ -144,7 +144,7 @@ describe('runs', () => {
 });
 
 describe('receipts', () => {
-  it('are as recent as the last check of an unchanged source, unless something is still owed', async () => {
+  it('are as recent as the last check of an unchanged source, unless something is still owed or their instance may show something else', async () => {
     const { store, clock } = await setUp();
     const key = { url: 'http://127.0.0.1:1/api/1.0', instance: 'i' };
     const asOf = clock.now();
@@ -155,9 +155,15 @@ describe('receipts', () => {
     clock.advance(60_000);
     await store.receipts.recheck(key, clock.now());
     expect((await store.receipts.find(key))?.as_of).toBe(clock.now());
+    await store.receipts.recheck(key, asOf + 1);
+    expect((await store.receipts.find(key))?.as_of).toBe(clock.now());
     clock.advance(60_000);
     await oweText(store, { instance: 'i', text: 'y', asOf: clock.now() });
     clock.advance(60_000);
+    await store.receipts.recheck(key, clock.now());
+    expect((await store.receipts.find(key))?.as_of).toBe(asOf + 60_000);
+    for (const row of await store.outbox.inState('owed')) await store.outbox.supersede(row);
+    await store.receipts.distrust(key);
     await store.receipts.recheck(key, clock.now());
     expect((await store.receipts.find(key))?.as_of).toBe(asOf + 60_000);
   });
