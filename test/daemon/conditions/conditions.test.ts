@@ -92,6 +92,23 @@ describe('a condition', () => {
     expect(home).toContain('1 of 2 jobs needs attention');
   });
 
+  it("isn't reported for a disabled job, nor from the record of a daemon with another config", async () => {
+    const { store, clock, config, look } = await setUp();
+    const told = { code: fault.code, place: 'other.yaml:7', message: fault.message };
+    const leftOut = [{ job: 'stock', faults: [told] }];
+    await saveRecord({ ...note, file: '/nowhere/other.yaml', faults: [told], leftOut }, { store, clock });
+    expect((await look()).status.conditions).toEqual([]);
+    const run = await store.runs.begin({ job: 'orders', origin: 'schedule' });
+    await store.runs.finish(run, { state: 'failed', problem: fault });
+    expect((await look()).status.conditions).toMatchObject([{ kind: 'failed', jobs: ['orders'] }]);
+    const [orders, stock] = config.jobs.values();
+    const disabled = new Map([
+      ['orders', { ...orders!, enabled: false }],
+      ['stock', stock!],
+    ]);
+    expect((await look({ ...config, jobs: disabled })).status.conditions).toEqual([]);
+  });
+
   it('reports a rejected reload, and advises fixing the file instead of sending the signal again', async () => {
     const { store, clock, look } = await setUp();
     await saveRejection(note, { store, clock }, [fault]);

@@ -3,6 +3,8 @@ import type { Job } from '../../../src/config/config.ts';
 import { findFailingChannels } from '../../../src/daemon/conditions/channels.ts';
 import { findClockSet } from '../../../src/daemon/conditions/clock.ts';
 import type { Condition, Snapshot } from '../../../src/daemon/conditions/condition.ts';
+import { findConfigFaults } from '../../../src/daemon/conditions/config-faults.ts';
+import { findFailures } from '../../../src/daemon/conditions/failures.ts';
 import { headlineOf } from '../../../src/daemon/conditions/headline.ts';
 import { loginConditions } from '../../../src/daemon/conditions/logins.ts';
 import { QuotaShortages } from '../../../src/daemon/conditions/quota-short.ts';
@@ -10,6 +12,7 @@ import { findRefusedLogins } from '../../../src/daemon/conditions/refused-logins
 import { findRejected } from '../../../src/daemon/conditions/rejected.ts';
 import { findStopped } from '../../../src/daemon/conditions/scheduling.ts';
 import { findSilentSources } from '../../../src/daemon/conditions/source-down.ts';
+import { Staleness } from '../../../src/daemon/conditions/staleness.ts';
 import { findStranded } from '../../../src/daemon/conditions/stranded.ts';
 import type { Liveness } from '../../../src/daemon/process/heartbeat.ts';
 import type { Overview } from '../../../src/daemon/report/overview.ts';
@@ -34,7 +37,8 @@ function snapshotOf(
 ): Snapshot {
   const unknown = () => undefined;
   const nothing = { accounts: [], waiting: [], loginHolds: new Map(), waitingOf: () => [] };
-  const queries = ['lastRun', 'throttle', 'silence', 'nextRun', 'nextFiring', 'lastTakenAt', 'publishedAsOf'];
+  const times = ['lastRun', 'nextRun', 'nextFiring', 'nextAttempt', 'lastTakenAt', 'publishedAsOf'];
+  const queries = ['throttle', 'silence', 'hold', ...times];
   const silent = Object.fromEntries(queries.map((name) => [name, unknown]));
   const all = { now, ...nothing, ...silent, ...overview } as unknown as Overview;
   return { config: configOf('/nowhere', jobs), overview: all, jobs, needy: [], ...more } as unknown as Snapshot;
@@ -174,6 +178,51 @@ describe('a source that did not respond to its check', () => {
   });
 });
 
+describe('a job whose newest runs failed', () => {
+  const streakOf = (code: string) => ({
+    ...{ job: 'orders', failures: 2, firings: 2, since: now - hour },
+    last: { id: 'r2', code, message: 'refused', next: null },
+  });
+  const found = (code: string | undefined, overview: object = {}, more: Partial<Snapshot> = {}) => {
+    const streaks = async () => (code === undefined ? [] : [streakOf(code)]);
+    return findFailures(snapshotOf(overview, { store: { runs: { streaks } } as never, ...more }), new Set(['stock']));
+  };
+
+  it('fails, unless its login needs a person or was refused, which is reported instead', async () => {
+    const jobs = [job('orders', { source: 'shop', login: 'crm' })];
+    const needing = { jobs, needy: [{ login: 'crm' }] as never };
+    const failed = [{ subject: 'job:orders', kind: 'failed', level: 'error', failures: 2, code: 'LOGIN_ENDED' }];
+    expect(await found('LOGIN_ENDED', {}, { jobs })).toMatchObject(failed);
+    expect(await found('LOGIN_ENDED', {}, needing)).toEqual([]);
+    expect(await found('DB_UNREACHABLE', {}, needing)).toHaveLength(1);
+    const refused = { since: now - hour, code: 'DB_LOGIN', retry_at: null, place: 'db:1', account: 'etl' };
+    const on = { loginHolds: new Map([['made', refused]]) };
+    for (const code of ['DB_LOGIN', 'LOGIN_ON_HOLD']) expect(await found(code, on)).toEqual([]);
+    expect(await found('DB_UNREACHABLE', on)).toHaveLength(1);
+  });
+
+  it('is blocked if Sluice put it on hold, but not if a person did', async () => {
+    const hold = (who: string) => ({ hold: () => ({ who, since: now - 5, why: 'it blocked the process' }) });
+    expect(await found(undefined, hold('ada@desk'))).toEqual([]);
+    expect((await found('X', hold('sluice'))).map(({ kind, jobs }) => [kind, jobs])).toEqual([
+      ['blocked', ['orders']],
+      ['blocked', ['stock']],
+    ]);
+  });
+
+  it('fails while its run is retried if its data is stale, or after 15 minutes; before, it has a warning', async () => {
+    const retried = (since: number) => ({
+      nextAttempt: () => ({ since, message: 'tries again soon' }),
+      lastRun: () => ({ code: null, message: null, next: null }),
+    });
+    const kinds = async (since: number) =>
+      (await found(undefined, retried(since))).map(({ kind, level, jobs }) => [jobs[0], kind, level]);
+    const stale = ['stock', 'failed', 'error'];
+    expect(await kinds(now - 15 * minute + 1)).toEqual([['orders', 'retrying', 'warning'], stale]);
+    expect(await kinds(now - 15 * minute)).toEqual([['orders', 'failed', 'error'], stale]);
+  });
+});
+
 it('a login that needs a person causes an error, or a warning while its token is still valid', () => {
   const jobs = [job('orders', { source: 'shop', login: 'crm' }), job('stock')];
   const of = (more: object) => loginConditions(snapshotOf({}, { jobs, needy: [{ login: 'crm', ...more }] as never }));
@@ -248,6 +297,50 @@ describe("schedules that don't fire", () => {
     const ran = { nextFiring, lastRun: () => ({ started_at: now - minute }) };
     expect(findStopped(snapshotOf(ran), undefined), 'a timer ran it').toEqual([]);
   });
+});
+
+describe('data that is too old', () => {
+  const stateful = { alerts: { watched: async () => new Map() }, throttledJobs: { ends: async () => new Map() } };
+
+  /** The job's condition if its newest data is from `published`. */
+  async function found(cron: string, published: number, { staleness = new Staleness(), alerts = {} } = {}) {
+    const jobs = [{ ...job('orders'), schedule: { cron, timezone: 'UTC' } }];
+    const snapshot = snapshotOf({ publishedAsOf: () => published }, { jobs, store: stateful as never });
+    return staleness.find({ ...snapshot, config: { ...snapshot.config, ...alerts } });
+  }
+
+  it('is reported after three missed firings, but not within an hour', async () => {
+    expect(await found('0 * * * *', now - 3 * hour)).toMatchObject([{ kind: 'stale', level: 'error', since: now }]);
+    expect(await found('0 * * * *', now - 2 * hour)).toEqual([]);
+    expect(await found('*/10 * * * *', now - hour - minute)).toMatchObject([{ since: now - minute }]);
+    expect(await found('*/10 * * * *', now - hour + 1)).toEqual([]);
+  });
+
+  it("isn't reported any longer once there is newer data, or if the config turns that off", async () => {
+    const staleness = new Staleness();
+    expect(await found('0 * * * *', now - 5 * hour, { staleness })).toHaveLength(1);
+    expect(await found('0 * * * *', now - 2 * hour, { staleness })).toEqual([]);
+    const never = { alerts: { staleAfterMs: false } };
+    expect(await found('0 * * * *', now - 5 * hour, { alerts: never })).toEqual([]);
+  });
+});
+
+it('an error in the config is reported once: for its job, or for the config', () => {
+  const fault = (place: string, message = 'not a number') => ({ code: 'CONFIG_WRONG_VALUE', place, message });
+  const own = fault('sluice.yaml:7');
+  const of = (...faults: object[]) => {
+    const taken = {
+      file: 'sluice.yaml',
+      at: now,
+      faults: [own, ...faults],
+      leftOut: [{ job: 'stock', faults: [own] }],
+    };
+    return findConfigFaults(snapshotOf({}, { taken: taken as never })).map(({ kind }) => kind);
+  };
+  expect(of()).toEqual(['left_out']);
+  for (const other of [fault('sluice.yaml:9'), fault('sluice.yaml:7', 'too large')]) {
+    expect(of(other)).toEqual(['left_out', 'config']);
+  }
 });
 
 describe("an account's daily allowance", () => {
