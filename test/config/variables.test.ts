@@ -92,6 +92,11 @@ describe('a variable', () => {
     const tooLarge = await load(text, { env: { ...env, PORT: '99999' } });
     expect(tooLarge.problems.map(({ seen }) => seen)).toEqual([`99999, from ${$}{env:PORT}`]);
 
+    for (const DAY of ['0500', '500.0', '1e2']) {
+      const { problems: found } = await load(text, { env: { ...env, DAY } });
+      expect(found.map(({ seen }) => seen)).toEqual(DAY === '500.0' ? [] : [`"${DAY}", from ${$}{env:DAY}`]);
+    }
+
     const wrong = await load(text, { env: { ...env, DAY: 'many', PORT: '1e3', YES: 'yes' } });
     expect(wrong.problems.map(({ seen }) => seen)).toEqual([
       `"many", from ${$}{env:DAY}`,
@@ -158,7 +163,8 @@ describe('secrets', () => {
       )
       .replace('abcdefabcdef', `prefix-${$}{env:SECRET_PART}`);
     await writeFile(join(folder, 'sluice.yaml'), text);
-    const env = { SECRET_PART: 'env-secret-part', HEADER_PART: 'header-secret-part' };
+    const SLUICE_KEY = 'the-key-of-all-stored-logins-0123456789';
+    const env = { SECRET_PART: 'env-secret-part', HEADER_PART: 'header-secret-part', SLUICE_KEY };
     const { problems } = await loadConfig(join(folder, 'sluice.yaml'), { env, catalog, transforms });
     expect(problems).toEqual([]);
     for (const secret of [
@@ -168,6 +174,7 @@ describe('secrets', () => {
       'prefix-env-secret-part',
       'header-secret-part',
       'key header-secret-part',
+      SLUICE_KEY,
     ]) {
       expect(redact(`<${secret}>`)).toBe('<[redacted]>');
     }

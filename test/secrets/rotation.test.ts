@@ -1,9 +1,11 @@
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { Source } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { composeRuntime } from '../../src/daemon/compose.ts';
 import { runJob } from '../../src/daemon/run/run-job.ts';
-import { forgetSecrets, registerSecret } from '../../src/lib/redact.ts';
+import { forgetSecrets, redact, registerSecret } from '../../src/lib/redact.ts';
 import { defineConnector } from '../../src/sdk/connector.ts';
 import { openStore } from '../../src/state/store.ts';
 import { Bank, gateOf, open } from '../daemon/bank.ts';
@@ -186,6 +188,51 @@ describe("a destination's rotated key", () => {
     const { jobs, code } = await home.sync({ env });
     expect(jobs).toMatchObject([{ state: 'waiting_login', requests: 2 }]);
     expect(code).toBe(3);
+  });
+});
+
+describe('a secret in a file that is replaced', () => {
+  /** The credentials of a source and a destination, and a function that reads replaced files again. */
+  async function fromFiles() {
+    const folder = await newFolder();
+    const write = (name: string, text: string) => writeFile(join(folder, name), text);
+    const basic = (name: string) => ({ user: 'etl', password: variable(`file:${name}.txt`) });
+    for (const name of ['source', 'main']) await write(`${name}.txt`, `former-${name}`);
+    await write('retries.txt', '3');
+    const auth = { kind: 'basic', ...basic('source') };
+    const api = { connector: 'simple_rest', url: 'http://127.0.0.1:1', retries: variable('file:retries.txt'), auth };
+    const file = await writeConfig(folder, {
+      destinations: { main: { url: 'http://127.0.0.1:1/api/1.0', basic: basic('main') } },
+      sources: { api },
+      jobs: { job: { source: 'api', query: { path: '/' }, format: 'json', target: 'a'.repeat(32) } },
+    });
+    const { config, problems } = await loadConfig(file, { env: {} });
+    expect(problems).toEqual([]);
+    const [source, main] = [config!.sources.get('api')!, config!.destinations.get('main')!];
+    const renew = async () => {
+      await source.renew!(source);
+      await main.renew!(main);
+      return [(source.options as typeof api).auth.password, (main.credentials as { password?: string }).password];
+    };
+    return { folder, write, source, renew };
+  }
+
+  it('is redacted as soon as it is read again, also as it is sent', async () => {
+    const { write, renew } = await fromFiles();
+    for (const name of ['source', 'main']) await write(`${name}.txt`, `latter-${name}`);
+    expect(await renew()).toEqual(['latter-source', 'latter-main']);
+    const pair = Buffer.from('etl:latter-main').toString('base64');
+    expect(redact(`latter-source latter-main ${pair}`)).toBe('[redacted] [redacted] [redacted]');
+  });
+
+  it("changes nothing if one of its part's files can't be read, and no value but texts", async () => {
+    const { folder, write, source, renew } = await fromFiles();
+    for (const name of ['source', 'main']) await write(`${name}.txt`, `latter-${name}`);
+    await rm(join(folder, 'retries.txt'));
+    expect(await renew()).toEqual(['former-source', 'latter-main']);
+    await write('retries.txt', '5');
+    expect(await renew()).toEqual(['latter-source', 'latter-main']);
+    expect(source.options).toMatchObject({ retries: 3 });
   });
 });
 

@@ -1,5 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { redact } from '../../src/lib/redact.ts';
+import { answerText } from '../../src/secrets/problems.ts';
 import { SecretReader } from '../../src/secrets/secret-reader.ts';
 import { type SecretRequest, SecretsClient } from '../../src/secrets/secrets-client.ts';
 import { SteppingClock } from '../clocks.ts';
@@ -38,6 +39,11 @@ it('a server that asks the client to wait is asked again for at most 30 seconds'
 it("a truncated response doesn't count: the request is repeated", async () => {
   const half = { headers: { 'content-length': '99', connection: 'close' }, body: 'half' };
   expect(await ask([half, { status: 204 }])).toEqual({ seen: 204, asked: 2 });
+});
+
+it("a provider's message is shown on one line, and only its beginning", () => {
+  const message = `first\n${'x'.repeat(999)}`;
+  expect(answerText(400, 'Bad', message)).toBe(`status 400: Bad: first ${'x'.repeat(294)}…`);
 });
 
 it('secrets can be read again after the config load that first read them was stopped', async () => {
