@@ -82,16 +82,32 @@ describe('a waiting attempt is given up', () => {
     expect(world.named('run.finished')).toMatchObject([{ facts: { outcome: 'failed', code: 'DB_UNREACHABLE' } }]);
   });
 
-  it.each([
-    ["doesn't contain the job", (config: Config) => ({ ...config, jobs: new Map() })],
+  const changes: [string, (config: Config) => Config][] = [
+    ["doesn't contain the job", (config) => ({ ...config, jobs: new Map() })],
     [
       'sets retry: off',
-      (config: Config) => {
+      (config) => {
         const { retry: _, ...once } = config.jobs.get('orders')!;
         return { ...config, jobs: new Map([['orders', once]]) };
       },
     ],
-  ])('if a new config %s', async (_, change) => {
+    [
+      'disables the job',
+      (config) => ({ ...config, jobs: new Map([['orders', { ...config.jobs.get('orders')!, enabled: false }]]) }),
+    ],
+  ];
+
+  it.each(changes)('at the next start if the config %s', async (_, change) => {
+    const { live, stop, pass, config } = await waiting();
+    await stop();
+    const next = await live(change(config), { durable: true });
+    expect(await rowsOf(next)).toEqual([]);
+    expect(await runsOf(next)).toMatchObject([{ state: 'failed' }]);
+    await pass(hour);
+    expect(next.named('run.started')).toEqual([]);
+  });
+
+  it.each(changes)('if a new config %s', async (_, change) => {
     const world = await waiting();
     await world.clock.drive(world.daemon.adopt(change(world.config)));
     expect(await rowsOf(world)).toEqual([]);
@@ -116,6 +132,18 @@ describe('a waiting attempt is given up', () => {
       ['schedule', 'failed'],
     ]);
   });
+});
+
+it('an attempt waits while another process runs its job', async () => {
+  const world = await waiting({ until: noon + 20 * second });
+  const lease = await world.runtime.store.leases.take('job:orders');
+  await world.pass(2 * minute);
+  expect(world.away.asked).toHaveLength(1);
+  expect((await rowsOf(world))[0]!.next_at).toBeGreaterThan(world.clock.now());
+  await lease!.release();
+  await world.pass(minute);
+  expect(await runsOf(world)).toMatchObject([{ state: 'delivered', fired_at: noon }]);
+  expect(world.away.asked).toHaveLength(2);
 });
 
 describe('a reload', () => {

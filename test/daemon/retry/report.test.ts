@@ -133,6 +133,7 @@ it("a reload that changes the job orders another report; one that doesn't change
   const job = config.jobs.get('orders')!;
   const changed = { ...job, extract: { ...job.extract!, stallTimeoutMs: 1_000_000 } };
   await clock.drive(daemon.adopt(configWith(config, changed)));
+  expect(await rowsOf({ runtime }), 'a start after a crash orders another one, too').toMatchObject([{ facts: null }]);
   await pass(hour);
   expect(await runtime.store.runs.history({ limit: 9 })).toMatchObject([{ state: 'delivered' }]);
   expect(counts().created).toBe(2);
