@@ -47,6 +47,22 @@ describe('the watermark of a stream with late records', () => {
   });
 });
 
+it('a watermark has no keys if too many records have the newest time', () => {
+  const edgeOf = (count: number) => {
+    const one = progress({ column: 'changed', key: 'id' });
+    one.note(Array.from({ length: count }, (_, id) => record('11:00', id)));
+    return markOf(one).edge?.length;
+  };
+  expect([edgeOf(10_000), edgeOf(10_001)]).toEqual([10_000, undefined]);
+});
+
+it("a watermark keeps the resume tokens of parts that this run didn't read", () => {
+  const one = progress({ state: 'next' }, { states: { a: 'a1', b: 'b1' } });
+  one.noteState('b', { body: { next: 'b2' }, headers: {} } as never);
+  expect([one.state('a'), one.state('b')]).toEqual(['a1', 'b1']);
+  expect(markOf(one)).toEqual({ states: { a: 'a1', b: 'b2' } });
+});
+
 describe('a known record', () => {
   const keyed = { column: 'changed', key: 'id' } as const;
   const before = { since: at('11:00'), edge: ['1'] };

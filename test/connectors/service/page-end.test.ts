@@ -34,7 +34,7 @@ describe("the end of a service's pages", () => {
     expect((await run(paging, { routes: pagesAre([first, { data: ids(2, 4), links: {} }]) })).rows).toEqual(
       numbers(0, 4),
     );
-    expect(await fail(paging, { routes: pagesAre([first, { data: ids(2, 4) }]) })).toMatchObject({
+    expect(await fail(paging, { routes: pagesAre([first, { data: ids(2, 3) }]) })).toMatchObject({
       code: 'SERVICE_PAGE_FLAG',
     });
   });
@@ -91,6 +91,22 @@ describe("the end of a service's pages", () => {
       { data: ids(2, 4), next: null, left: 3 },
     ]);
     expect(await fail(byToken({ remaining: 'left' }), { routes: left })).toMatchObject({ code: 'SERVICE_PAGES_SHORT' });
+    const none = pagesAre([
+      { data: ids(0, 2), next: 2, left: 4 },
+      { data: ids(2, 4), next: null, left: 2 },
+    ]);
+    expect((await run(byToken({ remaining: 'left' }), { routes: none })).rows).toEqual(numbers(0, 4));
+  });
+
+  it('is confirmed by a total of records, whatever number of pages the vendor reports', async () => {
+    const counts = { total: 4, pages: 3 };
+    const routes = pagesAre([
+      { data: ids(0, 2), ...counts },
+      { data: ids(2, 4), ...counts },
+    ]);
+    const { rows, asked } = await run(numbered({ total: 'total', pages: 'pages' }), { routes });
+    expect(rows).toEqual(numbers(0, 4));
+    expect(asked).toHaveLength(2);
   });
 
   it("causes an error after an identical page without records, which isn't requested again", async () => {
