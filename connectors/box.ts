@@ -40,11 +40,11 @@ export default defineService({
   base: 'https://api.box.com/{{ api_version }}',
   options: {
     enterprise_id: option.text({
-      about: 'ID of the enterprise, if the app uses client credentials as its service account.',
+      about: 'Enterprise ID, if the app logs in with client credentials as its service account.',
       example: '123456',
     }),
     user_id: option.text({
-      about: 'ID of a managed user, if the app uses client credentials as that user.',
+      about: 'ID of a managed user, if the app logs in with client credentials as that user.',
       example: '234567',
     }),
   },
@@ -69,7 +69,7 @@ export default defineService({
       about: 'Files, folders and links in a folder.',
       options: {
         folder: option.text({
-          about: 'Ids of the folders, separated by commas; 0 is the root folder. Subfolders are not read.',
+          about: 'Folder IDs, separated by commas; 0 is the root folder. Subfolders are not read.',
           default: '0',
           example: '123456789',
         }),
@@ -96,10 +96,10 @@ export default defineService({
       },
     },
     content: {
-      about: 'The rows in files, by their ids.',
+      about: 'Rows of the files with the given IDs.',
       options: {
         file: option.text({
-          about: "Ids of the files, separated by commas; the id is the number in a file's address.",
+          about: "File IDs, separated by commas; the ID is the number in a file's URL.",
           required: true,
           example: '987654321',
         }),
@@ -116,13 +116,13 @@ export default defineService({
       ...bytes,
     },
     newest: {
-      about: 'The rows of the most recently changed file in a search.',
+      about: 'Rows of the most recently changed files among the search results.',
       options: {
-        search: option.text({ about: 'Search text, for names and contents.', required: true, example: 'orders' }),
-        within: option.text({ about: 'Ids of the folders to search, separated by commas.', example: '123456789' }),
+        search: option.text({ about: 'Text to search for in names and contents.', required: true, example: 'orders' }),
+        within: option.text({ about: 'IDs of the folders to search, separated by commas.', example: '123456789' }),
         endings: option.text({ about: 'File name extensions to include, separated by commas.', example: 'csv,xlsx' }),
         count: option.integer({
-          about: 'Number of newest files to read, as one table.',
+          about: 'Number of files to read, newest first, as one table.',
           default: 1,
           minimum: 1,
           maximum: 100,
@@ -155,11 +155,11 @@ export default defineService({
       options: {
         whose: option.choice(['enterprise', 'user'], {
           about:
-            '`enterprise`: events of all users; requires an administrator. `user`: events of the user who logged in.',
+            '`enterprise`: all users’ events; requires an administrator. `user`: the logged-in user’s events.',
           default: 'enterprise',
         }),
         created_after: option.text({
-          about: 'enterprise: where the first run starts: a date or a template.',
+          about: 'With `whose: enterprise`: the date at which the first run starts, or a template for it.',
           default: '{{ today - 30d }}',
         }),
       },
@@ -199,15 +199,15 @@ export default defineService({
       verdict: 'config',
       said: 'message',
       say: 'has no such file or folder, or the account has no access to it',
-      next: 'check `file`, `folder` and `within`; an app with client credentials sees only what is shared with its service account',
+      next: 'check `file`, `folder` and `within`; an app that uses client credentials sees only what is shared with its service account',
     },
     {
       status: 403,
       verdict: 'permission',
       said: 'message',
-      next: 'check the scopes of the app in the developer console; events of the enterprise require an administrator',
+      next: 'check the app’s scopes in the developer console; enterprise events require an administrator',
     },
-    { status: 400, verdict: 'config', said: 'message', next: 'check the options of the query' },
+    { status: 400, verdict: 'config', said: 'message', next: 'check the query options' },
   ],
   check: {
     request: { path: '/users/me', query: { fields: 'login' } },
@@ -215,8 +215,8 @@ export default defineService({
   },
   limits: [
     'Set the app’s scopes in the Box developer console. Apps that sign with their own key (JWT) are not supported; use client credentials instead.',
-    'The request limits are not confirmed; a 429 response has the time to wait.',
-    'With `incremental: true` the files of `content` and `newest` are fetched only if one of them has changed, and then completely.',
+    'The request limits are not confirmed; a 429 response states how long to wait.',
+    'With `incremental: true`, `content` and `newest` fetch their files only if at least one of them has changed, and then fetch all of them.',
     'New files appear in Box’s search only after a while, so `newest` may be out of date; `content` never is.',
     'Box may report an event twice. A single run returns it only once, but two runs may both return it.',
   ],

@@ -3,22 +3,22 @@ import { defineService, option, Problem, type RequestData, type Scope, type Stre
 const namespace = 'http://comscore.com/';
 
 const options = {
-  geo: option.text({ about: 'comScore’s number for the geography (`geo`).', example: '840' }),
-  loc: option.text({ about: 'Number of the location (`loc`).', example: '0' }),
-  time_type: option.text({ about: 'Number of the period type (`timeType`).', example: '1' }),
+  geo: option.text({ about: 'comScore’s numeric ID of the geography (`geo`).', example: '840' }),
+  loc: option.text({ about: 'Numeric ID of the location (`loc`).', example: '0' }),
+  time_type: option.text({ about: 'Numeric ID of the period type (`timeType`).', example: '1' }),
   time_periods: option.list<string | number>(
     { type: ['string', 'integer'] },
     {
-      about: 'Numbers of the periods (`timePeriod`), such as months; one report for each.',
+      about: 'Numeric IDs of the periods (`timePeriod`), such as months; each gets its own report.',
       required: true,
       example: [204, 205],
     },
   ),
-  media_set: option.text({ about: 'Number of the media set (`mediaSet`).', example: '778226' }),
-  target_group: option.text({ about: 'Number of the target group (`targetGroup`).', example: '15' }),
+  media_set: option.text({ about: 'Numeric ID of the media set (`mediaSet`).', example: '778226' }),
+  target_group: option.text({ about: 'Numeric ID of the target group (`targetGroup`).', example: '15' }),
   measures: option.list<string | number>(
     { type: ['string', 'integer'] },
-    { about: 'Numbers of the measures (`measure`).', example: [1, 5] },
+    { about: 'Numeric IDs of the measures (`measure`).', example: [1, 5] },
   ),
   parameters: option.map<string>(
     { type: 'string' },
@@ -98,7 +98,7 @@ export default defineService({
       verdict: 'config',
       said: 'Envelope.Body.Fault.faultstring',
       say: 'refuses the report',
-      next: 'check the numbers in the query against the parameter lists of your comScore subscription',
+      next: 'check the IDs in the query against the parameter lists of your comScore subscription',
     },
     { body: { ERROR: true }, verdict: 'fail', said: 'ERROR' },
   ],
@@ -110,9 +110,9 @@ export default defineService({
   },
   limits: [
     'The report API is open only to subscribers, and comScore doesn’t publish documentation for it: this connector is based on public clients.',
-    'There are no dates: comScore identifies periods by number.',
-    'The columns are `time_period`, followed by those of the report’s table.',
-    'It is not confirmed that a check verifies the credentials; reading a report does.',
+    'Reports take no dates: comScore identifies periods by numeric IDs.',
+    'The columns are `time_period`, followed by the columns of the report’s table.',
+    'It is not confirmed that `sluice check` verifies the credentials; reading a report does.',
     'Digital Analytix, formerly also a comScore product, was sold and is not supported.',
   ],
   example: `sources:
@@ -174,7 +174,7 @@ function noTable(): Problem {
     code: 'COMSCORE_NO_TABLE',
     family: 'job',
     message: 'comScore reports that the report is done, but returned no table',
-    next: 'check the same report in comScore; a report without a table cannot be read',
+    next: 'open the same report in comScore; a report without a table cannot be read',
   });
 }
 

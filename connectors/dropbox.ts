@@ -27,13 +27,13 @@ export default defineService({
       about: 'Files and folders below a folder.',
       options: {
         path: option.text({
-          about: 'The folder; empty for the whole Dropbox.',
+          about: 'Path of the folder; empty for the whole Dropbox.',
           default: '',
           example: '/Reports',
         }),
         recursive: option.boolean({ about: 'Include subfolders.', default: true }),
         deleted: option.boolean({
-          about: 'Include deleted files: as rows with `deleted` true, a path and no `id`.',
+          about: 'Include deleted files, as rows with `deleted: true`, a path and no `id`.',
           default: false,
         }),
       },
@@ -67,11 +67,11 @@ export default defineService({
       },
     },
     content: {
-      about: 'The rows in files, by their paths.',
+      about: 'Rows of the files with the given paths.',
       options: {
         file: option.list<string>(
           { type: 'string', minLength: 1 },
-          { about: 'Paths of the files, as one table.', required: true, example: ['/Reports/orders.csv'] },
+          { about: 'Paths of the files, which are read as one table.', required: true, example: ['/Reports/orders.csv'] },
         ),
         ...fileOptions,
       },
@@ -88,9 +88,9 @@ export default defineService({
       columns: 'discovered',
     },
     search: {
-      about: 'The files and folders in a search result.',
+      about: 'The files and folders that a search finds.',
       options: {
-        query: option.text({ about: 'Search text, for names and contents.', required: true, example: 'invoice' }),
+        query: option.text({ about: 'Text to search for in names and contents.', required: true, example: 'invoice' }),
       },
       request: { path: '/2/files/search_v2', json: { query: '{{ query }}', options: { max_results: 1000 } } },
       records: 'matches.*.metadata.metadata',
@@ -117,7 +117,7 @@ export default defineService({
       body: { error_summary: /^(?:path\/)?not_found/ },
       verdict: 'config',
       say: 'has no such file or folder',
-      next: 'check `path` or `file`: they start with a slash; an empty `path` is the whole Dropbox',
+      next: 'check `path` or `file`: paths start with a slash; an empty `path` is the whole Dropbox',
     },
     { status: 409, verdict: 'fail' },
     { status: 429, verdict: 'wait', wait: { at: 'error.retry_after', unit: 'seconds' } },
@@ -126,7 +126,7 @@ export default defineService({
   budget: { at_once: 1 },
   check: { request: { path: '/2/users/get_current_account', method: 'POST' }, say: 'logged in as {{ answer.email }}' },
   limits: [
-    'The request limits are not published; a 429 response has the time to wait.',
+    'The request limits are not published; a 429 response states how long to wait.',
     'An incremental run returns only changes, not the whole folder. For a table of all files, set `deleted: true` and `write: {disposition: merge, key: [path], deleted: deleted}`.',
     'A deleted folder is one row, with the folder’s path; the files that were in it may not have rows of their own.',
   ],

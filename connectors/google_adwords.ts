@@ -21,7 +21,7 @@ const conversionWindow = '14d';
 
 const customer = {
   customer: option.text({
-    about: 'Account numbers, separated by commas. Default with `manager`: all enabled accounts below it.',
+    about: 'Account IDs, separated by commas. Default with `manager`: all enabled accounts below it.',
     example: '123-456-7890',
   }),
 };
@@ -55,12 +55,12 @@ const campaign = {
 export default defineService({
   id: 'google_adwords',
   title: 'Google Ads',
-  summary: 'Reads daily costs and results of Google Ads (formerly AdWords) campaigns, and any GAQL query.',
+  summary: 'Reads daily costs and results of Google Ads (formerly AdWords) campaigns, and the results of any GAQL query.',
   version: 'v26',
   base: 'https://googleads.googleapis.com/{{ api_version }}',
   options: {
     manager: option.text({
-      about: 'Number of the manager account, if you access the accounts through one.',
+      about: 'ID of the manager account, if you access the accounts through one.',
       example: '123-456-7890',
     }),
     developer_token: option.text({
@@ -88,7 +88,7 @@ export default defineService({
       match_type: 'ad_group_criterion.keyword.match_type',
     }),
     report: {
-      about: 'The result of your own query in the Google Ads Query Language.',
+      about: 'The result of your own Google Ads Query Language (GAQL) query.',
       options: {
         ...customer,
         gaql: option.text({
@@ -101,7 +101,7 @@ export default defineService({
         types: option.map<ColumnType>(
           { enum: columnTypes },
           {
-            about: 'Types of columns by name; values are checked against them.',
+            about: 'Column types by name; values are checked against them.',
             example: { 'metrics.ctr': 'decimal' },
           },
         ),
@@ -153,13 +153,13 @@ export default defineService({
     refusal('authorizationError', 'CUSTOMER_NOT_ENABLED', { verdict: 'ignore', say: 'has closed this account' }),
     refusal('authorizationError', 'USER_PERMISSION_DENIED', {
       verdict: 'permission',
-      say: 'does not give the user who logged in access to this account',
-      next: 'set `manager` if the account is accessed through a manager account; the stream accounts lists the accounts',
+      say: 'does not give the logged-in user access to this account',
+      next: 'set `manager` if the account is accessed through a manager account; the `accounts` stream lists all accounts',
     }),
     refusal('authorizationError', ['CLOUD_PROJECT_NOT_APPROVED_FOR_PRODUCTION', 'DEVELOPER_TOKEN_NOT_APPROVED'], {
       verdict: 'permission',
-      say: 'allows this app access to test accounts only',
-      next: 'apply for a higher access level on the page of the Google Ads API in the Google Cloud console',
+      say: 'allows this app to access only test accounts',
+      next: 'apply for a higher access level on the Google Ads API page of the Google Cloud console',
     }),
     refusal('quotaError', 'ACCESS_PROHIBITED', { verdict: 'permission' }),
     refusal('quotaError', /./, {
@@ -181,7 +181,7 @@ export default defineService({
   },
   limits: [
     'The AdWords API and its query language are discontinued: reports use the Google Ads Query Language.',
-    'Google counts a conversion on the day of its click, up to weeks later: an incremental run reads the last 14 days again. Other conversion windows are not considered.',
+    'Google attributes a conversion to the day of its click, even if it happens weeks later: an incremental run rereads the last 14 days. Longer conversion windows are not covered.',
     'Amounts are in the account’s currency; a `report` returns them as Google does, in millionths (`cost_micros`).',
     'Google documents 2,880 requests a day for apps with explorer access and 15,000 with basic access; a page of 10,000 rows counts as one request (not confirmed).',
     'Closed accounts are skipped and logged. An API version is supported for about a year (not confirmed); select another one with `api_version`.',
@@ -262,7 +262,7 @@ function missingManager(): never {
     code: 'SERVICE_ACCOUNT',
     family: 'config',
     message: 'no Google Ads accounts are set',
-    next: 'set `customer` in the query, or `manager` in the source for all accounts below it; the stream accounts lists them',
+    next: 'set `customer` in the query, or `manager` in the source for all accounts below it; the `accounts` stream lists them',
   });
 }
 

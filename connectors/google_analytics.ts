@@ -3,7 +3,7 @@ import { googleOAuth } from './_google-oauth.ts';
 
 const property = {
   property: option.text({
-    about: 'IDs (numbers) of the GA4 properties, separated by commas. View IDs of Universal Analytics no longer work.',
+    about: 'Numeric IDs of the GA4 properties, separated by commas. View IDs of Universal Analytics no longer work.',
     required: true,
     example: '123456789',
   }),
@@ -18,7 +18,7 @@ const admin = 'https://analyticsadmin.googleapis.com';
 export default defineService({
   id: 'google_analytics',
   title: 'Google Analytics',
-  summary: 'Reads reports of Google Analytics 4: any metrics by any dimensions, day by day.',
+  summary: 'Reads Google Analytics 4 reports: any metrics by any dimensions, day by day.',
   version: 'v1beta',
   base: 'https://analyticsdata.googleapis.com',
   login: {
@@ -44,7 +44,7 @@ export default defineService({
         ),
         dimension_filter: inGooglesWords(
           { type: 'object' },
-          { about: 'Row filter, as a FilterExpression of the Data API.', example: filterExample },
+          { about: 'Row filter, as a Data API FilterExpression.', example: filterExample },
         ),
         metric_filter: inGooglesWords(
           { type: 'object' },
@@ -160,7 +160,7 @@ export default defineService({
       status: 400,
       verdict: 'config',
       said: 'error.message',
-      next: 'check `property`, `dimensions` and `metrics`; the stream `fields` lists them',
+      next: 'check `property`, `dimensions` and `metrics`; the `fields` stream lists them',
     },
   ],
   check: {
@@ -169,7 +169,7 @@ export default defineService({
   },
   limits: [
     'Recent figures are restated: an incremental run reads the last three days again.',
-    'Quotas are counted in tokens for each property, by hour and by day. Each report returns how many are left: below 100, requests are one minute apart, which is logged. Whether the error message distinguishes the daily from the hourly quota is not confirmed.',
+    'Quotas are counted in tokens for each property, by hour and by day. Each report returns how many are left: below 100, requests are sent one minute apart, and the log reports it. Whether the error message distinguishes the daily from the hourly quota is not confirmed.',
     'Google may omit rows with few users, and combine excess rows into one called (other).',
   ],
   example: `sources:

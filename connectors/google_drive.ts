@@ -66,7 +66,7 @@ export default defineService({
   },
   streams: {
     files: {
-      about: 'The files of the Drive, by time of change.',
+      about: 'The files in the Drive, by modification time.',
       options: { ...where, trashed: option.boolean({ about: 'Include files in the trash.', default: false }) },
       request: {
         path: '/drive/{{ api_version }}/files',
@@ -100,10 +100,10 @@ export default defineService({
       },
     },
     content: {
-      about: 'The rows in files, by their ids.',
+      about: 'Rows of the files with the given IDs.',
       options: {
         file: option.text({
-          about: 'IDs of the files, separated by commas; the ID is the long part of a file’s URL.',
+          about: 'File IDs, separated by commas; the ID is the long part of a file’s URL.',
           required: true,
           example: '1BxiMVs0XRA5nFMdKvBdBZjgmUUqptlbs74OgvE2upms',
         }),
@@ -123,11 +123,11 @@ export default defineService({
       ...bytes,
     },
     newest: {
-      about: 'The rows of the most recently changed file in a search.',
+      about: 'Rows of the most recently changed files among the search results.',
       options: {
         ...where,
         count: option.integer({
-          about: 'Number of newest files to read, as one table.',
+          about: 'Number of files to read, newest first, as one table.',
           default: 1,
           minimum: 1,
           maximum: 100,
@@ -165,7 +165,7 @@ export default defineService({
       verdict: 'config',
       said: 'error.message',
       say: 'does not export files larger than 10 MB',
-      next: 'read the spreadsheet with the connector google_spreadsheets',
+      next: 'read the spreadsheet with the google_spreadsheets connector',
     },
     {
       body: { 'error.errors.*.reason': 'accessNotConfigured' },
@@ -187,10 +187,10 @@ export default defineService({
     say: 'logged in as {{ answer.user.emailAddress }}',
   },
   limits: [
-    'Google Sheets are exported as workbooks, or as csv (the first sheet) with `format: csv`. Google limits exports to 10 MB. The connector google_spreadsheets has no such limit.',
+    'Google Sheets are exported as workbooks, or as csv (the first sheet) with `format: csv`. Google limits exports to 10 MB. The google_spreadsheets connector has no such limit.',
     'Google Docs, drawings and shortcuts are not tables and are refused.',
-    'With `incremental: true` the files of `content` and `newest` are fetched only if one of them has changed, and then completely.',
-    'An incremental run of `files` finds changed files, but no deleted files, and no files that were uploaded with an older time of change.',
+    'With `incremental: true`, `content` and `newest` fetch their files only if at least one of them has changed, and then fetch all of them.',
+    'An incremental run of `files` finds changed files, but neither deleted files nor files that were uploaded with an older modification time.',
     'The request limits are not confirmed: if Google reports too many requests, Sluice waits. It is also not confirmed that the daily limit’s error is dailyLimitExceeded.',
   ],
   example: `sources:
@@ -249,7 +249,7 @@ function isNative({ name, type }: DriveFile): boolean {
     family: 'config',
     message: `"${name}" in Google Drive is not a table`,
     seen: type,
-    allowed: 'a spreadsheet of Google’s own, or a file that was uploaded: csv, json, xml, xlsx, zip',
+    allowed: 'a Google Sheets spreadsheet, or an uploaded file: csv, json, xml, xlsx, zip',
     next: 'check `file` or `search`',
   });
 }

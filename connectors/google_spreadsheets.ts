@@ -33,7 +33,7 @@ export default defineService({
   base: 'https://sheets.googleapis.com/{{ api_version }}/spreadsheets',
   options: {
     spreadsheet: option.text({
-      about: 'The spreadsheet: its URL, or the long ID inside it.',
+      about: 'URL of the spreadsheet, or the long ID in that URL.',
       required: true,
       example: 'https://docs.google.com/spreadsheets/d/1BxiMVs0XRA5nFMdKvBdBZjgmUUqptlbs74OgvE2upms/edit',
     }),
@@ -51,7 +51,7 @@ export default defineService({
           example: 'Orders',
         }),
         range: option.text({
-          about: 'The range of the table. Default: the whole sheet. A range without a last row extends to the end.',
+          about: 'The table’s cell range. Default: the whole sheet. A range without a last row extends to the end of the sheet.',
           example: 'B3:F',
           pattern: '^[A-Za-z]{1,3}[1-9]?[0-9]*:[A-Za-z]{1,3}[1-9]?[0-9]*$',
         }),
@@ -126,7 +126,7 @@ export default defineService({
       next: 'share the spreadsheet with the account that logged in, and enable the Google Sheets API for its app',
     },
     // Also for files that are not Google spreadsheets, such as a workbook in Drive.
-    { status: 400, verdict: 'config', next: 'check `spreadsheet`; a workbook (.xlsx) is read through google_drive' },
+    { status: 400, verdict: 'config', next: 'check `spreadsheet`; to read a workbook (.xlsx), use google_drive' },
   ],
   budget: { rates: [{ requests: 300, within: '60s' }] },
   check: {
@@ -136,9 +136,9 @@ export default defineService({
   limits: [
     'Google does not report which cells have changed: each run reads the whole sheet.',
     'Dates are returned as the sheet shows them; use the cell format yyyy-mm-dd to distinguish dates from text.',
-    'Blank cells are null; rows without any cell are left out.',
+    'Blank cells are null; rows with only blank cells are left out.',
     'A sheet that is edited during a run may be read partly before and partly after the edit.',
-    'Google documents 300 reads a minute for an app, and Sluice respects that; the lower limit per user is not confirmed: when it is exceeded, Sluice waits.',
+    'Google documents 300 reads a minute for an app, which Sluice respects; a lower limit per user is not confirmed. When Google reports too many requests, Sluice waits.',
   ],
   example: `sources:
   budget:
@@ -170,7 +170,7 @@ function sheetIn(body: unknown, { sheet }: Scope): Sheet {
     message: 'the spreadsheet has no such sheet',
     seen: sheet === undefined ? 'no visible sheet' : String(sheet),
     allowed: grids.map(({ title }) => title).join(', '),
-    next: 'set `sheet` to the title of one of them',
+    next: 'set `sheet` to one of the allowed titles',
   });
 }
 

@@ -4,7 +4,7 @@ const properties = option.list<string>(
   { type: 'string', minLength: 1 },
   {
     about:
-      'Properties to read as columns, including custom ones, besides `id`, `created_at` and `updated_at`. Default: for deals dealname, amount, dealstage, pipeline, closedate and hubspot_owner_id; for contacts email, firstname, lastname, lifecyclestage, hs_lead_status and hubspot_owner_id; for companies name, domain, industry, country, numberofemployees, annualrevenue and hubspot_owner_id.',
+      'Properties to read as columns, including custom ones, in addition to `id`, `created_at` and `updated_at`. Defaults: for deals, dealname, amount, dealstage, pipeline, closedate and hubspot_owner_id; for contacts, email, firstname, lastname, lifecyclestage, hs_lead_status and hubspot_owner_id; for companies, name, domain, industry, country, numberofemployees, annualrevenue and hubspot_owner_id.',
     example: ['dealname', 'amount', 'closedate'],
   },
 );
@@ -55,7 +55,7 @@ export default defineService({
       usual: ['dealname', 'amount', 'dealstage', 'pipeline', 'closedate', 'hubspot_owner_id'],
     }),
     contacts: objects('contacts', {
-      about: 'Contacts with their lifecycle stage.',
+      about: 'Contacts with their lifecycle stages.',
       modified: 'lastmodifieddate',
       usual: ['email', 'firstname', 'lastname', 'lifecyclestage', 'hs_lead_status', 'hubspot_owner_id'],
     }),
@@ -126,9 +126,9 @@ export default defineService({
   },
   limits: [
     'Deals, contacts and companies are read with searches. A search returns at most 10,000 results, so they are read in order of ID, one search after the other. Archived objects are not found.',
-    'The search index lags: an incremental run also reads changes of the ten minutes before the last run.',
+    'The search index lags: an incremental run also rereads changes from the ten minutes before the last run.',
     'The search allows four requests per second. Private apps also have a daily limit; when it is used up, the run fails.',
-    'HubSpot ends version v3 of its API in September 2027. `api_version: 2026-03` uses its successor, which returns the same data.',
+    'HubSpot retires version v3 of its API in September 2027. `api_version: 2026-03` uses its successor, which returns the same data.',
     'Not confirmed by the vendor’s documentation: the scopes that the list of properties requires.',
   ],
   example: `sources:

@@ -1,13 +1,13 @@
 import { defineService, Moment, option, type RequestData, type Scope } from '#sdk';
 
 const profile = option.integer({
-  about: 'Number of the profile (the company) in iFormBuilder.',
+  about: 'Numeric ID of the profile (the company) in iFormBuilder.',
   required: true,
   minimum: 1,
   example: 470_042,
 });
 const pageId = option.integer({
-  about: 'Number of the page (the form); the stream `pages` lists them.',
+  about: 'Numeric ID of the page (the form); the `pages` stream lists all pages.',
   required: true,
   minimum: 1,
   example: 3_639_004,
@@ -129,7 +129,7 @@ export default defineService({
       status: 404,
       verdict: 'config',
       said: 'error_message',
-      next: 'check `server`, `profile` and `page_id`; the stream `pages` lists the forms',
+      next: 'check `server`, `profile` and `page_id`; the `pages` stream lists the forms',
     },
     { status: [400, 406], verdict: 'config', said: 'error_message' },
   ],
@@ -138,8 +138,8 @@ export default defineService({
     say: 'connected to iFormBuilder; login accepted',
   },
   limits: [
-    'The elements of a form are returned as text, because the data types are not documented; use the transform `cast` for numbers and dates.',
-    'A form with more than a thousand elements requires the option `elements`.',
+    'The elements of a form are returned as text, because the data types are not documented; use the `cast` transform for numbers and dates.',
+    'A form with more than a thousand elements requires the `elements` option.',
     'The login is an assertion signed with the client secret, as in the vendor’s samples; the secret is never sent. Keys that contain a dot (a newer kind of login) and API 8 are not supported.',
     'An incremental run requests whole days, as in the samples, and drops the records that it has already read.',
   ],

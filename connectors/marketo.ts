@@ -47,7 +47,7 @@ export default defineService({
         ),
         by: option.choice(['createdAt', 'updatedAt'], {
           about:
-            'Whether dates refer to creation or to the last change. `updatedAt` is not available in all subscriptions.',
+            'Whether dates filter by creation or by last change. `updatedAt` is not available in all subscriptions.',
           default: 'createdAt',
         }),
       },
@@ -92,12 +92,12 @@ export default defineService({
       },
     },
     activities: {
-      about: 'Activities of leads: visits, opened emails, submitted forms.',
+      about: 'Lead activities: visits, opened emails, submitted forms.',
       options: {
         activity_types: option.list<number>(
           { type: 'integer' },
           {
-            about: 'Numbers of at most ten activity types; the stream `activity_types` lists them.',
+            about: 'Numeric IDs of at most ten activity types; the `activity_types` stream lists them.',
             required: true,
             example: [1, 6, 10],
           },
@@ -134,7 +134,7 @@ export default defineService({
       },
     },
     programs: {
-      about: 'Programs with their channel and status.',
+      about: 'Programs with their channels and statuses.',
       request: {
         path: '/rest/asset/{{ api_version }}/programs.json',
         query: {
@@ -163,7 +163,7 @@ export default defineService({
       },
     },
     activity_types: {
-      about: 'The activity types and their numbers.',
+      about: 'The activity types and their IDs.',
       request: { path: '/rest/{{ api_version }}/activities/types.json' },
       records: 'result',
       columns: { id: 'integer', name: 'text', description: 'text' },
@@ -180,8 +180,8 @@ export default defineService({
     {
       body: { 'errors.*.code': '1035' },
       verdict: 'config',
-      say: 'does not export by the last change for this subscription',
-      next: 'set `by: createdAt`, or ask the vendor to switch it on',
+      say: 'does not support exports by last change in this subscription',
+      next: 'set `by: createdAt`, or ask the vendor to enable such exports',
     },
     { body: { 'errors.*.code': /^(?:610|7\d\d|1\d\d\d)$/ }, verdict: 'config' },
     { body: { success: false }, verdict: 'fail' },
@@ -193,7 +193,7 @@ export default defineService({
       `connected to Marketo; login accepted; leads have ${(answer as { result?: unknown[] }).result?.length ?? 0} fields`,
   },
   limits: [
-    'Confirmed by the vendor’s documentation: addresses, paging tokens, export states, 31 days per export, two exports at a time and ten in the queue, and 100 calls in 20 seconds. 500 MB of exports and 50,000 calls are allowed per day; both are counted until midnight Central time.',
+    'Confirmed by the vendor’s documentation: URLs, paging tokens, export states, 31 days per export, two exports at a time and ten in the queue, and 100 calls in 20 seconds. 500 MB of exports and 50,000 calls are allowed per day; both are counted until midnight Central time.',
     'Not confirmed: that one call allows at most ten activity types, and that activities appear within ten minutes.',
     'Deleted leads are not reported.',
     'Even a small export takes a minute or more.',

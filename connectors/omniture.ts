@@ -17,7 +17,7 @@ const suite = {
 };
 
 const dimension = {
-  about: 'Dimension of the report. Default in the stream `report`: days.',
+  about: 'The report’s dimension. Default in the `report` stream: days.',
   example: 'variables/page',
 };
 
@@ -25,14 +25,14 @@ const shared = {
   metrics: option.list<string>(
     { type: 'string' },
     {
-      about: 'The metrics of the report.',
+      about: 'The report’s metrics.',
       default: ['metrics/visits', 'metrics/pageviews'],
       example: ['metrics/visits', 'metrics/revenue'],
     },
   ),
   segments: option.list<string>(
     { type: 'string' },
-    { about: 'IDs of segments, combined with AND; the stream `segments` lists them.', example: ['s300_abc'] },
+    { about: 'IDs of segments, combined with AND; the `segments` stream lists them.', example: ['s300_abc'] },
   ),
 };
 
@@ -88,7 +88,7 @@ export default defineService({
   headers: { accept: 'application/json' },
   streams: {
     report: {
-      about: 'Metrics by one dimension over the whole period.',
+      about: 'Metrics by one dimension, for the whole period.',
       options: { ...suite, dimension: option.text(dimension), ...shared },
       window: { start: '28d', end: 'outside', look_back: '2d' },
       ...figures,
@@ -139,25 +139,25 @@ export default defineService({
       body: { 'columns.columnErrors.*.errorCode': true },
       verdict: 'config',
       say: 'did not return one of the metrics',
-      next: 'check `metrics`; the stream `components` lists them',
+      next: 'check `metrics`; the `components` stream lists them',
     },
     { status: 429, verdict: 'wait', wait: '6s' },
     {
       status: 400,
       verdict: 'config',
-      next: 'check `rsid`, `dimension`, `metrics` and `segments`; the stream `components` lists them',
+      next: 'check `rsid`, `dimension`, `metrics` and `segments`; the `components` stream lists them',
     },
     {
       status: 403,
       verdict: 'permission',
-      next: 'check `company`, and give the app a product profile of Adobe Analytics',
+      next: 'check `company`, and give the app an Adobe Analytics product profile',
     },
   ],
   budget: { rates: [{ requests: 12, within: '6s' }] },
   check: { request: { path: '/discovery/me' }, say: ({ answer, company }) => foundIn(answer as Discovered, company) },
   limits: [
-    'Confirmed by the vendor’s documentation: addresses, the format of requests and reports, paging, 12 requests in 6 seconds per user and the 429 that follows, that a request may take a minute, and commas between the scopes of a server-to-server app.',
-    'Not confirmed: that refresh tokens of people rotate, and how a refused metric is reported in a successful response.',
+    'Confirmed by the vendor’s documentation: URLs, the format of requests and reports, paging, the limit of 12 requests in 6 seconds per user and the 429 response above it, that a request may take a minute, and commas between a server-to-server app’s scopes.',
+    'Not confirmed: that users’ refresh tokens rotate, and how a successful response reports a refused metric.',
     'Adobe’s Developer Console shows which scopes an app requires; set unusual ones in the login’s `scopes`.',
     'A report is split by one dimension; `daily` adds the day, at the cost of one request per day.',
     "Days are in the report suite's time zone: set the same time zone for the job.",
@@ -240,13 +240,13 @@ interface Discovered {
 /** Lists the companies that the login may use. */
 function foundIn({ imsOrgs = [] }: Discovered, wanted: unknown): string {
   const companies = imsOrgs.flatMap(({ companies: own = [] }) => own.map(({ globalCompanyId: id }) => id));
-  if (companies.includes(String(wanted))) return `logged in, with the companies ${companies.join(', ')}`;
+  if (companies.includes(String(wanted))) return `logged in with access to ${companies.join(', ')}`;
   throw new Problem({
     code: 'ADOBE_NO_COMPANY',
     family: 'config',
-    message: 'the login has no access to this company of Adobe Analytics',
+    message: 'the login has no access to this Adobe Analytics company',
     seen: String(wanted),
     allowed: companies.join(', ') || 'none',
-    next: 'fix `company`, or give the app a product profile of Adobe Analytics',
+    next: 'fix `company`, or give the app an Adobe Analytics product profile',
   });
 }

@@ -81,7 +81,7 @@ export default defineService({
       paging: { by: 'link', at: 'nextRecordsUrl', last: 'done', total: 'totalSize' },
     },
     bulk: {
-      ...objectStream('The same, read by a bulk job: for millions of records and for objects with hundreds of fields.'),
+      ...objectStream('The same records, read by a bulk job: for millions of records or objects with hundreds of fields.'),
       job: {
         create: {
           path: '/jobs/query',
@@ -116,7 +116,7 @@ export default defineService({
       ],
     },
     query: {
-      about: 'The result of a SOQL query: joined objects, sums and counts.',
+      about: 'The result of a SOQL query, which can join objects and compute sums and counts.',
       options: {
         soql: option.text({
           about: 'The query. Fields of joined objects become columns such as `Account.Name`.',
@@ -143,7 +143,7 @@ export default defineService({
       status: [400, 404],
       body: { '*.errorCode': ['INVALID_FIELD', 'INVALID_TYPE', 'MALFORMED_QUERY', 'NOT_FOUND'] },
       verdict: 'config',
-      next: 'check `object`, `columns`, `where` and `soql`; the stream `objects` lists all objects',
+      next: 'check `object`, `columns`, `where` and `soql`; the `objects` stream lists all objects',
     },
     {
       body: { '*.errorCode': 'INVALID_QUERY_LOCATOR' },
@@ -166,15 +166,15 @@ export default defineService({
   ],
   check: {
     request: { path: '/limits' },
-    say: 'logged in; {{ answer.DailyApiRequests.Remaining }} of {{ answer.DailyApiRequests.Max }} requests a day are left',
+    say: 'logged in; {{ answer.DailyApiRequests.Remaining }} of {{ answer.DailyApiRequests.Max }} daily requests are left',
   },
   limits: [
-    'The limit counts all of the organization’s requests over 24 hours; when it is used up, the run fails, and a later run continues.',
+    'The limit counts all of the organization’s requests over 24 hours; when it is used up, the run fails and a later run continues.',
     'A query returns the data as of its start. An incremental run also rereads changes from the ten minutes before the last run, because long transactions become visible late.',
-    'Deleted records are only included with `deleted: true`, marked by `IsDeleted`. Addresses and locations are split into their parts; files are not read.',
+    'Deleted records are included only with `deleted: true` and are marked by `IsDeleted`. Addresses and locations are split into their parts; files are not read.',
     'For objects without `SystemModstamp`, set `changed_field` to another field to resume by, such as LastModifiedDate, CreatedDate or LoginTime.',
     'Refresh Token Rotation is supported; since 2026, apps used in more than two production orgs require it. Do not use the same login in another program, and run at least every 30 days.',
-    'Not confirmed by the vendor’s documentation: whether a signed assertion can request scopes, that a running query does not see later changes, and the maximum length of a URL.',
+    'Not confirmed by the vendor’s documentation: whether a signed assertion can request scopes, that a running query does not see later changes, and the maximum URL length.',
   ],
   example: `sources:
   crm:
@@ -258,7 +258,7 @@ function nestedCut({ totalSize }: Fields): Problem {
     code: 'SALESFORCE_NESTED_CUT',
     family: 'config',
     message: 'Salesforce returned only the first records of a nested list',
-    seen: `a list of ${String(totalSize)} records`,
+    seen: `a nested list of ${String(totalSize)} records`,
     next: 'read the nested object in a separate job, or narrow the inner query in `soql`',
   });
 }

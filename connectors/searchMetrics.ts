@@ -1,11 +1,11 @@
 import { defineRetiredService } from '#sdk';
 
-/** Discontinued: only the name is kept. The acquisition by Conductor in 2023 is general knowledge; the vendor published no date. */
+/** Discontinued: only the name is kept. The acquisition by Conductor in 2023 is general knowledge; the vendor did not publish a date. */
 export default defineRetiredService({
   id: 'searchMetrics',
   title: 'Searchmetrics',
   summary: 'Read how well websites rank in search engines.',
-  gone: 'Conductor acquired the company in 2023, and the API at api.searchmetrics.com is no longer available; the vendor published no date.',
+  gone: 'Conductor acquired the company in 2023, and the API at api.searchmetrics.com is no longer available; the vendor did not publish a date.',
   instead:
-    'The alternative is the API of Conductor, which has other reports and signed requests: this connector cannot read it.',
+    'The alternative is Conductor’s API, which has different reports and requires signed requests: this connector cannot read it.',
 });

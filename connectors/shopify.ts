@@ -85,7 +85,7 @@ export default defineService({
   streams: {
     orders: {
       ...connection('orders', { fields: orderFields, sort: 'UPDATED_AT' }),
-      about: 'Orders with their totals, by time of change.',
+      about: 'Orders with their totals, by time of last change.',
       incremental: changed,
       columns: orderColumns,
     },
@@ -184,7 +184,7 @@ export default defineService({
           'legacyResourceId sku title price inventoryQuantity updatedAt product { legacyResourceId title vendor productType status }',
         sort: 'ID',
       }),
-      about: 'The variants of all products with price and stock.',
+      about: 'The variants of all products, with price and stock.',
       columns: {
         id: { type: 'integer', at: 'legacyResourceId' },
         sku: 'text',
@@ -202,7 +202,7 @@ export default defineService({
   },
   errors: [
     { status: 404, verdict: 'config', say: 'has no such shop or version', next: 'check `shop` and `api_version`' },
-    { status: 402, verdict: 'permission', say: 'has frozen this shop until it is paid for' },
+    { status: 402, verdict: 'permission', say: 'has frozen this shop because of unpaid bills' },
     // GraphQL returns all of these with status 200.
     { body: { 'errors.*.extensions.code': 'THROTTLED' }, verdict: 'wait', wait: '1s' },
     { body: { 'errors.*.extensions.code': 'INTERNAL_SERVER_ERROR' }, verdict: 'wait' },
@@ -214,7 +214,7 @@ export default defineService({
     {
       body: { 'errors.*.extensions.code': 'MAX_COST_EXCEEDED' },
       verdict: 'config',
-      say: 'does not allow requests with such a high cost',
+      say: 'does not allow such a costly request',
       next: 'lower `page_size`',
     },
     { body: { 'errors.*.message': true }, verdict: 'config', next: 'check `filter` and `api_version`' },
@@ -233,7 +233,7 @@ export default defineService({
   },
   limits: [
     'Amounts are in the shop’s currency. Order line amounts exclude or include taxes, depending on the shop’s settings.',
-    'Without the scope read_all_orders, a shop returns only the orders of the last 60 days.',
+    'Without the read_all_orders scope, a shop returns only the orders of the last 60 days.',
     'Order lines are read with the older REST API, which new public apps cannot use. Lines that were removed from an order are still included.',
     'Concurrent bulk operations in one shop wait for each other. An incremental run also rereads changes from the ten minutes before the last run.',
     'Not confirmed by the vendor’s documentation: the cost of a request, and whether orders of any status are returned if `filter` does not set one.',

@@ -7,7 +7,7 @@ const since = '{{ since | in: UTC | format: YYYY-MM-DDTHH:mm:ss }}';
 
 const survey = {
   survey: option.text({
-    about: 'IDs (numbers) of the surveys, separated by commas. Default: all surveys of the account.',
+    about: 'Numeric IDs of the surveys, separated by commas. Default: all of the account’s surveys.',
     example: '105723396',
   }),
 };
@@ -50,7 +50,7 @@ const responses = {
 export default defineService({
   id: 'survey_monkey',
   title: 'SurveyMonkey',
-  summary: 'Reads surveys, responses and answers from SurveyMonkey, with the question texts.',
+  summary: 'Reads surveys, responses and answers from SurveyMonkey, with the text of the questions.',
   options: {
     token: option.text({
       about: 'Access token of your own app; replaces `login`.',
@@ -58,7 +58,7 @@ export default defineService({
       example: `\${env:SURVEYMONKEY_TOKEN}`,
     }),
     data_center: option.choice(['us', 'eu', 'ca'], {
-      about: 'Region of the account, for a `token`; a login reports it.',
+      about: 'The account’s region, if you use `token`; with `login`, SurveyMonkey reports it.',
       default: 'us',
     }),
   },
@@ -80,7 +80,7 @@ export default defineService({
   ],
   streams: {
     surveys: {
-      about: 'The surveys, with their number of responses.',
+      about: 'The surveys with their numbers of responses.',
       request: {
         path: '/surveys',
         query: {
@@ -125,7 +125,7 @@ export default defineService({
       },
     },
     answers: {
-      about: 'One row for each answer, with the texts of the question and the choice.',
+      about: 'One row for each answer, with the text of the question and of the choice.',
       ...responses,
       partitions: {
         survey: surveys,
@@ -173,13 +173,13 @@ export default defineService({
       status: 404,
       verdict: 'config',
       say: 'has no such survey',
-      next: 'check `survey`; the stream `surveys` lists them',
+      next: 'check `survey`; the `surveys` stream lists them',
     },
     {
       status: 413,
       verdict: 'config',
       say: 'does not return surveys with more than 1,000 questions',
-      next: 'set `survey` to the other surveys, or read the stream `responses`',
+      next: 'set `survey` to the other surveys, or read the `responses` stream',
     },
   ],
   budget: {
@@ -194,9 +194,9 @@ export default defineService({
   },
   check: { request: { path: '/users/me' }, say: 'logged in as {{ answer.username }}' },
   limits: [
-    'Confirmed by the vendor’s documentation: addresses, paging, sorting by time of change, the host in the token response, and 120 calls per minute and 500 per day for apps that are not public. A call returns 100 responses, so large surveys use many calls.',
+    'Confirmed by the vendor’s documentation: URLs, paging, sorting by time of change, the host in the token response, and 120 calls per minute and 500 per day for apps that are not public. A call returns 100 responses, so large surveys use many calls.',
     'Not confirmed: that changes appear within five minutes.',
-    'A survey with more than 1,000 questions has no `answers`: the vendor refuses its design.',
+    'A survey with more than 1,000 questions has no `answers`: SurveyMonkey does not return its design.',
     'Deleted responses are not reported, but a run without `incremental` no longer includes them.',
   ],
   example: `sources:

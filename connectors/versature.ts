@@ -41,7 +41,7 @@ export default defineService({
   headers: { accept: 'application/vnd.integrate.v{{ api_version }}+json' },
   streams: {
     calls: {
-      about: 'Calls of all users: parties, time and duration.',
+      about: 'All users’ calls: parties, time and duration.',
       window: { step: '7d', start: '7d', end: 'outside', look_back: '1d' },
       request: { path: '/cdrs/users/', query: { ...span, page_size: 1000, cursor: '{{ page.token }}' } },
       records: 'result',
@@ -70,7 +70,7 @@ export default defineService({
       columns: 'discovered',
     },
     queue_splits: {
-      about: 'The calls of a queue by hour, day or month.',
+      about: 'A queue’s calls by hour, day or month.',
       options: {
         queue: option.text({ about: 'Numbers of the queues, separated by commas.', required: true, example: '8001' }),
         period: option.choice(['hour', 'day', 'month'], { about: 'Length of each period.', default: 'day' }),
@@ -99,10 +99,10 @@ export default defineService({
   ],
   check: { request: { path: '/call_queues/' }, say: 'connected to net2phone; login accepted' },
   limits: [
-    'Confirmed by the vendor’s documentation and client: addresses, login, the version in the Accept header, that 204 means no data, and that a 429 doesn’t say how long to wait.',
+    'Confirmed by the vendor’s documentation and client: URLs, login, the version in the Accept header, that 204 means no data, and that a 429 doesn’t say how long to wait.',
     'Not confirmed, because there is no public documentation: the consent page (`grant: authorization_code`), and the format of responses. Calls are read in the format of 2026 (`result`, `cursor`, `more`); the columns of the other streams are the fields of the records, in a list or in `result`. Times without a zone are read as UTC.',
     'The default is version 1.10.0, which is in use; the vendor’s own client requests 1.7.0, which you can set with `api_version`.',
-    'If this list is empty although the company had calls, the vendor must enable it for the app.',
+    'If `calls` returns nothing although the company had calls, ask the vendor to enable it for the app.',
     'A transferred call has one row per leg, all with the same `call_id`.',
     'The request limits are not published. net2phone’s newer API, which uses keys, is not supported.',
   ],

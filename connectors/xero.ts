@@ -67,12 +67,12 @@ function monthly(about: string, path: string, query: Readonly<Record<string, str
 export default defineService({
   id: 'xero',
   title: 'Xero',
-  summary: 'Reads invoices, bank transactions, profit and loss, and balance sheets of Xero.',
+  summary: 'Reads invoices, bank transactions, profit and loss reports, and balance sheets from Xero.',
   options: {
     organisations: option.list<string>(
       { type: 'string' },
       {
-        about: 'Names or IDs of the organizations to read. Default: all organizations of the login.',
+        about: 'Names or IDs of the organizations to read. Default: all organizations that the login may access.',
         example: ['Demo Company'],
       },
     ),
@@ -182,7 +182,7 @@ export default defineService({
     {
       status: 403,
       verdict: 'permission',
-      next: 'connect the organisation with the app again: sluice login',
+      next: 'connect the organization to the app again: sluice login',
     },
     { status: 400, verdict: 'config', next: 'check `where`' },
   ],
@@ -199,12 +199,12 @@ export default defineService({
         .join(', ')}`,
   },
   limits: [
-    'Confirmed by the vendor’s documentation: addresses, scopes, paging, If-Modified-Since, and 60 calls per minute and 5,000 per day for each organization. Sluice’s rate limit counts all organizations of a source together.',
+    'Confirmed by the vendor’s documentation: URLs, scopes, paging, If-Modified-Since, and 60 calls per minute and 5,000 per day for each organization. Sluice applies these limits to all of a source’s organizations together.',
     'Not confirmed: that 401 with AuthorizationUnsuccessful means a missing scope, that the first figure of a balance sheet is that of the requested day, and that a custom connection (`grant: client_credentials`) lists its organization like other logins.',
-    'Apps made before 2 March 2026 may need `scopes` with the older, wider names (accounting.transactions.read, accounting.reports.read).',
+    'Apps created before 2 March 2026 may need `scopes` with the older, wider names (accounting.transactions.read, accounting.reports.read).',
     'Each refresh invalidates the previous refresh token, and the login expires after 60 days without a run.',
     'If an organization is connected later, an incremental run reads only its changes since the last run; a run without `incremental` reads everything.',
-    'A month’s figures are those currently in the books: entries may still be backdated.',
+    'A month’s figures are those currently in the books and can still change through backdated entries.',
   ],
   example: `sources:
   books:
@@ -258,7 +258,7 @@ function notConnected(seen: string, all: readonly Connection[]): Problem {
     message: 'the login has no access to an organization with this name or ID',
     seen,
     allowed: all.map(nameOf).join(', '),
-    next: 'fix `organisations`, or connect it: sluice login',
+    next: 'fix `organisations`, or connect the organization: sluice login',
   });
 }
 

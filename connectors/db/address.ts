@@ -101,20 +101,20 @@ function urlFaults({ url, driver, ...source }: SourceValues): Fault[] {
     return [
       {
         option: 'url',
-        message: 'must be a full url that starts with postgres://, mysql://, mariadb:// or sqlserver://',
+        message: 'must be a full URL that starts with postgres://, mysql://, mariadb:// or sqlserver://',
       },
     ];
   }
   const twice = beside.filter((name) => source[name] !== undefined);
   return [
-    ...twice.map((option) => ({ option, message: 'is also in the url; remove one of the two' })),
+    ...twice.map((option) => ({ option, message: 'is also in the URL; remove one of the two' })),
     ...(driver !== undefined && driver !== meant && !(isMysql(driver) && isMysql(meant))
-      ? [{ option: 'driver', message: `is ${driver}, but the url is for ${meant}` }]
+      ? [{ option: 'driver', message: `is ${driver}, but the URL is for ${meant}` }]
       : []),
     ...(parsed.search === ''
       ? []
-      : [{ option: 'url', message: 'may not carry ?settings; write tls and timeouts as options' }]),
-    ...(canDecode(parsed) ? [] : [{ option: 'url', message: 'has a % that is not an escape; write % as %25' }]),
+      : [{ option: 'url', message: 'must not have ?parameters; set tls and timeouts as options' }]),
+    ...(canDecode(parsed) ? [] : [{ option: 'url', message: 'has a % that does not start an escape sequence; write % as %25' }]),
   ];
 }
 
@@ -147,7 +147,7 @@ function serverFaults(source: SourceValues, driver: DriverName | undefined): Fau
   const nowhere = driver === undefined && source.url === undefined;
   const hasNoUser = driver !== undefined && addressOfUser(source) === undefined;
   return [
-    ...(nowhere ? [{ option: 'driver', message: 'is missing: set driver, or a url with a scheme' }] : []),
+    ...(nowhere ? [{ option: 'driver', message: 'is missing; set driver, or a url with a scheme' }] : []),
     ...(source.file === undefined ? [] : [{ option: 'file', message: 'is only for SQLite' }]),
     ...(hasNoUser
       ? [
@@ -165,20 +165,20 @@ function queryFaults(
 ): Fault[] {
   const alone = 'requires cursor; set cursor to a column';
   return [
-    ...(sql.trim() === '' ? [{ option: 'sql', message: 'is empty; write the statement that returns the rows' }] : []),
-    ...(cursor === '' ? [{ option: 'cursor', message: 'is empty; name a column of the result' }] : []),
+    ...(sql.trim() === '' ? [{ option: 'sql', message: 'is empty; set it to the statement that returns the rows' }] : []),
+    ...(cursor === '' ? [{ option: 'cursor', message: 'is empty; set it to a column of the result' }] : []),
     ...(cursor === undefined && lag !== undefined ? [{ option: 'lag', message: alone }] : []),
     ...(cursor === undefined && nulls !== 'refuse' ? [{ option: 'null_cursors', message: alone }] : []),
     ...(cursor !== undefined && chunks !== undefined
       ? [
           {
             option: 'chunks',
-            message: 'reads all rows, and cursor only new ones; remove one of the two',
+            message: 'reads all rows, but cursor reads only new ones; remove one of the two',
           },
         ]
       : []),
     ...(chunks !== undefined && driver === 'sqlite'
-      ? [{ option: 'chunks', message: 'do not apply to SQLite, which has no connection; remove them' }]
+      ? [{ option: 'chunks', message: 'does not apply to SQLite, which has no connection; remove it' }]
       : []),
   ];
 }
@@ -194,11 +194,11 @@ function sshFaults(source: SourceValues, driver: DriverName | undefined): Fault[
   const isKeyless = ssh.password === undefined && ssh.private_key_file === undefined;
   const isSocket = driver !== undefined && canDecodeUrl(source) && addressOf(source).host.startsWith('/');
   return [
-    ...(isKeyless ? [{ option: 'ssh', message: 'needs private_key_file, or password' }] : []),
+    ...(isKeyless ? [{ option: 'ssh', message: 'requires private_key_file or password' }] : []),
     ...(ssh.passphrase !== undefined && ssh.private_key_file === undefined
       ? [{ option: 'ssh', message: 'has a passphrase, but no private_key_file' }]
       : []),
-    ...(isSocket ? [{ option: 'ssh', message: 'tunnels to hosts and ports, not to a Unix socket' }] : []),
+    ...(isSocket ? [{ option: 'ssh', message: 'can tunnel to a host and port, but not to a Unix socket' }] : []),
   ];
 }
 
@@ -210,7 +210,7 @@ function canDecodeUrl({ url }: SourceValues): boolean {
 function tlsFaults(tls: DbTlsOptions): Fault[] {
   const files = [tls.ca_file, tls.cert_file, tls.key_file, tls.servername].some((given) => given !== undefined);
   return [
-    ...(tls.mode === 'off' && files ? [{ option: 'tls', message: 'is off, but has files; set mode to verify' }] : []),
+    ...(tls.mode === 'off' && files ? [{ option: 'tls', message: 'is off, but certificate options are set; set mode to verify' }] : []),
     ...tlsFileFaults(tls).map((message) => ({ option: 'tls', message })),
   ];
 }
@@ -235,8 +235,8 @@ function badFile(_option: string, path: string, cause: unknown): Problem {
   return new Problem({
     code: 'DB_TLS_FILE',
     family: 'config',
-    message: `a file of the tls options cannot be read: ${path}`,
-    next: 'fix the path or permissions of the file',
+    message: `cannot read a file of the tls options: ${path}`,
+    next: "fix the path or the file's permissions",
     cause,
   });
 }

@@ -1,6 +1,6 @@
 import { Problem, seenIn } from '#sdk';
 
-const next = 'check that host and port are those of such a database; if so, check its log';
+const next = 'check that host and port belong to a database of this kind; if they do, check its log';
 
 /** The server violated the protocol. */
 export function brokenProtocol(what: string, seen?: string): Problem {
@@ -10,7 +10,7 @@ export function brokenProtocol(what: string, seen?: string): Problem {
 
 /** The server sent a row whose length does not match its cells. */
 export function otherColumns(): Problem {
-  return brokenProtocol('a row with a different number of columns than announced');
+  return brokenProtocol('a row with more or fewer columns than announced');
 }
 
 /** The driver failed to parse the server's bytes. */

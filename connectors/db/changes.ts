@@ -50,7 +50,7 @@ interface Reading {
 }
 
 const mendNulls =
-  'fill it in the query (coalesce(updated_at, created_at) as updated_at), or set null_cursors: leave_out';
+  'replace nulls in the query (coalesce(updated_at, created_at) as updated_at), or set null_cursors: leave_out';
 
 async function* freshRows(batches: AsyncIterable<Batch>, reading: Reading): AsyncGenerator<Batch, void, void> {
   const { columns, at, edge, counted } = reading;
@@ -72,7 +72,7 @@ function refuseOtherType({ name, type }: Column, before: Watermark | undefined):
   throw new Problem({
     code: 'DB_CURSOR_TYPE',
     family: 'job',
-    message: `column ${JSON.stringify(name)} was ${before.value.type} in the last run of this job, and is ${type} now`,
+    message: `the type of column ${JSON.stringify(name)} has changed since the last run: it was ${before.value.type} and is now ${type}`,
     where: { column: name },
     seen: type,
     allowed: before.value.type,

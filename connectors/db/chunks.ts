@@ -142,7 +142,7 @@ class Chunks {
       code: 'DB_ROW_GONE',
       message: 'the last row of a chunk was deleted before the next chunk was read',
       seen: `${this.#given.query.chunks.column}: ${cutText(text, 80)}`,
-      next: 'if rows are deleted during the read, omit chunks: then all rows are from one snapshot',
+      next: 'if rows are deleted during the read, remove chunks: all rows then come from one snapshot',
       incomplete: true,
     });
   }
@@ -177,7 +177,7 @@ function columnsChanged(): Problem {
   return new Problem({
     code: 'DB_COLUMNS_CHANGED',
     family: 'try_later',
-    message: 'the columns of the result have changed between two chunks',
+    message: 'the columns of the result changed between two chunks',
     next: 'run the job again: the next run reads all rows with the new columns',
   });
 }
@@ -188,10 +188,10 @@ function rowsGone(column: string, { text }: CursorBound): Problem {
     code: 'DB_ROWS_GONE',
     family: 'try_later',
     message:
-      'rows disappeared between two chunks: the last row that was read no longer exists, nor does any row after it',
+      'rows disappeared between two chunks: neither the last row read nor any row after it still exists',
     where: { column },
     seen: cutText(text, 80),
-    next: 'run the job again; check whether the table was emptied, or whether another server with fewer rows responds',
+    next: 'run the job again; check whether the table was emptied or a different server with fewer rows responded',
   });
 }
 
@@ -199,7 +199,7 @@ function noOrder(column: string, type: string): Problem {
   return new Problem({
     code: 'DB_CHUNK_TYPE',
     family: 'job',
-    message: `column ${JSON.stringify(column)} cannot be used for chunks: it is ${type}`,
+    message: `column ${JSON.stringify(column)} cannot be used for chunks: its type is ${type}`,
     where: { column },
     allowed: types.join(', '),
     next: 'use the primary key',

@@ -11,8 +11,8 @@ const shapes: Readonly<Partial<Record<ColumnType, RegExp>>> = {
 };
 
 const instead: Readonly<Partial<Record<ColumnType, string>>> = {
-  float: 'a float has no exact neighbours; cast it in the query: cast(… as decimal(20, 6))',
-  uuid: 'a uuid is not ordered by time; use an increasing column, or cast a UUIDv7 to text',
+  float: 'cast the column in the query, because floats cannot be compared exactly: cast(… as decimal(20, 6))',
+  uuid: 'use an increasing column, because UUIDs are not ordered by time; or cast a UUIDv7 to text',
 };
 
 /** Refuses columns that cannot be a cursor. */
@@ -21,7 +21,7 @@ export function refuseCursorType(column: string, type: ColumnType): void {
   throw new Problem({
     code: 'DB_CURSOR_TYPE',
     family: 'job',
-    message: `column ${JSON.stringify(column)} cannot be a cursor: it is ${type}`,
+    message: `column ${JSON.stringify(column)} cannot be a cursor: its type is ${type}`,
     where: { column },
     seen: type,
     allowed: Object.keys(shapes).join(', '),
@@ -38,7 +38,7 @@ export function refuseCursorValue(column: string, { type, text }: CursorBound): 
     message: `the highest value of column ${JSON.stringify(column)} cannot be a watermark`,
     where: { column },
     seen: cutText(text, 80),
-    next: 'exclude such rows in the query: … where that_column < …',
+    next: 'exclude rows with such values in the query: … where that_column < …',
   });
 }
 
@@ -119,7 +119,7 @@ function noLag(column: string, type: ColumnType, lag: Lag): Problem {
   return new Problem({
     code: 'DB_CURSOR_LAG',
     family: 'job',
-    message: `a lag of ${lag} cannot be subtracted from column ${JSON.stringify(column)}: it is ${type}`,
+    message: `a lag of ${lag} cannot be subtracted from column ${JSON.stringify(column)}: its type is ${type}`,
     where: { column },
     seen: `lag: ${lag}`,
     allowed,
@@ -131,14 +131,14 @@ function lagFor(type: ColumnType, lag: Lag): { allowed: string; next: string } {
   if (type === 'text') {
     return {
       allowed: 'no lag',
-      next: 'remove lag; or, if rows are committed late, use a cursor column of numbers or times',
+      next: 'remove lag; or, if rows are committed late, use a numeric or time column as the cursor',
     };
   }
   if (type === 'integer' || type === 'decimal') {
     return {
       allowed: 'a number such as 1000',
-      next: 'set lag to a number, such as "lag: 1000"; or use a cursor column of times',
+      next: 'set lag to a number, such as "lag: 1000"; or use a time column as the cursor',
     };
   }
-  return { allowed: '30s, 10m, 2h, 1d', next: `write a duration, for example lag: ${lag}s for seconds` };
+  return { allowed: '30s, 10m, 2h, 1d', next: `write lag with a unit, for example lag: ${lag}s for seconds` };
 }

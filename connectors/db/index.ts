@@ -26,7 +26,7 @@ async function driverFor(given: SourceValues): Promise<Driver> {
     family: 'config',
     message: 'unknown kind of database: neither driver nor url is set',
     allowed: Object.keys(byName).join(', '),
-    next: 'set the option driver',
+    next: 'set the driver option',
   });
 }
 

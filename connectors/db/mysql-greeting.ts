@@ -18,7 +18,7 @@ export function checkGreeting(stream: Duplex): void {
     head = Buffer.concat([head, bytes.subarray(0, 100)]);
     if (head.length < headBytes) return;
     stream.off('data', look);
-    if (!firstBytes.has(head[headBytes - 1])) throw brokenProtocol('no greeting of MySQL or MariaDB', textOf(head));
+    if (!firstBytes.has(head[headBytes - 1])) throw brokenProtocol('no MySQL or MariaDB greeting', textOf(head));
   };
   stream.prependListener('data', look);
 }

@@ -33,14 +33,14 @@ const rules: readonly ErrorNumbers[] = [
     errors: [1130],
     family: 'config',
     code: 'DB_HOST_REFUSED',
-    next: 'create an account of this user for the address that the server names, or for %',
+    next: 'create an account for this user and the address that the server reports, or for any address (%)',
   },
   {
     // This host has caused too many broken handshakes; a retry does not help.
     errors: [1129],
     family: 'job',
     code: 'DB_HOST_BLOCKED',
-    next: 'run flush hosts on the server (mariadb-admin flush-hosts), and raise its max_connect_errors',
+    next: 'unblock this host on the server (mariadb-admin flush-hosts) and raise max_connect_errors',
   },
   {
     errors: [1792, 1836, 1290],
@@ -52,13 +52,13 @@ const rules: readonly ErrorNumbers[] = [
     errors: [1210, 1243, 1390],
     family: 'job',
     code: 'DB_QUERY_FAILED',
-    next: 'set one parameter for each ? of the query',
+    next: 'set one parameter for each ? in the query',
   },
   {
     errors: [1317, 1969, 3024, 1028],
     family: 'job',
     code: 'DB_STATEMENT_CANCELLED',
-    next: 'make the query faster, or raise statement_timeout_seconds of the source or the limit that the server sets for this user',
+    next: "make the query faster, or raise the source's statement_timeout_seconds or the server's limit for this user",
   },
   {
     // Transient: too many connections, shutdown, out of memory or disk, lock wait, deadlock, killed, changes after the
@@ -124,7 +124,7 @@ function pluginRefused(cause: unknown, { place, hasTls }: Circumstances): Proble
     family: 'config',
     message: `the database at ${place} requires the authentication plugin ${plugin}, which Sluice does not support`,
     allowed: 'mysql_native_password, caching_sha2_password, sha256_password, mysql_clear_password',
-    next: 'alter user … identified via mysql_native_password (MariaDB), identified with caching_sha2_password (MySQL)',
+    next: 'run alter user … identified via mysql_native_password (MariaDB) or … identified with caching_sha2_password (MySQL)',
     cause,
   });
 }

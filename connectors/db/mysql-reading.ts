@@ -34,9 +34,9 @@ function refused(sql: string, because: string): Problem {
   return new Problem({
     code: 'DB_WRITE_REFUSED',
     family: 'job',
-    message: `the statement is not run: ${because}`,
+    message: `statement refused: ${because}`,
     seen: cutText(sql, 80),
     allowed: `one statement that begins with ${reading.join(', ')}`,
-    next: 'use a query; turn the procedure into a query or a view',
+    next: 'use a query; turn a procedure into a query or a view',
   });
 }

@@ -70,7 +70,7 @@ function keepFromConsole(connection: Connection, log: ConnectorLog): void {
       refuseOddLengths(packet);
       const { sequenceId: expected } = handling;
       if (handling._command && packet.sequenceId !== expected) {
-        if (!isTold) log.warn('the server sends packets out of order', { expected, seen: packet.sequenceId });
+        if (!isTold) log.warn('the server sent packets out of order', { expected, seen: packet.sequenceId });
         isTold = true;
         handling.sequenceId = packet.sequenceId;
       }

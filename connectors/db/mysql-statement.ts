@@ -77,8 +77,8 @@ function otherCount(wanted: number, given: number): Problem {
   return new Problem({
     code: 'DB_QUERY_FAILED',
     family: 'job',
-    message: `wrong number of parameters: the query has ${wanted}, the option parameters has ${given}`,
-    next: 'set one parameter for each ? of the query',
+    message: `wrong number of parameters: the query has ${wanted}, but the parameters option has ${given}`,
+    next: 'set one parameter for each ? in the query',
   });
 }
 
@@ -86,7 +86,7 @@ function notFound(): Problem {
   return new Problem({
     code: 'DB_QUERY_FAILED',
     family: 'job',
-    message: 'ambiguous placeholders: the server finds another ? in the query than Sluice does',
-    next: 'remove question marks from comments, quoted names and texts of the query, or write the values into it',
+    message: 'ambiguous placeholders: the server and Sluice find different placeholders (?) in the query',
+    next: "remove question marks from the query's comments, quoted names and strings, or write the values into the query",
   });
 }

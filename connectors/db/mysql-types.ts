@@ -50,7 +50,7 @@ function noSuchDate(seen: string): Problem {
     family: 'row',
     message: 'the database has an invalid date',
     seen,
-    next: 'set zero_dates: null on the source, or convert it to text in the query: cast(… as char)',
+    next: 'set zero_dates: null on the source, or convert the column to text in the query: cast(… as char)',
   });
 }
 

@@ -47,9 +47,9 @@ export function tlsRefused({ place, seen, cause }: Seen): Problem {
   return new Problem({
     code: 'DB_TLS_REFUSED',
     family: 'config',
-    message: `no trusted TLS connection to ${place}`,
+    message: `cannot establish a trusted TLS connection to ${place}`,
     seen,
-    next: 'fix the tls options: ca_file names the authority, servername the name in the certificate',
+    next: 'fix the tls options: ca_file is the CA certificate, servername the name in the server certificate',
     cause,
   });
 }
@@ -73,7 +73,7 @@ export function connectionLost(place: string, cause: unknown): Problem {
     family: 'try_later',
     message: `the connection to ${place} was lost before the result was complete${because}`,
     seen: message,
-    next: "if this persists, check the server's log, and proxies or firewalls that close connections",
+    next: "if this persists, check the server's log and any proxies or firewalls that may close connections",
     cause,
   });
 }

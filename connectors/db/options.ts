@@ -38,20 +38,20 @@ const sshSchema = {
   additionalProperties: false,
   required: ['host', 'user'],
   properties: {
-    host: { type: 'string', minLength: 1, description: 'Name or address of the SSH server.' },
+    host: { type: 'string', minLength: 1, description: 'Host name or address of the SSH server.' },
     port: { type: 'integer', minimum: 1, maximum: 65_535, description: 'Port of the SSH server. Default: 22.' },
     user: { type: 'string', minLength: 1, description: 'User name on the SSH server.' },
-    password: { type: 'string', writeOnly: true, description: 'Password of the user, if it has no key.' },
+    password: { type: 'string', writeOnly: true, description: 'The user’s password, if there is no private key.' },
     private_key_file: { type: 'string', description: 'Private key file.' },
     passphrase: { type: 'string', writeOnly: true, description: 'Passphrase of the private key.' },
     host_key: {
       type: 'string',
       pattern: '^SHA256:[A-Za-z0-9+/]{43}=?$',
-      description: 'Fingerprint of the only trusted host key. Takes precedence over known_hosts_file.',
+      description: 'Fingerprint of the host key to trust. Takes precedence over known_hosts_file.',
     },
     known_hosts_file: {
       type: 'string',
-      description: 'File of trusted host keys. Default: ~/.ssh/known_hosts.',
+      description: 'File with trusted host keys. Default: ~/.ssh/known_hosts.',
     },
   },
 };
@@ -68,7 +68,7 @@ export const source = {
   }),
   host: option.text({
     about:
-      'Name or address of the server; or, starting with a slash, the folder (PostgreSQL) or file (MySQL) of its socket.',
+      'Host name or address of the server; or the path of its socket’s folder (PostgreSQL) or file (MySQL), starting with a slash.',
     example: 'db.example.com',
   }),
   port: option.integer({
@@ -81,7 +81,7 @@ export const source = {
   user: option.text({ about: 'User name; a read-only user is best.', example: 'reader' }),
   password: option.text({ about: 'Password of the user.', example: `\${env:DB_PASSWORD}`, secret: true }),
   file: option.text({
-    about: "File of a SQLite database, relative to the config file's folder.",
+    about: "SQLite database file, relative to the config file's folder.",
     example: 'data/shop.sqlite',
   }),
   tls: option.schema<DbTlsOptions>(tlsSchema, {
@@ -91,7 +91,7 @@ export const source = {
   }),
   ssh: option.schema<SshOptions | undefined>(sshSchema, {
     about:
-      'SSH server to tunnel through; host and port of the database are then resolved by that server. An unknown host key is refused.',
+      'SSH server to tunnel through; that server then resolves the database’s host and port. Unknown host keys are refused.',
     example: { host: 'gate.example.com', user: 'tunnel', private_key_file: 'id_ed25519' },
   }),
   connect_timeout_seconds: option.number({
@@ -111,7 +111,7 @@ export const source = {
   }),
   zero_dates: option.choice(['refuse', 'null'], {
     default: 'refuse',
-    about: 'MySQL and MariaDB: whether an invalid date such as 0000-00-00 is an error or becomes null.',
+    about: 'MySQL and MariaDB: whether an invalid date such as 0000-00-00 fails the run or becomes null.',
   }),
 };
 
@@ -153,7 +153,7 @@ export const query = {
     { type: ['string', 'number', 'boolean', 'null'] },
     {
       about:
-        'Values of the placeholders, in order: $1, $2 … for PostgreSQL, @p1, @p2 … for SQL Server, ? for the others. They are bound, never inserted as SQL.',
+        'Placeholder values, in order: $1, $2 … for PostgreSQL; @p1, @p2 … for SQL Server; ? for the others. They are bound, never inserted into the SQL.',
       example: ['DE'],
     },
   ),
@@ -175,12 +175,12 @@ export const query = {
   }),
   lag: option.schema<string | number | undefined>(lagSchema, {
     about:
-      'cursor: how far before its highest value the next run starts, for rows that are committed late: 30s, 10m, 2h, 1d; a number for a numeric column. Rows that were already read are skipped.',
+      'cursor: how far before the highest value the next run starts, to include rows that are committed late: 30s, 10m, 2h, 1d, or a number for a numeric column. Rows that were already read are skipped.',
     example: '10m',
   }),
   null_cursors: option.choice(['refuse', 'leave_out'], {
     default: 'refuse',
-    about: 'cursor: whether rows without a value in that column are an error or skipped.',
+    about: 'cursor: whether rows without a value in that column fail the run or are skipped.',
   }),
   chunks: option.schema<ChunkOptions | undefined>(chunkSchema, {
     about:

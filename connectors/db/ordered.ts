@@ -7,7 +7,7 @@ export function columnAt(columns: readonly Column[], name: string, option: strin
   throw new Problem({
     code: 'DB_NO_COLUMN',
     family: 'job',
-    message: `no column ${JSON.stringify(name)} in the result; the option ${option} names it`,
+    message: `the result has no column ${JSON.stringify(name)}, which the ${option} option names`,
     where: { column: name },
     allowed: columns.map((column) => column.name).join(', '),
     next: `select it in the query, or fix ${option}`,
@@ -32,7 +32,7 @@ export function nullInOrder(column: string, { row, next }: { row?: number; next:
   return new Problem({
     code: 'DB_NULL_IN_ORDER',
     family: 'job',
-    message: `column ${JSON.stringify(column)} is null in a row, so the position of the row is unknown`,
+    message: `column ${JSON.stringify(column)} is null in a row, so the row's position is unknown`,
     where: { column, row },
     next,
   });

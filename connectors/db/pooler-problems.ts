@@ -30,12 +30,12 @@ const pgbouncer: readonly Rule[] = [
   {
     words: /query_wait_timeout|server login has been failing|cannot connect to server|server down|DNS lookup failed/,
     ...serverBusy,
-    next: 'check that the server behind PgBouncer runs, and that default_pool_size of PgBouncer is large enough',
+    next: "check that the server behind PgBouncer is running and that PgBouncer's default_pool_size is large enough",
   },
   {
     words: /no more connections allowed|client connections exceeded/,
     ...serverBusy,
-    next: 'raise max_client_conn of PgBouncer, or reduce the option connections of the source',
+    next: "raise PgBouncer's max_client_conn, or reduce the source's connections option",
   },
   {
     words: /is disabled|database removed|paused|suspended/,
@@ -54,18 +54,18 @@ const pgbouncer: readonly Rule[] = [
     words: /^query[ _]timeout/,
     family: 'job',
     code: 'DB_STATEMENT_CANCELLED',
-    next: 'raise query_timeout of PgBouncer or make the query faster',
+    next: "raise PgBouncer's query_timeout, or make the query faster",
   },
   {
     words: /^(idle transaction timeout|client_idle_timeout)/,
     ...idleEnded,
-    next: 'raise idle_transaction_timeout and client_idle_timeout of PgBouncer',
+    next: "raise PgBouncer's idle_transaction_timeout and client_idle_timeout",
   },
   {
     words: /^unsupported startup parameter/,
     family: 'config',
     code: 'DB_POOL_PARAMETER',
-    next: 'unset PGOPTIONS in the environment of Sluice, or add the parameter to ignore_startup_parameters of PgBouncer',
+    next: "unset PGOPTIONS in Sluice's environment, or add the parameter to PgBouncer's ignore_startup_parameters",
   },
 ];
 
@@ -84,23 +84,23 @@ const pgpool: readonly Rule[] = [
   {
     words: /client_idle_limit/,
     ...idleEnded,
-    next: 'raise client_idle_limit of Pgpool-II',
+    next: "raise Pgpool-II's client_idle_limit",
   },
   {
     words:
       /all backend|\bDB node\b|backend node|connect to backend|online recovery|failover|kind (mismatch|does not match)/i,
     ...serverBusy,
-    next: 'check that the servers behind Pgpool-II run: show pool_nodes',
+    next: 'check that the servers behind Pgpool-II are running: show pool_nodes',
   },
   {
     words: /authentication (with pgpool )?failed|failed to authenticate/i,
     ...passwordRefused,
-    next: `${loginRefused.next}, and pool_passwd of Pgpool-II`,
+    next: `${loginRefused.next}, and Pgpool-II's pool_passwd`,
   },
   {
     words: /^(unable|failed) to (read|write|flush|forward|process)/,
     ...serverBusy,
-    next: 'if this persists, check the log of Pgpool-II',
+    next: "if this persists, check Pgpool-II's log",
   },
 ];
 

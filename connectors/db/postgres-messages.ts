@@ -16,7 +16,7 @@ const maxRowBytes = 0x3fffffff;
  */
 export function endOfMessage(bytes: Buffer, at: number): number {
   const length = bytes.readInt32BE(at + 1);
-  if (length < headerBytes - 1) throw brokenProtocol(`invalid message length: ${length} bytes`);
+  if (length < headerBytes - 1) throw brokenProtocol(`a message with an invalid length: ${length} bytes`);
   if (length > maxRowBytes) throw brokenProtocol(`a message of ${length} bytes`);
   return at + 1 + length;
 }
@@ -79,7 +79,7 @@ class Messages {
   #end(bytes: Buffer, at: number): number {
     if (bytes.length - at < headerBytes) return at + headerBytes;
     const end = endOfMessage(bytes, at);
-    if (end - at > maxMessageBytes) throw brokenProtocol(`a message of ${end - at} bytes outside of rows`);
+    if (end - at > maxMessageBytes) throw brokenProtocol(`a message of ${end - at} bytes that is not a row`);
     return end;
   }
 }
@@ -90,8 +90,8 @@ function check(message: Buffer): void {
   const body = message.subarray(headerBytes);
   if (type === 'R') checkLogin(body);
   else if (type === 'E' || type === 'N') checkFields(body);
-  else if (type === 'Z' && body.length !== 1) throw brokenProtocol(`the end of a statement in ${body.length} bytes`);
-  else if (!knownTypes.includes(type)) throw brokenProtocol(`a message of the unknown type ${JSON.stringify(type)}`);
+  else if (type === 'Z' && body.length !== 1) throw brokenProtocol(`a ReadyForQuery message of ${body.length} bytes instead of 1`);
+  else if (!knownTypes.includes(type)) throw brokenProtocol(`a message of unknown type ${JSON.stringify(type)}`);
 }
 
 /** https://www.postgresql.org/docs/current/protocol-message-formats.html */
@@ -129,7 +129,7 @@ export function loginUnsupported(kind: string): Problem {
     family: 'login',
     message: `login refused: the server requires ${kind}, which Sluice does not support`,
     allowed: 'a password (scram-sha-256, md5, password), a client certificate, or none',
-    next: 'add a line for this user to pg_hba.conf with one of these, before the line that matches now',
+    next: 'add a line with one of these methods for this user to pg_hba.conf, before the line that matches now',
   });
 }
 
@@ -138,7 +138,7 @@ function checkFields(body: Buffer): void {
   let at = 0;
   while (body[at] !== 0) {
     const end = body.indexOf(0, at);
-    if (at >= body.length || end < 0) throw brokenProtocol('an error or notice without its end');
+    if (at >= body.length || end < 0) throw brokenProtocol('an unterminated error or notice');
     at = end + 1;
   }
 }

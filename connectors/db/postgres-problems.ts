@@ -47,7 +47,7 @@ const rules: readonly Rule[] = [
     sqlstate: /^(57014|25P04)/,
     family: 'job',
     code: 'DB_STATEMENT_CANCELLED',
-    next: 'make the query faster, or raise statement_timeout_seconds of the source or the limit that the server sets for this user',
+    next: "make the query faster, or raise the source's statement_timeout_seconds or the server's limit for this user",
   },
   { sqlstate: /^(08|53|57P|58000|58030|40001|40P01|55P03|25P03|72000)/, ...serverBusy },
 ];
@@ -55,7 +55,7 @@ const rules: readonly Rule[] = [
 const otherParameters: ErrorMeaning = {
   family: 'job',
   code: 'DB_QUERY_FAILED',
-  next: 'set one parameter for each of $1, $2 …',
+  next: 'set one parameter for each placeholder ($1, $2 …)',
 };
 
 /** The role doesn't exist, or isn't allowed to log in; the password isn't the cause. */
@@ -100,8 +100,8 @@ const noAccess = /^(42501|55000)/;
 /** Refused before the password: by pg_hba.conf, whose name is the same in every language, or because a certificate is missing. */
 function notAdmitted(message: string, { hasTls }: Where): ErrorMeaning {
   if (!message.includes('pg_hba.conf')) return noCertificate;
-  const line = 'add a line to pg_hba.conf that lets this user into this database from this address';
-  const next = hasTls ? line : `${line}; if there is one that requires TLS, set tls: { mode: verify } on the source`;
+  const line = 'add a line to pg_hba.conf that allows this user to connect to this database from this address';
+  const next = hasTls ? line : `${line}; if such a line exists but requires TLS, set tls: { mode: verify } on the source`;
   return { family: 'config', code: 'DB_HOST_REFUSED', next };
 }
 
@@ -117,9 +117,9 @@ function clientProblem(thrown: unknown, { place, isConnected }: Where): Problem 
   return new Problem({
     code: 'DB_LOGIN_REFUSED',
     family: 'login',
-    message: `the database at ${place} requires a password, and none is set`,
+    message: `the database at ${place} requires a password, but none is set`,
     seen: message,
-    next: 'set the option password',
+    next: 'set the password option',
     cause: thrown,
   });
 }

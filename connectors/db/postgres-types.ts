@@ -49,7 +49,7 @@ function timetz(bytes: Buffer, start: number, end: number): string {
 
 const BACKSLASH = 0x5c;
 const X = 0x78;
-const hexForm = '\\x and pairs of hexadecimal digits';
+const hexForm = '\\x followed by pairs of hexadecimal digits';
 const base64 = Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/');
 /** Greater than any byte, so values derived from it are greater, too. */
 const noDigit = 0x1000;

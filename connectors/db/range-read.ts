@@ -84,16 +84,16 @@ function otherKind(seen: string, { column, type }: { column: string; type: Colum
   const allowed: Readonly<Partial<Record<ColumnType, string>>> = {
     integer: 'a whole number',
     decimal: 'a whole number',
-    date: 'a day: 2026-01-31',
-    timestamp: 'a day or a time without a zone: 2026-01-31, 2026-01-31T09:00',
+    date: 'a date: 2026-01-31',
+    timestamp: 'a date, or a time without a zone: 2026-01-31, 2026-01-31T09:00',
   };
   return new Problem({
     code: 'DB_RANGE',
     family: 'config',
-    message: `the range does not fit column ${JSON.stringify(column)}: it is ${type}`,
+    message: `the range does not fit column ${JSON.stringify(column)}: its type is ${type}`,
     where: { column },
     seen,
-    allowed: allowed[type] ?? 'a day or a time: 2026-01-31, 2026-01-31T09:00:00Z',
+    allowed: allowed[type] ?? 'a date or a time: 2026-01-31, 2026-01-31T09:00:00Z',
     next: 'fix --from and --to',
   });
 }
@@ -102,7 +102,7 @@ function notRead(column: string): Problem {
   return new Problem({
     code: 'DB_RANGE',
     family: 'job',
-    message: `unknown type of column ${JSON.stringify(column)}: the job has not read any row yet`,
+    message: `the type of column ${JSON.stringify(column)} is unknown: the job has not read any rows yet`,
     where: { column },
     next: 'run the job once: `sluice sync JOB`',
   });

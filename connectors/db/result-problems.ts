@@ -5,8 +5,8 @@ export function noRows(): Problem {
   return new Problem({
     code: 'DB_NO_RESULT',
     family: 'job',
-    message: 'the statement has no result, not even zero rows',
-    next: 'write a select, or another statement with a result',
+    message: 'the statement has no result, not even an empty one',
+    next: 'write a select or another statement that has a result',
   });
 }
 

@@ -18,7 +18,7 @@ export function wireOf(stream: Duplex | undefined, driver: string): Wire {
     throw new Problem({
       code: 'DB_DRIVER_CHANGED',
       family: 'bug',
-      message: `unsupported ${driver} package: ${listeners.length} readers on its socket instead of 1`,
+      message: `unsupported ${driver} package: its socket has ${listeners.length} readers instead of 1`,
       next: `install the version of ${driver} from the lock file`,
     });
   }

@@ -25,7 +25,7 @@ const queryFailed: ErrorMeaning = {
 const connectRefused: ErrorMeaning = {
   family: 'job',
   code: 'DB_CONNECT_REFUSED',
-  next: 'fix what the server reports: it refused the connection before any query',
+  next: 'fix what the server reports: it refused the connection before any query was sent',
 };
 
 /** For an error that is not in any table. */
@@ -44,7 +44,7 @@ export const serverBusy: ErrorMeaning = {
 export const noDatabase: ErrorMeaning = {
   family: 'config',
   code: 'DB_NO_DATABASE',
-  next: 'fix the option database, or grant this user the right to connect to it',
+  next: 'fix the database option, or grant this user the right to connect to the database',
 };
 
 export const tlsRequired: ErrorMeaning = {
@@ -56,13 +56,13 @@ export const tlsRequired: ErrorMeaning = {
 export const noCertificate: ErrorMeaning = {
   family: 'config',
   code: 'DB_CLIENT_CERTIFICATE',
-  next: 'set cert_file and key_file of the option tls to a certificate of this user',
+  next: 'set cert_file and key_file of the tls option to a certificate for this user and its key',
 };
 
 export const loginRefused: ErrorMeaning = {
   family: 'login',
   code: 'DB_LOGIN_REFUSED',
-  next: 'check user and password of the source',
+  next: "check the source's user and password",
 };
 
 /** The server rejected the password. */

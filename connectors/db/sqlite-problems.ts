@@ -8,7 +8,7 @@ type Rule = Pick<ProblemOptions, 'family' | 'code' | 'next'> & { readonly codes:
 const noDatabaseFile = {
   family: 'config',
   code: 'DB_NO_FILE',
-  next: 'set the option file to a SQLite database',
+  next: 'set the file option to a SQLite database',
 } as const;
 
 /** Primary and extended result codes. https://www.sqlite.org/rescode.html */
@@ -24,7 +24,7 @@ const rules: readonly Rule[] = [
     codes: /^SQLITE_(CANTOPEN|PERM)/,
     family: 'config',
     code: 'DB_NO_FILE',
-    next: 'fix the option file or the permissions of the file',
+    next: "fix the file option or the file's permissions",
   },
   { codes: /^SQLITE_NOTADB/, ...noDatabaseFile },
   {

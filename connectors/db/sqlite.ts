@@ -107,8 +107,8 @@ function noResult(): Problem {
   return new Problem({
     code: 'DB_NO_RESULT',
     family: 'job',
-    message: 'The statement has no result, not even zero rows',
-    next: 'sources are read-only: write a select, or another statement with a result',
+    message: 'The statement has no result, not even an empty one',
+    next: 'sources are read-only: write a select or another statement that has a result',
   });
 }
 
@@ -175,7 +175,7 @@ function valueAt({ name, type }: Column, stored: SqliteValue, row: number): Valu
   throw new Problem({
     code: 'DB_VALUE_TYPE',
     family: 'row',
-    message: `column ${JSON.stringify(name)} is ${type}, but row ${row} has another type of value`,
+    message: `column ${JSON.stringify(name)} is ${type}, but row ${row} has a value of another type`,
     where: { row, column: name },
     seen: stored instanceof Uint8Array ? `${stored.length} bytes` : JSON.stringify(cutText(String(stored), 80)),
     next: `set its type in the query: cast(${name} as text) as ${name}`,

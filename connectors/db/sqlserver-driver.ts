@@ -41,8 +41,8 @@ export function loadTedious(folder: string, places = [import.meta.url, join(fold
   throw new Problem({
     code: 'DB_DRIVER_MISSING',
     family: 'config',
-    message: 'the driver for SQL Server is not installed',
-    next: 'run `npm install tedious` in the folder where Sluice is installed, or in the folder of the config',
+    message: 'the SQL Server driver is not installed',
+    next: "run `npm install tedious` in the folder where Sluice is installed or in the config file's folder",
   });
 }
 
@@ -118,7 +118,7 @@ export function driverChanged(): Problem {
   return new Problem({
     code: 'DB_DRIVER_CHANGED',
     family: 'bug',
-    message: 'unsupported tedious package: its internal reader of values has changed',
+    message: 'unsupported tedious package: its internal value parser has changed',
     next: 'install version 20 of tedious',
   });
 }

@@ -214,7 +214,7 @@ function variant(column: string): Problem {
   return new Problem({
     code: 'DB_VALUE_TYPE',
     family: 'job',
-    message: `column ${JSON.stringify(column)} has type sql_variant, in which each value can have another type`,
+    message: `column ${JSON.stringify(column)} has type sql_variant, whose values can each have a different type`,
     where: { column },
     next: `set its type in the query: cast(${column} as nvarchar(max)) as ${column}`,
   });

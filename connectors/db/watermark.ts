@@ -54,9 +54,9 @@ export function meantWatermark(
     throw new Problem({
       code: 'DB_WATERMARK',
       family: 'config',
-      message: `not a valid value of the job's cursor ${JSON.stringify(cursor ?? column)}`,
+      message: `not a valid value for the job's cursor ${JSON.stringify(cursor ?? column)}`,
       seen: cutText(text, 80),
-      allowed: `a value of type ${value.type}, written as \`sluice state show JOB\` shows it`,
+      allowed: `a value of type ${value.type}, in the format that \`sluice state show JOB\` prints`,
     });
   }
   refuseCursorValue(column, { ...value, text: canonical });

@@ -21,7 +21,7 @@ export const errors: readonly ErrorRule[] = [
     body: { 'error.code': 190 },
     verdict: 'login',
     say: 'no longer accepts the token',
-    next: 'run "sluice login": tokens last 60 days, and only a new login renews them; or use the token of a system user',
+    next: 'run "sluice login": tokens last 60 days, and only a new login renews them; or use a system user’s token',
   },
   {
     body: { 'error.code': tooManyCalls },
@@ -30,15 +30,15 @@ export const errors: readonly ErrorRule[] = [
     wait: { at: { header: usage, at: '*.*.estimated_time_to_regain_access' }, unit: 'minutes' },
   },
   { body: { 'error.code': tooManyCalls }, verdict: 'wait', limit: true },
-  tooMuch('Request less: fewer accounts or pages, or a later `start_date` in a stream of posts'),
+  tooMuch('request less data: fewer accounts or pages, or, for posts, a later `start_date`'),
   { body: { 'error.is_transient': true }, verdict: 'wait' },
   { body: { 'error.code': [1, 2] }, verdict: 'wait' },
   {
     body: { 'error.code': permissions },
     verdict: 'permission',
-    next: 'the user needs a role in the ad account or page, and the app needs the permission that the response names',
+    next: 'give the user a role in the ad account or page, and the app the permission that the response names',
   },
-  { status: [400, 404], verdict: 'config', next: 'check the numbers and names in the query, and `api_version`' },
+  { status: [400, 404], verdict: 'config', next: 'check the IDs and names in the query, and `api_version`' },
 ];
 
 const near = { means: 'percent_used', threshold: 0.95, pause: '60s' } as const;

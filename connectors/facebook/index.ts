@@ -13,7 +13,7 @@ export default defineService({
   summary: 'Reads daily figures for Facebook ads, their campaigns, and posts on pages.',
   options: {
     token: option.text({
-      about: 'Token of a system user, which may never expire; replaces `login`.',
+      about: 'System user token, which may never expire; replaces `login`.',
       secret: true,
       example: `$\{env:FACEBOOK_TOKEN}`,
     }),
@@ -53,8 +53,8 @@ export default defineService({
   ],
   streams: {
     insights: {
-      ...insights('Figures of ads, one row per day.'),
-      errors: [tooMuch('Read it with `stream: report`, or with fewer `breakdowns`')],
+      ...insights('Figures for ads, one row per day.'),
+      errors: [tooMuch('read it with `stream: report`, or with fewer `breakdowns`')],
       window: { step: '30d', start: '30d', look_back: '28d' },
       request: { path: adAccount('/insights'), query: { ...asking, limit: 500, after: '{{ page.token }}' } },
     },
@@ -62,7 +62,7 @@ export default defineService({
       ...insights(
         'The same figures, from a report that is generated in the background: for long periods and many breakdowns.',
       ),
-      errors: [tooMuch('Request fewer `metrics` or `breakdowns`, or a later `start_date`')],
+      errors: [tooMuch('request fewer `metrics` or `breakdowns`, or a later `start_date`')],
       window: { step: '90d', start: '30d', look_back: '28d' },
       job: {
         create: { path: adAccount('/insights'), form: asking },
@@ -105,10 +105,10 @@ export default defineService({
       },
     },
     posts: {
-      about: 'Posts of pages with their reactions, comments and shares.',
+      about: 'Page posts with their reactions, comments and shares.',
       options: {
         pages: option.text({
-          about: 'IDs (numbers) of the pages, separated by commas; the stream `pages` lists them.',
+          about: 'Numeric IDs of the pages, separated by commas; the `pages` stream lists them.',
           required: true,
           example: '112233445566',
         }),
@@ -171,8 +171,8 @@ export default defineService({
   limits: [
     'Figures are restated for up to 28 days: an incremental run reads the last 28 days again, including posts from those days and their reactions.',
     'Days are in the time zone of the ad account, regardless of `timezone`.',
-    'Budgets are in the smallest unit of the account’s currency, such as cents, as the vendor writes them.',
-    'A login lasts 60 days; only logging in again renews it. Tokens of system users may never expire.',
+    'Budgets are in the smallest unit of the account’s currency, such as cents, as the API returns them.',
+    'A login lasts 60 days; only logging in again renews it. System user tokens may never expire.',
     'An API version is supported for about two years; `api_version` selects it.',
     'Not confirmed by the vendor’s documentation: some error numbers, and the types of some metrics; unknown ones are returned as text.',
   ],

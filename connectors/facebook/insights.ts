@@ -5,7 +5,7 @@ type Type = ColumnData['type'];
 const levels = ['account', 'campaign', 'adset', 'ad'];
 
 export const account = option.text({
-  about: 'IDs (numbers) of the ad accounts, separated by commas, with or without `act_`.',
+  about: 'Numeric IDs of the ad accounts, separated by commas, with or without `act_`.',
   required: true,
   example: '1234567890',
 });
@@ -25,7 +25,7 @@ const options = {
     { type: 'string', minLength: 1 },
     {
       about:
-        'Kinds of actions, such as purchases. Each becomes two columns: the number of actions, and their value (`_value`).',
+        'Action types, such as purchases. Each becomes two columns: the number of actions and their value (`_value`).',
       example: ['purchase', 'lead'],
     },
   ),

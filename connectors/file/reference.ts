@@ -5,9 +5,9 @@ export const reference = {
   limits: [
     'All files of a query must have the same format.',
     'If a file changes while it is read, the run ends and is retried later.',
-    'The text in a workbook (xlsx) is limited to 128 MB; csv has no limit. Formulas return the value that was last saved.',
-    'If no file matches, the run fails, because a missing export is not an empty one. With `files: changed`, no matching file means that there is nothing new.',
-    'With `files: changed`, a file counts as new by its name, size and time, however old that time is (`cp -p`, `rsync -t`). Its folder must exist.',
+    'The text in a workbook (xlsx) is limited to 128 MB; csv has no limit. Formulas return their last saved value.',
+    'If no file matches, the run fails, because a missing export is not an empty one. With `files: changed`, no matching file simply means that nothing is new.',
+    'With `files: changed`, a file is recognized as new by its name, size and modification time, however old that time is (`cp -p`, `rsync -t`). Its folder must exist.',
   ],
   example: `
 sources:

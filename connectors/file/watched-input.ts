@@ -83,7 +83,7 @@ function refuseChange(name: string, before: BigIntStats, now: BigIntStats): void
     code: 'FILE_CHANGED',
     family: 'try_later',
     message: `${name} was written to while it was being read`,
-    seen: `${now.size} bytes, ${before.size} before`,
-    next: 'write to another name and rename the file when it is complete',
+    seen: `${now.size} bytes, previously ${before.size}`,
+    next: 'write the file under another name and rename it when it is complete',
   });
 }

@@ -52,7 +52,7 @@ async function listen(address: string, { first_port: first = 0, last_port: last 
   throw make('FTP_NO_PORT', 'try_later', {
     message: 'no free port for the data connection',
     seen: `${first} to ${last}`,
-    next: 'widen the range first_port to last_port in `active`',
+    next: 'widen the range from first_port to last_port in `active`',
   });
 }
 

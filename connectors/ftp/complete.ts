@@ -39,9 +39,9 @@ export function isUploading({ name, entry }: RemoteFile, pattern: string): boole
 export function stillUploading(files: readonly RemoteFile[]): RunWarning {
   return {
     code: 'FTP_UPLOADING',
-    message: 'files were skipped because of their names: they are still being uploaded',
+    message: 'files were skipped because their names mark unfinished uploads',
     seen: namesOf(files),
-    next: 'delete the remains of failed uploads; to read such files, add their extension to the path',
+    next: 'delete what failed uploads left behind; to read such files, add their extension to the path',
   };
 }
 
@@ -104,7 +104,7 @@ export function isSame(a: FileFacts | undefined, b: FileFacts | undefined): bool
 
 /** Why an unchanged file is not ready: its name, or a missing marker. */
 export function reasonOf(file: RemoteFile, { path, marker = '' }: ReadyQuery): string {
-  if (isUploading(file, path)) return 'the name is that of an unfinished upload';
+  if (isUploading(file, path)) return 'the name marks an unfinished upload';
   return `the marker is missing (${posix.basename(markerOf(file.path, marker))})`;
 }
 

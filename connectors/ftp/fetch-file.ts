@@ -51,7 +51,7 @@ async function fetchInto(copy: Copy, { file, facts }: Settled, { line, alive, on
     try {
       await begin(barren);
       await line.use((session) => goOn(session, copy, { ...file, size: facts.size, alive }));
-      if (copy.at > size) throw fileChanged(file.name, `it has more than its ${size} bytes`);
+      if (copy.at > size) throw fileChanged(file.name, `received more than the expected ${size} bytes`);
       await look();
       // If the connection closed in between, that looks like the end of the file, and vsftpd even confirms it.
       if (facts.size !== undefined && copy.at < size)
@@ -130,8 +130,8 @@ async function append(copy: Copy, bytes: Uint8Array): Promise<void> {
 
 function changeOf(before: FileFacts, now: FileFacts | Absent): string {
   if ('absent' in now) return 'it no longer exists';
-  if (now.size !== before.size) return `${now.size} bytes, ${before.size} before`;
-  return `modified at ${timeOf(now)}, before at ${timeOf(before)}`;
+  if (now.size !== before.size) return `${now.size} bytes, previously ${before.size}`;
+  return `modified at ${timeOf(now)}, previously at ${timeOf(before)}`;
 }
 
 function timeOf({ modified }: FileFacts): string {

@@ -63,9 +63,9 @@ function baseOf(home: string, { folder, path }: FindOptions): string {
   if (home.startsWith('/')) return posix.resolve(home, folder ?? '.');
   if (path.startsWith('/')) return '/';
   throw make('FTP_HOME', 'config', {
-    message: 'the folder after login does not start with /',
+    message: 'the folder that the server reports after login does not start with /',
     seen: home,
-    next: 'set `folder` of the source to an absolute path, such as /exports',
+    next: "set the source's `folder` to an absolute path, such as /exports",
   });
 }
 
@@ -172,7 +172,7 @@ function linkedFolders(count: number): RunWarning {
     code: 'FTP_LINKED_FOLDERS',
     message: 'symbolic links to folders are not followed, so their files are not read',
     seen: count === 1 ? '1 link' : `${count} links`,
-    next: 'to read a linked folder, write it in front of the pattern: `path: LINK/*.csv`',
+    next: 'to read a linked folder, put it before the pattern: `path: LINK/*.csv`',
   };
 }
 
@@ -186,7 +186,7 @@ export function notFound(base: string, path: string, message: string): Problem {
   return make('FTP_NOT_FOUND', 'job', {
     message,
     seen: path,
-    next: `relative paths start at ${base} on the server`,
+    next: `check the path; relative paths start at ${base} on the server`,
   });
 }
 
@@ -194,6 +194,6 @@ function isFolder(path: string): Problem {
   return make('FTP_NOT_A_FILE', 'job', {
     message: 'the path is a folder',
     seen: path,
-    next: `name the files in it, for example \`path: ${path.replace(/\/+$/, '')}/*.csv\``,
+    next: `set the path to the files in it, for example \`path: ${path.replace(/\/+$/, '')}/*.csv\``,
   });
 }

@@ -30,8 +30,8 @@ function unknownLine(folder: string, line: string): Problem {
   return make('FTP_LISTING', 'job', {
     message: `cannot parse a line in the listing of ${folder}`,
     seen: cutText(line, 200),
-    allowed: 'MLSD (RFC 3659), or LIST as Unix (ls -l) or DOS (dir) writes it',
-    next: 'enable MLSD on the server, or set a file instead of a pattern, which requires no listing',
+    allowed: 'MLSD (RFC 3659), or LIST in Unix (ls -l) or DOS (dir) format',
+    next: 'enable MLSD on the server, or set the path to a file instead of a pattern, which requires no listing',
   });
 }
 

@@ -49,7 +49,7 @@ export const source = {
       'sftp runs over SSH; ftps uses TLS after the greeting, ftps_implicit from the first byte; ftp is unencrypted.',
     example: 'sftp',
   }),
-  host: option.text({ required: true, about: 'Name or address of the server.', example: 'files.example.com' }),
+  host: option.text({ required: true, about: 'Host name or address of the server.', example: 'files.example.com' }),
   port: option.integer({
     minimum: 1,
     maximum: 65_535,
@@ -68,12 +68,12 @@ export const source = {
     secret: true,
   }),
   host_key: option.text({
-    about: 'sftp: fingerprint of the only trusted host key. Takes precedence over `known_hosts_file`.',
+    about: 'sftp: fingerprint of the host key to trust. Takes precedence over `known_hosts_file`.',
     pattern: '^SHA256:[A-Za-z0-9+/]{43}=?$',
     example: 'SHA256:rJEBgc5wcMYTbUnB0Bw3dQtwOtCvmG2q9Q1Xh1h1h1g',
   }),
   known_hosts_file: option.text({
-    about: 'sftp: file of trusted host keys in OpenSSH format.',
+    about: 'sftp: file with trusted host keys in OpenSSH format.',
     default: '~/.ssh/known_hosts',
     example: 'known_hosts',
   }),
@@ -91,7 +91,7 @@ export const source = {
     example: { mode: 'verify', ca_file: 'ca.pem' },
   }),
   active: option.schema<ActiveOptions | undefined>(activeSchema, {
-    about: 'ftp and ftps: use active mode: the server opens the data connections. Default: passive mode.',
+    about: 'ftp and ftps: use active mode, in which the server opens the data connections. Default: passive mode.',
     example: { first_port: 50_000, last_port: 50_100 },
   }),
   name_encoding: option.choice(['utf8', 'latin1'], {
@@ -124,7 +124,7 @@ export const query = {
   settle_seconds: option.number({
     minimum: 0,
     default: 3,
-    about: 'How long the size and time of a file must stay unchanged before it counts as complete; 0 does not wait.',
+    about: "How long a file's size and modification time must stay unchanged before the file counts as complete; 0 does not wait.",
   }),
   marker: option.text({
     about:

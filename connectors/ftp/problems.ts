@@ -62,7 +62,7 @@ export function accountWanted(place: string, seen: string): Problem {
   return make('FTP_ACCOUNT', 'login', {
     message: `${place} requires an account in addition to user and password`,
     seen,
-    next: 'set the option account of the source, or fix it',
+    next: "set or fix the source's account option",
   });
 }
 
@@ -72,9 +72,9 @@ export function noSftp(thrown: unknown, place: string): Problem | undefined {
   const [, length] = /^Packet length (\d+) exceeds/.exec(message) ?? [];
   if (length === undefined && !/start subsystem/i.test(message)) return undefined;
   return make('FTP_NO_SFTP', 'config', {
-    message: `${place} has no SFTP for this user`,
+    message: `${place} does not offer SFTP to this user`,
     seen: length === undefined ? message : `text that begins with ${JSON.stringify(beginningOf(Number(length)))}`,
-    next: "ask the server's administrator to allow the SFTP subsystem for this user; a ForceCommand or a login script with output breaks it",
+    next: "ask the server's administrator to allow the SFTP subsystem for this user; a ForceCommand or a login script that prints text breaks it",
   });
 }
 
@@ -89,7 +89,7 @@ function beginningOf(length: number): string {
 export function connectTimeout(place: string, seconds: number): Problem {
   return make('FTP_CONNECT_TIMEOUT', 'try_later', {
     message: `connection timed out: ${place} did not respond within ${seconds} s`,
-    next: 'check host, port, protocol (a server with ftps_implicit sends nothing before TLS) and firewall, or raise connect_timeout_seconds',
+    next: 'check the host, port, protocol (ftps_implicit servers send nothing before TLS) and firewall, or raise connect_timeout_seconds',
   });
 }
 
@@ -121,7 +121,7 @@ export function isRefusal(thrown: unknown): boolean {
 /** The server refuses this user. */
 export function loginRefused(place: string, user: string, answer: { seen: string; isLoginRefused: boolean }): Problem {
   return make('FTP_LOGIN_REFUSED', 'login', {
-    message: `${place} refused the login of ${user}`,
+    message: `${place} refused the login as ${user}`,
     ...answer,
     next: "fix the source's user, password or key, then run `sluice check --connect`",
   });
@@ -144,7 +144,7 @@ export function notReadable(path: string, seen: string): Problem {
     seen,
     next: isMangled
       ? 'the name is not UTF-8: set `name_encoding: latin1` on the source'
-      : "ask the server's administrator to grant the user read access, or exclude it with the pattern",
+      : "ask the server's administrator to grant the user read access, or exclude the file with the pattern",
   });
 }
 
@@ -161,7 +161,7 @@ export function unusableName(path: string): Problem {
   return make('FTP_NAME', 'job', {
     message: 'a file name contains a line break, which FTP does not support',
     seen: JSON.stringify(path),
-    next: 'rename the file on the server, or exclude it by the pattern',
+    next: 'rename the file on the server, or exclude it with the pattern',
   });
 }
 
@@ -171,7 +171,7 @@ export const maxEntries = 200_000;
 /** The pattern covers too many entries. */
 export function tooMany(): Problem {
   return make('FTP_TOO_MANY_FILES', 'job', {
-    message: `too many files: the folders of the pattern contain more than ${maxEntries} entries`,
+    message: `too many files: the folders that the pattern covers contain more than ${maxEntries} entries`,
     next: 'start the pattern with the folder to search',
   });
 }
@@ -181,7 +181,7 @@ export function refused(place: string, seen: string): Problem {
   return make('FTP_REFUSED', 'job', {
     message: `${place} returned an error`,
     seen,
-    next: "check the path and pattern of the query; the server's log may have details",
+    next: "check the query's path and pattern; the server's log may have details",
   });
 }
 
@@ -199,7 +199,7 @@ export function fileChanged(name: string, seen: string): Problem {
   return make('FTP_FILE_CHANGED', 'try_later', {
     message: `${name} was written to while it was being read`,
     seen,
-    next: 'upload under another name and rename the file when it is complete, or use a marker file (option marker)',
+    next: 'upload the file under another name and rename it when it is complete, or use a marker file (marker option)',
   });
 }
 
@@ -218,7 +218,7 @@ export function endedEarly(name: string, seen: string): Problem {
  */
 export function resumedElsewhere(name: string, seen: string): Problem {
   return make('FTP_LOST', 'try_later', {
-    message: `the resumed transfer of ${name} does not continue the first part, so it starts from the beginning`,
+    message: `the resumed transfer of ${name} does not match the part already received, so the transfer starts over`,
     seen,
     next: 'the next run reads the whole file; if this happens again, check whether the server supports REST',
   });
@@ -227,7 +227,7 @@ export function resumedElsewhere(name: string, seen: string): Problem {
 /** A file from the source's options can't be used. */
 export function badFile(option: string, path: string, cause: unknown): Problem {
   return make('FTP_OPTION_FILE', 'config', {
-    message: `the ${option} of the source cannot be used: ${path}`,
+    message: `cannot use the source's ${option}: ${path}`,
     seen: seenIn(cause).message,
     next: "fix the file's path, permissions or content",
     cause,

@@ -5,16 +5,16 @@ export const reference = {
   limits: [
     'Files on the server are never changed, moved, renamed or deleted.',
     'Each file is downloaded completely before its first row is read, so the disk must have space for the files of one run.',
-    'Every matching file in a listing is read, or the run fails: a listing line that cannot be parsed, and a listed file that the server refuses, are errors that show the line or the file. LIST output can be in Unix (`ls -l`) or DOS (`dir`) format.',
+    'Every matching file in a listing is read, or the run fails: a listing line that cannot be parsed or a listed file that the server refuses fails it, and the error shows the line or the file. LIST output can be in Unix (`ls -l`) or DOS (`dir`) format.',
     'Symbolic links to files are followed. Links to folders and broken links are skipped; the log counts both, and a run warns about the first one. To read a linked folder, name it before the pattern.',
-    'If a file changes while it is read, or its marker is missing, the run is retried later. A broken transfer resumes if size, time and the last 64 kB before the break are unchanged; it restarts from the beginning if the server reports no times.',
+    'If a file changes while it is read, or its marker is missing, the run is retried later. An interrupted transfer resumes if the size, the time and the last 64 kB before the interruption are unchanged; it starts over if the server reports no times.',
     'A matching file that ends in .part, .filepart or .partial is an unfinished upload: it is skipped with a warning, unless the pattern has the same ending.',
-    'With `files: changed`, a file counts as new by its name, size and time, however old that time is. If the folder is missing or access is denied, the run fails.',
+    'With `files: changed`, a file is recognized as new by its name, size and modification time, however old that time is. If the folder is missing or access is denied, the run fails.',
     'Servers report times in whole seconds. A file that is rewritten within the same second with the same size is not detected as changed: give new data a new name.',
     'An unknown host key is refused; the message shows its fingerprint and how to trust it. SSH certificate authorities are not supported.',
-    'See docs/faults.md for the server errors that are retried and those that require a person.',
-    'On FTP servers without MLSD, the time of each matching file is requested with MDTM. On servers without MLSD and MDTM, files have no modification time.',
-    'The text in a workbook (xlsx) is limited to 128 MB; csv has no limit. Formulas return the value that was last saved.',
+    'See docs/faults.md for the server errors that are retried and those that require someone to step in.',
+    'On FTP servers without MLSD, the time of each matching file is requested with MDTM. On servers with neither MLSD nor MDTM, files have no modification time.',
+    'The text in a workbook (xlsx) is limited to 128 MB; csv has no limit. Formulas return their last saved value.',
   ],
   example: `
 sources:

@@ -82,6 +82,6 @@ function noTimes(name: string): Problem {
   return make('FTP_NO_TIMES', 'config', {
     message: 'the server does not report modification times (neither MLSD nor MDTM)',
     seen: name,
-    next: 'use `files: all`, and a path that only matches the wanted files',
+    next: 'use `files: all` and a path that matches only the files you need',
   });
 }

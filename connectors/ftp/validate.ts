@@ -21,7 +21,7 @@ function sftpFaults(source: FtpSourceValues): Fault[] {
   return [
     ...(user === undefined ? [{ option: 'user', message: 'is missing; sftp has no anonymous login' }] : []),
     ...(password === undefined && key === undefined
-      ? [{ option: 'password', message: 'is missing: set it, or private_key_file' }]
+      ? [{ option: 'password', message: 'is missing; set it or private_key_file' }]
       : []),
     ...(passphrase !== undefined && key === undefined
       ? [{ option: 'passphrase', message: 'requires a private key; set private_key_file' }]
@@ -40,7 +40,7 @@ function ftpFaults(source: FtpSourceValues): Fault[] {
     ...(user !== undefined && password === undefined
       ? [{ option: 'password', message: `is missing for ${user}` }]
       : []),
-    ...(protocol === 'ftp' && hasFiles ? [{ option: 'tls', message: 'needs protocol ftps or ftps_implicit' }] : []),
+    ...(protocol === 'ftp' && hasFiles ? [{ option: 'tls', message: 'requires protocol ftps or ftps_implicit' }] : []),
     ...tlsFileFaults(tls).map((message) => ({ option: 'tls', message })),
     ...((active?.last_port ?? 65_535) < (active?.first_port ?? 0)
       ? [{ option: 'active', message: 'has a last_port below its first_port' }]

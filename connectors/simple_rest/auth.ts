@@ -73,7 +73,7 @@ export const auth = option.schema<Auth>(
       enum: ['body', 'basic'],
       description: `${byOAuth}: how to send the client ID and secret.`,
     },
-    token_parameters: { ...texts, description: `${byOAuth}: sent along with the request for a token.` },
+    token_parameters: { ...texts, description: `${byOAuth}: extra parameters of the token request.` },
     authorize_url: { ...text, description: 'authorization_code: URL of the consent page.' },
     authorize_parameters: { ...texts, description: 'authorization_code: extra parameters of the consent page.' },
     device_url: {
@@ -89,7 +89,7 @@ export const auth = option.schema<Auth>(
   }),
   {
     about:
-      'Credentials: `basic` has user and password, `bearer` a token, `key` the name and value of a header or query parameter, `client_credentials` requests tokens from `token_url` (client ID and secret are in `login`), `authorization_code` does so after a person has agreed (`sluice login`), `login_call` gets a token with a separate request.',
+      'Credentials: `basic` sends a user and password, `bearer` sends a token, `key` sends the name and value of a header or query parameter, `client_credentials` requests tokens from `token_url` (client ID and secret are in `login`), `authorization_code` does so after a person has consented (`sluice login`), and `login_call` gets a token with a separate request.',
     example: { kind: 'bearer', token: `\${env:API_TOKEN}` },
     default: { kind: 'none' },
     secret: true,

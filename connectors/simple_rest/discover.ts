@@ -55,7 +55,7 @@ export async function discoverPath({ asking, client, path }: DiscoverPathOptions
     others.length === 0 ? '' : `Other lists in the response: ${others.map((one) => one.path).join(', ')}.`,
     key === undefined
       ? ''
-      : `${key} has a different value in each of the ${records.length + found.more.length} records seen.`,
+      : `${key} is different in each of the ${records.length + found.more.length} records seen.`,
     ...found.notes,
   ];
   const shown = notes.filter((note) => note !== '');
@@ -89,7 +89,7 @@ function tooLarge(url: URL): Problem {
     'job',
     `the response from ${url.pathname} is larger than ${maxAnswerBytes} bytes`,
     {
-      next: 'name a path with a limit, for example `--path "/orders?limit=100"`',
+      next: 'use a path with a limit, for example `--path "/orders?limit=100"`',
     },
   );
 }
@@ -146,15 +146,15 @@ async function pagingOf(document: unknown, first: Answer, search: PagingSearch):
   const link = nextLink(first.answer.headers.link);
   const candidates = pagingCandidates(document, { link, records: search.records.length });
   const [best] = candidates;
-  if (best === undefined) return { more: [], notes: ['No sign of a next page in the response.'] };
+  if (best === undefined) return { more: [], notes: ['The response shows no sign of a next page.'] };
   const second = await secondPage(first, best, search);
   const more = listsIn(second).find(({ path }) => path === search.at)?.items ?? [];
   const isOther = more.length > 0 && JSON.stringify(more[0]) !== JSON.stringify(search.records[0]);
   const others = candidates.slice(1).map(({ paging }) => `${JSON.stringify(paging)}`);
-  const rest = others.length === 0 ? [] : [`Other candidates for paging: ${others.join(' or ')}.`];
+  const rest = others.length === 0 ? [] : [`Other possible settings for paging: ${others.join(' or ')}.`];
   if (isOther)
-    return { paging: best.paging, more, notes: ['The second page was requested and has other records.', ...rest] };
-  const said = `A request for the second page by ${JSON.stringify(best.paging)} returned no other records`;
+    return { paging: best.paging, more, notes: ['The second page was requested and has different records.', ...rest] };
+  const said = `A request for the second page with ${JSON.stringify(best.paging)} returned no different records`;
   if (!best.isTold) return { more: [], notes: [`${said}; see the API's documentation for paging.`, ...rest] };
   return { paging: best.paging, more: [], notes: [`${said}: check \`paging\`.`, ...rest] };
 }

@@ -23,8 +23,8 @@ async function parsed({ input }: SpooledPage): Promise<unknown> {
 
 /** The problem for a repeated page. */
 export function repeatedPage(url: URL, page: number) {
-  return httpProblem('REST_PAGES_REPEAT', 'job', `page ${page} is the same as the one before`, {
+  return httpProblem('REST_PAGES_REPEAT', 'job', `page ${page} is identical to the previous page`, {
     seen: shownUrl(url),
-    next: 'the server seems to ignore the paging parameter: check `paging`. To allow pages of equal records, set `total`. Nothing is sent',
+    next: 'the server seems to ignore the paging parameter: check `paging`. To allow identical pages, set `total`. Nothing is sent',
   });
 }

@@ -27,13 +27,13 @@ const needed: Readonly<Record<Auth['kind'], readonly (keyof Auth)[]>> = {
 
 function authFaults(auth: Auth): OptionFault[] {
   const missing = needed[auth.kind].filter((name) => auth[name] === undefined || auth[name] === '');
-  return missing.map((name) => ({ option: 'auth', message: `kind ${auth.kind} needs ${name}` }));
+  return missing.map((name) => ({ option: 'auth', message: `of kind ${auth.kind} requires ${name}` }));
 }
 
 function addressFaults(source: RestSource, { path, endpoint_url }: RestQuery): OptionFault[] {
   const { url } = source;
   if (url === undefined && endpoint_url === undefined) {
-    return [{ option: 'path', message: 'needs the `url` of the source, or `endpoint_url` instead' }];
+    return [{ option: 'path', message: "requires the source's `url`; or set `endpoint_url` instead" }];
   }
   if (path !== undefined && /^https?:\/\//i.test(path)) {
     return [{ option: 'path', message: 'is a full URL; set it as `endpoint_url`' }];
@@ -48,7 +48,7 @@ function addressFaults(source: RestSource, { path, endpoint_url }: RestQuery): O
   if (faults.length > 0 || url === undefined || endpoint_url === undefined || !holdsCredentials(source)) return faults;
   const isElsewhere = new URL(url).origin !== new URL(endpoint_url).origin;
   return isElsewhere
-    ? [{ option: 'endpoint_url', message: 'has another origin than the `url` that the credentials are for' }]
+    ? [{ option: 'endpoint_url', message: 'does not have the same origin as `url`, which the credentials are for' }]
     : [];
 }
 
@@ -79,7 +79,7 @@ function templateFaults(query: RestQuery): OptionFault[] {
     const fault = templateFault(query[option], names);
     return fault === undefined
       ? []
-      : [{ option, message: `${fault}; allowed are page, window, now, today and similar names` }];
+      : [{ option, message: `${fault}; allowed names include page, window, now and today` }];
   });
 }
 
@@ -99,33 +99,33 @@ function windowFaults(query: RestQuery): OptionFault[] {
 
 function conditionFaults({ conditional, paging, window }: RestQuery): OptionFault[] {
   const isOne = paging.kind === 'none' && window === undefined;
-  return conditional && !isOne ? [{ option: 'conditional', message: 'requires a response of a single page' }] : [];
+  return conditional && !isOne ? [{ option: 'conditional', message: 'requires a single-page response' }] : [];
 }
 
 function pagingFaults(query: RestQuery): OptionFault[] {
   const { paging, records, format } = query;
   const fault = (message: string): OptionFault[] => [{ option: 'paging', message }];
-  if (paging.kind === 'cursor' && !paging.cursor) return fault('kind cursor needs `cursor`, its path in the response');
+  if (paging.kind === 'cursor' && !paging.cursor) return fault('of kind cursor requires `cursor`, its path in the response');
   if (paging.kind === 'next_link' && !paging.path)
-    return fault('kind next_link needs `path`, the location of the link');
+    return fault('of kind next_link requires `path`, the location of the link in the response');
   const isJson = format === undefined || format === 'json';
   if (query.fail_when !== undefined && query.fail_when.length > 0 && !(isJson && records)) {
-    return [{ option: 'fail_when', message: 'needs json responses and `records`' }];
+    return [{ option: 'fail_when', message: 'requires json responses and `records`' }];
   }
   if (readsAnswer(paging) && !records) {
     return [
       {
         option: 'records',
-        message: `is required with the ${paging.kind} of the response: set the path to the records`,
+        message: `is required for paging of kind ${paging.kind}: set the path to the records`,
       },
     ];
   }
-  if (readsAnswer(paging) && !isJson) return fault(`kind ${paging.kind} needs json responses`);
+  if (readsAnswer(paging) && !isJson) return fault(`of kind ${paging.kind} requires json responses`);
   const isFollowed = ['cursor', 'next_link', 'link_header'].includes(paging.kind);
   if (paging.missing !== undefined && !isFollowed) {
-    return fault('`missing` is for the kinds cursor, next_link and link_header');
+    return fault('allows `missing` only for the kinds cursor, next_link and link_header');
   }
-  return paging.stop_at === 'short' && paging.size === undefined ? fault('`stop_at: short` needs `size`') : [];
+  return paging.stop_at === 'short' && paging.size === undefined ? fault('requires `size` for `stop_at: short`') : [];
 }
 
 /** Whether paging reads values from the response body, which is only possible with json. */

@@ -94,8 +94,8 @@ function noPath(): Problem {
   return new Problem({
     code: 'DISCOVER_PATH',
     family: 'config',
-    message: 'An API has no list of its paths',
-    next: 'name a path: sluice discover SOURCE --path /orders',
+    message: 'an HTTP API cannot list its paths',
+    next: 'pass a path: sluice discover SOURCE --path /orders',
   });
 }
 
@@ -113,7 +113,7 @@ async function readAuthority(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    throw httpProblem('REST_CA_FILE', 'config', 'the CA file cannot be read', {
+    throw httpProblem('REST_CA_FILE', 'config', 'cannot read the CA file', {
       seen: path,
       cause: error,
     });
@@ -130,7 +130,7 @@ async function greet(client: HttpClient, url: URL, context: SourceContext<typeof
       () => asking.request(asked, asking.scope),
       async ({ status, headers, body }) => {
         await body.return(undefined);
-        return `${shownUrl(url)} responds with status ${status} and ${headers['content-type'] ?? 'no content type'}`;
+        return `${shownUrl(url)} returns status ${status} and ${headers['content-type'] ?? 'no content type'}`;
       },
     );
   } catch (error) {

@@ -60,7 +60,7 @@ export const source = {
     secret: true,
   }),
   timeout_seconds: option.number({
-    about: 'Timeout for connecting, for the first byte of a response and between two bytes.',
+    about: 'Timeout for connecting, for the first byte of a response, and between any two bytes.',
     default: 30,
     minimum: 0.1,
   }),
@@ -81,7 +81,7 @@ export const source = {
     example: 'ca.pem',
   }),
   max_answer_bytes: option.integer({
-    about: 'Maximum uncompressed bytes of all pages of one run; more is an error.',
+    about: 'Maximum uncompressed size of all pages in a run, in bytes; if there is more, the run fails.',
     default: 1_073_741_824,
     minimum: 1,
   }),
@@ -97,7 +97,7 @@ export const source = {
 export const query = {
   path: option.text({ about: 'Path of the request, appended to the base URL.', example: '/orders?status=open' }),
   endpoint_url: option.text({
-    about: 'The full URL instead of a path.',
+    about: 'Full URL, instead of a path.',
     example: 'https://api.example.com/v2/orders',
     pattern: '^https?://',
   }),
@@ -123,7 +123,7 @@ export const query = {
     },
   ),
   header_columns: option.map<string>(text, {
-    about: 'Adds columns in front with response headers, by column name.',
+    about: 'Response headers to add as the first columns, by column name.',
     example: { version: 'x-data-version' },
   }),
   conditional: option.boolean({
@@ -149,7 +149,7 @@ export const query = {
     },
     {
       about:
-        'List of {name, value, type}, or the same as JSON text. Type `header` is a request header, any other type a query parameter.',
+        'List of {name, value, type}, or the same as JSON text. Type `header` sets a request header, any other type sets a query parameter.',
       example: [{ name: 'since', value: '2026-01-01', type: 'query' }],
       default: [],
     },
@@ -189,13 +189,13 @@ export const query = {
           },
         ],
         description:
-          'Path in the response with the total number of records; fewer are an error. With `{path, estimate: true}`, it is not checked.',
+          'Path in the response with the total number of records; if there are fewer, the run fails. With `{path, estimate: true}`, it is not checked.',
       },
-      pages: { ...text, description: 'Path in the response with the total number of pages; fewer are an error.' },
+      pages: { ...text, description: 'Path in the response with the total number of pages; if there are fewer, the run fails.' },
       missing: {
         enum: ['end', 'error'],
         description:
-          'cursor, next_link, link_header: meaning of a missing next page: `end` if the server omits it on the last page, `error` if every page has it. By default, it is the end only if another sign confirms it.',
+          'cursor, next_link, link_header: meaning of a missing next page: `end` if the server omits it on the last page, `error` if every page has one. By default, it means the end only if something else in the response confirms that.',
       },
     }),
     {
@@ -222,13 +222,13 @@ export const query = {
     },
     {
       about:
-        'Paths in the response that mark it as an error if they have a value (not null, false or empty), or `{path, is}` for a specific value. Default: `errors` for GraphQL (a body with `query`), and SOAP faults in xml. Paths are for json only.',
+        'Paths in the response that mark it as an error if they have a value (not null, false or empty), or `{path, is}` for a specific value. Default: `errors` for GraphQL (a body with `query`), and SOAP faults in xml. Paths work only with json.',
       example: ['error', { path: 'status', is: 'error' }],
     },
   ),
   null_records: option.choice(['error', 'empty'], {
     about:
-      'Meaning of null instead of the list at `records` (json), or of a first response without the element (xml): an error, or a page without records.',
+      'Meaning of null instead of the list at `records` (json), or of a first response without the element (xml): an error or an empty page.',
     default: 'error',
   }),
   max_pages: option.integer({

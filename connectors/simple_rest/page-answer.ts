@@ -74,7 +74,7 @@ function partProblem(request: HttpRequest, answer: HttpResponse, given: StatusOp
     return httpProblem('REST_NOT_MODIFIED', 'try_later', `${shownUrl(url)} returned 304 to an unconditional request`, {
       seen: 'status 304',
       allowed: 'status 200 with the data',
-      next: 'remove headers such as If-None-Match from `headers` and `parameters`, or set `conditional: true`; a cache in between may be the cause',
+      next: 'remove headers such as If-None-Match from `headers` and `parameters`, or set `conditional: true`; a cache between Sluice and the server may be the cause',
     });
   }
   return status === 206 ? partialProblem(request, answer, given.isPaged) : undefined;
@@ -89,7 +89,7 @@ function partialProblem(request: HttpRequest, { url, headers }: HttpResponse, is
   if (isWhole || isAskedFor || (isPaged && unit !== 'bytes' && total !== '')) return undefined;
   return httpProblem('REST_PARTIAL', 'job', `${shownUrl(url)} returned only part of the data`, {
     seen: `status 206, ${range === '' ? 'no Content-Range' : `Content-Range: ${range}`}`,
-    allowed: 'the whole data, or pages of it',
+    allowed: 'all of the data, or one of several pages',
     next: 'set `paging` to read the other parts too; nothing is sent',
   });
 }
@@ -124,7 +124,7 @@ export function failureMessage(
       `The response reports an error at \`${path}\` (${shownUrl(url)})`,
       {
         seen: excerpt(wordsOf(value), 200),
-        next: 'nothing is sent. `fail_when` lists the paths of errors; `fail_when: []` checks none',
+        next: 'nothing is sent. `fail_when` lists the paths of errors; `fail_when: []` disables the check',
       },
     );
   }
@@ -167,16 +167,16 @@ function wordsOf(value: unknown): string {
 }
 
 function unknownFormat({ url }: HttpResponse, contentType: string | undefined) {
-  return httpProblem('REST_FORMAT', 'job', `${shownUrl(url)} returned a content type that is not known to be data`, {
+  return httpProblem('REST_FORMAT', 'job', `${shownUrl(url)} returned an unsupported content type`, {
     seen: contentType ?? 'no content type',
     allowed: 'json, jsonl, csv, xml',
-    next: 'check the address and the login; set `format` if the content type is simply wrong',
+    next: 'check the URL and the login; set `format` if only the content type is wrong',
   });
 }
 
 function noJson({ url }: HttpResponse, contentType: string | undefined) {
-  return httpProblem('REST_FORMAT', 'job', `${shownUrl(url)} does not respond with json, so the next page is unknown`, {
+  return httpProblem('REST_FORMAT', 'job', `${shownUrl(url)} did not return json, so the next page is unknown`, {
     seen: contentType ?? 'no content type',
-    next: 'set `format: json` if the content type is simply wrong, or choose another kind of `paging`',
+    next: 'set `format: json` if only the content type is wrong, or choose another kind of `paging`',
   });
 }

@@ -255,7 +255,7 @@ function isPassing(error: unknown, { answer, number }: { answer: HttpResponse; n
 function unreadable(url: URL, cause: Problem): Problem {
   return httpProblem('REST_UNREADABLE', 'try_later', `${shownUrl(url)} returned an unreadable page`, {
     seen: `${cause.code}: ${cause.message}${cause.seen === undefined ? '' : `, ${cause.seen}`}`,
-    next: 'the page is requested again automatically; if this persists, check whether the connection breaks or a proxy responds instead',
+    next: 'the page is requested again automatically; if this persists, check whether the connection breaks or a proxy responds instead of the server',
     cause,
   });
 }
@@ -283,7 +283,7 @@ function noList(records: string, url: URL, seen: string) {
     allowed: 'a list, possibly empty',
     next:
       seen === 'null'
-        ? 'nothing is sent; if the server writes null for a page without records, set `null_records: empty`'
+        ? 'nothing is sent; if the server returns null for an empty page, set `null_records: empty`'
         : "nothing is sent; check the server's response; if it reports an error, add its path to `fail_when`",
   });
 }

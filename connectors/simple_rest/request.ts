@@ -90,7 +90,7 @@ export function holdsCredentials({ url, auth, headers }: Pick<RestSource, 'url' 
 function refuseOtherOrigin(source: RestSource, url: URL): void {
   const base = source.url === undefined ? null : URL.parse(source.url);
   if (base === null || base.origin === url.origin || !holdsCredentials(source)) return;
-  throw httpProblem('REST_ORIGIN', 'config', '`endpoint_url` has another origin than the `url` of the source', {
+  throw httpProblem('REST_ORIGIN', 'config', "`endpoint_url` does not have the same origin as the source's `url`", {
     seen: shownUrl(url),
     allowed: base.origin,
     next: "the source's credentials are only valid for its `url`: use the same origin in `endpoint_url`, or use another source",
@@ -106,7 +106,7 @@ function parsedAddress(filled: unknown, written: string): URL {
 function unfilled(seen: string) {
   return httpProblem('REST_TEMPLATE', 'config', 'cannot build the URL: a template in it has no value', {
     seen,
-    next: '`window.…` needs `window`, `page.…` needs `paging` of that kind; `| default: x` sets a default',
+    next: 'set `window` for `window.…` and a matching kind of `paging` for `page.…`; `| default: x` sets a default',
   });
 }
 

@@ -27,10 +27,10 @@ export default defineService({
       example: 'https://olap.example.com/olap/msmdpump.dll',
     }),
     data_source: option.text({
-      about: '`DataSourceInfo`, if the server has more than one data source; the stream `sources` lists them.',
+      about: '`DataSourceInfo`, if the server has more than one data source; the `sources` stream lists them.',
       example: 'Provider=Mondrian;DataSource=Foodmart;',
     }),
-    user: option.text({ about: 'User for HTTP Basic. Default: anonymous access.', example: 'reader' }),
+    user: option.text({ about: 'User for HTTP Basic authentication. Default: anonymous access.', example: 'reader' }),
     password: option.text({
       about: 'Password of the user.',
       secret: true,
@@ -64,7 +64,7 @@ export default defineService({
       columns: 'discovered',
     },
     sources: {
-      about: 'The data sources of the server.',
+      about: 'The server’s data sources.',
       request: discover('DISCOVER_DATASOURCES'),
       decode: 'xml',
       records: rows,
@@ -91,7 +91,7 @@ export default defineService({
       },
     },
     measures: {
-      about: 'The measures of the cubes of a catalog.',
+      about: 'The measures of a catalog’s cubes.',
       options: { catalog },
       request: discover('MDSCHEMA_MEASURES'),
       decode: 'xml',

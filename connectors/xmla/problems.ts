@@ -20,9 +20,9 @@ export function refused(fault: unknown): Problem {
   return fail({
     code: 'XMLA_REFUSED',
     family: 'config',
-    message: 'the server refuses the statement',
+    message: 'the server refused the statement',
     seen: cutText(String(said), 500),
-    next: 'try the same statement in another client; the streams `cubes` and `measures` list all cubes and measures',
+    next: 'try the same statement in another client; the `cubes` and `measures` streams list all cubes and measures',
   });
 }
 

@@ -282,7 +282,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'incremental reads in PostgreSQL',
   });
 
   it.each([
-    ['1', 'at', '10m', 'a number such as 1000', /"lag: 1000"; or use a cursor column of times/],
+    ['1', 'at', '10m', 'a number such as 1000', /"lag: 1000"; or use a time column/],
     ["timestamptz '2026-01-01 00:00+00'", 'at', 90, '30s, 10m, 2h, 1d', /lag: 90s/],
     ["'a'::text", 'at', '10m', 'no lag', /remove lag/],
   ])('say which lag is valid for %s', async (value, cursor, lag, allowed, next) => {

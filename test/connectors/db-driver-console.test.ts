@@ -35,7 +35,7 @@ it('logs MySQL packets with wrong sequence numbers once, and prints nothing', as
   });
   const warn = vi.fn();
   expect((await read({ url }, sql, { warn })).rows).toEqual(rows);
-  expect(warn.mock.calls).toEqual([['the server sends packets out of order', { expected: 1, seen: 5 }]]);
+  expect(warn.mock.calls).toEqual([['the server sent packets out of order', { expected: 1, seen: 5 }]]);
   expect(printed).not.toHaveBeenCalled();
 });
 

@@ -191,7 +191,7 @@ describe('MySQL', () => {
   it.each<[errno: number, ...Row]>([
     [1044, 'a privilege on the database', 'DB_NO_DATABASE', 'config', 'grant'],
     [1045, 'a password', 'DB_LOGIN_REFUSED', 'login', 'tls: {'],
-    [1129, 'a blocked host', 'DB_HOST_BLOCKED', 'job', 'flush hosts'],
+    [1129, 'a blocked host', 'DB_HOST_BLOCKED', 'job', 'flush-hosts'],
     [1130, 'a host', 'DB_HOST_REFUSED', 'config', 'account'],
     [3159, 'TLS', 'DB_TLS_REQUIRED', 'config', 'tls: {'],
     [4242, 'something else', 'DB_CONNECT_REFUSED', 'job', 'before any query'],

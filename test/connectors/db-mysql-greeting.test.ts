@@ -31,7 +31,7 @@ it.each<[string, readonly Buffer[], string]>([
   expect(await problemOf(check({ url, connect_timeout_seconds: 600 }))).toMatchObject({
     code: 'DB_PROTOCOL',
     family: 'try_later',
-    message: 'the server sent no greeting of MySQL or MariaDB',
+    message: 'the server sent no MySQL or MariaDB greeting',
     seen,
   });
 });

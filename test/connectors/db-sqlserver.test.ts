@@ -374,7 +374,7 @@ describe('reading SQL Server, according to its published protocol', () => {
   });
 
   it("says how to install the driver if it's missing", () => {
-    expect(() => loadTedious('/nowhere', ['/nowhere/x.js'])).toThrow('the driver for SQL Server is not installed');
+    expect(() => loadTedious('/nowhere', ['/nowhere/x.js'])).toThrow('the SQL Server driver is not installed');
   });
 });
 

@@ -164,13 +164,13 @@ describe('tunnel options', () => {
 
   it.each([
     [{ url: 'postgres://a@b', ssh }, []],
-    [{ url: 'postgres://a@b', ssh: { ...ssh, private_key_file: undefined } }, ['needs private_key_file']],
+    [{ url: 'postgres://a@b', ssh: { ...ssh, private_key_file: undefined } }, ['requires private_key_file']],
     [
       { url: 'postgres://a@b', ssh: { host: 'gate', user: 'me', password: 'p', passphrase: 'q' } },
       ['has a passphrase'],
     ],
     [{ file: 'a', ssh }, ['does not apply to SQLite']],
-    [{ driver: 'postgres', host: '/run/postgresql', user: 'a', ssh }, ['tunnels to hosts and ports']],
+    [{ driver: 'postgres', host: '/run/postgresql', user: 'a', ssh }, ['can tunnel to a host and port']],
   ])('are validated before anything runs: %j', (source, reasons) => {
     const found = faults(source);
     expect(found).toHaveLength(reasons.length);

@@ -24,11 +24,11 @@ describe('database options', () => {
   it.each([
     [{}, ['driver is missing']],
     [{ host: 'db' }, ['driver is missing']],
-    [{ url: 'http://a@b' }, ['url must be a full url that starts with']],
-    [{ url: 'not a url' }, ['url must be a full url that starts with']],
+    [{ url: 'http://a@b' }, ['url must be a full URL that starts with']],
+    [{ url: 'not a url' }, ['url must be a full URL that starts with']],
     [{ url: 'postgres://a@b', driver: 'mysql' }, ['driver is mysql']],
-    [{ url: 'postgres://a@b', host: 'c', password: 'd' }, ['host is also in the url', 'password is also in the url']],
-    [{ url: 'postgres://a@b?sslmode=require' }, ['url may not carry']],
+    [{ url: 'postgres://a@b', host: 'c', password: 'd' }, ['host is also in the URL', 'password is also in the URL']],
+    [{ url: 'postgres://a@b?sslmode=require' }, ['url must not have ?parameters']],
     [{ url: 'postgres://a:100%@b' }, ['url has a %']],
     [{ url: 'postgres://b' }, ['url has no user']],
     [{ driver: 'mysql', host: 'b' }, ['user is missing']],
@@ -44,7 +44,7 @@ describe('database options', () => {
   });
 
   it('require a statement', () => {
-    expect(faults({ file: 'a' }, { sql: '  ' })).toEqual(['sql is empty; write the statement that returns the rows']);
+    expect(faults({ file: 'a' }, { sql: '  ' })).toEqual(['sql is empty; set it to the statement that returns the rows']);
   });
 });
 
@@ -65,6 +65,6 @@ describe('options for incremental reads', () => {
 
   it("don't allow chunks with SQLite", () => {
     const found = faults({ file: 'a' }, { sql: 'select 1', chunks: { column: 'id', rows: 10 } });
-    expect(found).toEqual([expect.stringContaining('chunks do not apply to SQLite')]);
+    expect(found).toEqual([expect.stringContaining('chunks does not apply to SQLite')]);
   });
 });

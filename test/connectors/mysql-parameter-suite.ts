@@ -77,6 +77,6 @@ export function expectParametersExact(server: () => TestServer): void {
   it('reports how many parameters the query has', async () => {
     const problem = await problemOf(read(source(), { sql: "select ?, '?', ?", parameters: [1] }));
     expect(problem).toMatchObject({ code: 'DB_QUERY_FAILED', family: 'job' });
-    expect(problem.message).toContain('the query has 2, the option parameters has 1');
+    expect(problem.message).toContain('the query has 2, but the parameters option has 1');
   });
 }

@@ -194,7 +194,7 @@ function describePools(server: () => TestServer): void {
       expect(problem).toMatchObject({
         code: 'DB_STATEMENT_CANCELLED',
         family: 'job',
-        next: expect.stringContaining('query_timeout of PgBouncer'),
+        next: expect.stringContaining("PgBouncer's query_timeout"),
       });
     });
 
