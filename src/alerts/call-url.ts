@@ -28,7 +28,7 @@ export async function callUrl({ url, timeoutMs, ...call }: Call, { signal, now }
     return { ok: false, message, retryAfterMs: waitMs };
   } catch (thrown) {
     const { code, message } = seenIn(thrown);
-    return { ok: false, message: `not reached: ${networkWords[code] ?? message}` };
+    return { ok: false, message: `could not be reached: ${networkWords[code] ?? message}` };
   } finally {
     await agent.destroy();
   }

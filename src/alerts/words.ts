@@ -32,8 +32,8 @@ const words: Readonly<Record<Occasion, Words>> = {
     overMany: '{} jobs: no quarantined payloads',
   },
   dead: {
-    one: '{}: the service refused a payload for good',
-    many: '{} jobs: the service refused their payloads for good',
+    one: '{}: the service permanently rejected a payload',
+    many: '{} jobs: the service permanently rejected their payloads',
     over: '{}: no dead payloads',
     overMany: '{} jobs: no dead payloads',
   },
@@ -41,8 +41,8 @@ const words: Readonly<Record<Occasion, Words>> = {
     one: '{}: the daily allowance is running out',
     worse: '{}: the daily allowance is used up',
     many: '{} accounts: the daily allowance is running out',
-    over: '{} has requests again',
-    overMany: '{} accounts have requests again',
+    over: '{}: requests are available again',
+    overMany: '{} accounts: requests are available again',
   },
   login: {
     one: '{} needs a login',
@@ -58,16 +58,16 @@ const words: Readonly<Record<Occasion, Words>> = {
     overMany: '{} destinations accept the credentials again',
   },
   unsent: {
-    one: '{}: owed payloads are not delivered',
-    many: '{} destinations: owed payloads are not delivered',
+    one: '{}: owed payloads are not being delivered',
+    many: '{} destinations: owed payloads are not being delivered',
     over: '{} accepts payloads again',
     overMany: '{} destinations accept payloads again',
   },
   scheduler: {
     one: 'the scheduler has stopped',
     many: 'the scheduler has stopped',
-    over: 'the scheduler runs again',
-    overMany: 'the scheduler runs again',
+    over: 'the scheduler is running again',
+    overMany: 'the scheduler is running again',
   },
   disk: {
     one: 'the state folder is filling up',
@@ -91,8 +91,8 @@ const words: Readonly<Record<Occasion, Words>> = {
   clock: {
     one: 'the system clock was set',
     many: 'the system clock was set',
-    over: 'the system clock has not been set for an hour',
-    overMany: 'the system clock has not been set for an hour',
+    over: 'the system clock has been stable for an hour',
+    overMany: 'the system clock has been stable for an hour',
   },
 };
 

@@ -14,7 +14,7 @@ export const configFlag = ['-c, --config <file>', 'path of the config', usualCon
 /** The `--without-secrets` flag with its description, for commands that can do their work without secrets. */
 export const withoutSecretsFlag = [
   '--without-secrets',
-  'read no secrets and run no commands, and accept variables that are not set: for checks in CI',
+  'read no secrets, run no commands and accept variables that are not set, for checks in CI',
 ] as const;
 
 /** The arguments that make a suggested command use this config: ` --config FILE`, or nothing for the default. */
@@ -75,7 +75,7 @@ export function chooseJobs(
     throw new Problem({
       code: 'CONFIG_JOB_REFUSED',
       family: 'config',
-      message: 'Nothing was done: a named job has errors',
+      message: 'Nothing was done: a requested job has errors',
     });
   return {
     jobs: [...new Set(names)].map((name) => config.jobs.get(name) ?? unknownJob(name, config)),

@@ -11,13 +11,13 @@ import { withDefaults } from '../sdk/option.ts';
 export async function jobForFile(jobs: readonly Job[], file: string): Promise<Job> {
   const [job, ...others] = jobs;
   if (job?.extract === undefined || others.length > 0) {
-    throw badTo(`--to writes the rows of one job, and ${reasonOf(jobs)}`, 'Name one job that has a source');
+    throw badTo(`--to writes the rows of a single job, but ${reasonOf(jobs)}`, 'specify one job that has a source');
   }
   const found = await lstat(file).catch(() => undefined);
   if (found?.isFile() === false) {
     throw badTo(
-      `--to replaces files, and ${file} is something else`,
-      'Name a file that does not exist or may be replaced',
+      `--to can only write to a regular file, which ${file} is not`,
+      'specify a file that does not exist or may be replaced',
     );
   }
   const { extract } = job;
@@ -56,7 +56,7 @@ async function syncFile(path: string): Promise<void> {
 }
 
 function reasonOf(jobs: readonly Job[]): string {
-  if (jobs.length !== 1) return `${jobs.length} are chosen`;
+  if (jobs.length !== 1) return `${jobs.length} are selected`;
   return `"${jobs[0]!.name}" starts refreshes, which have no rows`;
 }
 

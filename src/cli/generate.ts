@@ -55,7 +55,7 @@ async function generate(flags: Flags): Promise<void> {
   const files = await makeFiles(root);
   await settle(files, flags);
   for (const name of await orphansIn(flags.into, { files, pagesFolder }))
-    complain(`${name} belongs to no connector. Remove it`);
+    complain(`${name} does not belong to any connector. Remove it`);
 }
 
 function complain(message: string): void {

@@ -20,7 +20,7 @@ const waitingLabels: Readonly<Record<string, string>> = {
 /** Why a payload is waiting, in a few words, by the problem's code. */
 export function waitingLabel({ code, until }: { readonly code: string; readonly until?: number }, now: number): string {
   if (code === 'SEND_SLOTS_BUSY' && until !== undefined) {
-    return `waiting for requests that had no response; sends in ${durationText(Math.max(0, until - now))}`;
+    return `waiting for earlier requests without a response; sends in ${durationText(Math.max(0, until - now))}`;
   }
   return waitingLabels[code] ?? 'waiting to retry';
 }

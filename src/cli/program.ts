@@ -40,7 +40,7 @@ const order = [
 
 /** The commands that a new user runs first. */
 const examples = [
-  ['sluice demo', 'see it work, no setup needed'],
+  ['sluice demo', 'see it work without any setup'],
   ['sluice init', 'create a first config'],
   ['sluice sync --dry-run', 'preview what would be sent'],
 ] as const;

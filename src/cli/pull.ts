@@ -93,6 +93,6 @@ function died(how: string, errorText: string): Extract<RefreshOutcome, { kind: '
     family: 'bug',
     message: `The refresh process ended unexpectedly (${how})`,
     seen: /^.*(?:Error|FATAL).*$/m.exec(errorText)?.[0] ?? excerpt(errorText, 200),
-    next: 'retry the refresh; if it fails again, report it with the connector and the names of the properties',
+    next: "retry the refresh; if it fails again, report it with the connector's name and the property names",
   };
 }

@@ -142,7 +142,7 @@ function staleCredentials(): { readonly note?: string } {
   const isRenewed = readdirSync(folder).some((name) => statSync(join(folder, name)).mtimeMs > startedAt);
   return isRenewed
     ? {}
-    : { note: `the credentials in ${folder} date from the start of the unit; to renew them, run systemctl restart` };
+    : { note: `the credentials in ${folder} are those from the unit's start; to renew them, run systemctl restart` };
 }
 
 function stateMoved(file: string, asked: string): Problem {

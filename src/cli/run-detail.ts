@@ -15,7 +15,7 @@ export async function findRun(id: string, store: Store | undefined): Promise<Run
     family: 'config',
     message: 'Unknown run ID',
     seen: id,
-    next: 'sluice history lists all runs',
+    next: 'list all runs with sluice history',
   });
 }
 

@@ -17,7 +17,7 @@ export function failOnConfigErrors({ onStartError, file }: Config, problems: rea
     family: 'config',
     message: `Not started: the config has ${countOf(problems.length, 'error')} and on_start_error is fail`,
     where: { file },
-    next: 'fix them, or run the other jobs: on_start_error: ignore',
+    next: 'fix the errors, or set on_start_error: ignore to run the other jobs',
   });
 }
 
@@ -34,7 +34,7 @@ export async function failOnSilentSources(config: Config, runtime: Runtime, sign
     family: 'job',
     message: `Not started: ${countOf(problems.length, 'source does', 'sources do')} not respond and on_start_error is fail`,
     where: { file: config.file },
-    next: 'fix them and start again, or start anyway: on_start_error: ignore, or probe',
+    next: 'fix the sources and start again, or set on_start_error: ignore or probe to start anyway',
   });
 }
 

@@ -44,6 +44,6 @@ export async function findStateFolder(file: string): Promise<string> {
 }
 
 function withFolder(next: string | undefined): string {
-  const advice = 'set SLUICE_STATE to the state folder: then this command needs no config';
+  const advice = 'set SLUICE_STATE to the state folder, so that this command needs no config';
   return next === undefined ? advice : `${next}; or ${advice}`;
 }

@@ -76,7 +76,7 @@ function failureText(problem: Problem, run: string | undefined): string {
 const storyOf = (run: string): string => `sluice history --run ${run}`;
 
 function nothingRan(refused: readonly string[]): string {
-  if (refused.length === 0) return 'The config has no enabled job.';
+  if (refused.length === 0) return 'The config has no enabled jobs.';
   return `Nothing was run: the config has errors in ${refused.join(', ')}.`;
 }
 
@@ -109,7 +109,7 @@ function resultText({ job, state, problem, until }: RunOutcome): string {
   if (state === 'waiting_login') return 'owed: the destination rejects the credentials';
   if (state === 'busy') return 'another run of this job is in progress';
   if (state === 'on_hold' && problem?.code === 'LOGIN_ON_HOLD') return 'on hold: login refused';
-  if (state === 'on_hold') return `on hold: to resume, run "sluice resume ${job}"`;
+  if (state === 'on_hold') return `on hold; to resume, run "sluice resume ${job}"`;
   if (state === 'quarantined') return 'quarantined: the instance keeps its current data';
   return problem === undefined ? state : `${state}: ${problem.code}`;
 }

@@ -11,7 +11,7 @@ const options = {
     {
       required: true,
       about:
-        'Mail server: smtps:// is encrypted from the start (port 465), smtp:// as soon as the server offers it (port 587). The URL can contain a user and password.',
+        'URL of the mail server: smtps:// encrypts from the start (port 465), smtp:// as soon as the server offers encryption (port 587). The URL can contain a user and password.',
       example: 'smtp://mail.example.com',
     },
   ),

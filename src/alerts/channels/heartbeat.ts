@@ -5,11 +5,11 @@ import { text, timeout, urlOf } from '../channel-options.ts';
 
 const options = {
   url: urlOf(
-    'URL that is pinged with GET while everything works. The monitoring service raises the alarm when pings stop.',
+    'URL that is pinged with GET while everything works. The monitoring service raises an alarm when the pings stop.',
     'https://hc.example.com/ping/0123',
   ),
   jobs: option.list<string>(text, {
-    about: 'Ping after each good result of these jobs. Without jobs: ping at an interval while the daemon is healthy.',
+    about: 'Ping after each successful result of these jobs. If no jobs are set, ping at an interval while the daemon is healthy.',
     example: ['orders'],
   }),
   every: duration(

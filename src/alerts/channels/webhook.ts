@@ -4,12 +4,12 @@ import { defineChannel } from '../channel.ts';
 import { timeout, urlOf } from '../channel-options.ts';
 
 const options = {
-  url: urlOf('URL that receives alerts as JSON by POST.', 'https://alerts.example.com/sluice'),
+  url: urlOf('URL to which alerts are POSTed as JSON.', 'https://alerts.example.com/sluice'),
   secret: option.text({
     required: true,
     secret: true,
     pattern: '^whsec_[A-Za-z0-9+/]{32,88}={0,2}$',
-    about: 'Key that each request is signed with: `whsec_` and 24 to 64 random bytes in base64.',
+    about: 'Key that signs each request: `whsec_` followed by 24 to 64 random bytes in base64.',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable in the config
     example: '${env:SLUICE_ALERT_SECRET}',
   }),

@@ -10,11 +10,11 @@ interface Flags {
 const command: CliCommand = {
   help: {
     exitCodes: [
-      ['0', 'every channel accepted the test message, or no test was made'],
+      ['0', 'every channel accepted the test message, or none was sent'],
       ['1', 'at least one channel did not accept it'],
     ],
     examples: [
-      ['sluice alerts list', 'open alerts, latest messages, and state of the channels'],
+      ['sluice alerts list', 'open alerts, latest messages and channel states'],
       ['sluice alerts test', 'send a test message to every channel'],
       ['sluice alerts test ops', 'to one channel'],
     ],

@@ -50,7 +50,7 @@ function verdict(
 ): string {
   if (actions.length === 0 && faults > 0) return 'No valid job declares a data source.';
   if (actions.length === 0) return 'Nothing to apply: no job declares a data source.';
-  if (!changes) return 'Up to date: every data source is as declared.';
+  if (!changes) return 'Up to date: every data source matches its declaration.';
   return done ? 'Done.' : 'Nothing changed yet. To apply these changes: sluice apply --yes';
 }
 

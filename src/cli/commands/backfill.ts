@@ -60,14 +60,14 @@ const command: CliCommand = {
     program
       .command('backfill')
       .description(
-        'Reads a past range of a job again, merges it into the rows that the job keeps, and delivers the result once.',
+        "Rereads a past range of a job, merges it into the job's kept rows, and delivers the result once.",
       )
       .argument('<job>', 'name of a job with write: append or merge')
       .requiredOption('--from <value>', 'start of the range (inclusive): a date, time or number')
       .requiredOption('--to <value>', 'end of the range (exclusive)')
       .option(
         '--chunk <span>',
-        'size of a chunk: 6h, 1d, 1w, 1mo or a number; an interrupted backfill loses at most one chunk',
+        'chunk size: 6h, 1d, 1w, 1mo or a number; an interrupted backfill loses at most one chunk',
       )
       .option('--restart', 'discard the progress of an unfinished backfill')
       .option(...configFlag)

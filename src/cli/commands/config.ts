@@ -5,17 +5,17 @@ import { configFlag, withoutSecretsFlag } from '../config-file.ts';
 const command: CliCommand = {
   help: {
     notes: [
-      'Secrets are hidden; the variables that they come from are shown. To find errors in the file, run "sluice check".',
+      'Secrets are hidden, but the variables that they come from are shown. To find errors in the file, run "sluice check".',
     ],
     exitCodes: [
-      ['0', "no errors; each day's requests fit, or didn't fit before"],
+      ['0', "no errors; each day's requests fit, or they didn't fit before either"],
       ['1', "a day's requests no longer fit"],
       ['2', 'the config has errors'],
     ],
     examples: [
       ['sluice config show', 'all options of the running daemon'],
       ['sluice config show jobs/orders', 'one job'],
-      ['sluice config show --file-on-disk', 'the file, even if a daemon runs with another version'],
+      ['sluice config show --file-on-disk', 'the file, even if a daemon is running with another version'],
       ['sluice config diff before.yaml', 'what an edit changes'],
       ['sluice config diff before.yaml --without-secrets --markdown', 'in CI'],
     ],
@@ -27,7 +27,7 @@ const command: CliCommand = {
       .description(
         'Shows every option of the running daemon, including defaults, and where each value comes from. Without a daemon, shows what the next start would use.',
       )
-      .argument('[part]', 'only this part: concurrency, jobs, jobs/orders …')
+      .argument('[part]', 'show only this part: concurrency, jobs, jobs/orders …')
       .option(...configFlag)
       .option('--file-on-disk', 'show the file on disk instead of the active config')
       .option('--json', 'print JSON')
@@ -40,7 +40,7 @@ const command: CliCommand = {
       .argument('<before>', 'the earlier version; /dev/null if there was none')
       .option(...configFlag)
       .option(...withoutSecretsFlag)
-      .addOption(new Option('--markdown', 'print Markdown, for a comment').conflicts('json'))
+      .addOption(new Option('--markdown', 'print Markdown, for a review comment').conflicts('json'))
       .option('--json', 'print JSON')
       .action(async (before, flags) => (await import('../config/diff.ts')).diffConfigs(before, flags));
     for (const one of group.commands) one.exitOverride();

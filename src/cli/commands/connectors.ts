@@ -9,7 +9,7 @@ const command: CliCommand = {
     examples: [
       ['sluice connectors list', 'all connectors'],
       ['sluice connectors describe db', 'the options of one'],
-      ['sluice connectors scaffold acme', 'start your own in ./my-connectors'],
+      ['sluice connectors scaffold acme', 'create your own in ./my-connectors'],
       ['sluice connectors test my-connectors/acme.mts', 'test it'],
     ],
   },
@@ -23,7 +23,7 @@ const command: CliCommand = {
       .action(async (flags) => (await import('../connectors/list.ts')).listConnectors(flags));
     group
       .command('describe')
-      .description('Shows the options, columns, limits and an example of a connector.')
+      .description("Shows a connector's options, columns, limits and an example.")
       .argument('<name>', 'name of the connector')
       .option(...configFlag)
       .option(...json)

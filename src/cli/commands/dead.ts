@@ -98,12 +98,12 @@ async function sendOne(ref: string, _: unknown, command: Command): Promise<void>
   await withRuntime(flags, async (runtime) => {
     const dead = findPayload(await runtime.store.outbox.inState('dead'), ref, 'dead');
     const row = await requeue(runtime.gateway, dead, currentDecider(flags.why));
-    const done = `Sent again: ${countOf(row.row_count, 'row')} of job ${row.job}, run ${row.run}.`;
+    const done = `Queued again: ${countOf(row.row_count, 'row')} of job ${row.job}, run ${row.run}.`;
     await sendNow(row, { runtime, flags, done });
   });
 }
 
-const refArgument = ['<job>', 'name of the job, or id of the run'] as const;
+const refArgument = ['<job>', 'name of the job, or ID of the run'] as const;
 
 const command: CliCommand = {
   help: {
@@ -116,7 +116,7 @@ const command: CliCommand = {
   register(program: Command): void {
     const dead = program
       .command('dead')
-      .description('Lists payloads that the service refused for good, shows the reason, and sends them again.')
+      .description('Lists payloads that the service permanently rejected, shows the reason, and sends them again.')
       .option(...configFlag)
       .option('--json', 'print JSON');
     dead.command('list', { isDefault: true }).description('Lists all dead payloads.').action(list);
@@ -127,7 +127,7 @@ const command: CliCommand = {
       .action(showOne);
     dead
       .command('send')
-      .description('Sends a dead payload again, starting from the first attempt.')
+      .description('Sends a dead payload again and resets its attempt count.')
       .argument(...refArgument)
       .option(...whyFlag)
       .action(sendOne);

@@ -19,8 +19,8 @@ const command: CliCommand = {
     program
       .command('discover')
       .description('Lists what a source offers: tables, files, sheets or streams, with their columns.')
-      .argument('<source>', 'a source in the config, or the path of a file or folder, or the URL of a database')
-      .argument('[pattern]', 'only what has this name or matches this glob')
+      .argument('<source>', 'a source in the config, the path of a file or folder, or the URL of a database')
+      .argument('[pattern]', 'only datasets that have this name or match this glob')
       .option('--path <path>', 'simple_rest: the path to request once or twice')
       .option(...configFlag)
       .option('--json', 'print JSON')

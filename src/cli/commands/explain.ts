@@ -71,7 +71,7 @@ const command: CliCommand = {
   register(program: Command): void {
     program
       .command('explain')
-      .description('Explains why a dashboard shows what it shows, what happens next and how to fix it.')
+      .description('Explains what a dashboard shows and why, what happens next, and how to fix problems.')
       .argument('<job|instance>', 'name of a job, or ID of a data source instance')
       .option(...configFlag)
       .option('--json', 'print JSON')

@@ -58,7 +58,7 @@ const command: CliCommand = {
   help: {
     exitCodes: [
       ['0', 'healthy'],
-      ['1', 'not healthy, or no daemon runs'],
+      ['1', 'not healthy, or no daemon is running'],
     ],
     examples: [
       ['sluice health', 'for a container or a monitoring system'],
@@ -68,7 +68,7 @@ const command: CliCommand = {
   register(program: Command): void {
     program
       .command('health')
-      .description('Checks whether the daemon is alive and its scheduler runs.')
+      .description('Checks whether the daemon is alive and its scheduler is running.')
       .option(...configFlag)
       .option('--json', 'print JSON')
       .action(run);

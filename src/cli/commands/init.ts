@@ -22,7 +22,7 @@ async function run(path: string, { force, url, table: tables, yes, destination }
 }
 
 const question =
-  'Where is your data? The URL of a database (postgres://user@host/database), or the path of a SQLite, csv or\nxlsx file; empty for a starter config with a sample: ';
+  'Where is your data? The URL of a database (postgres://user@host/database), or the path of a SQLite, csv or\nxlsx file; leave empty for a starter config with a sample: ';
 
 async function writeStarter(path: string, force: boolean): Promise<void> {
   const { initConfig } = await import('../config/init-config.ts');
@@ -49,7 +49,7 @@ function collect(value: string, former: readonly string[]): string[] {
 const command: CliCommand = {
   help: {
     notes: [
-      "Lists what the source offers, writes jobs for what you choose, checks the config, and shows the first rows. Sends nothing unless you say yes. A password in the URL becomes a variable and isn't written to the config.",
+      "Lists what the source offers, writes jobs for what you choose, checks the config, and shows the first rows. Sends nothing unless you confirm. A password in the URL becomes a variable and isn't written to the config.",
     ],
     examples: [
       ['sluice init', 'asks on a terminal'],
@@ -61,13 +61,13 @@ const command: CliCommand = {
   register(program: Command): void {
     program
       .command('init')
-      .description('Creates a config: from a source that you name, or a commented starter.')
+      .description('Creates a config, either with jobs for your source or as a commented starter.')
       .argument('[file]', 'path of the new file', defaultConfig)
       .option('--force', 'overwrite an existing config')
       .option('--url <address>', 'URL of a database, or path of a SQLite, csv or xlsx file, to write jobs for')
-      .option('--table <name>', 'write a job for this table, file or sheet; repeat it for more', collect, [])
+      .option('--table <name>', 'write a job for this table, file or sheet; can be repeated', collect, [])
       .option('--destination <url>', 'URL of the dashboard service; default: the embedded service (sluice serve)')
-      .option('--yes', 'ask nothing: take what --table names, or everything')
+      .option('--yes', "don't ask: use the tables given with --table, or all")
       .action(run);
   },
 };

@@ -62,13 +62,13 @@ const command: CliCommand = {
   register(program: Command): void {
     program
       .command('login')
-      .description('Logs in to the vendor of a source, in a browser if the vendor requires it.')
+      .description("Logs in to a source's vendor, in a browser if the vendor requires it.")
       .argument('<source>', 'name of the source, or of its login')
       .option(...configFlag)
       .option('--no-browser', 'print the URL instead of opening a browser')
       .option(
         '--paste',
-        'for machines without a browser: open the URL elsewhere and paste the URL that you are sent to',
+        'for machines without a browser: open the URL on another machine, then paste the URL that you are redirected to',
       )
       .addOption(
         new Option(

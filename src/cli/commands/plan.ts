@@ -96,7 +96,7 @@ function accountText(plan: AccountPlan): string {
   ];
   const titles = ['firings', 'worst', 'retries', 'expected', 'not sent'].map((title) => ({ title, ...right }));
   return [
-    `${destinations.join(', ')}: ${day} in New York, ${countText(limit)} requests for schedules, ${countText(used)} used${by}, ${countText(owed)} owed`,
+    `${destinations.join(', ')}: ${day} in New York, ${countText(limit)} requests available for schedules, ${countText(used)} used${by}, ${countText(owed)} owed`,
     renderTable([{ title: 'job' }, ...titles], [...rows, total], { paper: process.stdout }),
     verdictOf(plan),
     ...throttledText(plan),
@@ -127,11 +127,11 @@ function verdictOf({ worst, expected, limit, spent_until, next }: AccountPlan): 
   const names = worst.short.slice(0, 5).map(({ job }) => job);
   const more = worst.short.length > names.length ? ` and ${worst.short.length - names.length} more` : '';
   const hope = expected.fits
-    ? `; the expected use fits, with ${countText(expected.left)} left`
-    : `; the expected use reaches the limit at ${timeText(expected.ends_at!)}`;
+    ? `; the expected usage fits, with ${countText(expected.left)} left`
+    : `; the expected usage reaches the limit at ${timeText(expected.ends_at!)}`;
   const said = spent_until === undefined ? '' : `; the service reports no requests left until ${timeText(spent_until)}`;
   return [
-    `does not fit: in the worst case, ${countOf(firings, 'send')} of ${names.join(', ')}${more} will not be sent after ${timeText(worst.ends_at!)}${hope}${said}`,
+    `does not fit: in the worst case, requests run out at ${timeText(worst.ends_at!)} and ${countOf(firings, 'firing')} of ${names.join(', ')}${more} will not be sent${hope}${said}`,
     `next: ${next.join('; or ')}`,
   ].join('\n');
 }
@@ -173,7 +173,7 @@ const command: CliCommand = {
     program
       .command('plan')
       .description(
-        "Checks whether the remaining firings of the day fit each account's allowance, and which jobs do not fit.",
+        "Checks whether the day's remaining firings fit each account's allowance, and shows which jobs do not fit.",
       )
       .option(...configFlag)
       .option(...withoutSecretsFlag)

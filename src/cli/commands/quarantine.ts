@@ -160,12 +160,12 @@ async function decideOn(ref: string, command: Command, work: (deciding: Deciding
   });
 }
 
-const refArgument = ['<job>', 'name of the job, or id of the run'] as const;
+const refArgument = ['<job>', 'name of the job, or ID of the run'] as const;
 
 const command: CliCommand = {
   help: {
     examples: [
-      ['sluice quarantine list', 'what waits for a decision'],
+      ['sluice quarantine list', 'payloads that wait for a decision'],
       ['sluice quarantine show orders', 'why, and what differs'],
       ['sluice quarantine approve orders --why "the shop was closed"', 'send it'],
       ['sluice quarantine discard orders --why "half of the rows are missing"', 'keep the old data'],

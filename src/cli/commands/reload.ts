@@ -96,7 +96,7 @@ function noDaemon(state: string): Problem {
     family: 'job',
     message: 'No daemon is running on this state folder',
     seen: state,
-    next: 'sluice run starts a daemon with the current config',
+    next: 'start one, which then uses the current config: sluice run',
   });
 }
 
@@ -104,7 +104,7 @@ function elsewhere(owner: string): Problem {
   return new Problem({
     code: 'RELOAD_ELSEWHERE',
     family: 'job',
-    message: 'The daemon runs on another machine or in another container and cannot be signaled from here',
+    message: 'The daemon is running on another machine or in another container and cannot be signaled from here',
     seen: owner,
     next: 'run the command there: docker exec CONTAINER node /app/src/cli/sluice.js reload',
   });
@@ -116,7 +116,7 @@ function noAnswer(owner: string, withinMs: number): Problem {
     family: 'job',
     message: `Timeout: the daemon did not respond within ${withinMs / 1000} s`,
     seen: owner,
-    next: 'sluice health shows whether it is alive; sluice status shows which config is active',
+    next: 'check whether it is alive (sluice health) and which config is active (sluice status)',
   });
 }
 

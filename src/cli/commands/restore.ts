@@ -18,14 +18,14 @@ async function run(from: string, { config: file, replace, moved }: Flags): Promi
   const done = await restore({ from, state, replace: replace === true, moved: moved === true });
   const lines = [`Restored ${state} as it was at ${instantText(Date.parse(done.madeAt))}.`];
   if (done.former !== undefined)
-    lines.push(`The previous state is in ${done.former}; delete it when everything works.`);
+    lines.push(`The previous state is in ${done.former}; delete it once everything works.`);
   if (moved !== true) {
     const parked = countOf(done.parked, 'payload that was', 'payloads that were');
     if (done.parked > 0)
-      lines.push(`${parked} owed then will not be sent, because newer data may have been sent since.`);
+      lines.push(`${parked} owed at the time will not be sent, because newer data may have been sent since.`);
     lines.push(
       'Every job sends its data again at its next firing, or now with "sluice sync".',
-      'The request count of the day does not include requests made since the backup.',
+      "Today's request count does not include requests made since the backup.",
     );
   }
   process.stdout.write(`${lines.join('\n')}\n`);

@@ -111,7 +111,7 @@ const command: CliCommand = {
       .description('Restores an earlier payload of a job and puts the job on hold so that no run replaces it.')
       .argument('<job>', 'name of the job')
       .option(...configFlag)
-      .option('--to <run>', 'run whose payload to restore (default: the one before the current payload)')
+      .option('--to <run>', 'run whose payload to restore (default: the run before the current one)')
       .option('--list', 'list the payloads that can be restored')
       .option(...whyFlag)
       .option('--json', 'print JSON')

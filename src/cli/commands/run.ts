@@ -159,7 +159,7 @@ const command: CliCommand = {
     examples: [
       ['sluice run', 'until it is stopped'],
       ['sluice run --monitor 127.0.0.1:9464', 'with the status page and metrics'],
-      ['sluice run --strict', 'only if everything is in order'],
+      ['sluice run --strict', 'only if there are no errors'],
     ],
   },
   register(program: Command): void {

@@ -134,13 +134,13 @@ const command: CliCommand = {
   register(program: Command): void {
     program
       .command('schedules')
-      .description('Shows the next firings of jobs, or of a schedule that you try, in local time.')
+      .description('Shows the next firings of jobs, or of a schedule to try out, in local time.')
       .argument('[jobs...]', 'names of jobs (default: all)')
       .option(...configFlag)
       .option(...withoutSecretsFlag)
       .option('-n, --next <firings>', 'firings per job', count, 3)
       .option('--from <instant>', 'show firings after this time (default: now)', instant)
-      .option('--try <schedule>', 'show this schedule instead of the config')
+      .option('--try <schedule>', "show this schedule instead of the config's")
       .option('--timezone <zone>', 'time zone of that schedule', zone, 'UTC')
       .option('--json', 'print JSON')
       .action(run);

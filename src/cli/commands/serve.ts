@@ -56,24 +56,24 @@ function unwritable(file: string, cause: unknown): Problem {
 /** Keys are printed on standard output and never logged, because logs are kept and keys must not be. */
 function sayKey(key: string): void {
   process.stdout.write(
-    `Created the company "Local" with one admin. API key of the admin (shown only once):\n\n  ${key}\n\n`,
+    `Created the company "Local" with one admin. The admin's API key (shown only once):\n\n  ${key}\n\n`,
   );
 }
 
 function sayToken(url: string, token: string): void {
-  process.stdout.write(`The control interface listens on ${url}. Token (shown only once):\n\n  ${token}\n\n`);
+  process.stdout.write(`The control interface listens on ${url}. Its token (shown only once):\n\n  ${token}\n\n`);
 }
 
 /** Shows a person at a terminal the URL, the key, and a first request to try. */
 function welcome({ data, fixtures }: ServeOptions, service: RunningService, madeToken: string | undefined): string {
   const { url, firstKey, control } = service;
-  const known = fixtures === undefined ? 'the one shown at the first start' : `defined in ${fixtures}`;
+  const known = fixtures === undefined ? 'the one that was shown at the first start' : `defined in ${fixtures}`;
   const lines = [
     ['address', url],
     ['data', data === 'memory' ? 'in memory only' : resolve(data.folder)],
     ['API key', firstKey === undefined ? known : `${firstKey}   (shown only once; the admin of company "Local")`],
     ...(control === undefined ? [] : [['control', control.url]]),
-    ...(madeToken === undefined ? [] : [['token', `${madeToken}   (of the control interface; shown only once)`]]),
+    ...(madeToken === undefined ? [] : [['token', `${madeToken}   (for the control interface; shown only once)`]]),
     ['try', `curl -H 'kf-api-key: ${firstKey ?? 'YOUR-KEY'}' ${url}/datasources`],
   ];
   const shown = lines.map(([what, text]) => `  ${what?.padEnd(9)} ${text}`).join('\n');
@@ -214,8 +214,8 @@ const command: CliCommand = {
   help: {
     examples: [
       ['sluice serve', 'keep data in ./sluice-service'],
-      ['sluice serve --memory --port 0 --ready-file service.json', 'for a test: no files, any free port'],
-      ['sluice serve --memory --fixtures fixtures.yaml --control-port 0', 'with given users, and faults on request'],
+      ['sluice serve --memory --port 0 --ready-file service.json', 'for tests: no files, any free port'],
+      ['sluice serve --memory --fixtures fixtures.yaml --control-port 0', 'with predefined users, and faults on request'],
     ],
   },
   register(program: Command): void {

@@ -83,7 +83,7 @@ function nothingFires({ file, jobs }: Config): Problem {
     family: 'config',
     message: 'Nothing to simulate: no enabled job has a schedule',
     where: { file },
-    seen: jobs.size === 1 ? '1 job without a schedule' : `${jobs.size} jobs, none with a schedule that is enabled`,
+    seen: jobs.size === 1 ? '1 job without a schedule' : `${jobs.size} jobs, none both enabled and scheduled`,
     next: 'give a job a schedule, as in: schedule: "0 6 * * *"',
   });
 }
@@ -131,18 +131,18 @@ function partOf(text: string): number {
 const command: CliCommand = {
   help: {
     notes: [
-      'The simulation reads no source and sends nothing to your destination. It generates rows with the size, duration and change rate of past runs, and sends them to an embedded service with your limits.',
+      'The simulation reads no sources and sends nothing to your destinations. It generates rows with the size, duration and change rate of past runs, and sends them to an embedded service with your limits.',
     ],
     exitCodes: [
       [
         '0',
-        'every job shows its newest result, no daily allowance ran out and no firing was skipped for lack of requests',
+        "every job's newest result was delivered, no daily allowance ran out, and no firing was skipped for lack of requests",
       ],
       ['1', 'otherwise'],
       ['2', 'the config has errors'],
     ],
     examples: [
-      ['sluice simulate', 'a week and a day from today'],
+      ['sluice simulate', 'eight days from today'],
       ['sluice simulate --from 2026-10-30', 'across the end of daylight saving time in New York'],
       ['sluice simulate --faults 7 --changes 0.3', 'with outages, refusals and dropped connections'],
     ],
@@ -150,13 +150,13 @@ const command: CliCommand = {
   register(program: Command): void {
     program
       .command('simulate')
-      .description('Simulates days of the daemon with this config in seconds, and reports the outcome.')
+      .description('Simulates days of running the daemon with this config in seconds, and reports the outcome.')
       .option(...configFlag)
       .option(...withoutSecretsFlag)
       .option('--days <n>', 'number of days (midnight to midnight in New York)', dayCount, 8)
       .option('--from <date>', 'first day (default: today)', dateOf)
       .option('--faults <seed>', 'inject faults; the same seed gives the same faults', seedOf)
-      .option('--changes <part>', 'fraction of runs with changed data (default: as in past runs, or all)', partOf)
+      .option('--changes <part>', 'fraction of runs with changed data (default: as in past runs, or 1 if there are none)', partOf)
       .option('--json', 'print JSON')
       .action(run);
   },

@@ -50,7 +50,7 @@ async function resume(name: string, flags: Flags): Promise<void> {
       login !== undefined &&
       ((await store?.loginHolds.resume(login, { by: deciderOf(flags.why), source: name })) ?? false);
     const text = resumed
-      ? `Source ${name} can log in again at ${loginText(login)}; a running daemon starts the waiting jobs within a few seconds.`
+      ? `Source ${name} can log in to ${loginText(login)} again; a running daemon starts the waiting jobs within a few seconds.`
       : `The login of source ${name} is not on hold.`;
     show(flags, { text, data: { source: name, resumed } });
   });
@@ -59,7 +59,7 @@ async function resume(name: string, flags: Flags): Promise<void> {
 const command: CliCommand = {
   help: {
     notes: [
-      'Use "sources resume" if the password in the config is correct, for example after an account was unlocked. After a config change, "sluice reload" is enough. It resumes all sources of the same account.',
+      'Use "sources resume" if the password in the config is correct, for example after an account was unlocked. After a config change, "sluice reload" is enough. "sources resume" resumes all sources of the same account.',
     ],
     examples: [
       ['sluice sources list', 'all sources'],

@@ -141,7 +141,7 @@ function busy(job: string): Problem {
     code: 'STATE_BUSY',
     family: 'job',
     message: `Nothing was changed: a run of ${job} is in progress and may depend on the watermark`,
-    next: 'wait until it has ended ("sluice status"), or stop it',
+    next: 'wait until the run has ended ("sluice status"), or stop it',
   });
 }
 
@@ -166,7 +166,7 @@ const command: CliCommand = {
     const state = program
       .command('state')
       .description(
-        'Shows the watermark and the kept rows of each job, and changes them. Changes are recorded in the audit log.',
+        "Shows and changes each job's watermark and kept rows. Changes are recorded in the audit log.",
       );
     state
       .command('show', { isDefault: true })
@@ -177,7 +177,7 @@ const command: CliCommand = {
       .action(showState);
     state
       .command('clear')
-      .description('Clears the watermark and the kept rows of a job: its next run reads everything.')
+      .description("Clears a job's watermark and kept rows, so that its next run reads everything.")
       .argument('<job>', 'name of the job')
       .option(...configFlag)
       .option(...whyFlag)
@@ -185,9 +185,9 @@ const command: CliCommand = {
       .action((job: string, flags: Flags) => decide(job, undefined, flags));
     state
       .command('set')
-      .description(`Sets a job's watermark: a cursor value, or a text as shown by "state show JOB".`)
+      .description(`Sets a job's watermark: a cursor value, or the full watermark that "state show JOB" prints.`)
       .argument('<job>', 'name of the job')
-      .argument('<watermark>', 'such as 2026-11-21T06:00:00Z, or the full text')
+      .argument('<watermark>', 'such as 2026-11-21T06:00:00Z, or the full watermark')
       .option(...configFlag)
       .option(...whyFlag)
       .option('--json', 'print JSON')

@@ -80,9 +80,9 @@ function daemonText(daemon: Status['daemon'], jobs: readonly JobStatus[]): strin
 function configText(config: NonNullable<Status['daemon']>['config']): string {
   if (config === undefined) return '';
   const { at, differs, refused } = config;
-  if (refused !== undefined) return ` It uses the config of ${instantText(at)}.`;
+  if (refused !== undefined) return ` It uses the config that it loaded at ${instantText(at)}.`;
   return differs
-    ? ` It uses the config of ${instantText(at)}; the file was edited since: "sluice check", then "sluice reload".`
+    ? ` It uses the config that it loaded at ${instantText(at)}; the file has been edited since: run "sluice check", then "sluice reload".`
     : '';
 }
 
@@ -104,7 +104,7 @@ function explainText(jobs: readonly string[]): string[] {
   const more = others.slice(0, maxNamed - 1).join(', ');
   const rest = jobs.length > maxNamed ? ` and ${countText(jobs.length - maxNamed)} more` : '';
   const also = more === '' ? '' : `; the same for ${more}${rest}`;
-  return [`"sluice explain ${first}" says why, and how to fix it${also}.`];
+  return [`"sluice explain ${first}" shows the cause and the fix${also}.`];
 }
 
 function rowOf(
@@ -128,7 +128,7 @@ function accountText(account: AccountStatus): string {
   const by = others === 0 ? '' : ` (${countText(others)} by others)`;
   const spent =
     spent_until === undefined ? '' : `; the service reports no requests left until ${instantText(spent_until)}`;
-  return `${destinations.join(', ')}: ${countText(used)} of ${countText(limit)} requests used${by} on ${day} (New York), the allowance resets at ${instantText(turns_at)}${spent}${untold}`;
+  return `${destinations.join(', ')}: ${countText(used)} of ${countText(limit)} requests used${by} on ${day} (New York); the allowance resets at ${instantText(turns_at)}${spent}${untold}`;
 }
 
 const command: CliCommand = {

@@ -123,7 +123,7 @@ const command: CliCommand = {
       ['0', 'everything delivered, or unchanged'],
       ['1', 'at least one job failed'],
       ['2', 'the config or the command line has an error'],
-      ['3', 'a destination refuses the credentials; payloads stay owed'],
+      ['3', 'a destination rejects the credentials; payloads stay owed'],
       ['4', 'waiting for the daily quota; payloads stay owed'],
       ['130', 'interrupted (SIGINT); 143 terminated (SIGTERM)'],
     ],
@@ -138,7 +138,7 @@ const command: CliCommand = {
   register(program: Command): void {
     program
       .command('sync')
-      .description('Runs all enabled jobs, or the named ones, once: extracts, transforms and delivers.')
+      .description('Runs all enabled jobs, or the given jobs, once: extracts, transforms and delivers.')
       .argument('[job...]', 'names of jobs')
       .option(...configFlag)
       .option('-n, --dry-run', 'extract and encode, show the first rows and what would be sent, but send nothing')
@@ -155,11 +155,11 @@ const command: CliCommand = {
       .option('--json', 'print the result as JSON on standard output')
       .option(
         '--wait <seconds>',
-        'how long to retry temporary failures of reading, logging in and delivering',
+        'how long to retry when reading, logging in or delivering fails temporarily',
         seconds,
         defaultWaitSeconds,
       )
-      .option('--local', 'run the jobs in this process, even if a daemon could do it')
+      .option('--local', 'run the jobs in this process, even if a daemon could run them')
       .addOption(logFlag('standard error', 'silent'))
       .action(run);
   },

@@ -41,7 +41,7 @@ function verdictOf({ jobs, changes, accounts, fits }: ConfigDifference): string 
   if (!fits) return `${what}. A day's requests no longer fit.`;
   return accounts.every(({ after }) => after?.fits !== false)
     ? `${what}. Each day's requests fit.`
-    : `${what}. A day's requests don't fit, as before.`;
+    : `${what}. A day's requests still don't fit.`;
 }
 
 const changesTitle = 'Changed options';
@@ -65,7 +65,7 @@ function tablesOf({ jobs, firings_per_day: sum, accounts, changes }: ConfigDiffe
   const changeRows = changes.map(({ path, before = '–', after = '–' }) => [path.slice(1), before, after]);
   return [
     { title: 'Firings per day', columns: columns('job', 'change', 'schedule'), rows: shortened([...jobRows, total]) },
-    { title: 'Requests on the busiest day of a week, worst case', columns: columns('destination'), rows: accountRows },
+    { title: 'Requests on the busiest day of the week, worst case', columns: columns('destination'), rows: accountRows },
     ...(changes.length === 0
       ? []
       : [

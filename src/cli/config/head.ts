@@ -31,14 +31,14 @@ export function configHead(
     ].join('\n');
   }
   const left = left_out === undefined ? '' : `\nCannot run until the config is fixed: ${left_out.join(', ')}`;
-  if (asked) return `On disk: ${text}. For the config of the daemon: sluice config show${left}`;
+  if (asked) return `On disk: ${text}. To show the daemon's config: sluice config show${left}`;
   return `No daemon is running on this state folder. The next start would load this from ${text}.${left}`;
 }
 
 function fileText({ differs, refused }: Omit<ActiveRecord, 'file' | 'sha256'>): string[] {
   if (refused !== undefined) return refusedText(refused);
   return differs
-    ? ['The file was edited since. To activate it: "sluice check", then "sluice reload".']
+    ? ['The file has been edited since. To activate it: "sluice check", then "sluice reload".']
     : ['The file is unchanged.'];
 }
 

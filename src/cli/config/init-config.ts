@@ -106,7 +106,7 @@ function existing(file: string, cause?: Error): Problem {
     code: 'INIT_EXISTS',
     family: 'config',
     message: `${file} already exists and was not changed`,
-    next: `write elsewhere (sluice init OTHER.yaml), or replace it: ${commandLine('sluice', 'init', file, '--force')}`,
+    next: `write another file (sluice init OTHER.yaml), or replace this one: ${commandLine('sluice', 'init', file, '--force')}`,
     cause,
   });
 }

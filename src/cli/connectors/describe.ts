@@ -59,12 +59,12 @@ function asText(connector: Connector, from: string): string {
     fact('Resumes', connector.resumes ?? 'no: every run reads everything'),
     fact('From', from),
   ];
-  const short = shorthand === undefined ? '' : ` (plain text is taken as "${shorthand}")`;
+  const short = shorthand === undefined ? '' : ` (plain text sets "${shorthand}")`;
   const parts = [
     `${id}: ${title}\n${wrapped(summary, '')}`,
     facts.join('\n'),
-    `Options of the source\n${optionsAsText(connector.source)}`,
-    `Options of query${short}\n${optionsAsText(connector.query)}`,
+    `Source options\n${optionsAsText(connector.source)}`,
+    `Query options${short}\n${optionsAsText(connector.query)}`,
     ...(columns === undefined ? [] : [`Columns\n${wrapped(columns.trim(), '  ')}`]),
     ...(limits.length === 0
       ? []
@@ -85,7 +85,7 @@ function optionAsText(
   { schema, required, secret, about, example, default: fallback }: Option<unknown>,
 ): string {
   const marks = [
-    ...(required ? ['must be given'] : []),
+    ...(required ? ['required'] : []),
     ...(secret ? ['secret'] : []),
     ...(fallback === undefined ? [] : [`default ${JSON.stringify(fallback)}`]),
     ...(example === undefined ? [] : [`such as ${typeof example === 'string' ? example : JSON.stringify(example)}`]),

@@ -69,7 +69,7 @@ async function refuseName(id: string): Promise<void> {
       code: 'CONNECTOR_NAME',
       family: 'config',
       message: `"${id}" is not a valid connector name`,
-      allowed: 'lowercase letters and digits, words joined by _, starting with a letter',
+      allowed: 'lowercase letters, digits and underscores between words, starting with a letter',
     });
   }
   if ((await openCatalog()).ids.includes(id)) {

@@ -42,7 +42,7 @@ function noFile(file: string): Problem {
     family: 'config',
     message: `No such file: ${file}`,
     allowed: 'the file of a connector, such as ./my-connectors/acme.mts',
-    next: 'check the path; sluice connectors scaffold NAME writes a new connector',
+    next: 'check the path, or create a connector: sluice connectors scaffold NAME',
   });
 }
 
@@ -60,7 +60,7 @@ async function worldsOf(connector: Connector, file: string): Promise<readonly (W
       family: 'config',
       message: `The connector "${connector.id}" has no test world`,
       allowed: world,
-      next: 'docs/connectors.md shows how to write one',
+      next: 'write one as described in docs/connectors.md',
     });
   }
   const { default: worlds } = await opened(

@@ -16,7 +16,7 @@ export interface Discovered {
 
 /** One paragraph per dataset: its name, what identifies a row, and the columns. */
 export function discoveredText({ connector, datasets, config }: Discovered): string {
-  if (datasets.length === 0) return 'The source offers nothing to read, or nothing that this login may read.';
+  if (datasets.length === 0) return 'The source offers no datasets, or none that this login may read.';
   const count = countOf(
     datasets.length,
     connector === 'db' ? 'table' : 'entry',
@@ -35,7 +35,7 @@ function textOf({ name, kind, columns, key, cursors = [], notes = [], problem }:
   ];
   const head = printable(`${name} (${facts.join('; ')})`);
   if (problem !== undefined) return `${head}\n${renderProblem(problem)}`;
-  if (columns === undefined) return `${head}\n  columns: known once it is read`;
+  if (columns === undefined) return `${head}\n  columns: known only after reading`;
   const names = columns.map((column) => printable(column.name));
   const width = Math.max(...names.map(cellsOf));
   const lines = columns.map(({ type, format }, c) => {

@@ -180,7 +180,7 @@ class Call {
 /** Why runs in the daemon would differ from runs in this process; undefined if they would be the same. */
 function whyApart(daemon: DaemonFacts): string | undefined {
   if (!isSame(daemon.namespaces, namespaces())) return 'the daemon is in another container or sandbox';
-  return isSameEnvironment(daemon) ? undefined : 'the daemon has another environment';
+  return isSameEnvironment(daemon) ? undefined : 'the daemon has a different environment';
 }
 
 function messageIn(line: string): DaemonMessage | undefined {

@@ -31,7 +31,7 @@ export async function whyOther(
   if (loaded.problems.length > 0) return 'its config has errors';
   if (inputs.other !== undefined) return `its config depends on ${inputs.other}`;
   const ours = statSync(record.file, { bigint: true, throwIfNoEntry: false });
-  if (theirs.dev !== String(ours?.dev) || theirs.ino !== String(ours?.ino)) return 'it has another config';
+  if (theirs.dev !== String(ours?.dev) || theirs.ino !== String(ours?.ino)) return 'it uses another config';
   if ((await recordOf(record.file)).sha256 !== record.sha256) return 'the config was edited after the daemon loaded it';
   if (!(await areFilesSame(inputs))) return 'a file named in the config was edited after the daemon loaded it';
   const unknown = jobs.find((name) => !config.jobs.has(name));

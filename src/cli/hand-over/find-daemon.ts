@@ -19,9 +19,9 @@ export function findDaemon(name: string, env: Environment): FoundDaemon | string
   const config = readConfig(name);
   if (config === undefined) return `${name} cannot be read`;
   const state = stateFolderIn(config.text, name, env);
-  if (state === undefined) return 'the config does not name its state folder in a simple way';
+  if (state === undefined) return 'the path of the state folder in the config is not a simple value';
   const folder = PrivateFolder.open(state);
-  if (folder === undefined) return `${state} is not a folder that only this user can change`;
+  if (folder === undefined) return `users other than this one can change ${state}, or it is not a folder`;
   if (folder.hasPrivateSocket(socketName)) {
     const { identity } = config;
     return { socket: folder.pathOf(socketName), config: { ...identity, name }, close: () => folder.close() };

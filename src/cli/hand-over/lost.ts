@@ -22,9 +22,9 @@ export function reportLoss({ why, jobs, json, flag, code }: Loss): void {
   const problem = new Problem({
     code: 'SYNC_RESULT_UNKNOWN',
     family: 'job',
-    message: `The daemon that ran this sync is gone, or hangs: ${why}`,
+    message: `The daemon that ran this sync ended or does not respond: ${why}`,
     seen: 'the results of these runs are unknown; owed payloads stay owed',
-    next: `sluice history${config}${jobs.length === 1 ? ` ${jobs[0]}` : ''} shows what happened; then sync again`,
+    next: `check what happened with sluice history${config}${jobs.length === 1 ? ` ${jobs[0]}` : ''}; then sync again`,
   });
   process.exitCode = code ?? exitCodeAfter(problem);
   if (json) process.stdout.write(failureDocument(problem, { faults: [], code: process.exitCode }));

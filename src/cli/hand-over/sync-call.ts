@@ -114,7 +114,7 @@ export class SyncCall {
 
   #leave(): void {
     clearTimeout(this.#timer);
-    this.#stop.abort(new Error('the command that started this run is gone'));
+    this.#stop.abort(new Error('the command that started this run has ended'));
   }
 
   #terminalOf({ stdout, stderr }: SyncRequest): Terminal {

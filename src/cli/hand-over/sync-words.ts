@@ -31,9 +31,9 @@ export function readWords(words: readonly string[], env: Environment): SyncWords
     if (name === '--json' && value === undefined) json = true;
     else if (name === '--config' && value) config = value;
     else if (name === '--wait' && /^\d{1,9}$/.test(value ?? '')) waitSeconds = Number(value);
-    else if (name === '--log' && value) stays = '--log writes the log of this process';
+    else if (name === '--log' && value) stays = "--log writes this process's log";
     else if (/^[^-]/.test(name) && value === undefined) jobs.push(name);
-    else return `${name} is not handed over`;
+    else return `the daemon does not accept ${name}`;
   }
   return { config, ...(config === known ? {} : { flag: config }), jobs, json, waitSeconds, ...(stays && { stays }) };
 }

@@ -24,7 +24,7 @@ export async function chooseDatasets(
   if (tables.length > 0) return withCursors(named(tables, usable), yes ? undefined : ask);
   if (yes) return usable.map((dataset) => ({ dataset }));
   if (ask === undefined) throw noChoice(usable);
-  const answer = await ask('\nWrite jobs for which of them? Names separated by commas, or "all": ');
+  const answer = await ask('\nWhich of them should jobs be written for? Names separated by commas, or "all": ');
   if (answer.trim() === 'all') return withCursors(usable, ask);
   const names = answer.split(',').map((name) => name.trim());
   return withCursors(
@@ -54,7 +54,7 @@ async function withCursors(datasets: readonly Dataset[], ask: Ask | undefined): 
 }
 
 function questionOf(name: string, sees: string, cursor: string): string {
-  return `${name}: read only ${sees} rows, by ${cursor}? Deleted rows would stay. [y/N] `;
+  return `${name}: read only ${sees} rows, by ${cursor}? Rows deleted at the source would stay. [y/N] `;
 }
 
 export function isYes(answer: string): boolean {
@@ -66,10 +66,10 @@ function unknown(name: string, usable: readonly Dataset[]): never {
   throw new Problem({
     code: 'INIT_UNKNOWN',
     family: 'config',
-    message: `The source has nothing readable named "${name}"`,
+    message: `The source has no readable dataset named "${name}"`,
     seen: name,
     allowed: names.join(', ') || 'nothing can be read',
-    next: didYouMean(name, names) ?? 'check the name and the permissions of the login',
+    next: didYouMean(name, names) ?? "check the name and the login's permissions",
   });
 }
 
@@ -77,8 +77,8 @@ function noChoice(usable: readonly Dataset[]): Problem {
   return new Problem({
     code: 'INIT_CHOOSE',
     family: 'config',
-    message: 'Nothing was chosen, and nothing was written',
+    message: 'No dataset was selected, so nothing was written',
     allowed: usable.map(({ name }) => name).join(', ') || 'nothing can be read',
-    next: 'name what you want (--table NAME, several times), or take everything (--yes)',
+    next: 'select datasets with --table NAME, which can be repeated, or all with --yes',
   });
 }

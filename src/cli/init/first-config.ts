@@ -132,7 +132,7 @@ function jobText({ dataset, cursor }: ChosenDataset, { name, source }: { name: s
 /** Reading everything is correct for every table, so reading only changes is just a suggestion. */
 function hintText(key: readonly string[], cursor: string): string {
   const rule = stringify({ disposition: 'merge', key }, { collectionStyle: 'flow' }).trim();
-  return `  # To read only changed rows (deleted ones then stay): query.cursor: ${JSON.stringify(cursor)}, and write: ${rule}\n`;
+  return `  # To read only changed rows (deleted rows then stay), set query.cursor: ${JSON.stringify(cursor)}, and write: ${rule}\n`;
 }
 
 function yaml(value: object): string {

@@ -52,7 +52,7 @@ export async function initFromSource({
     const datasets = await discoverSource(source, { folder: process.cwd(), pattern, log: quietLog, signal });
     print(discoveredText({ connector, datasets }));
     const chosen = await chooseDatasets(datasets, { tables, yes, ask });
-    if (chosen.length === 0) return print('Nothing was chosen, and nothing was written.');
+    if (chosen.length === 0) return print('No dataset was selected, so nothing was written.');
     const config = firstConfig({ address, chosen, folder: dirname(resolve(path)), ...given });
     await initConfig({ path, force, config: config.text });
     print(`\nWrote ${resolve(path)} with ${chosen.length === 1 ? 'one job' : `${chosen.length} jobs`}.`);
@@ -96,7 +96,7 @@ async function offerSync(path: string, { secrets }: FirstConfig, ask: Ask | unde
     process.exitCode = code;
   }
   const variables = Object.keys(secrets).map(
-    (name) => `  export ${name}=…   the password, with the % escapes of the URL`,
+    (name) => `  export ${name}=…   the password, percent-encoded as in the URL`,
   );
   const key = process.env.SLUICE_API_KEY === undefined ? [serviceLine, '  export SLUICE_API_KEY=…   that key'] : [];
   print(

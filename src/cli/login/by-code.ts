@@ -19,7 +19,7 @@ export async function byCode({ source, vendor, say, signal }: ByCodeOptions): Pr
   if (source.login.description.device === undefined) throw noCodes(source);
   const consent = await DeviceConsent.begin(vendor, systemClock);
   const { address, fullAddress, userCode, lifetimeMs } = consent.code;
-  say(`Open this URL on any device and enter the code:\n\n  ${address}\n\n  ${printable(userCode)}\n`);
+  say(`Open this URL on any device and enter this code:\n\n  ${address}\n\n  ${printable(userCode)}\n`);
   if (fullAddress !== undefined) say(`Or open this URL, which contains the code: ${fullAddress}`);
   const until = instantText(systemClock.now() + lifetimeMs);
   say(`The code is valid until ${until}. Waiting for approval (Ctrl-C to cancel) …`);

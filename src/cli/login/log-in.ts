@@ -76,7 +76,7 @@ async function byPaste({ source, signal }: LogInOptions, { tokenClient }: Pick<R
   const { redirectUri } = source.login;
   const consent = await Consent.begin(source.login, redirectUri);
   say(`Open this URL in any browser and grant access:\n\n  ${consent.url}\n`);
-  say(`You are then redirected to ${redirectUri}. It does not matter if this page fails to open.`);
+  say(`You are then redirected to ${redirectUri}. It does not matter if that page fails to load.`);
   const pasted = await ask('Paste the full URL from the address bar here: ', signal);
   return consent.redeem(consent.read(pasted), tokenClient);
 }

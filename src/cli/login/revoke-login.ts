@@ -23,7 +23,7 @@ export async function revokeLogin(name: string, given: RevokeOptions): Promise<s
   const isUsed = [...config.sources.values()].some((one) => one.name === name || one.login?.name === name);
   if (!isUsed && (await store.logins.find(name)) !== undefined) {
     await store.logins.forget(name);
-    return `Deleted the tokens of "${name}". No source uses this login anymore, so it was not revoked at the vendor.`;
+    return `Deleted the tokens of "${name}". No source uses this login anymore, so it was not revoked with the vendor.`;
   }
   const source = findLogin(config, name);
   return withLoginLease(source.login.name, { store }, () => endLogin(source, given));
@@ -34,16 +34,16 @@ async function endLogin(source: LoginSource, { store, book, force }: RevokeOptio
   const { name: login } = source.login;
   try {
     const kept = await tokenStore.load();
-    if (kept === undefined) return `There is no login "${login}" to revoke.`;
+    if (kept === undefined) return `There is no "${login}" login to revoke.`;
     const told = await tokenClient.revoke(kept.granted.refreshToken ?? kept.granted.accessToken);
     await store.logins.forget(login);
     return told
-      ? `Revoked the login "${login}" at the vendor and deleted its tokens.`
-      : `Deleted the tokens of "${login}". This vendor has no revocation endpoint: remove the app from the account there.`;
+      ? `Revoked the "${login}" login with the vendor and deleted its tokens.`
+      : `Deleted the tokens of "${login}". This vendor has no revocation endpoint: remove the app's access in your account with the vendor.`;
   } catch (thrown) {
     if (!force) throw thrown instanceof TokenRefusal ? notEnded(login, thrown) : thrown;
     await store.logins.forget(login);
-    return `Deleted the tokens of "${login}". The vendor could not be reached, so they were not revoked there.`;
+    return `Deleted the tokens of "${login}". The vendor could not be reached, so they were not revoked.`;
   }
 }
 
@@ -51,8 +51,8 @@ function notEnded(login: string, { error, message }: TokenRefusal): Problem {
   return new Problem({
     code: 'LOGIN_NOT_REVOKED',
     family: 'login',
-    message: `The vendor did not revoke the login "${login}"; its tokens are kept`,
+    message: `The vendor did not revoke the "${login}" login; its tokens are kept`,
     seen: error === message ? error : `${error}: ${message}`,
-    next: 'revoke it at the vendor, then run the command again with --force',
+    next: "revoke the login on the vendor's site, then run the command again with --force",
   });
 }

@@ -19,7 +19,7 @@ export function chooseSource(
     message: `Unknown source "${name}"`,
     where: { file },
     seen: name,
-    allowed: names.join(', ') || 'the config has no such sources',
+    allowed: names.join(', ') || 'none: the config has no such sources',
     next: didYouMean(name, names),
   });
 }

@@ -14,7 +14,7 @@ export function findPayload<R extends OutboxRow>(waiting: readonly R[], ref: str
     throw new Problem({
       code: 'PAYLOAD_UNKNOWN',
       family: 'config',
-      message: `No ${noun} payload of "${ref}"`,
+      message: `No ${noun} payload for "${ref}"`,
       allowed: waiting.map(({ job, run }) => `${job} (${run})`).join(', ') || `none: nothing is ${noun}`,
       next: `sluice ${command} list`,
     });

@@ -40,13 +40,13 @@ type SendResult = DeliveryState | { readonly state: 'owed'; readonly until?: und
 function sentence({ state, until, problem }: SendResult): string {
   const why = problem === undefined ? '' : ` (${problem.code}: ${problem.message})`;
   const at = until === undefined ? '' : ` until ${instantText(until)}`;
-  if (state === 'delivered') return 'Delivered: the instance shows it.';
+  if (state === 'delivered') return 'Delivered: the instance shows the data.';
   if (state === 'unchanged') return 'The instance already shows exactly this data.';
   if (state === 'superseded') return 'Superseded by newer data.';
-  if (state === 'dead') return `The service rejected it${why}.`;
+  if (state === 'dead') return `The service rejected the payload${why}.`;
   if (state === 'waiting_quota') return `Owed: waiting for the daily quota${at}.`;
-  if (state === 'waiting_login') return `Owed: the destination refuses the credentials${why}.`;
+  if (state === 'waiting_login') return `Owed: the destination rejects the credentials${why}.`;
   if (state === 'waiting_retry')
-    return `Owed: waiting to retry${at}${why}; the daemon or the next sync of the job will send it.`;
-  return 'Owed: its destination is no longer in the config; it is sent when the destination is added again.';
+    return `Owed: waiting to retry${at}${why}; the daemon or the job's next sync will send it.`;
+  return 'Owed: its destination is no longer in the config; the payload is sent when the destination is added again.';
 }

@@ -114,7 +114,7 @@ function noDisk(cause: unknown): Problem {
   return new Problem({
     code: 'REFRESH_DISK',
     family: 'config',
-    message: `A data source cannot read files of the service: ${(cause as Error).message}`,
+    message: `A data source cannot read the service's files: ${(cause as Error).message}`,
     next: "pass the file's content as a property if there is one, such as host_key for sftp",
   });
 }

@@ -64,8 +64,8 @@ class InlineToken implements TokenSource {
     throw new Problem({
       code: 'REFRESH_TOKEN_REFUSED',
       family: 'login',
-      message: 'The token in the property oauth_user_token is no longer accepted',
-      next: 'put a new one: PUT /datasource-instances/{id}/properties',
+      message: 'The token in the oauth_user_token property is no longer accepted',
+      next: 'set a new one: PUT /datasource-instances/{id}/properties',
     });
   }
 
@@ -105,7 +105,7 @@ function refreshTokenOf(description: OAuthDescription, login: LoginConfig, given
       token === undefined
         ? 'This login requires a person, so a refresh cannot use it'
         : 'This vendor changes the refresh token with every use, so it cannot be stored in a property',
-    next: 'put a token into the property oauth_user_token, or pull the data with your own job and push it',
+    next: 'set a token in the oauth_user_token property, or read the data with a job and push it',
   });
 }
 
@@ -158,8 +158,8 @@ function noLogin({ title, id }: Connector, given: Texts): Problem {
     code: 'REFRESH_LOGIN',
     family: 'config',
     message: isById
-      ? 'Unsupported property token_id: this service stores no tokens'
-      : `${title} requires a login, and the data source has none`,
+      ? 'Unsupported token_id property: this service stores no tokens'
+      : `${title} requires a login, but the data source has none`,
     allowed: 'oauth_user_token; or client_id with credentials that get a token without a person',
     next: `add one: PUT /datasource-instances/{id}/properties; docs/connectors/${id}.md lists the supported logins`,
   });

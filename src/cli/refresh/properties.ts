@@ -90,7 +90,7 @@ function refuseDisk(name: string, value: unknown): void {
   throw new Problem({
     code: 'REFRESH_DISK',
     family: 'config',
-    message: `The property "${name}" names a file on the service, which data sources cannot read`,
+    message: `The "${name}" property names a file on the service's machine, which data sources cannot read`,
     next: "remove it; to send a file's content, read it with a job and push it",
   });
 }
@@ -101,7 +101,7 @@ function unknownProperty(connector: Connector, name: string, others: readonly st
   return new Problem({
     code: 'REFRESH_PROPERTY',
     family: 'config',
-    message: `Unknown property "${name}" for a data source of the connector ${connector.id}`,
+    message: `Unknown property "${name}" for a data source with the ${connector.id} connector`,
     allowed: known.join(', '),
     next: didYouMean(name, known) ?? fix,
   });

@@ -51,7 +51,7 @@ async function connectorOf(id: string): Promise<Connector> {
   throw new Problem({
     code: 'REFRESH_CONNECTOR',
     family: 'config',
-    message: `A data source of the connector "${id}" cannot be refreshed here`,
+    message: `A data source with the "${id}" connector cannot be refreshed here`,
     next: 'push its data to PUT /datasource-instances/{id}/data',
   });
 }

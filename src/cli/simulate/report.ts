@@ -225,13 +225,13 @@ function daysBetween(from: number, until: number): string[] {
 function allowanceTrouble({ destinations, limit, days }: AccountUse): string[] {
   const ended = days.filter((one) => one.ended).map(({ day }) => day);
   if (ended.length === 0) return [];
-  return [`the ${countText(limit)} requests a day of ${destinations.join(', ')} were used up on ${ended.join(', ')}`];
+  return [`the daily allowance of ${destinations.join(', ')} (${countText(limit)} requests) was used up on ${ended.join(', ')}`];
 }
 
 function throttleTrouble(throttled: number): string[] {
   if (throttled === 0) return [];
   const firings = throttled === 1 ? '1 firing was' : `${countText(throttled)} firings were`;
-  return [`${firings} skipped, because the daily allowance would have run out`];
+  return [`${firings} skipped because the daily allowance would have run out`];
 }
 
 function lossesOf(jobs: readonly JobUse[]): string[] {
@@ -245,7 +245,7 @@ function lossesOf(jobs: readonly JobUse[]): string[] {
   const owed = jobs.filter((one) => one.owed > 0);
   return [
     ...(lost.length > 0
-      ? [`the last runs of ${named(lost)} failed or were abandoned, and no later run delivered`]
+      ? [`the last runs of ${named(lost)} failed or were abandoned, and no later run delivered a result`]
       : []),
     ...(owed.length > 0 ? [`the newest rows of ${named(owed)} were still owed at the end`] : []),
   ];
@@ -258,7 +258,7 @@ function fixesOf(
   const names = accounts.flatMap(({ destinations }) => destinations).join(', ');
   const isShort = isThrottled || accounts.some(({ days }) => days.some(({ ended }) => ended));
   return [
-    ...(isShort ? [`run jobs less often, or raise requests_per_day of ${names} if the plan allows more`] : []),
-    ...(dead > 0 ? [`raise attempts of ${names}, so that payloads outlast a service that often fails`] : []),
+    ...(isShort ? [`run jobs less often, or raise requests_per_day of ${names} if your plan with the service allows more`] : []),
+    ...(dead > 0 ? [`raise attempts of ${names} so that payloads survive frequent service failures`] : []),
   ];
 }

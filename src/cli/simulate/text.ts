@@ -31,7 +31,7 @@ function headOf({
     ['simulated', `${instantText(since)} to ${instantText(until)}${outage}`],
     [
       'sources',
-      `not read; ${countText(known_jobs)} of ${countText(jobs.length)} jobs use their run history, the others use default assumptions`,
+      `not read; ${countText(known_jobs)} of ${countText(jobs.length)} jobs use their run history; the others use default assumptions`,
     ],
     [
       'firings',
@@ -110,7 +110,7 @@ function accountText({ destinations, limit, days, peak, usage_queries }: Account
 function verdictOf({ fits, firings: { throttled }, trouble, next }: SimulationReport): string {
   const spared =
     throttled === 0 ? '' : `; the allowance would have covered the ${countText(throttled)} throttled firings too`;
-  if (fits) return `fits: every job shows its newest result, and no allowance ran out${spared}`;
+  if (fits) return `fits: every job's newest result was delivered, and no allowance ran out${spared}`;
   const fixes = next.length === 0 ? '' : `\nnext: ${next.join('; or ')}`;
   return `does not fit: ${trouble.join('; ')}${fixes}`;
 }
