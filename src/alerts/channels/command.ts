@@ -11,7 +11,7 @@ const options = {
     {
       required: true,
       about:
-        'Program and its arguments, run without a shell in the config file’s folder. It receives the alert as JSON on standard input and in SLUICE_ALERT_… variables. Requires `allow_commands: true`.',
+        "Program and its arguments, run without a shell in the config file's folder. It receives the alert as JSON on standard input and in SLUICE_ALERT_… variables. Requires `allow_commands: true`.",
       example: ['/usr/local/bin/page', '--urgent'],
     },
   ),

@@ -51,7 +51,7 @@ export async function openCatalog(places: Places = {}): Promise<Catalog> {
   const plugins = new Map<string, Plugin>();
   for (const plugin of found.flatMap((place) => place.plugins)) {
     if (plugins.has(plugin.id)) {
-      problems.push(brokenPlugin(plugin, `a connector "${plugin.id}" already exists; rename this one`));
+      problems.push(brokenPlugin(plugin, `the name "${plugin.id}" is taken by another connector; rename this one`));
     } else {
       plugins.set(plugin.id, plugin);
     }

@@ -46,7 +46,7 @@ export async function findInFolder(folder: string): Promise<Found> {
     const problem = new Problem({
       code: 'CONFIG_CONNECTORS_FOLDER',
       family: 'config',
-      message: `The connector folder ${folder} cannot be read`,
+      message: `Cannot read the connector folder ${folder}`,
       seen: (error as Error).message,
       cause: error,
     });

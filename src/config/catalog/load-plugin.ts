@@ -40,9 +40,9 @@ export async function loadPlugin({ id, file }: Plugin, { isOwn = false } = {}): 
   for (const member of ['title', 'summary', 'source', 'query', 'check', 'extract'] as const) {
     if (plugin[member] === undefined) throw new Error(`it lacks "${member}"`);
   }
-  if (plugin.source?.connector !== undefined) throw new Error('an option of a source cannot be called "connector"');
+  if (plugin.source?.connector !== undefined) throw new Error('a source option cannot be called "connector"');
   if (plugin.oauth !== undefined && plugin.source?.login !== undefined)
-    throw new Error('an option of a source cannot be called "login" if the connector uses OAuth');
+    throw new Error('a source option cannot be called "login" if the connector uses OAuth');
   return plugin as Connector;
 }
 
@@ -73,7 +73,7 @@ export function brokenPlugin({ id, file }: Plugin, error: unknown, where: Proble
   return new Problem({
     code: 'CONFIG_CONNECTOR_BROKEN',
     family: 'config',
-    message: `The connector "${id}" cannot be used: ${reason.replace(/\.$/, '')}`,
+    message: `The "${id}" connector cannot be used: ${reason.replace(/\.$/, '')}`,
     where,
     next: 'fix the file; all other connectors still work',
     cause: error,

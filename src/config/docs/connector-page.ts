@@ -27,10 +27,10 @@ export function connectorPage(connector: Connector, notes?: string): string {
 }
 
 function factsOf({ oauth, resumes, retired }: Connector): string {
-  if (retired !== undefined) return 'A job that uses it is refused with this message.';
+  if (retired !== undefined) return 'A job that uses it fails validation with this message.';
   const login =
     oauth === undefined
       ? "**Login**: with the source's options."
-      : '**Login**: OAuth with `sluice login SOURCE`, unless the source has other credentials.';
+      : '**Login**: OAuth with `sluice login SOURCE`, unless the source sets other credentials.';
   return [login, `**Resumes**: ${resumes ?? 'no, each run reads everything.'}`].join('  \n');
 }

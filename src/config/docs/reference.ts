@@ -26,23 +26,23 @@ export function configReference({ connectors, formats, transforms }: Declaration
       sourceOptions,
       "Under `sources`, with a name of your choice. Its connector's options are next to `connector`.",
     ),
-    section('A login', loginOptions, 'In `login` of a source whose connector uses OAuth; see [oauth.md](oauth.md).'),
+    section('A login', loginOptions, 'In the `login` option of a source whose connector uses OAuth; see [oauth.md](oauth.md).'),
     section('A job', jobOptions, 'Under `jobs`, with a name of your choice.'),
     section('A schedule', scheduleOptions, scheduleText),
     section('Retry', retryOptions, retryText),
     section(
       'Guards',
       guardOptions,
-      'In `guards` of a job, or of the top level for all jobs. [guards.md](guards.md) explains what happens to a quarantined result.',
+      'In `guards`, in a job or, for all jobs, at the top level. [guards.md](guards.md) explains what happens to a quarantined result.',
     ),
     section(
       'Write',
       writeOptions,
-      'In `write` of a job, as a map. [incremental.md](incremental.md) explains how rows are kept.',
+      "In a job's `write`, as a map. [incremental.md](incremental.md) explains how rows are kept.",
     ),
-    section('Alerts', alertOptions, 'In `alerts` of the top level; see [alerts.md](alerts.md).'),
+    section('Alerts', alertOptions, 'In `alerts` at the top level; see [alerts.md](alerts.md).'),
     section('An alert rule', ruleOptions, 'In `rules` of `alerts`.'),
-    section('Alerts of a job', ownAlertOptions, 'In `alerts` of a job.'),
+    section("A job's alerts", ownAlertOptions, "In a job's `alerts`."),
     ...Object.entries(channelOptions).map(([type, options]) =>
       section(`Alert channel: ${type}`, options, `In \`channels\` of \`alerts\`, with \`type: ${type}\`.`),
     ),
@@ -80,23 +80,23 @@ function secretRows(): string {
 
 const variablesText = (): string => `## Variables
 
-Any value, but no key, may contain variables. They are replaced after the file is parsed, so they can't change its
+Values can contain variables, keys cannot. They are replaced after the file is parsed, so they can't change its
 structure. If a value is a single variable, numbers and \`true\`/\`false\` are recognized where the option expects them.
 
 | Variable | Value |
 |---|---|
-| \`\${env:NAME}\` | the environment variable; an error if it isn't set |
+| \`\${env:NAME}\` | the environment variable; if it isn't set, the config has an error |
 | \`\${env:NAME:-value}\` | the same, or \`value\` if it isn't set or is empty |
 | \`\${file:PATH}\` | the file's content, without trailing line breaks; the path is relative to the config's folder, and may contain variables |
-| \`\${cmd:program arguments}\` | the output of the program, without trailing line breaks; only with \`allow_commands: true\`, without a shell, within 10 seconds |
+| \`\${cmd:program arguments}\` | the program's output, without trailing line breaks; requires \`allow_commands: true\`; the program runs without a shell for at most 10 seconds |
 ${secretRows()}
 | \`$\${\` | the two characters \`\${\` |
 
-[secrets.md](secrets.md) explains where the last kinds of variables look, and how they log in.
+[secrets.md](secrets.md) explains where Sluice looks up variables of the secrets providers, and how it logs in to them.
 
 Inside \`{…}\` and \`[…]\`, YAML requires quotes around such values.`;
 
-const retryText = `In \`retry\` of a job, or of the top level for all jobs. It repeats a whole **run** minutes later, with a new connection, for
+const retryText = `In \`retry\`, in a job or, for all jobs, at the top level. It repeats a whole **run** minutes later, with a new connection, for
 example after a database restart or a 503 from the token endpoint. In contrast, \`retries\` of an HTTP source
 ([simple_rest](connectors/simple_rest.md)) repeats one **request** within a run, seconds later, and keeps the connection and
 the pages read so far. A request that still fails after its \`retries\` ends the attempt, and \`retry\` decides when the next

@@ -87,7 +87,7 @@ export const jobAlertOptions = {
     { about: 'Alert on the first failure. Default: true.', example: false },
   ),
   after_failures: option.schema<number | undefined>(failures, {
-    about: `Alert again after this many consecutive failures; 0: never. Default: ${alertDefaults.afterFailures}.`,
+    about: `Alert again after this many consecutive failures; 0 means never. Default: ${alertDefaults.afterFailures}.`,
     example: 5,
   }),
   stale_after: readAs(
@@ -100,7 +100,7 @@ export const jobAlertOptions = {
   ),
   remind: duration(
     option.schema<string | undefined>(span, {
-      about: `Minimum time between reminders of an open alert. Default: ${alertDefaults.remind}.`,
+      about: `Minimum time between reminders about an open alert. Default: ${alertDefaults.remind}.`,
       example: '12h',
     }),
   ),
@@ -118,11 +118,11 @@ export const ownAlertOptions = {
 /** The top-level `alerts`, except for the channels. */
 export const alertSettings = {
   rules: groups(ruleOptions, {
-    about: 'Routing: an alert goes to the channels of all matching rules. Without rules, to every channel.',
+    about: 'Routing rules: an alert goes to the channels of all matching rules. Without rules, it goes to every channel.',
     example: [{ on: ['dead'], to: ['ops'] }],
   }),
   ...jobAlertOptions,
-  recovery: option.boolean({ about: 'Also alert when a problem is over.', default: true }),
+  recovery: option.boolean({ about: 'Also send a message when a problem is resolved.', default: true }),
   settle: duration(
     option.schema<string>(span, {
       about: 'How long the daemon collects alerts with the same cause before it sends one message.',
@@ -132,13 +132,13 @@ export const alertSettings = {
   unsent_after: duration(
     option.schema<string>(span, {
       about:
-        'Alert when payloads for a destination have been undeliverable for this long, except because of quota or credentials.',
+        'Alert when payloads for a destination have been undeliverable for this long, for reasons other than quota or credentials.',
       default: alertDefaults.unsentAfter,
     }),
   ),
   quota_left: percentage(
     option.schema<string>(percent, {
-      about: "Alert when less than this is left of an account's daily allowance, or when it will not last.",
+      about: "Alert when less than this percentage of an account's daily allowance is left, or when the allowance will not last.",
       default: alertDefaults.quotaLeft,
     }),
   ),
@@ -150,7 +150,7 @@ export const alertOptions = {
     { type: 'object', additionalProperties: channelSchema },
     {
       required: true,
-      about: 'Channels to send alerts to, under names of your choice.',
+      about: 'Channels to send alerts to, with names of your choice.',
       example: {
         ops: { type: 'email', server: 'smtp://mail.example.com', from: 's@example.com', to: ['me@example.com'] },
       },

@@ -11,7 +11,7 @@ export type JobPriority = (typeof priorities)[number];
 export const budgetJobOptions = {
   priority: option.choice(priorities, {
     about:
-      'Priority when requests are scarce: payloads are sent in this order, and when the daily allowance does not last, `low` jobs are throttled first, then `normal`; `high` jobs never are.',
+      'Priority when requests are scarce: payloads are sent in this order; if the daily allowance will not last, `low` jobs are throttled first, then `normal` jobs, but never `high` jobs.',
     default: 'normal',
   }),
 } satisfies OptionSet;
@@ -36,12 +36,12 @@ export const budgetDestinationOptions = {
   }),
   when_short: option.choice(['throttle', 'first_come'], {
     about:
-      "What to do when the day's remaining firings need more requests than are left: `throttle` runs the least important jobs less often and reports it; `first_come` runs all jobs until no requests are left.",
+      "What to do if the day's remaining firings need more requests than are left: `throttle` runs the least important jobs less often and reports this; `first_come` runs all jobs until no requests are left.",
     default: 'throttle',
   }),
   ask_usage: option.boolean({
     about:
-      "Ask the service for the account's request count, at most once an hour and only if there is something to send. The count includes requests by other programs on the same account. Asking costs one request and requires the permission `account.api`.",
+      "Ask the service for the account's request count, at most once an hour and only if there is something to send. The count includes requests by other programs on the same account. Asking costs one request and requires the `account.api` permission.",
     default: true,
   }),
 } satisfies OptionSet;

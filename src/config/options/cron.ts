@@ -19,7 +19,7 @@ export function readCron(at: Part, faults: Faults): string | undefined {
     allowed: 'minute (0-59), hour (0-23), day of month (1-31), month (1-12 or JAN-DEC), day of week (0-7 or SUN-SAT)',
     next:
       meant === undefined
-        ? 'for example "*/15 * * * *" is every 15 minutes, "30 6 * * MON-FRI" is 6:30 on weekdays'
+        ? 'write, for example, "*/15 * * * *" for every 15 minutes, or "30 6 * * MON-FRI" for 6:30 on weekdays'
         : `did you mean "${meant}"?`,
   });
   return undefined;

@@ -53,16 +53,16 @@ export function allowedBy(error: { keyword: string; params: object }, node: Json
     case 'pattern':
       // If the example is a variable, it doesn't show what the value must look like.
       return typeof example === 'string' && example.startsWith('${')
-        ? String(node?.description ?? `text of the form ${String(params.pattern)}`)
+        ? String(node?.description ?? `text that matches ${String(params.pattern)}`)
         : example === undefined
-          ? `text of the form ${String(params.pattern)}`
+          ? `text that matches ${String(params.pattern)}`
           : `text like ${JSON.stringify(example)}`;
     case 'minLength':
       return 'text that is not empty';
     case 'minItems':
-      return `a list of at least ${params.limit}`;
+      return `a list with at least ${params.limit} ${params.limit === 1 ? 'item' : 'items'}`;
     case 'maxItems':
-      return `a list of at most ${params.limit}`;
+      return `a list with at most ${params.limit} ${params.limit === 1 ? 'item' : 'items'}`;
     case 'minProperties':
       return `a map with at least ${params.limit} key${params.limit === 1 ? '' : 's'}`;
     case 'maxProperties':

@@ -25,7 +25,7 @@ export const guardOptions = {
     {
       down: percentage(option.schema<string | undefined>(percent, { about: 'Maximum decrease in rows.' })),
       up: percentage(
-        option.schema<string | undefined>(percent, { about: 'Maximum increase in rows; 100% is twice as many.' }),
+        option.schema<string | undefined>(percent, { about: 'Maximum increase in rows; 100% means twice as many rows.' }),
       ),
       from: option.integer({
         minimum: 0,
@@ -45,19 +45,19 @@ export const guardOptions = {
   }),
   nulls: readAs(
     option.schema<object | undefined>(orFalse({ type: 'object', additionalProperties: percent }), {
-      about: 'Maximum percentage of empty cells (null or empty text) per column.',
+      about: 'Maximum percentage of empty cells (null or an empty string) per column.',
       example: { email: '20%' },
     }),
     { read: readParts },
   ),
   newest: groupOrFalse(
     {
-      column: option.schema<string>(column, { required: true, about: 'Column of dates or times.' }),
+      column: option.schema<string>(column, { required: true, about: 'A date or time column.' }),
       within: duration(option.schema<string>(span, { required: true, about: 'Maximum age.' })),
     },
     {
       about:
-        'Maximum age of the newest date or time in this column, relative to the run (with misfire run_all: to its firing): minutes (m), hours (h), days (d) or weeks (w).',
+        'Maximum age of the newest date or time in this column, relative to the run, or, with `misfire: run_all`, to its firing: minutes (m), hours (h), days (d) or weeks (w).',
       example: { column: 'ordered_at', within: '2d' },
     },
   ),
@@ -72,7 +72,7 @@ export const guardOptions = {
   }),
   exact: option.boolean({
     about:
-      'Whether a run fails if a character was replaced by U+FFFD: unpaired surrogates, and in xml control characters, U+FFFE and U+FFFF.',
+      'Whether a run fails if a character was replaced by U+FFFD. This happens to unpaired surrogates and, in xml, to control characters, U+FFFE and U+FFFF.',
     example: true,
   }),
 } satisfies OptionSet;
@@ -109,18 +109,18 @@ export const topStateOptions = {
   disk: group(
     {
       limit_megabytes: megabytes(
-        option.integer({ minimum: 1, default: diskDefaults.limit_megabytes, about: 'Maximum size of the folder.' }),
+        option.integer({ minimum: 1, default: diskDefaults.limit_megabytes, about: 'Maximum size of the state folder.' }),
       ),
       free_megabytes: megabytes(
         option.integer({
           minimum: 0,
-          about: 'Minimum free space on its disk. Default: 5% of the disk, at most 100 MB.',
+          about: "Minimum free space on the state folder's disk. Default: 5% of the disk, at most 100 MB.",
         }),
       ),
     },
     {
       about:
-        'Disk limits of the state folder. A run fails before it writes a result that does not fit. Owed payloads are kept; payloads kept for `sluice rollback` are removed first. Takes effect at startup.',
+        'Disk limits of the state folder. A run fails before it writes a result that does not fit. Owed payloads are never removed; payloads kept for `sluice rollback` are removed first. Takes effect at startup.',
       default: diskDefaults,
     },
   ),

@@ -25,7 +25,7 @@ export const loginOptions = {
   }),
   grant: option.choice(grants, {
     about:
-      'How to get tokens: a person in a browser, the app itself, a signed service account, or user and password. Default: derived from the other options.',
+      'How to get tokens: through a person in a browser, as the app itself, as a service account with a signed assertion, or with a user and password. Default: derived from the other options.',
   }),
   scopes: option.schema<readonly string[] | undefined>(
     { type: 'array', items: { type: 'string', minLength: 1 } },
@@ -36,11 +36,11 @@ export const loginOptions = {
   ),
   redirect_uri: option.text({
     about:
-      'Redirect URI, registered at the vendor in exactly this form. On 127.0.0.1 or localhost, `sluice login` listens there.',
+      'Redirect URI, registered with the vendor in exactly this form. On 127.0.0.1 or localhost, `sluice login` listens there.',
     default: defaultRedirect,
   }),
   account_file: option.text({
-    about: 'JSON key file of a service account. Relative to this file.',
+    about: 'JSON key file of a service account, relative to this file.',
     example: 'service-account.json',
   }),
   private_key: option.text({
@@ -51,9 +51,9 @@ export const loginOptions = {
     about: 'User that a service account acts for, if the vendor requires one.',
     example: 'me@example.com',
   }),
-  username: option.text({ about: 'User for the grant `password`.', example: 'me@example.com' }),
+  username: option.text({ about: 'User for the `password` grant.', example: 'me@example.com' }),
   password: option.text({
-    about: 'Password for the grant `password`.',
+    about: 'Password for the `password` grant.',
     secret: true,
     example: variable('VENDOR_PASSWORD'),
   }),

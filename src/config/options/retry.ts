@@ -12,13 +12,13 @@ const retryDuration = (name: string, to: string, about: string, example: string)
 
 /** The options of `retry` as a map. */
 export const retryOptions = {
-  first: retryDuration('first', '1h', 'Wait before the second attempt. It doubles for each further attempt.', '1m'),
+  first: retryDuration('first', '1h', 'Wait before the second attempt. The wait doubles with each further attempt.', '1m'),
   longest: retryDuration('longest', '1d', 'Maximum wait, unless the source asks for a longer one.', '5m'),
-  within: retryDuration('within', '7d', 'No attempt starts later than this after the first one.', '2h'),
+  within: retryDuration('within', '7d', 'Maximum time after the first attempt at which another attempt may start.', '2h'),
   attempts: option.integer({
     minimum: 1,
     maximum: 1000,
-    about: 'Maximum number of attempts, including the first one. Default: limited by time only.',
+    about: 'Maximum number of attempts, including the first one. Default: limited only by time.',
   }),
 } satisfies OptionSet;
 
@@ -28,7 +28,7 @@ export const retryDefaults = { first: '30s', longest: '10m', within: '6h' } as c
 const schema: JsonSchema = { anyOf: [{ enum: ['off'] }, schemaOf(retryOptions)] };
 
 const about =
-  'When to retry a run that failed because its source was unavailable or busy: after `first` (half of each wait is random), then with doubled waits up to `longest`, until `within` has passed or the job fires next. `off`: no retry before the next firing.';
+  'When to retry a run that failed because its source was unavailable or busy: after `first` (half of each wait is random), then with doubled waits up to `longest`, until `within` has passed or the job fires again. With `off`, there is no retry before the next firing.';
 
 export const topRetryOptions = {
   retry: option.schema<'off' | object | undefined>(schema, { about, default: retryDefaults }),

@@ -21,7 +21,7 @@ const textOrList: JsonSchema = {
 /** A misfire policy as a map. */
 const misfireOptions = {
   policy: option.choice(misfirePolicies, { required: true, about: 'The misfire policy.' }),
-  within: limitedDuration(option.text({ about: 'Firings missed longer ago are skipped.', example: '6h' }), {
+  within: limitedDuration(option.text({ about: 'Firings that were missed longer ago than this are skipped.', example: '6h' }), {
     of: '"within"',
     from: '1m',
     to: '366d',
@@ -30,7 +30,7 @@ const misfireOptions = {
   at_most: option.integer({
     minimum: 1,
     maximum: 1000,
-    about: 'With `run_all`: catch up on at most this many, the newest ones.',
+    about: 'With `run_all`: catch up on at most this many missed firings, the newest ones.',
   }),
 } satisfies OptionSet;
 
@@ -63,7 +63,7 @@ export const scheduleRuleOptions = {
       { anyOf: [{ enum: misfirePolicies }, schemaOf(misfireOptions)] },
       {
         about:
-          'What to do about firings missed while no daemon ran or the machine was suspended: `run_once` starts one run for all of them, `run_all` one run for each, `skip` none.',
+          'What to do about firings missed while no daemon ran or the machine was suspended: `run_once` starts one run for all of them, `run_all` starts one run for each, and `skip` starts none.',
         default: 'run_once',
         example: { policy: 'run_all', within: '6h' },
       },
@@ -78,7 +78,7 @@ export const scheduleRuleOptions = {
   spread: limitedDuration(
     option.text({
       about:
-        'Delays each job by a fixed time below this, derived from its name, so that jobs scheduled for the same minute do not all start at once. `0s`: no delay.',
+        "Delays each job by a fixed time shorter than this, derived from the job's name, so that jobs scheduled for the same minute do not all start at once. `0s` means no delay.",
       default: '0s',
       example: '10m',
     }),
@@ -124,7 +124,7 @@ export const scheduleOptions = {
   }),
   timezone: timezone(
     option.text({
-      about: "IANA time zone of this schedule, and of the job's calendar days.",
+      about: "IANA time zone of this schedule and of the job's calendar days.",
       example: 'Europe/Berlin',
     }),
   ),
@@ -139,14 +139,14 @@ export const scheduleSchema: JsonSchema = {
 export const jobScheduleOptions = {
   schedule: option.schema<string | object | undefined>(scheduleSchema, {
     about:
-      'When the daemon runs the job: a cron expression with five fields, `every 15m`, `at 06:00, 18:30 on MON-FRI`, or a map. `manual` or no schedule: only on request.',
+      'When the daemon runs the job: a cron expression with five fields, `every 15m`, `at 06:00, 18:30 on MON-FRI`, or a map. With `manual` or without a schedule, the job runs only on request.',
     example: '*/15 * * * *',
   }),
 } satisfies OptionSet;
 
 export const topScheduleOptions = {
   schedules: option.schema<object | undefined>(schemaOf(scheduleRuleOptions), {
-    about: 'Defaults for the schedules of all jobs.',
+    about: "Defaults for all jobs' schedules.",
     example: { spread: '10m' },
   }),
   concurrency: option.integer({
@@ -154,7 +154,7 @@ export const topScheduleOptions = {
     maximum: 1000,
     default: 4,
     about:
-      'Maximum number of concurrent extracts. Other due runs wait in the run queue, in the order of their firings.',
+      'Maximum number of concurrent extracts. Other due runs wait in the run queue in firing order.',
   }),
 } satisfies OptionSet;
 

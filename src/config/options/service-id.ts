@@ -25,7 +25,7 @@ export const serviceIds = <O extends Option<readonly string[] | undefined>>(what
 export function readServiceId(at: Part, { what, faults }: { what: string; faults: Faults }): string {
   const id = String(at.value);
   if (isBroken(at) || /^[0-9a-f]{32}$/.test(id)) return id;
-  const form = { path: at.path, seen: JSON.stringify(id), allowed: '32 characters out of 0-9 and a-f' };
+  const form = { path: at.path, seen: JSON.stringify(id), allowed: '32 hexadecimal characters (0-9 and a-f)' };
   if (/^[A-Za-z0-9_-]{1,100}$/.test(id)) {
     faults.warn({ code: 'CONFIG_ID', message: `Unusual ID of a ${what}`, ...form });
     return id;

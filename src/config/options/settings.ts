@@ -41,7 +41,7 @@ export const topOptions = {
   timezone: timezone(
     option.text({
       about:
-        'IANA time zone for schedules without their own, and for times in output for people. JSON and log lines use UTC.',
+        'IANA time zone for schedules that do not set one, and for times in text output. JSON and log lines use UTC.',
       default: 'UTC',
       example: 'Europe/Berlin',
     }),
@@ -63,24 +63,24 @@ export const topOptions = {
   ),
   on_start_error: option.choice(startErrors, {
     about:
-      'What `sluice run` does at startup about jobs that cannot run: `ignore` starts the others and reports the errors; `retry` also resolves the variables of this file again until all jobs can run; `probe` also tests every source once and reports those that do not respond; `fail` starts only if the config has no errors, every source responds and every login has a token.',
+      "What `sluice run` does at startup if some jobs cannot run: `ignore` starts the others and reports the errors; `retry` also resolves this file's variables again until all jobs can run; `probe` also tests every source once and reports those that do not respond; `fail` starts only if the config has no errors, every source responds and every login has a token.",
     default: 'ignore',
   }),
   allow_commands: option.boolean({
     about:
-      'Allow variables that run commands (cmd:…). Anyone who can edit this file can then run programs as the user that Sluice runs as.',
+      "Allow variables that run commands (cmd:…). Anyone who can edit this file can then run programs as Sluice's user.",
     default: false,
   }),
   secrets: option.schema<Record<string, unknown> | undefined>(schemaOf(secretsOptions), {
     about:
-      "Addresses and logins of the providers that keep your secrets; see [secrets.md](secrets.md). Default: the environment variables that the providers' own tools use.",
+      "URLs and logins of the providers that store your secrets; see [secrets.md](secrets.md). Default: the environment variables that the providers' own tools use.",
     example: { vault: { address: 'https://vault.example.com:8200' } },
   }),
   monitor: group(
     {
       host: option.schema<string>(name, {
         default: '127.0.0.1',
-        about: 'Address to listen on; 0.0.0.0 is all addresses.',
+        about: 'Address to listen on; 0.0.0.0 means all addresses.',
       }),
       port: option.integer({
         required: true,
@@ -92,7 +92,7 @@ export const topOptions = {
         { type: 'array', items: name },
         {
           about:
-            "Allowed host names in requests, besides `host`, IP addresses, names without a dot, and this machine's name.",
+            "Host names allowed in requests, in addition to `host`, IP addresses, names without a dot, and this machine's name.",
         },
       ),
     },
@@ -106,11 +106,11 @@ export const topOptions = {
   ...topRetryOptions,
   guards: option.schema<false | Record<string, unknown> | undefined>(guardsSchema, {
     about:
-      'Guards for the results of all jobs. A job can override each guard. `false`: no guards except those set in jobs.',
+      "Guards for all jobs' results. A job can override each guard. `false` means no guards except those set in jobs.",
     example: { row_change: { down: '30%' } },
   }),
   alerts: option.schema<Record<string, unknown> | undefined>(alertsSchema, {
-    about: 'Who is alerted about problems, and how often. Default: no alerts.',
+    about: 'Who is alerted about problems and how often. Default: no alerts.',
     example: { channels: { chat: { type: 'slack', url: variable('SLACK_WEBHOOK') } } },
   }),
   ...topStateOptions,
@@ -122,7 +122,7 @@ export const topOptions = {
   connector_packages: option.list<string>(
     { type: 'string', minLength: 1 },
     {
-      about: 'npm packages that provide connectors, installed in the folder of this file or above it.',
+      about: "npm packages that provide connectors, installed in this file's folder or above it.",
       example: ['sluice-connector-acme'],
     },
   ),
@@ -188,13 +188,13 @@ export const checkOptions = {
   login_retry: option.choice(['auto', 'off'], {
     default: 'auto',
     about:
-      'Whether to retry a refused login automatically: after 1 hour, after 4 more hours, then once a day. Use `off` for accounts that lock: then only `sluice sources resume`, a successful `sluice check --connect` or a new secret resumes it.',
+      'Whether to retry a refused login automatically: after 1 hour, after 4 more hours, then once a day. Use `off` for accounts that lock after failed logins: then only `sluice sources resume`, a successful `sluice check --connect` or a new secret resumes the source.',
   }),
   check_every: duration(
     option.text({
       pattern: '^([1-9]\\d{0,5}[mhdw])+$',
       about:
-        'How often the daemon checks that the source responds, if no job has read it for that long, so that you are alerted before the next run fails. Default: never. Useful for sources that are read once a day or less. A check costs no request to the service.',
+        'How often the daemon checks that the source responds if no job has read it in the meantime, so that you are alerted before the next run fails. Default: never. Useful for sources that are read once a day or less often. A check costs no requests to the service.',
       example: '1h',
     }),
   ),
@@ -212,7 +212,7 @@ export const stallOptions = {
       minimum: 0,
       maximum: 604_800,
       default: 300,
-      about: 'Stall timeout: seconds without data from the source before the run is stopped; 0 disables it.',
+      about: 'Stall timeout: seconds without data from the source after which the run is stopped; 0 disables the timeout.',
     }),
   ),
 } satisfies OptionSet;
@@ -254,7 +254,7 @@ export const jobOptions = {
   ...jobScheduleOptions,
   ...jobRetryOptions,
   enabled: option.boolean({
-    about: 'False: the daemon does not run the job; `sluice sync <job>` still does.',
+    about: 'Whether the daemon runs the job. If false, only `sluice sync <job>` does.',
     default: true,
   }),
   ...budgetJobOptions,
@@ -266,11 +266,11 @@ export const jobOptions = {
   }),
   guards: option.schema<false | Record<string, unknown> | undefined>(guardsSchema, {
     about:
-      "Conditions that a result must meet to replace the instance's data. Other results are quarantined until a person decides. `false`: no guards.",
+      "Conditions that a result must meet to replace the instance's data. Other results are quarantined until a person decides. `false` means no guards.",
     example: { rows: { minimum: 10 }, columns: ['id', 'amount'] },
   }),
   alerts: option.schema<false | Record<string, unknown> | undefined>(ownAlertsSchema, {
-    about: 'Alert options of this job. `false`: no alerts.',
+    about: 'Alert options for this job. `false` means no alerts.',
     example: { stale_after: '2h', to: ['ops'] },
   }),
   write: option.schema<string | Record<string, unknown> | undefined>(writeSchema, {

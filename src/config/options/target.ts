@@ -59,7 +59,7 @@ export const targetOptions = {
   client_id: serviceId(
     'client account',
     option.text({
-      about: "Client account to write to, instead of the destination's.",
+      about: "Client account to write to instead of the destination's.",
       example: '0123456789abcdef0123456789abcdef',
     }),
   ),

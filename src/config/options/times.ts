@@ -67,7 +67,7 @@ function readSpan(text: string, { of, from, to }: { of: string; from: number; to
   const allowed = `${spanForm}; from ${spanText(from)} to ${spanText(to)}`;
   if (value === undefined) {
     const meant = meantSpan(text);
-    const next = meant === undefined ? undefined : `write it together: ${meant}`;
+    const next = meant === undefined ? undefined : `write it as one value: ${meant}`;
     return { fault: `${of} is not a valid duration`, allowed, next };
   }
   if (value < from) return { fault: `${of} is too short`, allowed, next: `write ${spanText(from)} or more` };
@@ -82,19 +82,19 @@ export function readInterval(every: string | number): Told<number> {
     return { fault: `"every" has no unit`, allowed, next: `write ${Number(text)}m if you mean minutes` };
   }
   const value = parseSpan(text) ?? parseSpan(meantSpan(text) ?? '');
-  if (value === undefined) return { fault: 'not a valid duration', allowed };
+  if (value === undefined) return { fault: "not a valid duration', allowed };
   if (value === 0) {
-    const next = 'for a job that runs only on request, write schedule: manual';
+    const next = "for a job that runs only on request, write schedule: manual';
     return { fault: 'the interval must be greater than zero', allowed, next };
   }
   if (value > maxIntervalMs) return { fault: 'the maximum interval is 10 years', allowed };
   const [under, over] = [Math.floor(value / minuteMs), Math.ceil(value / minuteMs)].map((n) => spanText(n * minuteMs));
   if (under !== over) {
     const next = under === '0s' ? `write ${over}` : `write ${under} or ${over}`;
-    return { fault: 'the interval must be whole minutes', allowed, next };
+    return { fault: 'the interval must be a whole number of minutes', allowed, next };
   }
   return parseSpan(text) === undefined
-    ? { fault: 'not a valid duration', allowed, next: `write it together: ${spanText(value)}` }
+    ? { fault: 'not a valid duration', allowed, next: `write it as one value: ${spanText(value)}` }
     : { value };
 }
 

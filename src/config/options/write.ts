@@ -41,7 +41,7 @@ export const writeOptions = {
   ),
   deleted: option.text({
     about:
-      'merge: a column that marks deleted rows. A row is removed if its value is anything but null, empty text, false or 0.',
+      "merge: a column that marks deleted rows. A row is removed if this column's value is anything but null, an empty string, false or 0.",
     example: 'deleted_at',
   }),
   retain: readAs(

@@ -60,7 +60,7 @@ export function loadOwnAlerts(job: Part, alerts: Alerts | undefined, faults: Fau
       message: 'This job has alerts, but the config has no alert channels',
       path: at.path,
       on: 'key',
-      next: 'add a channel under "alerts" at the top level, or delete this',
+      next: 'add a channel under "alerts" at the top level, or delete the job\'s alerts',
     });
     return undefined;
   }

@@ -123,7 +123,7 @@ function checkLimits(values: Given, part: Part, faults: Faults): void {
   if (upload > serviceUploadLimit) {
     faults.warn({
       code: 'CONFIG_LIMITS',
-      message: 'The service refuses uploads larger than 10 MB unless configured otherwise',
+      message: 'The service rejects uploads larger than 10 MB unless it is configured otherwise',
       path: partAt(part, 'upload_limit_bytes').path,
       seen: String(upload),
       allowed: `up to ${serviceUploadLimit}`,

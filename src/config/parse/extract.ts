@@ -62,7 +62,7 @@ function loadQuery(
     const main = connector.query[connector.shorthand ?? required[0]!]!;
     faults.add({
       code: 'CONFIG_MISSING_OPTION',
-      message: 'Missing "query": this job does not say what to read',
+      message: 'Missing "query": this job does not specify what to read',
       path: part.path,
       on: 'key',
       allowed: connector.shorthand === undefined ? Object.keys(connector.query).join(', ') : main.about,
@@ -100,7 +100,7 @@ function tellOfNewOnly(query: Part, { connector, values, faults }: NewOnly): voi
   if (option === undefined) return;
   faults.warn({
     code: 'CONFIG_ONLY_NEW',
-    message: `With "${option}", a run reads only rows that are new since the last run, and replaces everything that the instance shows`,
+    message: `With "${option}", a run reads only rows that are new since the last run, but replaces everything that the instance shows`,
     path: partAt(query, option).path,
     on: 'key',
     next: `to show all rows on the dashboard, ${keepingRows(connector.rowKey?.(values))}remove "${option}"`,
@@ -110,7 +110,7 @@ function tellOfNewOnly(query: Part, { connector, values, faults }: NewOnly): voi
 /** Advises how to make the job keep its rows, with a key from the query: with a wrong key, every run would fail. */
 function keepingRows(key: readonly string[] | undefined): string {
   if (key === undefined)
-    return 'keep the rows with write: {disposition: merge, key: […]} and the columns that identify a row, or with write: append if no row repeats; or ';
+    return 'keep the rows with write: {disposition: merge, key: […]} and the columns that identify a row, or with write: append if rows never repeat; or ';
   return key.length === 0 ? '' : `keep the rows with write: {disposition: merge, key: [${key.join(', ')}]}; or `;
 }
 
@@ -125,7 +125,7 @@ function fromShorthand(at: Part, { connector, faults }: { connector: Connector; 
   if (name === undefined) {
     faults.add({
       code: 'CONFIG_WRONG_VALUE',
-      message: `The connector "${connector.id}" does not accept a plain text query`,
+      message: `The "${connector.id}" connector does not accept a plain text query`,
       path: at.path,
       seen: JSON.stringify(at.value),
       allowed: `a map of ${Object.keys(connector.query).join(', ')}`,

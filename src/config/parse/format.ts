@@ -42,10 +42,10 @@ export function loadFormat(
   if (!format.isForDatasources) {
     faults.add({
       code: 'CONFIG_TARGET',
-      message: `Data sources of the service cannot have the format ${format.id}`,
+      message: `The service's data sources do not support the ${format.id} format`,
       path: typeAt.path,
       allowed: idsOf(formats).join(', '),
-      next: `choose one of these; "sluice sync JOB --to FILE${format.fileEnding}" writes ${format.id} to a file`,
+      next: `choose one of these; to write ${format.id} to a file, run "sluice sync JOB --to FILE${format.fileEnding}"`,
     });
     return undefined;
   }
@@ -54,7 +54,7 @@ export function loadFormat(
       code: 'CONFIG_TARGET',
       message: `The job writes ${format.id}, but its data source is declared as ${declared}`,
       path: typeAt.path,
-      next: `leave out "format", or declare the data source as ${format.id}`,
+      next: `delete "format", or declare the data source as ${format.id}`,
     });
   }
   const { type: _, ...options } = isMap(written) ? written : {};

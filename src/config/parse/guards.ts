@@ -31,7 +31,7 @@ function checkBounds(guards: WrittenGuards, { path }: Part, faults: Faults): Wri
     if (minimum <= maximum) continue;
     faults.add({
       code: 'CONFIG_GUARDS',
-      message: `No result can pass: the minimum of "${name}" is above its maximum`,
+      message: `No result can pass: the minimum of "${name}" is greater than its maximum`,
       path: below(below(path, name), 'minimum'),
       seen: `minimum ${minimum}, maximum ${maximum}`,
       next: `set the minimum to ${maximum} or less, or delete one of them`,

@@ -80,7 +80,7 @@ function refuseExtract({ given, part, faults }: Draft): undefined {
     if (given[option] === undefined) continue;
     faults.add({
       code: 'CONFIG_REFRESH',
-      message: `A bulk refresh extracts no rows and does not use "${option}"`,
+      message: `A bulk refresh extracts no rows, so it does not use "${option}"`,
       path: partAt(part, option).path,
       on: 'key',
       next: `delete "${option}", or use an instance instead of a refresh`,

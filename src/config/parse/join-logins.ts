@@ -53,7 +53,7 @@ function disagreement(source: string, first: string, document: Document): Proble
   const faults = new Faults(document, { source });
   faults.add({
     code: 'CONFIG_LOGIN',
-    message: `The sources ${first} and ${source} use one login for different users`,
+    message: `The ${first} and ${source} sources share a login name, but log in as different users`,
     path: below(below('/sources', source), 'login'),
     on: 'key',
     next: 'give each login its own name, or use the same vendor, client_id, grant and user',

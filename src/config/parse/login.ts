@@ -41,7 +41,7 @@ function usualScopes({ scopes = [], person_scopes = [] }: OAuthDescription, gran
 
 function refuseLogin(draft: Draft): undefined {
   const message = 'This source does not use OAuth: its credentials are in other options';
-  fault(draft, { message, next: 'delete "login", or those options' });
+  fault(draft, { message, next: 'delete "login" and set the credentials in the source\'s other options' });
 }
 
 function askForLogin({ connector, part, faults }: Draft): undefined {
@@ -63,12 +63,12 @@ interface Chosen {
 function checkGrant(draft: Draft, { values, grant, description }: Chosen): void {
   const offered = description.grants.join(', ');
   if (!description.grants.includes(grant)) {
-    fault(draft, { message: `${draft.connector.title} does not support the grant "${grant}"`, allowed: offered });
+    fault(draft, { message: `${draft.connector.title} does not support the "${grant}" grant`, allowed: offered });
     return;
   }
   for (const name of missing(partAt(draft.part, 'login'), grant, description.assertion?.algorithm)) {
-    const message = `"${name}" is missing from "login": the grant ${grant} needs it`;
-    fault(draft, { message, next: `add it; this vendor supports the grants ${offered}` });
+    const message = `"${name}" is missing from "login": the ${grant} grant requires it`;
+    fault(draft, { message, next: `add it; this vendor supports these grants: ${offered}` });
   }
   for (const address of [
     description.token_url,
@@ -81,7 +81,7 @@ function checkGrant(draft: Draft, { values, grant, description }: Chosen): void 
     if (message !== undefined) fault(draft, { message, allowed: 'https://…' });
   }
   if (URL.parse(values.redirectUri) === null) {
-    fault(draft, { message: 'The redirect_uri of "login" is not a URL', allowed: defaultRedirect });
+    fault(draft, { message: 'The "redirect_uri" in "login" is not a valid URL', allowed: defaultRedirect });
   }
 }
 

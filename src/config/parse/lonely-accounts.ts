@@ -19,10 +19,10 @@ export function warnUnsharedAccounts(
     const faults = new Faults(document, { destination: name });
     faults.warn({
       code: 'CONFIG_ACCOUNT',
-      message: `The destination "${meant.name}" has its own account, so the two share no limits`,
+      message: `The "${meant.name}" destination has its own account, so the two do not share their limits`,
       path: below(below('/destinations', name), 'account'),
       seen: account,
-      next: `write "account: ${account}" in the destination "${meant.name}" too`,
+      next: `write "account: ${account}" in the "${meant.name}" destination too`,
     });
     return faults.warnings;
   });

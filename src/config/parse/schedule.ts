@@ -80,7 +80,7 @@ function tellKinds(at: Part, given: readonly Kind[], faults: Faults): undefined 
     allowed: 'cron: "30 6 * * MON-FRI", every: 15m, or at: ["06:00", "18:30"]',
     next:
       first === undefined
-        ? 'add one of them, or delete the schedule; the job then runs only on request'
+        ? 'add one of them, or delete the schedule to run the job only on request'
         : `delete ${others.map((kind) => `"${kind}"`).join(' and ')}, or create a second job`,
   });
 }
@@ -90,12 +90,12 @@ function tellStray(at: Part, option: 'days' | 'from', faults: Faults): void {
   const owner = option === 'days' ? 'at' : 'every';
   faults.add({
     code: 'CONFIG_SCHEDULE',
-    message: `"${option}" requires "${owner}", which this schedule does not have`,
+    message: `"${option}" requires "${owner}", which is not set in this schedule`,
     path: at.path,
     on: 'key',
     next:
       option === 'days'
-        ? 'delete "days": use the last field of the cron expression instead'
+        ? 'delete "days", and use the last field of the cron expression instead'
         : 'delete "from": cron expressions and times of day do not need it',
   });
 }

@@ -42,9 +42,9 @@ function sharedProblem(job: Job, first: Job, document: Document): Problem {
   const faults = new Faults(document, { job: job.name });
   faults.add({
     code: 'CONFIG_TARGET_TAKEN',
-    message: `The job "${first.name}" (line ${first.line}) writes to the same target; each would overwrite the other`,
+    message: `The "${first.name}" job (line ${first.line}) writes to the same target, so each job would overwrite the other's data`,
     path: `${below('/jobs', job.name)}/target`,
-    next: 'give one of them another target, or disable one with "enabled: false"',
+    next: 'give one of the jobs another target, or disable one with "enabled: false"',
   });
   return faults.problems[0]!;
 }

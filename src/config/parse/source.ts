@@ -107,7 +107,7 @@ async function asDriver(
 /** Why a connector cannot be loaded: it is broken or unknown. */
 function unusable(id: string, known: readonly string[]): { message: string; allowed?: string; next?: string } {
   if (known.includes(id)) {
-    return { message: `The connector "${id}" cannot be used; see its own error` };
+    return { message: `The "${id}" connector cannot be used; see its own error` };
   }
   return { message: `Unknown connector "${id}"`, allowed: known.join(', '), next: didYouMean(id, known) };
 }
@@ -134,7 +134,7 @@ export function reportRules(
   } catch (thrown) {
     if (missingModule(thrown) !== undefined) throw thrown;
     const reason = thrown instanceof Error ? thrown.message : String(thrown);
-    const message = `The connector "${connector.id}" failed while checking its options: ${reason}`;
+    const message = `The "${connector.id}" connector failed while checking its options: ${reason}`;
     faults.add({ code: 'CONFIG_RULE', message, path, cause: thrown });
   }
 }

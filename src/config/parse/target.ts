@@ -39,7 +39,7 @@ function hasOneKind(at: Part, faults: Faults): boolean {
         : `A target can have only one of instance, datasource and refresh; this one has ${named.join(' and ')}`,
     path: at.path,
     on: 'key',
-    allowed: 'one of instance (an id), datasource (declared here, created by "sluice apply"), refresh (a list of ids)',
+    allowed: 'one of instance (an ID), datasource (declared here, created by "sluice apply"), refresh (a list of IDs)',
   });
   return false;
 }
@@ -75,5 +75,5 @@ function checkShare(at: Part, faults: Faults): void {
   const [hasGroup, hasUser] = [partAt(at, 'group'), partAt(at, 'user')].map(({ value }) => value !== undefined);
   if (!isMap(at.value) || hasGroup !== hasUser) return;
   const message = hasGroup ? 'This share has both a group and a user' : 'Missing group or user in this share';
-  faults.add({ code: 'CONFIG_TARGET', message, path: at.path, allowed: 'group or user, one of the two' });
+  faults.add({ code: 'CONFIG_TARGET', message, path: at.path, allowed: 'either group or user' });
 }

@@ -25,8 +25,8 @@ const named = (about: string, required?: true) =>
 
 /** The three maps whose keys are chosen by the user. */
 export const topMaps = {
-  destinations: named('Destinations: accounts at the service, by name.', true),
-  sources: named('Sources of data, by name.'),
+  destinations: named('Destinations by name: dashboard services with their credentials.', true),
+  sources: named('Data sources to read, by name.'),
   jobs: named('Jobs, by name.', true),
 };
 

@@ -42,9 +42,9 @@ function refuseMismatch(
   if (retain === undefined) return;
   if (disposition === 'replace') refuse('retain', '"retain" has no effect with replace', 'delete "retain"');
   else if (retain.within !== undefined && retain.column === undefined)
-    refuse('retain', 'Missing "column": "within" requires a column', 'add a column of dates or times');
+    refuse('retain', 'Missing "column": "within" requires a column', 'add a date or time column');
   else if (retain.rows !== undefined && retain.column === undefined && disposition === 'merge')
-    refuse('retain', 'Missing "column": "rows" requires a column', 'add a column of dates or times');
+    refuse('retain', 'Missing "column": "rows" requires a column', 'add a date or time column');
   else if (retain.rows === undefined && retain.within === undefined)
     refuse(
       'retain',

@@ -217,7 +217,7 @@ class Reader {
         family: 'config',
         message: `"${name}" is defined twice`,
         where: this.#placeAt(at),
-        seen: `first in line ${this.#placeAt(first).line}`,
+        seen: `first defined on line ${this.#placeAt(first).line}`,
         next: 'delete or rename one of the two',
       }),
     );

@@ -68,6 +68,6 @@ function unreadFault({ path, message }: Fault, written: string): Fault {
     code: unreadCode,
     message: `Not checked without the value of ${written}: ${message}`,
     path,
-    next: 'set the variable for this command, or give it a default',
+    next: 'set the variable when you run this command, or give it a default',
   };
 }

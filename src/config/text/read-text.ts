@@ -14,7 +14,7 @@ export async function readText(file: string): Promise<string | Problem> {
 
 function unreadable(file: string, cause: NodeJS.ErrnoException): Problem {
   const isAbsent = cause.code === 'ENOENT';
-  const fix = cause.code === 'EISDIR' ? 'set a file in this folder with --config' : 'fix the permissions of the file';
+  const fix = cause.code === 'EISDIR' ? 'set a file in this folder with --config' : "fix the file's permissions";
   return new Problem({
     code: 'CONFIG_UNREADABLE',
     family: 'config',
