@@ -95,7 +95,7 @@ describe('a webhook', () => {
     const gone = webhook('http://127.0.0.1:1/');
     expect(await sendTo(gone, postOf(), await around())).toEqual({
       ok: false,
-      message: `not reached: ${networkWords.ECONNREFUSED}`,
+      message: `could not be reached: ${networkWords.ECONNREFUSED}`,
     });
     receiver.fallSilent();
     const silent = { ...webhook(receiver.url), timeoutMs: 1_000 } as AlertChannel;
@@ -203,7 +203,7 @@ describe('an e-mail', () => {
     const gone = email('smtp://127.0.0.1:1');
     expect(await sendTo(gone, postOf(), await around())).toEqual({
       ok: false,
-      message: `not reached: ${networkWords.ECONNREFUSED}`,
+      message: `could not be reached: ${networkWords.ECONNREFUSED}`,
     });
     const silent = createServer();
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));

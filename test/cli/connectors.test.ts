@@ -51,7 +51,7 @@ describe('sluice connectors list', () => {
     expect(listed.find(({ id }) => id === 'mine')!.from).toMatch(/own$/);
     expect(listed.find(({ id }) => id === 'packed')!.from).toBe('sluice-connector-packed');
     expect(listed.find(({ id }) => id === 'db')!.from).toBe('sluice');
-    expect(stderr).toContain('CONFIG_CONNECTOR_BROKEN: The connector "bad" cannot be used: boom');
+    expect(stderr).toContain('CONFIG_CONNECTOR_BROKEN: The "bad" connector cannot be used: boom');
     expect(code).toBe(2);
   });
 });

@@ -127,7 +127,7 @@ describe('sluice init on a terminal', () => {
     const env = { SLUICE_API_KEY: adminKey };
     const before = (await world.requests()).length;
     const none = await walk(cwd, '--url ./shop.sqlite', { answers: [''], env });
-    expect(none.output).toContain('Nothing was chosen, and nothing was written.');
+    expect(none.output).toContain('No dataset was selected, so nothing was written.');
     expect(existsSync(join(cwd, 'sluice.yaml'))).toBe(false);
     const args = `--url ./shop.sqlite --destination ${world.url}`;
     expect(await walk(cwd, args, { answers: ['orders', 'n', 'n'], env })).toMatchObject({ code: 0, left: [] });

@@ -75,11 +75,11 @@ it('sync --to rejects anything but a single job with rows, and anything but a fi
   await mkdir(join(home.folder, 'folder'));
   await symlink('rows.csv', join(home.folder, 'link'));
   const cases: [string[], string][] = [
-    [['out.csv'], '--to writes the rows of one job, and 3 are chosen'],
-    [['out.csv', 'orders', 'stock'], '--to writes the rows of one job, and 2 are chosen'],
+    [['out.csv'], '--to writes the rows of a single job, but 3 are selected'],
+    [['out.csv', 'orders', 'stock'], '--to writes the rows of a single job, but 2 are selected'],
     [['out.csv', 'refresh'], '"refresh" starts refreshes, which have no rows'],
-    [['folder', 'orders'], '/folder is something else'],
-    [['link', 'orders'], '/link is something else'],
+    [['folder', 'orders'], '/folder is not'],
+    [['link', 'orders'], '/link is not'],
     [['out.csv', 'orders', '--diff'], "'--to <file>' cannot be used with option '--diff'"],
   ];
   for (const [[file = '', ...more], message] of cases) {

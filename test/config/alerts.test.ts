@@ -46,7 +46,7 @@ describe('alerts in the config', () => {
       rules: [{ to: ['ops'] }],
     });
     expect(problems.map(({ allowed }) => allowed)).toEqual([
-      'Key that each request is signed with: `whsec_` and 24 to 64 random bytes in base64.',
+      'Key that signs each request: `whsec_` followed by 24 to 64 random bytes in base64.',
     ]);
   });
 

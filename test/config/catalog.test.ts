@@ -74,11 +74,11 @@ describe('the connector catalog', () => {
     const { connectors, problems } = await loadCatalog({ folder });
     expect(connectors.has('good')).toBe(true);
     expect(problems.map(({ message }) => message)).toEqual([
-      'The connector "db" cannot be used: a connector "db" already exists; rename this one',
-      'The connector "crashes" cannot be used: boom',
-      'The connector "empty" cannot be used: it has no default export from defineConnector',
-      'The connector "half" cannot be used: it lacks "summary"',
-      'The connector "renamed" cannot be used: its id is "other", but its file is named "renamed"',
+      'The "db" connector cannot be used: the name "db" is taken by another connector; rename this one',
+      'The "crashes" connector cannot be used: boom',
+      'The "empty" connector cannot be used: it has no default export from defineConnector',
+      'The "half" connector cannot be used: it lacks "summary"',
+      'The "renamed" connector cannot be used: its id is "other", but its file is named "renamed"',
     ]);
     expect(problems.every(({ code, where }) => code === 'CONFIG_CONNECTOR_BROKEN' && where.file !== undefined)).toBe(
       true,

@@ -100,7 +100,7 @@ jobs:
       next: 'add a line: host: db.example.com  # Where it is.',
     });
     expect(await only(job('', /^query/))).toMatchObject({
-      message: 'Missing "query": this job does not say what to read',
+      message: 'Missing "query": this job does not specify what to read',
       next: 'add a line: query: select 1',
     });
     expect(await only(job('', /^format/))).toMatchObject({
@@ -117,9 +117,9 @@ jobs:
     expect(problems.map(said)).toEqual([
       {
         code: 'CONFIG_TARGET',
-        message: 'Data sources of the service cannot have the format lines',
+        message: "The service's data sources do not support the lines format",
         allowed: 'csv, json, xml',
-        next: 'choose one of these; "sluice sync JOB --to FILE.lines" writes lines to a file',
+        next: 'choose one of these; to write lines to a file, run "sluice sync JOB --to FILE.lines"',
       },
     ]);
   });
@@ -162,7 +162,7 @@ jobs:
     const guards = 'guards: { rows: { minimum: 10, maximum: 5 }, bytes: { minimum: 5, maximum: 5 } }\n';
     const told = {
       code: 'CONFIG_GUARDS',
-      message: 'No result can pass: the minimum of "rows" is above its maximum',
+      message: 'No result can pass: the minimum of "rows" is greater than its maximum',
       seen: 'minimum 10, maximum 5',
       next: 'set the minimum to 5 or less, or delete one of them',
     };
@@ -223,7 +223,7 @@ jobs:
       'sources:\n  now: {connector: clock}\n',
     );
     expect(await only(text)).toMatchObject({
-      message: 'The connector "clock" does not accept a plain text query',
+      message: 'The "clock" connector does not accept a plain text query',
       allowed: 'a map of zone',
     });
   });
@@ -297,7 +297,7 @@ jobs:
     expect(problems.map(said)).toMatchObject([
       {
         code: 'CONFIG_TARGET_TAKEN',
-        message: 'The job "orders" (line 12) writes to the same target; each would overwrite the other',
+        message: 'The "orders" job (line 12) writes to the same target, so each job would overwrite the other\'s data',
       },
     ]);
     expect([...config!.jobs.keys()]).toEqual(['orders']);

@@ -213,7 +213,7 @@ jobs: {r: {destination: a, target: {refresh: [${id('a')}]}}}
 `;
     const { warnings } = await load(two(''));
     expect(warnings).toMatchObject([
-      { code: 'CONFIG_ACCOUNT', where: { line: 3 }, next: 'write "account: a" in the destination "a" too' },
+      { code: 'CONFIG_ACCOUNT', where: { line: 3 }, next: 'write "account: a" in the "a" destination too' },
     ]);
     expect((await load(two(', account: a'))).warnings).toEqual([]);
   });

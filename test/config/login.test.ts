@@ -152,9 +152,9 @@ describe("a source's login", () => {
       c: { connector: 'shop', host: 'http://mine.example', login: { client_id: 'me' } },
     });
     const said = problems.map(({ message }) => message).join('\n');
-    expect(said).toContain('"client_id" is missing from "login": the grant client_credentials needs it');
+    expect(said).toContain('"client_id" is missing from "login": the client_credentials grant requires it');
     expect(said).toContain('"client_secret" is missing from "login"');
-    expect(said).toContain('Shop does not support the grant "password"');
+    expect(said).toContain('Shop does not support the "password" grant');
     expect(said).toContain('http://mine.example/token would send secrets unencrypted');
   });
 
@@ -182,7 +182,7 @@ describe("a source's login", () => {
       b: { connector: 'vendor', login: { ...login, ...other }, ...options },
       c: { connector: 'vendor', login },
     });
-    expect(problems.map(({ message }) => message)).toEqual(['The sources a and b use one login for different users']);
+    expect(problems.map(({ message }) => message)).toEqual(['The a and b sources share a login name, but log in as different users']);
     expect([...config!.sources.keys()]).toEqual(['a', 'c']);
   });
 
@@ -203,7 +203,7 @@ describe("a source's login", () => {
         ({ message }) => message,
       );
     expect(await messages(whole)).toEqual([]);
-    const missing = (name: string) => `"${name}" is missing from "login": the grant ${grant} needs it`;
+    const missing = (name: string) => `"${name}" is missing from "login": the ${grant} grant requires it`;
     expect(await messages({})).toEqual(names.split(', ').map(missing));
   });
 
@@ -219,7 +219,7 @@ describe("a source's login", () => {
       'jwt_bearer',
     );
     expect(await grantOf({ grant: 'jwt_bearer', client_id: 'me', private_key: 'PEM' }, symmetric)).toEqual([
-      '"client_secret" is missing from "login": the grant jwt_bearer needs it',
+      '"client_secret" is missing from "login": the jwt_bearer grant requires it',
     ]);
   });
 

@@ -95,10 +95,10 @@ describe('an unusable schedule', () => {
   it.each([
     ['every 0s', 'the interval must be greater than zero', 'write schedule: manual'],
     ['{every: 0m}', 'the interval must be greater than zero', 'write schedule: manual'],
-    ['every 90 s', 'the interval must be whole minutes', 'write 1m or 2m'],
-    ['every 30s', 'the interval must be whole minutes', 'write 1m'],
-    ['every 15 m', 'not a valid duration', 'write it together: 15m'],
-    ['every 2 hours and 30 minutes', 'not a valid duration', 'write it together: 2h30m'],
+    ['every 90 s', 'the interval must be a whole number of minutes', 'write 1m or 2m'],
+    ['every 30s', 'the interval must be a whole number of minutes', 'write 1m'],
+    ['every 15 m', 'not a valid duration', 'write it as one value: 15m'],
+    ['every 2 hours and 30 minutes', 'not a valid duration', 'write it as one value: 2h30m'],
     ['{every: 15}', '"every" has no unit', 'write 15m if you mean minutes'],
     ['every', 'not a valid duration', undefined],
     ['every morning', 'not a valid duration', undefined],
@@ -119,16 +119,16 @@ describe('an unusable schedule', () => {
     [
       '{timezone: UTC}',
       'Missing schedule: none of cron, every and at is set',
-      'add one of them, or delete the schedule; the job then runs only on request',
+      'add one of them, or delete the schedule to run the job only on request',
     ],
     [
       '{cron: 0 6 * * *, days: MON}',
-      '"days" requires "at", which this schedule does not have',
-      'delete "days": use the last field of the cron expression instead',
+      '"days" requires "at", which is not set in this schedule',
+      'delete "days", and use the last field of the cron expression instead',
     ],
-    ['{at: 06:00, from: 2026-11-21}', '"from" requires "every", which this schedule does not have', undefined],
+    ['{at: 06:00, from: 2026-11-21}', '"from" requires "every", which is not set in this schedule', undefined],
     ['{every: 1h, spread: soon}', 'a spread is not a valid duration', undefined],
-    ['{every: 1h, spread: 10 minutes}', 'a spread is not a valid duration', 'write it together: 10m'],
+    ['{every: 1h, spread: 10 minutes}', 'a spread is not a valid duration', 'write it as one value: 10m'],
     ['{every: 1h, spread: 2d}', 'a spread is too long', 'write 1d or less'],
     ['{every: 1h, misfire: {policy: run_all, within: 10s}}', '"within" is too short', 'write 1m or more'],
     [
@@ -163,7 +163,7 @@ describe('an unusable schedule', () => {
   it('is reported at the top level too, once for all jobs', async () => {
     expect(await refusal('every 1h', 'schedules: {spread: 10 m}\n')).toMatchObject({
       line: 1,
-      next: 'write it together: 10m',
+      next: 'write it as one value: 10m',
     });
   });
 });

@@ -313,5 +313,5 @@ it("doesn't suggest a stream that is already used", async () => {
   const reply = error(1, { message: 'Please reduce the amount of data you’re asking for' });
   const routes = { 'POST /v26.0/act_{account}/insights': reply };
   const { next } = await failService({ ...ads, query: { ...ads.query, stream: 'report' }, routes });
-  expect(next).toBe('Request fewer `metrics` or `breakdowns`, or a later `start_date`');
+  expect(next).toBe('request fewer `metrics` or `breakdowns`, or a later `start_date`');
 });

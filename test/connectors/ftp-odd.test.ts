@@ -173,7 +173,7 @@ describe('a broken transfer', () => {
     const reading = read({ files: new Map([['/in/a.csv', rows('x')]]), retrieve }, { path: 'in/a.csv' });
     await expect(reading).rejects.toMatchObject({
       code: 'FTP_FILE_CHANGED',
-      seen: `it has more than its ${rows('x').length} bytes`,
+      seen: `received more than the expected ${rows('x').length} bytes`,
     });
   });
 

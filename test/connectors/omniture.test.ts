@@ -153,7 +153,7 @@ it("lists segments over several pages, and a suite's metrics and dimensions", as
 });
 
 it('names the available companies, even if another one is requested', async () => {
-  expect(await checkServiceCase(given)).toBe('logged in, with the companies exampleco');
+  expect(await checkServiceCase(given)).toBe('logged in with access to exampleco');
   const other = checkServiceCase({ ...given, source: { company: 'other' } });
   await expect(other).rejects.toMatchObject({ code: 'ADOBE_NO_COMPANY', seen: 'other', allowed: 'exampleco' });
 });

@@ -241,7 +241,7 @@ it('lists the objects, and reports the remaining allowance in check()', async ()
   const list = { [`GET ${api}/sobjects`]: { json: { sobjects } } };
   const outcome = await runService({ ...opportunities, query: { stream: 'objects' }, routes: list });
   expect(outcome.rows).toEqual([['Account', 'Account', 'false', 'true']]);
-  expect(await checkServiceCase(opportunities)).toBe('logged in; 14998 of 15000 requests a day are left');
+  expect(await checkServiceCase(opportunities)).toBe('logged in; 14998 of 15000 daily requests are left');
 });
 
 it('requires an object or a query', async () => {

@@ -56,7 +56,7 @@ describe('alerts from one-shot syncs', () => {
     expect((await home.sync()).code).toBe(1);
     expect(receiver.titles()).toEqual(['2 jobs failed']);
     const status = (await home.sluice(['status'])).stdout;
-    expect(status).toContain('"sluice explain orders" says why, and how to fix it; the same for stock.');
+    expect(status).toContain('"sluice explain orders" shows the cause and the fix; the same for stock.');
     expect(status).toContain('2 of 2 jobs need attention; 1 other problem.');
     expect(status).toContain(
       'the ops alert channel fails: HTTP 500: not now; 1 message is waiting. Fix: sluice alerts test ops',

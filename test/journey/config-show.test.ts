@@ -80,7 +80,7 @@ it('config show prints the active config even if the file is unreadable, and the
   );
   const { stdout } = await home.sluice(['config', 'show'], { env });
   expect(stdout).toMatch(/Left out because of errors:\n.*sluice\.yaml:\d+:\d+ {2}CONFIG_UNKNOWN_SOURCE/);
-  expect(stdout).toContain('The file was edited since');
+  expect(stdout).toContain('The file has been edited since');
   expect(await home.sluice(['config', 'show', 'jobz'], { env })).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('did you mean "jobs"?'),

@@ -198,7 +198,7 @@ const outcomes: Record<string, Outcome> = {
       expect((await home.sluice(['rollback', 'orders'])).code).toBe(0);
       return [first, second, await sync('orders')];
     },
-    shows: /on hold: to resume/,
+    shows: /on hold; to resume/,
     code: 1,
   },
   'an unknown job': { story: async (_, sync) => [await sync('ordres')], shows: /CLI_UNKNOWN_JOB/, code: 2, served: 0 },
@@ -372,7 +372,7 @@ async function reasonOf(home: Home, how?: Start, ...args: string[]): Promise<str
 describe('the check before a sync is handed over', () => {
   it('passes if nothing differs, unless the caller writes a log', async () => {
     const { home, served } = await openTown();
-    expect(await reasonOf(home)).toBe('--log writes the log of this process');
+    expect(await reasonOf(home)).toBe("--log writes this process's log");
     expect(served()).toBe(0);
   });
 
@@ -390,9 +390,9 @@ describe('the check before a sync is handed over', () => {
     const job = { query: `\${env:ROWS_FILE:-rows.csv}` };
     const { home, instance, served } = await openTown({ job });
     await home.write('mine.csv', 'id\n9\n');
-    expect(await reasonOf(home, { env: { ROWS_FILE: 'mine.csv' } })).toContain('another environment');
+    expect(await reasonOf(home, { env: { ROWS_FILE: 'mine.csv' } })).toContain('a different environment');
     expect(await world.data(instance)).toBe('id\n9\n');
-    expect(await reasonOf(home, { env: { TZ: 'Asia/Tokyo' } })).toContain('another environment');
+    expect(await reasonOf(home, { env: { TZ: 'Asia/Tokyo' } })).toContain('a different environment');
     expect(await home.sluice(['sync'], { env: { UNRELATED: '1' } })).toMatchObject({ code: 0 });
     expect(served()).toBe(1);
   });
@@ -419,9 +419,9 @@ describe('the check before a sync is handed over', () => {
         jobs: { orders: { source: 'files', query: 'rows.csv', format: 'csv', target: instance } },
       }),
     );
-    expect(await reasonOf(home, {}, '-c', other)).toContain('it has another config');
+    expect(await reasonOf(home, {}, '-c', other)).toContain('it uses another config');
     expect(await reasonOf(home, { node: ['--no-warnings'] })).toContain('Node has other options');
-    expect(await reasonOf(home, {}, '--local')).toBe('--local is not handed over');
+    expect(await reasonOf(home, {}, '--local')).toBe('the daemon does not accept --local');
   });
 
   it('fails if the config runs commands or its own connectors', async () => {

@@ -14,7 +14,7 @@ it('status reports that the config file differs from the active config, and slui
   expect(await status()).not.toContain('edited since');
   await home.config({ ...config, timezone: 'Europe/Berlin' });
   expect(await status()).toMatch(
-    /It uses the config of \S+ \S+\+0[12]:00; the file was edited since: "sluice check", then "sluice reload"/,
+    /It uses the config that it loaded at \S+ \S+\+0[12]:00; the file has been edited since: run "sluice check", then "sluice reload"/,
   );
   daemon.child.kill('SIGHUP');
   await until('the config to be reloaded', async () => !(await status()).includes('edited since'));

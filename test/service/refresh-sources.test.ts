@@ -245,7 +245,7 @@ describe("a refresh's limits", () => {
   it("block access to the service's disk, even if an option reads a file by default", async () => {
     const properties = { host: '127.0.0.1', protocol: 'sftp', user: 'a', password: 'b', path: 'x.csv' };
     const { error } = await refreshed(await start(), { connector: 'ftp', format: 'csv', properties });
-    expect(error).toMatch(/cannot read files of the service.*known_hosts/);
+    expect(error).toMatch(/cannot read the service's files.*known_hosts/);
   });
 
   it('also apply to memory and to idle sources', async () => {
@@ -331,7 +331,7 @@ describe('a data source from a vendor with a login', () => {
     const given = await start();
     const properties = { oauth_user_token: 'tok-1', api_url: url };
     const { id, error } = await refreshed(given, { connector: 'dropbox', format: 'csv', properties });
-    expect(error).toContain('oauth_user_token is no longer accepted');
+    expect(error).toContain('oauth_user_token property is no longer accepted');
     expect(error).not.toContain('tok-1');
     const changed = { properties: { oauth_user_token: 'tok-2' } };
     await given.call('PUT', `/datasource-instances/${id}/properties`, { body: changed });

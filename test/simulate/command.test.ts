@@ -13,7 +13,7 @@ describe('sluice simulate', () => {
     expect(stdout).toMatch(/^orders {2,}25 +0 +0 +25 /m);
     expect(stdout).not.toContain('aside');
     expect(stdout).toMatch(/^2026-11-01 +\d+ +\d+ %$/m);
-    expect(stdout).toContain('fits: every job shows its newest result');
+    expect(stdout).toContain("fits: every job's newest result was delivered");
     expect(code).toBe(0);
     expect(home.payloads()).toEqual([]);
   });

@@ -167,7 +167,7 @@ describe('a simulated day', () => {
     });
     // Payloads from after that time were superseded by later ones; the last of each day was sent after midnight.
     expect(report.runs).toMatchObject({ runs: 192, owed: 0, superseded: 192 - 50 - 51, dead: 0 });
-    expect(report.trouble).toEqual(['the 50 requests a day of main were used up on 2026-06-15, 2026-06-16']);
+    expect(report.trouble).toEqual(['the daily allowance of main (50 requests) was used up on 2026-06-15, 2026-06-16']);
   });
 
   it("includes the daemon's own requests to the service", async () => {

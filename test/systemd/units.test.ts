@@ -87,7 +87,7 @@ describe.skipIf(missing !== undefined)(
       await config({ orders: orders() });
       await file('etc/sluice/credentials/api_key', adminKey);
       await done('systemctl reload sluice');
-      expect(await journal()).toContain('date from the start of the unit; to renew them, run systemctl restart');
+      expect(await journal()).toContain("are those from the unit's start; to renew them, run systemctl restart");
     });
 
     it('let the sync unit run next to the daemon', async () => {

@@ -38,8 +38,8 @@ test('finds the records, a key and a next link, and the suggested query reads al
     query: { path: '/orders', records: 'data.items', paging: { kind: 'next_link', path: 'links.next' } },
     notes: [
       'Other lists in the response: meta.tags.',
-      'order_id has a different value in each of the 20 records seen.',
-      'The second page was requested and has other records.',
+      'order_id is different in each of the 20 records seen.',
+      'The second page was requested and has different records.',
       'Other candidates for paging: {"kind":"page","parameter":"page"}.',
     ],
   });
@@ -78,7 +78,7 @@ test('leaves paging out if the second request returns the same records, and says
   const { query, notes } = await discover('/orders');
   expect(query).toEqual({ path: '/orders' });
   expect(notes).toContain(
-    'A request for the second page by {"kind":"page","parameter":"page"} returned no other records; see the API\'s documentation for paging.',
+    'A request for the second page with {"kind":"page","parameter":"page"} returned no different records; see the API\'s documentation for paging.',
   );
 });
 

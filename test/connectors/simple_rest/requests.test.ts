@@ -131,7 +131,7 @@ test('a certificate is trusted only through ca_file', async () => {
 test('check reports whether the base URL responds', async () => {
   const check = (source: Record<string, unknown>) => rest.check(contextOf(rest, { source, query: {}, folder }));
   server.answer = (_, response) => sendJson(response, {});
-  expect(await check({ url: server.url })).toBe(`${server.url}/ responds with status 200 and application/json`);
+  expect(await check({ url: server.url })).toBe(`${server.url}/ returns status 200 and application/json`);
   server.answer = (_, response) => void response.writeHead(404).end();
   expect(await check({ url: server.url })).toContain('is reachable');
   server.answer = (_, response) => void response.writeHead(401).end();

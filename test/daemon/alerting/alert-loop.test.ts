@@ -192,7 +192,7 @@ describe("the daemon's alert loop", () => {
     const { owed } = await oweText(store, { instance: 'i-orders', text: 'x', asOf: clock.now(), job: 'orders' });
     await store.outbox.markDead(owed.state === 'owed' ? owed.id : 0, { code: 'UPLOAD_REFUSED', message: 'not csv' });
     await told(1);
-    expect(receiver.titles()).toEqual(['orders: the service refused a payload for good']);
+    expect(receiver.titles()).toEqual(['orders: the service permanently rejected a payload']);
     expect(receiver.got[0]?.text).toContain('not csv [UPLOAD_REFUSED]');
     expect(receiver.got[0]?.text).toMatch(/fix +sluice dead send/);
     await publish(store, 'orders', clock.now());
@@ -230,7 +230,7 @@ describe("the daemon's alert loop", () => {
     await passUntil('ten minutes to pass', () => true, 600_000);
     expect(receiver.got).toEqual([]);
     await told(1);
-    expect(receiver.titles()).toEqual(['main: owed payloads are not delivered']);
+    expect(receiver.titles()).toEqual(['main: owed payloads are not being delivered']);
     expect(receiver.got[0]?.text).toContain('connection refused; 3 jobs have owed payloads');
     for (const id of ids) await store.outbox.delivered((await store.outbox.attempt(id))!);
     await told(2);
