@@ -22,7 +22,7 @@ const options = {
   ),
   parameters: option.map<string>(
     { type: 'string' },
-    { about: 'More report parameters, by key.', example: { mediaSetType: '1' } },
+    { about: 'Additional report parameters, by key.', example: { mediaSetType: '1' } },
   ),
 };
 
@@ -173,7 +173,7 @@ function noTable(): Problem {
   return new Problem({
     code: 'COMSCORE_NO_TABLE',
     family: 'job',
-    message: 'comScore reports that the report is done, but returned no table',
+    message: 'comScore marked the report as done, but returned no table',
     next: 'open the same report in comScore; a report without a table cannot be read',
   });
 }

@@ -111,7 +111,7 @@ export default defineService({
     },
   },
   errors: [
-    { status: 409, body: { error_summary: /^reset\b/ }, verdict: 'reset', say: 'no longer knows the cursor' },
+    { status: 409, body: { error_summary: /^reset\b/ }, verdict: 'reset', say: 'no longer accepts the cursor' },
     {
       status: 409,
       body: { error_summary: /^(?:path\/)?not_found/ },

@@ -64,7 +64,7 @@ export default defineService({
       example: '123-456-7890',
     }),
     developer_token: option.text({
-      about: 'Not required since September 2026; Google ignores it. Sent if you set it.',
+      about: 'Developer token. Since September 2026, Google neither requires nor uses it; it is sent if you set it.',
       secret: true,
       example: `\${env:GOOGLE_ADS_DEVELOPER_TOKEN}`,
     }),

@@ -154,7 +154,7 @@ export default defineService({
       status: 403,
       verdict: 'permission',
       said: 'error.message',
-      next: 'give the account that logged in access to the property, and enable the Google Analytics Data and Admin APIs for its app',
+      next: 'give the logged-in account access to the property, and enable the Google Analytics Data and Admin APIs for its app',
     },
     {
       status: 400,

@@ -178,7 +178,7 @@ export default defineService({
       verdict: 'config',
       said: 'error.message',
       say: 'has no such file, or the account has no access to it',
-      next: 'check `file`, `folder` and `drive`, and share them with the account that logged in',
+      next: 'check `file`, `folder` and `drive`, and share them with the logged-in account',
     },
     { status: 400, verdict: 'config', said: 'error.message', next: 'check `search`, `folder` and `drive`' },
   ],

@@ -61,7 +61,7 @@ export default defineService({
         }),
         cells: option.choice(['plain', 'shown'], {
           about:
-            '`plain`: numbers as they are, dates as the sheet shows them. `shown`: everything as the sheet shows it ("$1,200").',
+            '`plain` returns numbers without formatting and dates as the sheet shows them; `shown` returns everything as the sheet shows it ("$1,200").',
           default: 'plain',
         }),
         rows_per_request: option.integer({
@@ -117,13 +117,13 @@ export default defineService({
       status: 404,
       verdict: 'config',
       say: 'has no such spreadsheet, or the account has no access to it',
-      next: 'check `spreadsheet`, and share it with the account that logged in',
+      next: 'check `spreadsheet`, and share it with the logged-in account',
     },
     {
       status: 403,
       body: { 'error.status': 'PERMISSION_DENIED' },
       verdict: 'permission',
-      next: 'share the spreadsheet with the account that logged in, and enable the Google Sheets API for its app',
+      next: 'share the spreadsheet with the logged-in account, and enable the Google Sheets API for its app',
     },
     // Also for files that are not Google spreadsheets, such as a workbook in Drive.
     { status: 400, verdict: 'config', next: 'check `spreadsheet`; to read a workbook (.xlsx), use google_drive' },

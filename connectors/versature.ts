@@ -72,7 +72,7 @@ export default defineService({
     queue_splits: {
       about: 'A queue’s calls by hour, day or month.',
       options: {
-        queue: option.text({ about: 'Numbers of the queues, separated by commas.', required: true, example: '8001' }),
+        queue: option.text({ about: 'Queue numbers, separated by commas.', required: true, example: '8001' }),
         period: option.choice(['hour', 'day', 'month'], { about: 'Length of each period.', default: 'day' }),
       },
       partitions: { queue: { option: 'queue' } },
@@ -87,7 +87,7 @@ export default defineService({
       errors: [{ status: 404, verdict: 'config', say: 'has no such queue', next: 'check `queue`' }],
     },
     users: {
-      about: 'The users of the company.',
+      about: 'The company’s users.',
       request: { path: '/users/' },
       records: (answer) => listed(answer),
       columns: 'discovered',

@@ -139,7 +139,7 @@ export default defineService({
       },
     },
     bank_transactions: {
-      about: 'Money spent and received.',
+      about: 'Bank transactions: money spent and received.',
       options: where,
       partitions,
       ...changing('/BankTransactions'),
@@ -177,7 +177,7 @@ export default defineService({
       status: 401,
       body: { Detail: /AuthorizationUnsuccessful/ },
       verdict: 'permission',
-      next: 'give the app the scope for this, then log in again',
+      next: 'give the app the required scope, then log in again',
     },
     {
       status: 403,

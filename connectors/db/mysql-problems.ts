@@ -46,7 +46,7 @@ const rules: readonly ErrorNumbers[] = [
     errors: [1792, 1836, 1290],
     family: 'job',
     code: 'DB_WRITE_REFUSED',
-    next: 'sources are read-only: use a query that changes nothing',
+    next: 'use a query that changes nothing, because sources are read-only',
   },
   {
     errors: [1210, 1243, 1390],
@@ -109,7 +109,7 @@ function verdictOn(errno: number, sqlState = '', { isConnected, hasTls }: Circum
   return found ?? (passingStates.test(sqlState) ? serverBusy : otherwise(isConnected));
 }
 
-const mayNeedTls = 'if they are right, the account may need tls: { mode: verify }';
+const mayNeedTls = 'if they are correct, the account may require tls: { mode: verify }';
 
 /** An error of the driver about an authentication plugin, usually that it is not supported. */
 function pluginRefused(cause: unknown, { place, hasTls }: Circumstances): Problem {

@@ -48,7 +48,7 @@ function noSuchDate(seen: string): Problem {
   return new Problem({
     code: 'DB_NO_SUCH_DATE',
     family: 'row',
-    message: 'the database has an invalid date',
+    message: 'the database contains an invalid date',
     seen,
     next: 'set zero_dates: null on the source, or convert the column to text in the query: cast(… as char)',
   });

@@ -170,7 +170,7 @@ export const query = {
   }),
   cursor: option.text({
     about:
-      'Read only rows that are new since the last run: a column of the result that increases with every added or changed row. `write` controls what happens to earlier rows.',
+      'A column of the result that increases with every added or changed row. A run then reads only the rows that are new since the last run. `write` controls what happens to earlier rows.',
     example: 'updated_at',
   }),
   lag: option.schema<string | number | undefined>(lagSchema, {
@@ -184,7 +184,7 @@ export const query = {
   }),
   chunks: option.schema<ChunkOptions | undefined>(chunkSchema, {
     about:
-      'Read this many rows at a time, each chunk with its own statement and snapshot; after a lost connection, continue after the last row.',
+      'Read this many rows at a time, each chunk with its own statement and snapshot. After a lost connection, reading continues after the last row.',
     example: { column: 'id', rows: 100_000 },
   }),
 };

@@ -41,7 +41,7 @@ const rules: readonly Rule[] = [
     sqlstate: /^25006/,
     family: 'job',
     code: 'DB_WRITE_REFUSED',
-    next: 'sources are read-only: use a query that changes nothing',
+    next: 'use a query that changes nothing, because sources are read-only',
   },
   {
     sqlstate: /^(57014|25P04)/,

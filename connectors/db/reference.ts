@@ -5,13 +5,13 @@ export const reference = {
   columns:
     'The columns of the result, in the same order. Types follow the database’s, and values keep all their digits; see the table below.',
   limits: [
-    'One statement per job; statements that write are refused, or rolled back (SQL Server).',
+    'One statement per job; statements that write are refused or, on SQL Server, rolled back.',
     'With `cursor` and without `write`, each run replaces what the instance shows, so the dashboard shows only the new rows. With `write: {disposition: merge, key: …}`, it has all rows.',
     'With `chunks`, rows do not come from a single snapshot.',
     'SQL Server needs `npm install tedious`. It was tested against the protocol specification, not against a server; client certificates, SSH and Azure are untested.',
     'If two columns have the same name, the run fails.',
     'Each SQLite query runs in its own process, which ends with its run.',
-    'MySQL and MariaDB return FLOAT with six digits; cast to double to get all of them.',
+    'MySQL and MariaDB return FLOAT with six digits; cast to double to get all digits.',
   ],
   example: `
 sources:

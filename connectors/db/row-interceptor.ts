@@ -19,7 +19,7 @@ export function wireOf(stream: Duplex | undefined, driver: string): Wire {
       code: 'DB_DRIVER_CHANGED',
       family: 'bug',
       message: `unsupported ${driver} package: its socket has ${listeners.length} readers instead of 1`,
-      next: `install the version of ${driver} from the lock file`,
+      next: `install the ${driver} version in the lock file`,
     });
   }
   return { stream, parser: listeners[0] as (bytes: Buffer) => void };

@@ -83,5 +83,5 @@ export interface Circumstances {
 /** Converts a server's error about a login or a statement to a problem. */
 export function serverProblem(init: Omit<ProblemOptions, 'message'> & { place: string; said: string }): Problem {
   const { place, said, ...rest } = init;
-  return new Problem({ ...rest, message: `the database at ${place} answered: ${said}` });
+  return new Problem({ ...rest, message: `the database at ${place} returned an error: ${said}` });
 }

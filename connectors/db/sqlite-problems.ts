@@ -31,7 +31,7 @@ const rules: readonly Rule[] = [
     codes: /^SQLITE_(READONLY|AUTH)/,
     family: 'job',
     code: 'DB_WRITE_REFUSED',
-    next: 'sources are read-only: use a query that changes nothing',
+    next: 'use a query that changes nothing, because sources are read-only',
   },
 ];
 const otherwise = { family: 'job', code: 'DB_QUERY_FAILED', next: 'fix the query' } as const;

@@ -15,7 +15,7 @@ const shmBytes = 132;
 /** The rows are from more than one version of the file. */
 export class FileOverwritten extends Error {
   constructor() {
-    super('the file was overwritten while it was read');
+    super('the file was overwritten while it was being read');
   }
 }
 

@@ -108,7 +108,7 @@ function noResult(): Problem {
     code: 'DB_NO_RESULT',
     family: 'job',
     message: 'The statement has no result, not even an empty one',
-    next: 'sources are read-only: write a select or another statement that has a result',
+    next: 'write a select or another statement that has a result; sources are read-only',
   });
 }
 

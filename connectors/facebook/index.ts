@@ -18,7 +18,7 @@ export default defineService({
       example: `$\{env:FACEBOOK_TOKEN}`,
     }),
     app_secret: option.text({
-      about: 'App secret, if the app requires a proof in each request.',
+      about: 'App secret, if the app requires proof of it (`appsecret_proof`) in each request.',
       secret: true,
       example: `$\{env:FACEBOOK_APP_SECRET}`,
     }),

@@ -78,7 +78,7 @@ export function unreadable(path: string, error: unknown): Problem {
     family: 'job',
     message: `${path} cannot be read`,
     seen: code ?? message,
-    next: 'check the permissions of the file and of its parent folders',
+    next: 'check the permissions of the file and its parent folders',
     cause: error,
   });
 }

@@ -19,7 +19,7 @@ import { watchFile } from './watched-input.ts';
 export default defineConnector({
   id: 'file',
   title: 'File',
-  summary: 'Reads csv, json, json lines, xml or xlsx from one or several files, compressed or not.',
+  summary: 'Reads csv, json, json lines, xml or xlsx from one or more files, compressed or not.',
   source,
   query,
   ...reference,

@@ -105,7 +105,7 @@ export function isSame(a: FileFacts | undefined, b: FileFacts | undefined): bool
 /** Why an unchanged file is not ready: its name, or a missing marker. */
 export function reasonOf(file: RemoteFile, { path, marker = '' }: ReadyQuery): string {
   if (isUploading(file, path)) return 'the name marks an unfinished upload';
-  return `the marker is missing (${posix.basename(markerOf(file.path, marker))})`;
+  return `the marker file is missing (${posix.basename(markerOf(file.path, marker))})`;
 }
 
 /** The problem of files that are still being written. */

@@ -100,7 +100,7 @@ async function copyFrom(session: Session, copy: Copy, { path, name, size, alive 
     const known = Math.min(overlap.length, chunk.length);
     if (!overlap.subarray(0, known).equals(chunk.subarray(0, known))) {
       await startOver(copy);
-      throw resumedElsewhere(name, `the bytes from ${from} on differ`);
+      throw resumedElsewhere(name, `the bytes from offset ${from} differ`);
     }
     overlap = overlap.subarray(known);
     await append(copy, chunk.subarray(known));

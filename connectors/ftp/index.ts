@@ -124,7 +124,7 @@ async function fetchAll(context: Extracting, before: FilesRead): Promise<Fetched
       const { name, modified } = settled.file;
       const path = join(folder, String(i));
       const onResume = (at: number, { message }: Error) =>
-        log.warn('a transfer was interrupted and resumes', { file: name, at, because: message });
+        log.warn('a transfer was interrupted and is being resumed', { file: name, at, because: message });
       await fetchFile(settled, { line, to: path, alive, onResume });
       inputs.push(fetchedInput({ name, path, modified: settled.facts.modified ?? modified, signal }));
     }

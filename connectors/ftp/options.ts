@@ -99,7 +99,7 @@ export const source = {
     about: 'ftp and ftps: encoding of file names.',
   }),
   folder: option.text({
-    about: 'Folder on the server that query paths are relative to. Default: the folder after login.',
+    about: 'Folder on the server that query paths are relative to. Default: the folder that the server selects at login.',
     example: '/exports',
   }),
   connect_timeout_seconds: option.number({

@@ -29,7 +29,7 @@ export function tlsRefused(place: string, seen: string, cause: unknown): Problem
   return make('FTP_TLS_REFUSED', 'config', {
     message: `no trusted TLS connection to ${place}`,
     seen,
-    next: 'fix the tls options: ca_file names the authority, servername the name in the certificate; check the protocol and the port',
+    next: 'fix the tls options: ca_file is the CA certificate, servername the name in the server certificate; check the protocol and the port',
     cause,
   });
 }
@@ -42,7 +42,7 @@ function isTls(code: string, message: string): boolean {
 /** The server speaks another protocol, according to its greeting. */
 export function otherProtocol(place: string, { seen, protocol }: { seen: string; protocol: string }): Problem {
   return make('FTP_PROTOCOL', 'config', {
-    message: `the server at ${place} speaks another protocol`,
+    message: `the server at ${place} uses another protocol`,
     seen: cutText(seen, 100),
     next: `set \`protocol: ${protocol}\` on the source, or fix the port`,
   });
@@ -143,7 +143,7 @@ export function notReadable(path: string, seen: string): Problem {
     message: `the server lists ${path}, but refuses access to it`,
     seen,
     next: isMangled
-      ? 'the name is not UTF-8: set `name_encoding: latin1` on the source'
+      ? 'set `name_encoding: latin1` on the source, because the name is not UTF-8'
       : "ask the server's administrator to grant the user read access, or exclude the file with the pattern",
   });
 }

@@ -1,10 +1,10 @@
 /** The content of the reference page, except for the options. */
 export const reference = {
   columns:
-    'Those of the header (csv, xlsx), or all keys and elements of all records (json, xml), in order of first appearance; exactly `columns` if that is set. `path_column` and `modified_column` come first, if set.',
+    'The columns of the header (csv, xlsx), or all keys and elements of all records (json, xml) in order of first appearance; exactly `columns` if that is set. `path_column` and `modified_column` come first, if set.',
   limits: [
     'Files on the server are never changed, moved, renamed or deleted.',
-    'Each file is downloaded completely before its first row is read, so the disk must have space for the files of one run.',
+    'Each file is downloaded completely before its first row is read, so the disk must have space for all files of a run.',
     'Every matching file in a listing is read, or the run fails: a listing line that cannot be parsed or a listed file that the server refuses fails it, and the error shows the line or the file. LIST output can be in Unix (`ls -l`) or DOS (`dir`) format.',
     'Symbolic links to files are followed. Links to folders and broken links are skipped; the log counts both, and a run warns about the first one. To read a linked folder, name it before the pattern.',
     'If a file changes while it is read, or its marker is missing, the run is retried later. An interrupted transfer resumes if the size, the time and the last 64 kB before the interruption are unchanged; it starts over if the server reports no times.',

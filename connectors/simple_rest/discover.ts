@@ -51,7 +51,7 @@ export async function discoverPath({ asking, client, path }: DiscoverPathOptions
   };
   const key = keyIn([...records, ...found.more]);
   const notes = [
-    list === undefined ? 'No list of records found: the response is one record.' : '',
+    list === undefined ? 'The response contains no list of records, so it is a single record.' : '',
     others.length === 0 ? '' : `Other lists in the response: ${others.map((one) => one.path).join(', ')}.`,
     key === undefined
       ? ''

@@ -88,7 +88,7 @@ export const source = {
   other_origins: option.list<string>(
     { type: 'string', pattern: '^https?://' },
     {
-      about: 'Other origins that redirects and next links may point to. They never get the credentials.',
+      about: 'Other origins that redirects and next links may point to. Credentials are never sent to them.',
       example: ['https://cdn.example.com'],
     },
   ),
@@ -107,8 +107,8 @@ export const query = {
       additionalProperties: false,
       required: ['start'],
       properties: {
-        start: { ...text, description: 'First day or instant: a date, or a template.' },
-        end: { ...text, description: 'Last day or instant to include. Default: today.' },
+        start: { ...text, description: 'First day or time to request: a date or a template.' },
+        end: { ...text, description: 'Last day or time to include. Default: today.' },
         step: { ...text, pattern: '^\\d+(mo|[hdwy])$', description: 'Length of each requested period: 7d, 1mo.' },
         bound: {
           enum: ['inside', 'outside'],
@@ -118,7 +118,7 @@ export const query = {
       },
     },
     {
-      about: 'Requests period by period; use `{{ window.from }}` and `{{ window.to }}` in the request.',
+      about: 'Request the data period by period; use `{{ window.from }}` and `{{ window.to }}` in the request.',
       example: { start: '{{ month_start - 3mo }}', step: '1mo' },
     },
   ),
@@ -164,20 +164,20 @@ export const query = {
   paging: option.schema<RestPaging>(
     closed({
       kind: { enum: ['none', 'page', 'offset', 'cursor', 'next_link', 'link_header'] },
-      parameter: { ...text, description: 'page, offset, cursor: query parameter of the page.' },
+      parameter: { ...text, description: 'page, offset, cursor: query parameter for the page.' },
       first: { type: 'integer', description: 'page, offset: first value. Default: 1 for page, 0 for offset.' },
-      size_parameter: { ...text, description: 'page, offset: query parameter of the page size.' },
+      size_parameter: { ...text, description: 'page, offset: query parameter for the page size.' },
       size: { type: 'integer', minimum: 1, description: 'page, offset: records per page.' },
       stop_at: {
         enum: ['empty', 'short'],
         default: 'empty',
         description:
-          'page, offset: `short` also stops at fewer than `size` records; wrong if the server caps the page size.',
+          'page, offset: `short` also stops at a page with fewer than `size` records, which is wrong if the server caps the page size.',
       },
       cursor: { ...text, description: 'cursor: path of the cursor in the response.' },
       path: { ...text, description: 'next_link: path of the next URL in the response.' },
-      more: { ...text, description: 'Path in the response that is true while there are more pages.' },
-      last: { ...text, description: 'Path in the response that is true on the last page.' },
+      more: { ...text, description: 'Path of a value in the response that is true while there are more pages.' },
+      last: { ...text, description: 'Path of a value in the response that is true on the last page.' },
       total: {
         anyOf: [
           text,

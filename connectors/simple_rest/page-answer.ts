@@ -124,7 +124,7 @@ export function failureMessage(
       `The response reports an error at \`${path}\` (${shownUrl(url)})`,
       {
         seen: excerpt(wordsOf(value), 200),
-        next: 'nothing is sent. `fail_when` lists the paths of errors; `fail_when: []` disables the check',
+        next: 'check the request; `fail_when` lists the paths of errors, and `fail_when: []` disables the check; nothing is sent',
       },
     );
   }

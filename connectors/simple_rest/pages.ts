@@ -283,8 +283,8 @@ function noList(records: string, url: URL, seen: string) {
     allowed: 'a list, possibly empty',
     next:
       seen === 'null'
-        ? 'nothing is sent; if the server returns null for an empty page, set `null_records: empty`'
-        : "nothing is sent; check the server's response; if it reports an error, add its path to `fail_when`",
+        ? 'if the server returns null for an empty page, set `null_records: empty`; nothing is sent'
+        : "check the server's response; if it reports an error, add the error's path to `fail_when`; nothing is sent",
   });
 }
 

@@ -93,7 +93,7 @@ function refuseOtherOrigin(source: RestSource, url: URL): void {
   throw httpProblem('REST_ORIGIN', 'config', "`endpoint_url` does not have the same origin as the source's `url`", {
     seen: shownUrl(url),
     allowed: base.origin,
-    next: "the source's credentials are only valid for its `url`: use the same origin in `endpoint_url`, or use another source",
+    next: "use the same origin in `endpoint_url`, or use another source: the source's credentials are only for its `url`",
   });
 }
 

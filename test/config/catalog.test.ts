@@ -76,7 +76,7 @@ describe('the connector catalog', () => {
     expect(problems.map(({ message }) => message)).toEqual([
       'The "db" connector cannot be used: the name "db" is taken by another connector; rename this one',
       'The "crashes" connector cannot be used: boom',
-      'The "empty" connector cannot be used: it has no default export from defineConnector',
+      'The "empty" connector cannot be used: its default export is not from defineConnector',
       'The "half" connector cannot be used: it lacks "summary"',
       'The "renamed" connector cannot be used: its id is "other", but its file is named "renamed"',
     ]);
@@ -103,7 +103,7 @@ describe('the connector catalog', () => {
       [
         'CONFIG_CONNECTOR_PACKAGE',
         `The connector package "gone" is not installed in the config's folder or above it`,
-        'run in that folder: npm install gone',
+        "run in the config's folder: npm install gone",
       ],
     ]);
   });

@@ -105,7 +105,7 @@ const command: CliCommand = {
       .action(list);
     logins
       .command('revoke')
-      .description('Revokes a login at the vendor and deletes its tokens.')
+      .description('Revokes a login with the vendor and deletes its tokens.')
       .argument('<source>', 'name of the source, or of its login')
       .option('--force', 'delete the tokens even if the vendor cannot be reached')
       .action(revoke);

@@ -45,7 +45,7 @@ const command: CliCommand = {
       .argument('<folder>', 'the folder of the backup')
       .option(...configFlag)
       .option('--replace', 'move an existing state aside')
-      .option('--moved', 'nothing has run since the backup: payloads owed then are still owed')
+      .option('--moved', 'nothing has run since the backup, so payloads that were owed then stay owed')
       .action(run);
   },
 };

@@ -51,7 +51,7 @@ async function resume(name: string, flags: Flags): Promise<void> {
       ((await store?.loginHolds.resume(login, { by: deciderOf(flags.why), source: name })) ?? false);
     const text = resumed
       ? `Source ${name} can log in to ${loginText(login)} again; a running daemon starts the waiting jobs within a few seconds.`
-      : `The login of source ${name} is not on hold.`;
+      : `The login for source ${name} is not on hold.`;
     show(flags, { text, data: { source: name, resumed } });
   });
 }

@@ -58,7 +58,7 @@ async function worldsOf(connector: Connector, file: string): Promise<readonly (W
     throw new Problem({
       code: 'CONNECTOR_WORLD',
       family: 'config',
-      message: `The connector "${connector.id}" has no test world`,
+      message: `The "${connector.id}" connector has no test world`,
       allowed: world,
       next: 'write one as described in docs/connectors.md',
     });

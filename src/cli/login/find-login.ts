@@ -18,7 +18,7 @@ export function findLogin(config: Pick<Config, 'sources' | 'file'>, name: string
   throw new Problem({
     code: 'CLI_NO_LOGIN',
     family: 'config',
-    message: `The source "${name}" does not use OAuth; its credentials are in the config`,
+    message: `The "${name}" source does not use OAuth; its credentials are in the config`,
     where: { file: config.file },
     seen: name,
     allowed: names.join(', ') || 'no source in this config uses OAuth',

@@ -95,7 +95,7 @@ function badPackage(name: string, { from, error }: { from: string; error: NodeJS
       : `The package "${name}" provides no connectors: ${error.message}`,
     seen: from,
     next: isAbsent
-      ? `run in that folder: ${commandLine('npm', 'install', name)}`
+      ? `run in the config's folder: ${commandLine('npm', 'install', name)}`
       : "contact the package's author, or remove it",
     cause: error,
   });

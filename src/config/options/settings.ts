@@ -179,7 +179,7 @@ export const destinationOptions = {
     maximum: 1000,
     default: 8,
     about:
-      'Failed attempts before a payload is marked dead, if the service accepts other payloads. If the service fails for all payloads or is unreachable, Sluice keeps retrying.',
+      'Number of failed attempts after which a payload is marked dead if the service accepts other payloads. If the service fails for all payloads or is unreachable, Sluice keeps retrying.',
   }),
 } satisfies OptionSet;
 

@@ -35,7 +35,7 @@ function hasOneKind(at: Part, faults: Faults): boolean {
     code: 'CONFIG_TARGET',
     message:
       named.length === 0
-        ? 'Missing target: one of instance, datasource, refresh'
+        ? 'Missing target: none of instance, datasource and refresh is set'
         : `A target can have only one of instance, datasource and refresh; this one has ${named.join(' and ')}`,
     path: at.path,
     on: 'key',
