@@ -40,7 +40,7 @@ const rules: readonly ErrorNumbers[] = [
     errors: [1129],
     family: 'job',
     code: 'DB_HOST_BLOCKED',
-    next: 'unblock this host on the server (mariadb-admin flush-hosts) and raise max_connect_errors',
+    next: 'run flush hosts or mariadb-admin flush-hosts on the server, and raise its max_connect_errors',
   },
   {
     errors: [1792, 1836, 1290],

@@ -17,7 +17,7 @@ const maxRowBytes = 0x3fffffff;
 export function endOfMessage(bytes: Buffer, at: number): number {
   const length = bytes.readInt32BE(at + 1);
   if (length < headerBytes - 1) throw brokenProtocol(`a message with an invalid length: ${length} bytes`);
-  if (length > maxRowBytes) throw brokenProtocol(`a message of ${length} bytes`);
+  if (length > maxRowBytes) throw brokenProtocol(`an oversized message: ${length} bytes`);
   return at + 1 + length;
 }
 
@@ -79,7 +79,7 @@ class Messages {
   #end(bytes: Buffer, at: number): number {
     if (bytes.length - at < headerBytes) return at + headerBytes;
     const end = endOfMessage(bytes, at);
-    if (end - at > maxMessageBytes) throw brokenProtocol(`a message of ${end - at} bytes that is not a row`);
+    if (end - at > maxMessageBytes) throw brokenProtocol(`an oversized message that is not a row: ${end - at} bytes`);
     return end;
   }
 }

@@ -21,7 +21,7 @@ export function findDaemon(name: string, env: Environment): FoundDaemon | string
   const state = stateFolderIn(config.text, name, env);
   if (state === undefined) return 'the path of the state folder in the config is not a simple value';
   const folder = PrivateFolder.open(state);
-  if (folder === undefined) return `users other than this one can change ${state}, or it is not a folder`;
+  if (folder === undefined) return `${state} is not a folder, or other users can change it`;
   if (folder.hasPrivateSocket(socketName)) {
     const { identity } = config;
     return { socket: folder.pathOf(socketName), config: { ...identity, name }, close: () => folder.close() };

@@ -82,9 +82,9 @@ export function readInterval(every: string | number): Told<number> {
     return { fault: `"every" has no unit`, allowed, next: `write ${Number(text)}m if you mean minutes` };
   }
   const value = parseSpan(text) ?? parseSpan(meantSpan(text) ?? '');
-  if (value === undefined) return { fault: "not a valid duration', allowed };
+  if (value === undefined) return { fault: 'not a valid duration', allowed };
   if (value === 0) {
-    const next = "for a job that runs only on request, write schedule: manual';
+    const next = 'for a job that runs only on request, write schedule: manual';
     return { fault: 'the interval must be greater than zero', allowed, next };
   }
   if (value > maxIntervalMs) return { fault: 'the maximum interval is 10 years', allowed };
