@@ -107,7 +107,7 @@ function noResult(): Problem {
   return new Problem({
     code: 'DB_NO_RESULT',
     family: 'job',
-    message: 'The statement has no result, not even an empty one',
+    message: 'the statement has no result, not even an empty one',
     next: 'write a select or another statement that has a result; sources are read-only',
   });
 }
