@@ -154,8 +154,7 @@ export default defineService({
       about: 'Events: uploads, downloads, shares, logins.',
       options: {
         whose: option.choice(['enterprise', 'user'], {
-          about:
-            '`enterprise`: all users’ events; requires an administrator. `user`: the logged-in user’s events.',
+          about: '`enterprise`: all users’ events; requires an administrator. `user`: the logged-in user’s events.',
           default: 'enterprise',
         }),
         created_after: option.text({

@@ -71,7 +71,11 @@ export default defineService({
       options: {
         file: option.list<string>(
           { type: 'string', minLength: 1 },
-          { about: 'Paths of the files, which are read as one table.', required: true, example: ['/Reports/orders.csv'] },
+          {
+            about: 'Paths of the files, which are read as one table.',
+            required: true,
+            example: ['/Reports/orders.csv'],
+          },
         ),
         ...fileOptions,
       },

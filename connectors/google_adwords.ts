@@ -55,7 +55,8 @@ const campaign = {
 export default defineService({
   id: 'google_adwords',
   title: 'Google Ads',
-  summary: 'Reads daily costs and results of Google Ads (formerly AdWords) campaigns, and the results of any GAQL query.',
+  summary:
+    'Reads daily costs and results of Google Ads (formerly AdWords) campaigns, and the results of any GAQL query.',
   version: 'v26',
   base: 'https://googleads.googleapis.com/{{ api_version }}',
   options: {

@@ -51,7 +51,8 @@ export default defineService({
           example: 'Orders',
         }),
         range: option.text({
-          about: 'The table’s cell range. Default: the whole sheet. A range without a last row extends to the end of the sheet.',
+          about:
+            'The table’s cell range. Default: the whole sheet. A range without a last row extends to the end of the sheet.',
           example: 'B3:F',
           pattern: '^[A-Za-z]{1,3}[1-9]?[0-9]*:[A-Za-z]{1,3}[1-9]?[0-9]*$',
         }),

@@ -171,7 +171,11 @@ export default defineService({
   },
   errors: [
     { body: { 'errors.*.code': ['600', '601', '602'] }, verdict: 'login' },
-    { body: { 'errors.*.code': '603' }, verdict: 'permission', next: 'give the API user’s role this permission in Marketo' },
+    {
+      body: { 'errors.*.code': '603' },
+      verdict: 'permission',
+      next: 'give the API user’s role this permission in Marketo',
+    },
     { body: { 'errors.*.code': '607' }, verdict: 'daily' },
     { body: { 'errors.*.code': '1029', 'errors.*.message': /quota/i }, verdict: 'daily' },
     { body: { 'errors.*.code': '1029' }, verdict: 'wait', wait: '1m', say: 'has too many exports in progress' },

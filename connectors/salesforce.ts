@@ -81,7 +81,9 @@ export default defineService({
       paging: { by: 'link', at: 'nextRecordsUrl', last: 'done', total: 'totalSize' },
     },
     bulk: {
-      ...objectStream('The same records, read by a bulk job: for millions of records or objects with hundreds of fields.'),
+      ...objectStream(
+        'The same records, read by a bulk job: for millions of records or objects with hundreds of fields.',
+      ),
       job: {
         create: {
           path: '/jobs/query',

@@ -114,7 +114,9 @@ function urlFaults({ url, driver, ...source }: SourceValues): Fault[] {
     ...(parsed.search === ''
       ? []
       : [{ option: 'url', message: 'must not have ?parameters; set tls and timeouts as options' }]),
-    ...(canDecode(parsed) ? [] : [{ option: 'url', message: 'has a % that does not start an escape sequence; write % as %25' }]),
+    ...(canDecode(parsed)
+      ? []
+      : [{ option: 'url', message: 'has a % that does not start an escape sequence; write % as %25' }]),
   ];
 }
 
@@ -165,7 +167,9 @@ function queryFaults(
 ): Fault[] {
   const alone = 'requires cursor; set cursor to a column';
   return [
-    ...(sql.trim() === '' ? [{ option: 'sql', message: 'is empty; set it to the statement that returns the rows' }] : []),
+    ...(sql.trim() === ''
+      ? [{ option: 'sql', message: 'is empty; set it to the statement that returns the rows' }]
+      : []),
     ...(cursor === '' ? [{ option: 'cursor', message: 'is empty; set it to a column of the result' }] : []),
     ...(cursor === undefined && lag !== undefined ? [{ option: 'lag', message: alone }] : []),
     ...(cursor === undefined && nulls !== 'refuse' ? [{ option: 'null_cursors', message: alone }] : []),
@@ -210,7 +214,9 @@ function canDecodeUrl({ url }: SourceValues): boolean {
 function tlsFaults(tls: DbTlsOptions): Fault[] {
   const files = [tls.ca_file, tls.cert_file, tls.key_file, tls.servername].some((given) => given !== undefined);
   return [
-    ...(tls.mode === 'off' && files ? [{ option: 'tls', message: 'is off, but certificate options are set; set mode to verify' }] : []),
+    ...(tls.mode === 'off' && files
+      ? [{ option: 'tls', message: 'is off, but certificate options are set; set mode to verify' }]
+      : []),
     ...tlsFileFaults(tls).map((message) => ({ option: 'tls', message })),
   ];
 }

@@ -187,8 +187,7 @@ function rowsGone(column: string, { text }: CursorBound): Problem {
   return new Problem({
     code: 'DB_ROWS_GONE',
     family: 'try_later',
-    message:
-      'rows disappeared between two chunks: neither the last row read nor any row after it still exists',
+    message: 'rows disappeared between two chunks: neither the last row read nor any row after it still exists',
     where: { column },
     seen: cutText(text, 80),
     next: 'run the job again; check whether the table was emptied or a different server with fewer rows responded',

@@ -90,7 +90,8 @@ function check(message: Buffer): void {
   const body = message.subarray(headerBytes);
   if (type === 'R') checkLogin(body);
   else if (type === 'E' || type === 'N') checkFields(body);
-  else if (type === 'Z' && body.length !== 1) throw brokenProtocol(`a ReadyForQuery message of ${body.length} bytes instead of 1`);
+  else if (type === 'Z' && body.length !== 1)
+    throw brokenProtocol(`a ReadyForQuery message of ${body.length} bytes instead of 1`);
   else if (!knownTypes.includes(type)) throw brokenProtocol(`a message of unknown type ${JSON.stringify(type)}`);
 }
 

@@ -101,7 +101,9 @@ const noAccess = /^(42501|55000)/;
 function notAdmitted(message: string, { hasTls }: Where): ErrorMeaning {
   if (!message.includes('pg_hba.conf')) return noCertificate;
   const line = 'add a line to pg_hba.conf that allows this user to connect to this database from this address';
-  const next = hasTls ? line : `${line}; if such a line exists but requires TLS, set tls: { mode: verify } on the source`;
+  const next = hasTls
+    ? line
+    : `${line}; if such a line exists but requires TLS, set tls: { mode: verify } on the source`;
   return { family: 'config', code: 'DB_HOST_REFUSED', next };
 }
 

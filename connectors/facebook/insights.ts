@@ -12,7 +12,10 @@ export const account = option.text({
 
 const options = {
   account,
-  level: option.choice(levels, { about: 'Level of detail: one row per day for each item on this level.', default: 'campaign' }),
+  level: option.choice(levels, {
+    about: 'Level of detail: one row per day for each item on this level.',
+    default: 'campaign',
+  }),
   metrics: option.list<string>(
     { type: 'string', minLength: 1 },
     { about: 'Metrics to read.', default: ['impressions', 'reach', 'clicks', 'spend'], example: ['spend', 'cpc'] },

@@ -99,6 +99,8 @@ function notAFile(path: string, isFolder: boolean): Problem {
     family: 'job',
     message: isFolder ? 'the path is a folder' : 'the path is not a regular file',
     seen: path,
-    ...(isFolder ? { next: `set the path to the files in it, for example \`path: ${path.replace(/\/+$/, '')}/*.csv\`` } : {}),
+    ...(isFolder
+      ? { next: `set the path to the files in it, for example \`path: ${path.replace(/\/+$/, '')}/*.csv\`` }
+      : {}),
   });
 }

@@ -99,7 +99,8 @@ export const source = {
     about: 'ftp and ftps: encoding of file names.',
   }),
   folder: option.text({
-    about: 'Folder on the server that query paths are relative to. Default: the folder that the server selects at login.',
+    about:
+      'Folder on the server that query paths are relative to. Default: the folder that the server selects at login.',
     example: '/exports',
   }),
   connect_timeout_seconds: option.number({
@@ -124,7 +125,8 @@ export const query = {
   settle_seconds: option.number({
     minimum: 0,
     default: 3,
-    about: "How long a file's size and modification time must stay unchanged before the file counts as complete; 0 does not wait.",
+    about:
+      "How long a file's size and modification time must stay unchanged before the file counts as complete; 0 does not wait.",
   }),
   marker: option.text({
     about:

@@ -53,9 +53,7 @@ export async function discoverPath({ asking, client, path }: DiscoverPathOptions
   const notes = [
     list === undefined ? 'The response contains no list of records, so it is a single record.' : '',
     others.length === 0 ? '' : `Other lists in the response: ${others.map((one) => one.path).join(', ')}.`,
-    key === undefined
-      ? ''
-      : `${key} is different in each of the ${records.length + found.more.length} records seen.`,
+    key === undefined ? '' : `${key} is different in each of the ${records.length + found.more.length} records seen.`,
     ...found.notes,
   ];
   const shown = notes.filter((note) => note !== '');

@@ -105,7 +105,8 @@ function conditionFaults({ conditional, paging, window }: RestQuery): OptionFaul
 function pagingFaults(query: RestQuery): OptionFault[] {
   const { paging, records, format } = query;
   const fault = (message: string): OptionFault[] => [{ option: 'paging', message }];
-  if (paging.kind === 'cursor' && !paging.cursor) return fault('of kind cursor requires `cursor`, its path in the response');
+  if (paging.kind === 'cursor' && !paging.cursor)
+    return fault('of kind cursor requires `cursor`, its path in the response');
   if (paging.kind === 'next_link' && !paging.path)
     return fault('of kind next_link requires `path`, the location of the link in the response');
   const isJson = format === undefined || format === 'json';

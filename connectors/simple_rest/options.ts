@@ -191,7 +191,10 @@ export const query = {
         description:
           'Path in the response with the total number of records; if there are fewer, the run fails. With `{path, estimate: true}`, it is not checked.',
       },
-      pages: { ...text, description: 'Path in the response with the total number of pages; if there are fewer, the run fails.' },
+      pages: {
+        ...text,
+        description: 'Path in the response with the total number of pages; if there are fewer, the run fails.',
+      },
       missing: {
         enum: ['end', 'error'],
         description:

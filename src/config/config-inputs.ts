@@ -39,7 +39,8 @@ export async function areFilesSame({ files }: ConfigInputs): Promise<boolean> {
 function otherIn(value: unknown, texts: readonly string[]): string | undefined {
   if (texts.some((text) => /\$\{\s*cmd\s*:/.test(text))) return 'the output of a command';
   if (texts.some((text) => secretVariablesIn(text).length > 0)) return 'secrets from a provider';
-  if (texts.some((text) => /\$\{\s*file\s*:[^}]*\$\{\s*file\s*:/.test(text))) return 'a file whose path is in another file';
+  if (texts.some((text) => /\$\{\s*file\s*:[^}]*\$\{\s*file\s*:/.test(text)))
+    return 'a file whose path is in another file';
   const { connectors, connector_packages: packages } = (value ?? {}) as Record<string, unknown>;
   return connectors === undefined && packages === undefined ? undefined : 'its own connectors';
 }

@@ -352,7 +352,9 @@ jobs:
 
   it('allows exactly one kind of target, and requires it to be complete', async () => {
     const target = (value: string) => configWith(goodJob.replace(id('a'), value));
-    expect(await only(target('{}'))).toMatchObject({ message: 'Missing target: none of instance, datasource and refresh is set' });
+    expect(await only(target('{}'))).toMatchObject({
+      message: 'Missing target: none of instance, datasource and refresh is set',
+    });
     expect(await only(target('{datasource: {name: A, shares: [{}]}}'))).toMatchObject({
       message: 'Missing group or user in this share',
     });

@@ -34,7 +34,9 @@ it('generate writes missing files, keeps current ones, and names stale ones with
   expect(stale.err).not.toContain('schema');
 
   await writeFile(join(into, 'docs/connectors/gone.md'), '');
-  expect((await generate('--check', '--into', into)).err).toContain('docs/connectors/gone.md does not belong to any connector');
+  expect((await generate('--check', '--into', into)).err).toContain(
+    'docs/connectors/gone.md does not belong to any connector',
+  );
 });
 
 describe("the schema's patterns", () => {

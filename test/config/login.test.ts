@@ -182,7 +182,9 @@ describe("a source's login", () => {
       b: { connector: 'vendor', login: { ...login, ...other }, ...options },
       c: { connector: 'vendor', login },
     });
-    expect(problems.map(({ message }) => message)).toEqual(['The a and b sources share a login name, but log in as different users']);
+    expect(problems.map(({ message }) => message)).toEqual([
+      'The a and b sources share a login name, but log in as different users',
+    ]);
     expect([...config!.sources.keys()]).toEqual(['a', 'c']);
   });
 

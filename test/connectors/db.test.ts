@@ -44,7 +44,9 @@ describe('database options', () => {
   });
 
   it('require a statement', () => {
-    expect(faults({ file: 'a' }, { sql: '  ' })).toEqual(['sql is empty; set it to the statement that returns the rows']);
+    expect(faults({ file: 'a' }, { sql: '  ' })).toEqual([
+      'sql is empty; set it to the statement that returns the rows',
+    ]);
   });
 });
 

@@ -204,7 +204,9 @@ describe('sluice logins', () => {
     expect(JSON.parse(stdout)).toMatchObject([
       { login: 'acme', sources: ['acme'], state: 'good', who: 'alice', scopes: ['openid', 'offline_access'] },
     ]);
-    expect((await home.sluice(['logins', 'revoke', 'acme'])).stdout).toContain('with the vendor and deleted its tokens');
+    expect((await home.sluice(['logins', 'revoke', 'acme'])).stdout).toContain(
+      'with the vendor and deleted its tokens',
+    );
     expect((await home.sync()).jobs[0]?.problem?.code).toBe('LOGIN_NEEDED');
   });
 

@@ -24,7 +24,9 @@ describe('sluice plan', () => {
     const home = await plannedHome({ destination: { requests_per_day: 10 }, jobs });
     const { code, stdout } = await home.sluice(['plan'], atNoon);
     expect(code).toBe(1);
-    expect(stdout).toMatch(/does not fit: in the worst case, requests run out at .* E[SD]T and .* of stock will not be sent/);
+    expect(stdout).toMatch(
+      /does not fit: in the worst case, requests run out at .* E[SD]T and .* of stock will not be sent/,
+    );
     expect(stdout).toMatch(/next: .*raise requests_per_day of main to \d+/);
     expect(stdout).toMatch(/the daemon throttles these jobs .*\n {2}stock (runs every|rests)/);
     expect(stdout).toContain('estimate: stock has no history yet, so each firing counts as one request');

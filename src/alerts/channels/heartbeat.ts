@@ -9,7 +9,8 @@ const options = {
     'https://hc.example.com/ping/0123',
   ),
   jobs: option.list<string>(text, {
-    about: 'Ping after each successful result of these jobs. If no jobs are set, ping at an interval while the daemon is healthy.',
+    about:
+      'Ping after each successful result of these jobs. If no jobs are set, ping at an interval while the daemon is healthy.',
     example: ['orders'],
   }),
   every: duration(

@@ -2,7 +2,10 @@ import { defineChannel } from '../channel.ts';
 import { timeout, urlOf } from '../channel-options.ts';
 
 const options = {
-  url: urlOf('URL of an incoming webhook in Slack or a compatible service.', 'https://hooks.slack.com/services/T0/B0/x'),
+  url: urlOf(
+    'URL of an incoming webhook in Slack or a compatible service.',
+    'https://hooks.slack.com/services/T0/B0/x',
+  ),
   timeout_seconds: timeout,
 };
 

@@ -35,7 +35,9 @@ const command: CliCommand = {
   register(program: Command): void {
     program
       .command('completion')
-      .description("Prints a shell completion script that completes commands, options, and the config's jobs and sources.")
+      .description(
+        "Prints a shell completion script that completes commands, options, and the config's jobs and sources.",
+      )
       .addArgument(new Argument('<shell>', 'bash, zsh or fish').choices(['bash', 'zsh', 'fish', 'words']))
       .argument('[words...]', 'with "words": the words typed so far; prints the possible next words')
       .action((shell, words) => run(shell, words, program));

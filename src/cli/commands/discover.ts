@@ -8,7 +8,7 @@ const command: CliCommand = {
     examples: [
       ['sluice discover shop', 'a source in the config'],
       ["sluice discover shop 'order*'", 'only some of its tables'],
-      ['sluice discover api --path /orders', "the records and paging of a REST API path"],
+      ['sluice discover api --path /orders', 'the records and paging of a REST API path'],
       ['sluice discover ./exports', 'the files of a folder'],
       ['sluice discover ./orders.csv', 'how to read a file: delimiter, header, types, and the job for it'],
       ['sluice discover ./report.xlsx', 'the sheets of a workbook'],

@@ -215,7 +215,10 @@ const command: CliCommand = {
     examples: [
       ['sluice serve', 'keep data in ./sluice-service'],
       ['sluice serve --memory --port 0 --ready-file service.json', 'for tests: no files, any free port'],
-      ['sluice serve --memory --fixtures fixtures.yaml --control-port 0', 'with predefined users, and faults on request'],
+      [
+        'sluice serve --memory --fixtures fixtures.yaml --control-port 0',
+        'with predefined users, and faults on request',
+      ],
     ],
   },
   register(program: Command): void {

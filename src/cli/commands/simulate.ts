@@ -156,7 +156,11 @@ const command: CliCommand = {
       .option('--days <n>', 'number of days (midnight to midnight in New York)', dayCount, 8)
       .option('--from <date>', 'first day (default: today)', dateOf)
       .option('--faults <seed>', 'inject faults; the same seed gives the same faults', seedOf)
-      .option('--changes <part>', 'fraction of runs with changed data (default: as in past runs, or 1 if there are none)', partOf)
+      .option(
+        '--changes <part>',
+        'fraction of runs with changed data (default: as in past runs, or 1 if there are none)',
+        partOf,
+      )
       .option('--json', 'print JSON')
       .action(run);
   },

@@ -165,9 +165,7 @@ const command: CliCommand = {
   register(program: Command): void {
     const state = program
       .command('state')
-      .description(
-        "Shows and changes each job's watermark and kept rows. Changes are recorded in the audit log.",
-      );
+      .description("Shows and changes each job's watermark and kept rows. Changes are recorded in the audit log.");
     state
       .command('show', { isDefault: true })
       .description('Lists watermarks and kept rows.')

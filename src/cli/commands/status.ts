@@ -72,7 +72,9 @@ function daemonText(daemon: Status['daemon'], jobs: readonly JobStatus[]): strin
   }
   const running = `The daemon (${daemon.owner}) has been running since ${instantText(daemon.since)}`;
   const stopped =
-    daemon.stopped === undefined ? '' : `, but its schedules have stopped: ${printable(daemon.stopped)}. Restart the daemon`;
+    daemon.stopped === undefined
+      ? ''
+      : `, but its schedules have stopped: ${printable(daemon.stopped)}. Restart the daemon`;
   const config = configText(daemon.config);
   return `${running}${stopped}.${config}`;
 }

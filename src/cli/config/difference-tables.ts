@@ -65,7 +65,11 @@ function tablesOf({ jobs, firings_per_day: sum, accounts, changes }: ConfigDiffe
   const changeRows = changes.map(({ path, before = '–', after = '–' }) => [path.slice(1), before, after]);
   return [
     { title: 'Firings per day', columns: columns('job', 'change', 'schedule'), rows: shortened([...jobRows, total]) },
-    { title: 'Requests on the busiest day of the week, worst case', columns: columns('destination'), rows: accountRows },
+    {
+      title: 'Requests on the busiest day of the week, worst case',
+      columns: columns('destination'),
+      rows: accountRows,
+    },
     ...(changes.length === 0
       ? []
       : [

@@ -225,7 +225,9 @@ function daysBetween(from: number, until: number): string[] {
 function allowanceTrouble({ destinations, limit, days }: AccountUse): string[] {
   const ended = days.filter((one) => one.ended).map(({ day }) => day);
   if (ended.length === 0) return [];
-  return [`the daily allowance of ${destinations.join(', ')} (${countText(limit)} requests) was used up on ${ended.join(', ')}`];
+  return [
+    `the daily allowance of ${destinations.join(', ')} (${countText(limit)} requests) was used up on ${ended.join(', ')}`,
+  ];
 }
 
 function throttleTrouble(throttled: number): string[] {
@@ -258,7 +260,9 @@ function fixesOf(
   const names = accounts.flatMap(({ destinations }) => destinations).join(', ');
   const isShort = isThrottled || accounts.some(({ days }) => days.some(({ ended }) => ended));
   return [
-    ...(isShort ? [`run jobs less often, or raise requests_per_day of ${names} if your plan with the service allows more`] : []),
+    ...(isShort
+      ? [`run jobs less often, or raise requests_per_day of ${names} if your plan with the service allows more`]
+      : []),
     ...(dead > 0 ? [`raise attempts of ${names} so that payloads survive frequent service failures`] : []),
   ];
 }

@@ -26,7 +26,11 @@ export function configReference({ connectors, formats, transforms }: Declaration
       sourceOptions,
       "Under `sources`, with a name of your choice. Its connector's options are next to `connector`.",
     ),
-    section('A login', loginOptions, 'In the `login` option of a source whose connector uses OAuth; see [oauth.md](oauth.md).'),
+    section(
+      'A login',
+      loginOptions,
+      'In the `login` option of a source whose connector uses OAuth; see [oauth.md](oauth.md).',
+    ),
     section('A job', jobOptions, 'Under `jobs`, with a name of your choice.'),
     section('A schedule', scheduleOptions, scheduleText),
     section('Retry', retryOptions, retryText),

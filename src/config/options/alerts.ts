@@ -118,7 +118,8 @@ export const ownAlertOptions = {
 /** The top-level `alerts`, except for the channels. */
 export const alertSettings = {
   rules: groups(ruleOptions, {
-    about: 'Routing rules: an alert goes to the channels of all matching rules. Without rules, it goes to every channel.',
+    about:
+      'Routing rules: an alert goes to the channels of all matching rules. Without rules, it goes to every channel.',
     example: [{ on: ['dead'], to: ['ops'] }],
   }),
   ...jobAlertOptions,
@@ -138,7 +139,8 @@ export const alertSettings = {
   ),
   quota_left: percentage(
     option.schema<string>(percent, {
-      about: "Alert when less than this percentage of an account's daily allowance is left, or when the allowance will not last.",
+      about:
+        "Alert when less than this percentage of an account's daily allowance is left, or when the allowance will not last.",
       default: alertDefaults.quotaLeft,
     }),
   ),

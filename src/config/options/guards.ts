@@ -25,7 +25,9 @@ export const guardOptions = {
     {
       down: percentage(option.schema<string | undefined>(percent, { about: 'Maximum decrease in rows.' })),
       up: percentage(
-        option.schema<string | undefined>(percent, { about: 'Maximum increase in rows; 100% means twice as many rows.' }),
+        option.schema<string | undefined>(percent, {
+          about: 'Maximum increase in rows; 100% means twice as many rows.',
+        }),
       ),
       from: option.integer({
         minimum: 0,
@@ -109,7 +111,11 @@ export const topStateOptions = {
   disk: group(
     {
       limit_megabytes: megabytes(
-        option.integer({ minimum: 1, default: diskDefaults.limit_megabytes, about: 'Maximum size of the state folder.' }),
+        option.integer({
+          minimum: 1,
+          default: diskDefaults.limit_megabytes,
+          about: 'Maximum size of the state folder.',
+        }),
       ),
       free_megabytes: megabytes(
         option.integer({

@@ -12,9 +12,19 @@ const retryDuration = (name: string, to: string, about: string, example: string)
 
 /** The options of `retry` as a map. */
 export const retryOptions = {
-  first: retryDuration('first', '1h', 'Wait before the second attempt. The wait doubles with each further attempt.', '1m'),
+  first: retryDuration(
+    'first',
+    '1h',
+    'Wait before the second attempt. The wait doubles with each further attempt.',
+    '1m',
+  ),
   longest: retryDuration('longest', '1d', 'Maximum wait, unless the source asks for a longer one.', '5m'),
-  within: retryDuration('within', '7d', 'Maximum time after the first attempt at which another attempt may start.', '2h'),
+  within: retryDuration(
+    'within',
+    '7d',
+    'Maximum time after the first attempt at which another attempt may start.',
+    '2h',
+  ),
   attempts: option.integer({
     minimum: 1,
     maximum: 1000,

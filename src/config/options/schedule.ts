@@ -21,12 +21,15 @@ const textOrList: JsonSchema = {
 /** A misfire policy as a map. */
 const misfireOptions = {
   policy: option.choice(misfirePolicies, { required: true, about: 'The misfire policy.' }),
-  within: limitedDuration(option.text({ about: 'Firings that were missed longer ago than this are skipped.', example: '6h' }), {
-    of: '"within"',
-    from: '1m',
-    to: '366d',
-    ...scheduleSubject,
-  }),
+  within: limitedDuration(
+    option.text({ about: 'Firings that were missed longer ago than this are skipped.', example: '6h' }),
+    {
+      of: '"within"',
+      from: '1m',
+      to: '366d',
+      ...scheduleSubject,
+    },
+  ),
   at_most: option.integer({
     minimum: 1,
     maximum: 1000,
@@ -153,8 +156,7 @@ export const topScheduleOptions = {
     minimum: 1,
     maximum: 1000,
     default: 4,
-    about:
-      'Maximum number of concurrent extracts. Other due runs wait in the run queue in firing order.',
+    about: 'Maximum number of concurrent extracts. Other due runs wait in the run queue in firing order.',
   }),
 } satisfies OptionSet;
 

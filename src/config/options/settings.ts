@@ -212,7 +212,8 @@ export const stallOptions = {
       minimum: 0,
       maximum: 604_800,
       default: 300,
-      about: 'Stall timeout: seconds without data from the source after which the run is stopped; 0 disables the timeout.',
+      about:
+        'Stall timeout: seconds without data from the source after which the run is stopped; 0 disables the timeout.',
     }),
   ),
 } satisfies OptionSet;

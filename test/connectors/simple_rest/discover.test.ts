@@ -97,7 +97,9 @@ test('lists the columns in other formats and in a single record', async () => {
     query: { path: '/report' },
   });
   server.answer = (_, response) => sendJson(response, { id: 1, name: 'x' });
-  expect((await discover('/me')).notes).toContain('The response contains no list of records, so it is a single record.');
+  expect((await discover('/me')).notes).toContain(
+    'The response contains no list of records, so it is a single record.',
+  );
 });
 
 test("requires a path, and reports the server's errors", async () => {
