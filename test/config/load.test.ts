@@ -274,7 +274,7 @@ describe('an unusable config file', () => {
     const { config, problems } = await load(configWith(`${goodJob}    format: json\n`));
     expect(config).toBeUndefined();
     expect(lines(problems)).toEqual(['17:5 CONFIG_DUPLICATE_KEY']);
-    expect(problems[0]!.seen).toBe('first in line 15');
+    expect(problems[0]!.seen).toBe('first defined on line 15');
   });
 
   it('is rejected if its aliases contain themselves or expand without limit', async () => {
