@@ -147,7 +147,7 @@ export async function soapFailure(
       seen: excerpt(fault.said, 200),
       next: fault.isPassing
         ? "the request is retried automatically; if this persists, contact the server's operator"
-        : 'nothing is sent; check `body` and `parameters` of the query; `fail_when: []` reads faults as data',
+        : "check the query's `body` and `parameters`, or read faults as data with `fail_when: []`; nothing is sent",
     },
   );
 }
