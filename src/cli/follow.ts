@@ -2,8 +2,7 @@ import type { SluiceEvents } from '../daemon/events.ts';
 import type { Events } from '../lib/events.ts';
 import { durationText } from '../lib/time-text.ts';
 import { outcomeLabel, waitingLabel } from './labels.ts';
-import type { JobView } from './progress.ts';
-import { Progress, type Screen } from './progress.ts';
+import { type JobView, Progress, type Screen } from './progress.ts';
 
 /** Draws these jobs' progress from events until it's stopped. Does nothing without a screen. */
 export function followJobs(

@@ -1,6 +1,5 @@
 import { inspect } from 'node:util';
-import type { Level, Log } from '../lib/log.ts';
-import { openLog } from '../lib/log.ts';
+import { type Level, type Log, openLog } from '../lib/log.ts';
 import { redact } from '../lib/redact.ts';
 import { bytesText, countText, durationText, instantText } from './format.ts';
 import { levels } from './log-flag.ts';

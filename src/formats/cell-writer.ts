@@ -1,7 +1,6 @@
 import { characterEnd } from '../lib/utf8.ts';
 import type { EscapeSet } from './copy-unescaped.ts';
-import type { Output } from './output.ts';
-import { maxReservedBytes } from './output.ts';
+import { maxReservedBytes, type Output } from './output.ts';
 
 /** When escaped, a byte becomes at most this many bytes (`\u0000` in JSON). */
 export const maxGrowth = 6;

@@ -1,5 +1,4 @@
-import type { CellWriter, Escape } from './cell-writer.ts';
-import { writeSlices } from './cell-writer.ts';
+import { type CellWriter, type Escape, writeSlices } from './cell-writer.ts';
 import { escapeSet } from './copy-unescaped.ts';
 import type { Output } from './output.ts';
 

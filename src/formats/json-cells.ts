@@ -1,5 +1,4 @@
-import type { CellWriter, Escape } from './cell-writer.ts';
-import { cellWriter, plain } from './cell-writer.ts';
+import { type CellWriter, cellWriter, type Escape, plain } from './cell-writer.ts';
 import { escapeSet } from './copy-unescaped.ts';
 
 const quote = 34;

@@ -1,6 +1,5 @@
 import type { Column, ColumnType } from '../sdk/column.ts';
-import type { CellWriter } from './cell-writer.ts';
-import { plain } from './cell-writer.ts';
+import { type CellWriter, plain } from './cell-writer.ts';
 import { constant } from './constant.ts';
 import { numberCells, safeIntegerCells, stringCells } from './json-cells.ts';
 import { isInteger, isJson, isNumber } from './json-texts.ts';

@@ -1,6 +1,5 @@
 import type { ByteCells } from '../sdk/batch.ts';
-import type { CellWriter } from './cell-writer.ts';
-import { maxGrowth, plain } from './cell-writer.ts';
+import { type CellWriter, maxGrowth, plain } from './cell-writer.ts';
 import { type Constant, put } from './constant.ts';
 import { copyUnescaped, type EscapeSet } from './copy-unescaped.ts';
 import { maxReservedBytes, type Output } from './output.ts';

@@ -1,8 +1,7 @@
 import { Problem } from '../lib/problem.ts';
 import { cutText } from '../lib/redact.ts';
 import { loneSurrogates, type ReplacedCharacters, replacementCharacter } from '../lib/replaced-characters.ts';
-import type { Batch, ByteCells, ValueCells } from '../sdk/batch.ts';
-import { valueText } from '../sdk/batch.ts';
+import { type Batch, type ByteCells, type ValueCells, valueText } from '../sdk/batch.ts';
 import type { Column } from '../sdk/column.ts';
 
 /** Whether a string is valid in this column; absent if any string is. */

@@ -1,6 +1,5 @@
 import { replacementCharacter } from '../lib/replaced-characters.ts';
-import type { CellWriter, Escape } from './cell-writer.ts';
-import { cellWriter } from './cell-writer.ts';
+import { type CellWriter, cellWriter, type Escape } from './cell-writer.ts';
 import { escapeSet } from './copy-unescaped.ts';
 import type { ReplacedBytes } from './row-encoder.ts';
 

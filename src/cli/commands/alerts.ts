@@ -7,7 +7,7 @@ interface Flags {
   readonly json?: true;
 }
 
-const command: CliCommand = {
+export default {
   help: {
     exitCodes: [
       ['0', 'every channel accepted the test message, or none was sent'],
@@ -43,5 +43,4 @@ const command: CliCommand = {
         await testChannels(channel, flags);
       });
   },
-};
-export default command;
+} satisfies CliCommand;

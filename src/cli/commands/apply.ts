@@ -54,7 +54,7 @@ function verdict(
   return done ? 'Done.' : 'Nothing changed yet. To apply these changes: sluice apply --yes';
 }
 
-const command: CliCommand = {
+export default {
   help: {
     examples: [
       ['sluice apply', 'show what would change'],
@@ -70,5 +70,4 @@ const command: CliCommand = {
       .option('--json', 'print JSON')
       .action(run);
   },
-};
-export default command;
+} satisfies CliCommand;

@@ -34,7 +34,7 @@ function forMachines({ at, who, why, action, job, run, former, latter }: AuditRo
   return { at: new Date(at).toISOString(), who, action, job, run, why, former, latter };
 }
 
-const command: CliCommand = {
+export default {
   help: {
     examples: [
       ['sluice audit', 'all decisions'],
@@ -50,5 +50,4 @@ const command: CliCommand = {
       .option('--json', 'print JSON')
       .action(run);
   },
-};
-export default command;
+} satisfies CliCommand;

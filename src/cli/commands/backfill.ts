@@ -45,7 +45,7 @@ async function run(name: string, flags: BackfillFlags): Promise<void> {
   }
 }
 
-const command: CliCommand = {
+export default {
   help: {
     notes: ['The watermark does not change. If the backfill is interrupted, run the same command again to continue.'],
     examples: [
@@ -73,5 +73,4 @@ const command: CliCommand = {
       .option('--json', 'print JSON')
       .action(run);
   },
-};
-export default command;
+} satisfies CliCommand;

@@ -13,7 +13,7 @@ async function run(folder: string, { config: file }: { readonly config: string }
   process.stdout.write(`Backed up to ${done.folder}: the database and ${payloads}, ${bytesText(done.bytes)}.\n`);
 }
 
-const command: CliCommand = {
+export default {
   help: {
     notes: [
       'The backup does not include the config. It includes the login key file if there is one: protect backups like passwords.',
@@ -31,5 +31,4 @@ const command: CliCommand = {
       .option(...configFlag)
       .action(run);
   },
-};
-export default command;
+} satisfies CliCommand;

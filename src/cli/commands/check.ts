@@ -88,7 +88,7 @@ function textOf(looks: readonly ConnectionTest[]): string {
   return [table, ...problems].join('\n');
 }
 
-const command: CliCommand = {
+export default {
   help: {
     exitCodes: [
       ['0', 'no errors'],
@@ -115,5 +115,4 @@ const command: CliCommand = {
       .option('--json', 'print JSON')
       .action(run);
   },
-};
-export default command;
+} satisfies CliCommand;

@@ -24,7 +24,7 @@ async function run(shell: string, words: readonly string[], program: Command): P
   process.stdout.write(found.map(({ word, about }) => `${word}\t${about}\n`).join(''));
 }
 
-const command: CliCommand = {
+export default {
   help: {
     examples: [
       ['sluice completion bash', 'eval "$(sluice completion bash)" in ~/.bashrc'],
@@ -42,5 +42,4 @@ const command: CliCommand = {
       .argument('[words...]', 'with "words": the words typed so far; prints the possible next words')
       .action((shell, words) => run(shell, words, program));
   },
-};
-export default command;
+} satisfies CliCommand;

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import type { CliCommand } from '../command.ts';
 import { configFlag, withoutSecretsFlag } from '../config-file.ts';
 
-const command: CliCommand = {
+export default {
   help: {
     notes: [
       'Secrets are hidden, but the variables that they come from are shown. To find errors in the file, run "sluice check".',
@@ -45,5 +45,4 @@ const command: CliCommand = {
       .action(async (before, flags) => (await import('../config/diff.ts')).diffConfigs(before, flags));
     for (const one of group.commands) one.exitOverride();
   },
-};
-export default command;
+} satisfies CliCommand;

@@ -4,7 +4,7 @@ import { configFlag } from '../config-file.ts';
 
 const json = ['--json', 'for machines'] as const;
 
-const command: CliCommand = {
+export default {
   help: {
     examples: [
       ['sluice connectors list', 'all connectors'],
@@ -41,5 +41,4 @@ const command: CliCommand = {
       .action(async (file) => (await import('../connectors/test.ts')).testConnector(file));
     for (const one of group.commands) one.exitOverride();
   },
-};
-export default command;
+} satisfies CliCommand;

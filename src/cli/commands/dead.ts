@@ -105,7 +105,7 @@ async function sendOne(ref: string, _: unknown, command: Command): Promise<void>
 
 const refArgument = ['<job>', 'name of the job, or ID of the run'] as const;
 
-const command: CliCommand = {
+export default {
   help: {
     examples: [
       ['sluice dead list', 'all dead payloads'],
@@ -132,5 +132,4 @@ const command: CliCommand = {
       .option(...whyFlag)
       .action(sendOne);
   },
-};
-export default command;
+} satisfies CliCommand;

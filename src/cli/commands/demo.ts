@@ -149,7 +149,7 @@ async function createPulledSource(service: string, api: string): Promise<string>
   return meta.location.split('/').at(-1) ?? '';
 }
 
-const command: CliCommand = {
+export default {
   help: {
     examples: [['sluice demo', 'needs no config, and leaves nothing behind']],
   },
@@ -159,5 +159,4 @@ const command: CliCommand = {
       .description('Runs a complete example in a few seconds, with local sources and the embedded service.')
       .action(run);
   },
-};
-export default command;
+} satisfies CliCommand;

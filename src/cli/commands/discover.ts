@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { CliCommand } from '../command.ts';
 import { configFlag } from '../config-file.ts';
 
-const command: CliCommand = {
+export default {
   help: {
     notes: ['A name is a source in the config; anything else is a path or URL and needs no config.'],
     examples: [
@@ -28,5 +28,4 @@ const command: CliCommand = {
         (await import('../discover/discover.ts')).discover(source, flags.path ?? pattern, flags),
       );
   },
-};
-export default command;
+} satisfies CliCommand;

@@ -40,7 +40,7 @@ async function connectAll(config: Config): Promise<Finding[]> {
   }
 }
 
-const command: CliCommand = {
+export default {
   help: {
     exitCodes: [
       ['0', 'no findings'],
@@ -63,5 +63,4 @@ const command: CliCommand = {
       .option('--json', 'print JSON')
       .action(run);
   },
-};
-export default command;
+} satisfies CliCommand;

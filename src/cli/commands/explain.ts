@@ -60,7 +60,7 @@ function linkText({ at, message, code }: Link): string {
   return `${at === undefined ? '' : `${instantText(at)}  `}${message}${code === undefined ? '' : ` [${code}]`}`;
 }
 
-const command: CliCommand = {
+export default {
   help: {
     examples: [
       ['sluice explain orders', 'by job'],
@@ -77,5 +77,4 @@ const command: CliCommand = {
       .option('--json', 'print JSON')
       .action(run);
   },
-};
-export default command;
+} satisfies CliCommand;

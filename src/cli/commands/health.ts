@@ -54,7 +54,7 @@ function textOf({ ok, checks }: Health): string {
   return [ok ? 'healthy' : 'not healthy', ...lines].join('\n');
 }
 
-const command: CliCommand = {
+export default {
   help: {
     exitCodes: [
       ['0', 'healthy'],
@@ -73,5 +73,4 @@ const command: CliCommand = {
       .option('--json', 'print JSON')
       .action(run);
   },
-};
-export default command;
+} satisfies CliCommand;

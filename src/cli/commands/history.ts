@@ -167,7 +167,7 @@ function positive(text: string): number {
   return value;
 }
 
-const command: CliCommand = {
+export default {
   help: {
     examples: [
       ['sluice history', 'the latest runs'],
@@ -187,5 +187,4 @@ const command: CliCommand = {
       .option('--json', 'print JSON')
       .action(run);
   },
-};
-export default command;
+} satisfies CliCommand;

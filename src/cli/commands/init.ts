@@ -46,7 +46,7 @@ function collect(value: string, former: readonly string[]): string[] {
   return [...former, value];
 }
 
-const command: CliCommand = {
+export default {
   help: {
     notes: [
       "Lists what the source offers, writes jobs for what you choose, checks the config, and shows the first rows. Sends nothing unless you confirm. A password in the URL becomes a variable and isn't written to the config.",
@@ -70,5 +70,4 @@ const command: CliCommand = {
       .option('--yes', "don't ask: use the tables given with --table, or all")
       .action(run);
   },
-};
-export default command;
+} satisfies CliCommand;

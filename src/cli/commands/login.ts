@@ -45,7 +45,7 @@ async function run(name: string, flags: Flags): Promise<void> {
   }
 }
 
-const command: CliCommand = {
+export default {
   help: {
     notes: [
       'Service account and app logins need no browser. Tokens are stored encrypted in the state folder and renewed automatically; "sluice logins" lists them.',
@@ -78,5 +78,4 @@ const command: CliCommand = {
       )
       .action(run);
   },
-};
-export default command;
+} satisfies CliCommand;

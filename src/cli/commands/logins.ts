@@ -89,7 +89,7 @@ async function revoke(name: string, _: unknown, command: Command): Promise<void>
   }
 }
 
-const command: CliCommand = {
+export default {
   help: {
     examples: [
       ['sluice logins', 'all logins'],
@@ -110,5 +110,4 @@ const command: CliCommand = {
       .option('--force', 'delete the tokens even if the vendor cannot be reached')
       .action(revoke);
   },
-};
-export default command;
+} satisfies CliCommand;

@@ -156,7 +156,7 @@ function instant(text: string): number {
   return at;
 }
 
-const command: CliCommand = {
+export default {
   help: {
     exitCodes: [
       ['0', 'the worst case fits'],
@@ -186,5 +186,4 @@ const command: CliCommand = {
       .option('--json', 'print JSON; lists every firing')
       .action(run);
   },
-};
-export default command;
+} satisfies CliCommand;

@@ -162,7 +162,7 @@ async function decideOn(ref: string, command: Command, work: (deciding: Deciding
 
 const refArgument = ['<job>', 'name of the job, or ID of the run'] as const;
 
-const command: CliCommand = {
+export default {
   help: {
     examples: [
       ['sluice quarantine list', 'payloads that wait for a decision'],
@@ -200,5 +200,4 @@ const command: CliCommand = {
       .option(...whyFlag)
       .action(discardOne);
   },
-};
-export default command;
+} satisfies CliCommand;

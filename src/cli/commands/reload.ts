@@ -127,7 +127,7 @@ function seconds(text: string): number {
   return value;
 }
 
-const command: CliCommand = {
+export default {
   help: {
     exitCodes: [
       ['0', 'the new config is active'],
@@ -148,5 +148,4 @@ const command: CliCommand = {
       .option('--json', 'print JSON')
       .action(run);
   },
-};
-export default command;
+} satisfies CliCommand;

@@ -31,7 +31,7 @@ async function run(from: string, { config: file, replace, moved }: Flags): Promi
   process.stdout.write(`${lines.join('\n')}\n`);
 }
 
-const command: CliCommand = {
+export default {
   help: {
     examples: [
       ['sluice restore /backups/before-upgrade', 'to an empty state folder'],
@@ -48,5 +48,4 @@ const command: CliCommand = {
       .option('--moved', 'nothing has run since the backup, so payloads that were owed then stay owed')
       .action(run);
   },
-};
-export default command;
+} satisfies CliCommand;

@@ -23,7 +23,7 @@ async function run(name: string, flags: Flags): Promise<void> {
   });
 }
 
-const command: CliCommand = {
+export default {
   help: {
     examples: [
       ['sluice resume orders', 'let the job run again'],
@@ -40,5 +40,4 @@ const command: CliCommand = {
       .option('--json', 'print JSON')
       .action(run);
   },
-};
-export default command;
+} satisfies CliCommand;

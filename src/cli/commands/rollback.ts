@@ -97,7 +97,7 @@ function choose(name: string, former: readonly GoodPayload[], to: string | undef
   });
 }
 
-const command: CliCommand = {
+export default {
   help: {
     examples: [
       ['sluice rollback orders --list', 'what can be restored'],
@@ -117,5 +117,4 @@ const command: CliCommand = {
       .option('--json', 'print JSON')
       .action(run);
   },
-};
-export default command;
+} satisfies CliCommand;

@@ -151,7 +151,7 @@ const secondFlag = new Option('--second <what>', 'if another daemon uses the sta
   .choices(['refuse', 'wait'])
   .default('refuse');
 
-const command: CliCommand = {
+export default {
   help: {
     notes: [
       'SIGHUP reloads the config, all or nothing. SIGTERM and SIGINT stop the daemon within ten seconds, with exit code 0. Owed payloads stay owed and are sent after the next start.',
@@ -177,5 +177,4 @@ const command: CliCommand = {
       .addOption(logFlag('standard output', 'info'))
       .action(run);
   },
-};
-export default command;
+} satisfies CliCommand;

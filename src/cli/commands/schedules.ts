@@ -119,7 +119,7 @@ function zone(text: string): string {
   throw new InvalidArgumentError(`Must be a time zone such as Europe/Berlin: ${fault}.`);
 }
 
-const command: CliCommand = {
+export default {
   help: {
     examples: [
       ['sluice schedules', 'all jobs'],
@@ -145,6 +145,4 @@ const command: CliCommand = {
       .option('--json', 'print JSON')
       .action(run);
   },
-};
-
-export default command;
+} satisfies CliCommand;

@@ -210,7 +210,7 @@ function stopped(signal: AbortSignal): Promise<string> {
   });
 }
 
-const command: CliCommand = {
+export default {
   help: {
     examples: [
       ['sluice serve', 'keep data in ./sluice-service'],
@@ -240,5 +240,4 @@ const command: CliCommand = {
       .option('--no-limits', 'disable rate limits and quotas')
       .action(run);
   },
-};
-export default command;
+} satisfies CliCommand;

@@ -128,7 +128,7 @@ function partOf(text: string): number {
   throw new InvalidArgumentError('Must be a fraction from 0 to 1, such as 0.3.');
 }
 
-const command: CliCommand = {
+export default {
   help: {
     notes: [
       'The simulation reads no sources and sends nothing to your destinations. It generates rows with the size, duration and change rate of past runs, and sends them to an embedded service with your limits.',
@@ -164,5 +164,4 @@ const command: CliCommand = {
       .option('--json', 'print JSON')
       .action(run);
   },
-};
-export default command;
+} satisfies CliCommand;

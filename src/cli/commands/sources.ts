@@ -56,7 +56,7 @@ async function resume(name: string, flags: Flags): Promise<void> {
   });
 }
 
-const command: CliCommand = {
+export default {
   help: {
     notes: [
       'Use "sources resume" if the password in the config is correct, for example after an account was unlocked. After a config change, "sluice reload" is enough. "sources resume" resumes all sources of the same account.',
@@ -83,5 +83,4 @@ const command: CliCommand = {
       .option('--json', 'print JSON')
       .action(resume);
   },
-};
-export default command;
+} satisfies CliCommand;

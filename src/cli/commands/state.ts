@@ -154,7 +154,7 @@ function unknown(job: string): Problem {
   });
 }
 
-const command: CliCommand = {
+export default {
   help: {
     examples: [
       ['sluice state show', 'all jobs'],
@@ -191,5 +191,4 @@ const command: CliCommand = {
       .option('--json', 'print JSON')
       .action(decide);
   },
-};
-export default command;
+} satisfies CliCommand;

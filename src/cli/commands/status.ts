@@ -133,7 +133,7 @@ function accountText(account: AccountStatus): string {
   return `${destinations.join(', ')}: ${countText(used)} of ${countText(limit)} requests used${by} on ${day} (New York); the allowance resets at ${instantText(turns_at)}${spent}${untold}`;
 }
 
-const command: CliCommand = {
+export default {
   help: {
     examples: [
       ['sluice status', 'all jobs, and what needs attention'],
@@ -148,5 +148,4 @@ const command: CliCommand = {
       .option('--json', 'print JSON')
       .action(run);
   },
-};
-export default command;
+} satisfies CliCommand;

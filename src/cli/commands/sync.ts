@@ -117,7 +117,7 @@ function seconds(text: string): number {
   return value;
 }
 
-const command: CliCommand = {
+export default {
   help: {
     exitCodes: [
       ['0', 'everything delivered, or unchanged'],
@@ -163,5 +163,4 @@ const command: CliCommand = {
       .addOption(logFlag('standard error', 'silent'))
       .action(run);
   },
-};
-export default command;
+} satisfies CliCommand;

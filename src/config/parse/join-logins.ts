@@ -1,7 +1,6 @@
 import type { Problem } from '../../lib/problem.ts';
 import type { Login, Source } from '../config.ts';
-import type { Document } from '../text/document.ts';
-import { below } from '../text/document.ts';
+import { below, type Document } from '../text/document.ts';
 import { Faults } from '../text/faults.ts';
 import type { SourceResult } from './context.ts';
 

@@ -1,7 +1,6 @@
 import type { Problem } from '../../lib/problem.ts';
 import { clientOf, type Job } from '../config.ts';
-import type { Document } from '../text/document.ts';
-import { below } from '../text/document.ts';
+import { below, type Document } from '../text/document.ts';
 import { Faults } from '../text/faults.ts';
 import type { LoadResult } from './context.ts';
 

@@ -1,14 +1,11 @@
 import type { Column, ColumnType } from '../../sdk/column.ts';
-import type { OptionValues } from '../../sdk/option.ts';
-import { option } from '../../sdk/option.ts';
-import type { CellWriter } from '../cell-writer.ts';
-import { plain } from '../cell-writer.ts';
+import { type OptionValues, option } from '../../sdk/option.ts';
+import { type CellWriter, plain } from '../cell-writer.ts';
 import { constant } from '../constant.ts';
 import { csvCells, formulasEscaped, isFormula, separators } from '../csv-cells.ts';
 import { defineFormat } from '../format.ts';
 import { writtenNames } from '../names.ts';
-import type { Framing } from '../row-encoder.ts';
-import { RowEncoder } from '../row-encoder.ts';
+import { type Framing, RowEncoder } from '../row-encoder.ts';
 import type { ColumnFrame } from '../row-loop.ts';
 
 const options = {

@@ -1,6 +1,5 @@
 import type { Column, ColumnType } from '../../sdk/column.ts';
-import type { OptionValues } from '../../sdk/option.ts';
-import { option } from '../../sdk/option.ts';
+import { type OptionValues, option } from '../../sdk/option.ts';
 import { plain } from '../cell-writer.ts';
 import { constant } from '../constant.ts';
 import { defineFormat } from '../format.ts';

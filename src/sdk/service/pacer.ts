@@ -1,6 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { AnswerPath, ServiceAnswer } from './answer.ts';
-import { pickAll } from './answer.ts';
+import { type AnswerPath, pickAll, type ServiceAnswer } from './answer.ts';
 import { waitOf } from './classify.ts';
 import { textOf } from './exact-json.ts';
 import { secondsOf } from './moment.ts';

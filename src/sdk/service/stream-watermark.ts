@@ -1,5 +1,4 @@
-import type { ServiceAnswer } from './answer.ts';
-import { pick } from './answer.ts';
+import { pick, type ServiceAnswer } from './answer.ts';
 import type { ColumnData, Discovery, Fields, StreamData } from './description.ts';
 import { textOf } from './exact-json.ts';
 import { Moment, readMoment } from './moment.ts';

@@ -5,8 +5,7 @@ import { batchText } from '../batch.ts';
 import { checkBatch, checkColumns } from '../batch-contract.ts';
 import type { Column } from '../column.ts';
 import type { Connector, ExtractContext, Extraction } from '../connector.ts';
-import type { OptionSet } from '../option.ts';
-import { withDefaults } from '../option.ts';
+import { type OptionSet, withDefaults } from '../option.ts';
 import { fail } from './fail.ts';
 import type { OptionChanges, Options, TestSource } from './world.ts';
 

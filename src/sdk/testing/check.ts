@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Family } from '../../lib/problem.ts';
-import { Problem } from '../../lib/problem.ts';
+import { type Family, Problem } from '../../lib/problem.ts';
 import type { Bench } from './bench.ts';
 import { fail } from './fail.ts';
 import type { WorldPart } from './world.ts';

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Batch } from '../batch.ts';
-import { cellText, storedRow } from '../batch.ts';
+import { type Batch, cellText, storedRow } from '../batch.ts';
 import type { Extraction } from '../connector.ts';
 import type { Bench } from './bench.ts';
 import type { Promised } from './check.ts';

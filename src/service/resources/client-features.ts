@@ -26,7 +26,7 @@ function describe({ context }: Pick<ApiCall, 'context'>, client: ClientAccount):
   return featureNames.map((name) => ({ name, display_name: displayNames[name], enabled: !off.has(name) }));
 }
 
-const resource: Resource = {
+export default {
   name: 'client-features',
   summary: 'The features of a client',
   endpoints: [
@@ -64,5 +64,4 @@ const resource: Resource = {
       },
     }),
   ],
-};
-export default resource;
+} satisfies Resource;

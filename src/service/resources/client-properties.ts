@@ -1,7 +1,6 @@
 import { Type } from 'typebox';
 import { findClient } from '../client-rules.ts';
-import type { Resource } from '../endpoint.ts';
-import { defineEndpoint } from '../endpoint.ts';
+import { defineEndpoint, type Resource } from '../endpoint.ts';
 import { notFound } from '../http/api-error.ts';
 import { nothing } from '../http/fields.ts';
 import { propertiesGiven, textProperties } from '../property-map.ts';
@@ -9,7 +8,7 @@ import { clientProperties, dropClientProperty, setClientProperty } from '../stor
 
 const path = '/clients/{id}/properties';
 
-const resource: Resource = {
+export default {
   name: 'client-properties',
   summary: 'Properties that a company stores for a client',
   endpoints: [
@@ -59,5 +58,4 @@ const resource: Resource = {
       },
     }),
   ],
-};
-export default resource;
+} satisfies Resource;

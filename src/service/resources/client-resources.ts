@@ -1,7 +1,6 @@
 import { Type } from 'typebox';
 import { findClient } from '../client-rules.ts';
-import type { ApiCall, Resource } from '../endpoint.ts';
-import { defineEndpoint } from '../endpoint.ts';
+import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
 import { badRequest } from '../http/api-error.ts';
 import { nothing } from '../http/fields.ts';
 import { listMeta, pageOf, pageQuery } from '../http/page.ts';
@@ -46,7 +45,7 @@ function describe({ context }: Pick<ApiCall, 'context'>, { id }: ClientAccount):
   return limitNames.map((name) => ({ name: displayNames[name], resource: name, value: limits[name] }));
 }
 
-const resource: Resource = {
+export default {
   name: 'client-resources',
   summary: 'The resource limits of a client',
   endpoints: [
@@ -89,5 +88,4 @@ const resource: Resource = {
       },
     }),
   ],
-};
-export default resource;
+} satisfies Resource;

@@ -1,8 +1,7 @@
 import { Type } from 'typebox';
 import { addClient, changeClient, findClient, prolongTrial, removeClient } from '../client-rules.ts';
 import { clientStatuses, statusAt } from '../client-status.ts';
-import type { ApiCall, Resource } from '../endpoint.ts';
-import { defineEndpoint } from '../endpoint.ts';
+import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
 import { idText, isoTimeOrNull, nothing, someName, someText, timeText } from '../http/fields.ts';
 import { listMeta, pageQuery } from '../http/page.ts';
 import { billDirectly, type ClientAccount, clientsOf } from '../store/clients.ts';
@@ -45,7 +44,7 @@ function describeListed({ context }: Pick<ApiCall, 'context'>, client: ClientAcc
   };
 }
 
-const resource: Resource = {
+export default {
   name: 'clients',
   summary: 'The client accounts of a company',
   endpoints: [
@@ -149,5 +148,4 @@ const resource: Resource = {
       },
     }),
   ],
-};
-export default resource;
+} satisfies Resource;

@@ -7,8 +7,7 @@ import {
   findEditableInstance,
   findInstance,
 } from '../datasource-rules.ts';
-import type { ApiCall, EndpointResult, Resource } from '../endpoint.ts';
-import { defineEndpoint } from '../endpoint.ts';
+import { type ApiCall, defineEndpoint, type EndpointResult, type Resource } from '../endpoint.ts';
 import { badRequest, forbidden, notFound } from '../http/api-error.ts';
 import { isoTimeOrNull, nothing, propertyMap, timeText } from '../http/fields.ts';
 import { listMeta, pageQuery } from '../http/page.ts';
@@ -90,7 +89,7 @@ async function show({ context }: ApiCall, { instance, source }: FoundInstance, t
 
 const permission = ['dashboard.library'] as const;
 
-const resource: Resource = {
+export default {
   name: 'datasource-instances',
   summary: 'Copies of data sources, each with its own properties and data',
   endpoints: [
@@ -214,5 +213,4 @@ const resource: Resource = {
       },
     }),
   ],
-};
-export default resource;
+} satisfies Resource;

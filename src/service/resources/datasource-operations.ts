@@ -3,8 +3,7 @@ import { clientNamed } from '../client-named.ts';
 import { copyDatasource } from '../datasource-copy.ts';
 import { emptyInstances } from '../datasource-instancing.ts';
 import { findEditable } from '../datasource-rules.ts';
-import type { ApiCall, Resource } from '../endpoint.ts';
-import { defineEndpoint } from '../endpoint.ts';
+import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
 import { notFound } from '../http/api-error.ts';
 import { unixTime } from '../http/fields.ts';
 import { requireImportable } from '../import-rules.ts';
@@ -39,7 +38,7 @@ function findImportable(call: ApiCall): Datasource {
 
 const lastAccess = { last_access: Type.Optional(unixTime) };
 
-const resource: Resource = {
+export default {
   name: 'datasource-operations',
   summary: 'Operations on data sources',
   endpoints: [
@@ -94,5 +93,4 @@ const resource: Resource = {
       },
     }),
   ],
-};
-export default resource;
+} satisfies Resource;

@@ -1,8 +1,7 @@
 import { Type } from 'typebox';
 import { changeSource, sourceProperties } from '../datasource-instancing.ts';
 import { findDatasource, findEditable } from '../datasource-rules.ts';
-import type { ApiCall, Resource } from '../endpoint.ts';
-import { defineEndpoint } from '../endpoint.ts';
+import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
 import { notFound } from '../http/api-error.ts';
 import { nothing, propertyMap } from '../http/fields.ts';
 import type { Datasource } from '../store/datasources.ts';
@@ -19,7 +18,7 @@ async function change(
   return {};
 }
 
-const resource: Resource = {
+export default {
   name: 'datasource-properties',
   summary: 'How data sources connect; instances get these properties with user values filled in',
   endpoints: [
@@ -63,5 +62,4 @@ const resource: Resource = {
       },
     }),
   ],
-};
-export default resource;
+} satisfies Resource;

@@ -13,7 +13,7 @@ function findShared({ context, account, caller, params }: ApiCall): Datasource {
   throw new ApiError('permission_denied', 'The data source is not shared with you');
 }
 
-const resource: Resource = {
+export default {
   name: 'datasource-share-rights',
   summary: 'Who may see and change a data source',
   endpoints: shareEndpoints({
@@ -25,5 +25,4 @@ const resource: Resource = {
     seen: (call) => asShared(findShared(call)),
     editable: (call) => asShared(editable(call, findShared(call))),
   }),
-};
-export default resource;
+} satisfies Resource;

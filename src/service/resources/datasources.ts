@@ -2,8 +2,7 @@ import { Type } from 'typebox';
 import { newId } from '../../lib/ids.ts';
 import { createInstances, sourceProperties } from '../datasource-instancing.ts';
 import { connectors, findDatasource, findEditable, refreshInterval } from '../datasource-rules.ts';
-import type { ApiCall, Resource } from '../endpoint.ts';
-import { defineEndpoint } from '../endpoint.ts';
+import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
 import { isoTime, isoTimeOrNull, nothing, propertyMap, someName, someText, timeText } from '../http/fields.ts';
 import { listMeta, pageQuery } from '../http/page.ts';
 import { rights, rightsOf } from '../sharing.ts';
@@ -131,7 +130,7 @@ async function remove({ context }: ApiCall, source: Datasource): Promise<void> {
   for (const blob of blobs) await context.blobs.remove(blob);
 }
 
-const resource: Resource = {
+export default {
   name: 'datasources',
   summary: 'The sources of dashboard data',
   endpoints: [
@@ -205,5 +204,4 @@ const resource: Resource = {
       },
     }),
   ],
-};
-export default resource;
+} satisfies Resource;

@@ -1,7 +1,6 @@
 import { Type } from 'typebox';
 import { newId } from '../../lib/ids.ts';
-import type { ApiCall, Resource } from '../endpoint.ts';
-import { defineEndpoint } from '../endpoint.ts';
+import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
 import { forbidden, notFound } from '../http/api-error.ts';
 import { nothing } from '../http/fields.ts';
 import { listMeta, pageQuery } from '../http/page.ts';
@@ -120,7 +119,7 @@ function remove({ context }: ApiCall, { id, tabId, groupId }: DefaultTab): void 
   });
 }
 
-const resource: Resource = {
+export default {
   name: 'group-default-tabs',
   summary: 'The default dashboards of a group',
   endpoints: [
@@ -192,5 +191,4 @@ const resource: Resource = {
       },
     }),
   ],
-};
-export default resource;
+} satisfies Resource;

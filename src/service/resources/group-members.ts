@@ -11,7 +11,7 @@ const path = '/groups/{id}/users/{user}';
 /** Looks up the group first, then the user, so that errors follow the order of the path. */
 const findPair = (call: ApiCall) => ({ group: findGroup(call), user: findUser(call, call.params.user!) });
 
-const resource: Resource = {
+export default {
   name: 'group-members',
   summary: 'The members of a group',
   endpoints: [
@@ -31,5 +31,4 @@ const resource: Resource = {
     }),
     ...membershipEndpoints(path, findPair),
   ],
-};
-export default resource;
+} satisfies Resource;

@@ -1,7 +1,6 @@
 import { Type } from 'typebox';
 import { newId } from '../../lib/ids.ts';
-import type { ApiCall, Resource } from '../endpoint.ts';
-import { defineEndpoint } from '../endpoint.ts';
+import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
 import { badRequest } from '../http/api-error.ts';
 import { idText, nothing, someName, someText } from '../http/fields.ts';
 import { listMeta, pageQuery } from '../http/page.ts';
@@ -47,7 +46,7 @@ function checkName({ context, account }: ApiCall, name: string | undefined, self
   if (known !== undefined && known.id !== self) throw badRequest('Field "name" is already used by another group');
 }
 
-const resource: Resource = {
+export default {
   name: 'groups',
   summary: 'Sets of users to share with',
   endpoints: [
@@ -126,5 +125,4 @@ const resource: Resource = {
       },
     }),
   ],
-};
-export default resource;
+} satisfies Resource;

@@ -1,7 +1,6 @@
 import { Type } from 'typebox';
 import { newId } from '../../lib/ids.ts';
-import type { ApiCall, Resource } from '../endpoint.ts';
-import { defineEndpoint } from '../endpoint.ts';
+import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
 import { badRequest, forbidden, notFound } from '../http/api-error.ts';
 import { idAndName, isoTime, nothing, timeText, unixTime } from '../http/fields.ts';
 import { listMeta, pageQuery } from '../http/page.ts';
@@ -66,7 +65,7 @@ function milliseconds({ start_date: start = 0, end_date: end }: Period): { since
   return { since: start * 1000, until: (end + 1) * 1000 };
 }
 
-const resource: Resource = {
+export default {
   name: 'klip-annotations',
   summary: 'Comments on Klips',
   endpoints: [
@@ -140,5 +139,4 @@ const resource: Resource = {
       },
     }),
   ],
-};
-export default resource;
+} satisfies Resource;

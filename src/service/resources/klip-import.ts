@@ -1,7 +1,6 @@
 import { Type } from 'typebox';
 import { clientNamed } from '../client-named.ts';
-import type { ApiCall, Resource } from '../endpoint.ts';
-import { defineEndpoint } from '../endpoint.ts';
+import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
 import { notFound } from '../http/api-error.ts';
 import { nothing } from '../http/fields.ts';
 import { notShared, requireImportable } from '../import-rules.ts';
@@ -16,7 +15,7 @@ function findImportable(call: ApiCall): Klip {
   return klip;
 }
 
-const resource: Resource = {
+export default {
   name: 'klip-import',
   summary: 'Importing a Klip into a client account',
   endpoints: [
@@ -37,5 +36,4 @@ const resource: Resource = {
       },
     }),
   ],
-};
-export default resource;
+} satisfies Resource;

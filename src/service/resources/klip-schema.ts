@@ -23,7 +23,7 @@ function replace(call: ApiCall, klip: Klip): void {
   });
 }
 
-const resource: Resource = {
+export default {
   name: 'klip-schema',
   summary: 'The definition of a Klip: its appearance and data sources',
   endpoints: [
@@ -55,5 +55,4 @@ const resource: Resource = {
       },
     }),
   ],
-};
-export default resource;
+} satisfies Resource;

@@ -9,7 +9,7 @@ import { groupRights } from '../store/shares.ts';
 
 const path = '/klips/{id}/share-rights';
 
-const resource: Resource = {
+export default {
   name: 'klip-share-rights',
   summary: 'Who may see and change a Klip',
   endpoints: [
@@ -57,5 +57,4 @@ const resource: Resource = {
       },
     }),
   ],
-};
-export default resource;
+} satisfies Resource;

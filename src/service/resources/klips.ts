@@ -1,8 +1,7 @@
 import { Type } from 'typebox';
 import { newId } from '../../lib/ids.ts';
 import { findDatasource } from '../datasource-rules.ts';
-import type { ApiCall, Resource } from '../endpoint.ts';
-import { defineEndpoint } from '../endpoint.ts';
+import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
 import { idAndName, isoTime, nothing, someName, someText, timeText } from '../http/fields.ts';
 import { listMeta, pageQuery } from '../http/page.ts';
 import { findEditableKlip, findKlip } from '../klip-rules.ts';
@@ -87,7 +86,7 @@ function create(call: Created): string {
   return id;
 }
 
-const resource: Resource = {
+export default {
   name: 'klips',
   summary: 'Visual widgets that show data on dashboards',
   endpoints: [
@@ -183,5 +182,4 @@ const resource: Resource = {
       },
     }),
   ],
-};
-export default resource;
+} satisfies Resource;

@@ -1,6 +1,5 @@
 import { Type } from 'typebox';
-import type { ApiCall, Resource } from '../endpoint.ts';
-import { defineEndpoint } from '../endpoint.ts';
+import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
 import { idAndName, isoTime, isoTimeOrNull, timeText } from '../http/fields.ts';
 import { tabInstanceSchema } from '../people-rules.ts';
 import { allTabInstancesOf } from '../store/user-tabs.ts';
@@ -46,7 +45,7 @@ function describeFully(call: ApiCall): object {
   };
 }
 
-const resource: Resource = {
+export default {
   name: 'profile',
   summary: 'The user who makes a call',
   endpoints: [
@@ -63,5 +62,4 @@ const resource: Resource = {
       do: (call) => ({ data: call.query.full ? describeFully(call) : describe(call) }),
     }),
   ],
-};
-export default resource;
+} satisfies Resource;

@@ -2,8 +2,7 @@ import { Type } from 'typebox';
 import { newId } from '../../lib/ids.ts';
 import { requireLinkCapacity } from '../account-capacity.ts';
 import { hashPassword } from '../auth/passwords.ts';
-import type { ApiCall, Resource } from '../endpoint.ts';
-import { defineEndpoint } from '../endpoint.ts';
+import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
 import { type ApiError, notFound } from '../http/api-error.ts';
 import { isoTime, isoTimeOrNull, nothing, someName, timeText } from '../http/fields.ts';
 import { listMeta, pageQuery } from '../http/page.ts';
@@ -145,7 +144,7 @@ function findEditable(call: ApiCall): PublishedLink {
   return findLink(call, findEditableTab);
 }
 
-const resource: Resource = {
+export default {
   name: 'published-links',
   summary: 'Addresses where people without an account can view a dashboard',
   endpoints: [
@@ -218,5 +217,4 @@ const resource: Resource = {
       },
     }),
   ],
-};
-export default resource;
+} satisfies Resource;

@@ -1,6 +1,5 @@
 import { Type } from 'typebox';
-import type { ApiCall, Resource } from '../endpoint.ts';
-import { defineEndpoint } from '../endpoint.ts';
+import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
 import { ApiError, badRequest, notFound } from '../http/api-error.ts';
 import { nothing } from '../http/fields.ts';
 import { listMeta, pageQuery } from '../http/page.ts';
@@ -44,7 +43,7 @@ const withoutUser = (method: 'PUT' | 'DELETE') =>
     },
   });
 
-const resource: Resource = {
+export default {
   name: 'role-users',
   summary: 'The users who have a role',
   endpoints: [
@@ -100,5 +99,4 @@ const resource: Resource = {
     withoutUser('PUT'),
     withoutUser('DELETE'),
   ],
-};
-export default resource;
+} satisfies Resource;

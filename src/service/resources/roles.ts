@@ -1,8 +1,7 @@
 import { Type } from 'typebox';
 import { newId } from '../../lib/ids.ts';
 import { permissions } from '../auth/permissions.ts';
-import type { ApiCall, Resource } from '../endpoint.ts';
-import { defineEndpoint } from '../endpoint.ts';
+import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
 import { badRequest } from '../http/api-error.ts';
 import { nothing, someName, someText } from '../http/fields.ts';
 import { listMeta, pageOf, pageQuery } from '../http/page.ts';
@@ -67,7 +66,7 @@ function update(call: ApiCall<unknown, Change>, role: Role): void {
   db.durably(() => updateRole(db, role.id, { ...texts, ...(given && { permissions: [...new Set(given)] }) }));
 }
 
-const resource: Resource = {
+export default {
   name: 'roles',
   summary: 'Named sets of permissions; every user has one',
   endpoints: [
@@ -174,5 +173,4 @@ const resource: Resource = {
       },
     }),
   ],
-};
-export default resource;
+} satisfies Resource;

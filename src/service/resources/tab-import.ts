@@ -2,8 +2,7 @@ import { Type } from 'typebox';
 import { newId } from '../../lib/ids.ts';
 import { requireDashboardCapacity } from '../account-capacity.ts';
 import { clientNamed } from '../client-named.ts';
-import type { ApiCall, Resource } from '../endpoint.ts';
-import { defineEndpoint } from '../endpoint.ts';
+import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
 import { forbidden, notFound } from '../http/api-error.ts';
 import { nothing } from '../http/fields.ts';
 import { requireImportable } from '../import-rules.ts';
@@ -47,7 +46,7 @@ function copyTab(call: ApiCall, tab: Tab, accountId: string): string {
   return id;
 }
 
-const resource: Resource = {
+export default {
   name: 'tab-import',
   summary: 'Importing a dashboard into a client account',
   endpoints: [
@@ -67,5 +66,4 @@ const resource: Resource = {
       },
     }),
   ],
-};
-export default resource;
+} satisfies Resource;

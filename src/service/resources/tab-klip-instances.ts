@@ -1,7 +1,6 @@
 import { Type } from 'typebox';
 import { newId } from '../../lib/ids.ts';
-import type { ApiCall, Resource } from '../endpoint.ts';
-import { defineEndpoint } from '../endpoint.ts';
+import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
 import { badRequest, notFound } from '../http/api-error.ts';
 import { nothing } from '../http/fields.ts';
 import { listMeta, pageQuery } from '../http/page.ts';
@@ -87,7 +86,7 @@ function remove({ context, params }: ApiCall, tab: Tab): void {
   });
 }
 
-const resource: Resource = {
+export default {
   name: 'tab-klip-instances',
   summary: 'The Klips that are placed on a dashboard',
   endpoints: [
@@ -132,5 +131,4 @@ const resource: Resource = {
       },
     }),
   ],
-};
-export default resource;
+} satisfies Resource;

@@ -1,6 +1,5 @@
 import { Type } from 'typebox';
-import type { ApiCall, Resource } from '../endpoint.ts';
-import { defineEndpoint } from '../endpoint.ts';
+import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
 import { nothing } from '../http/fields.ts';
 import { deleteKlipInstance, klipInstancesOf, placeKlipInstance } from '../store/klip-instances.ts';
 import { type Tab, updateTab } from '../store/tabs.ts';
@@ -29,7 +28,7 @@ function layOut({ context, body }: ApiCall<unknown, LayoutBody>, { id }: Tab): v
   });
 }
 
-const resource: Resource = {
+export default {
   name: 'tab-layout',
   summary: 'The layout of a dashboard',
   endpoints: [
@@ -64,5 +63,4 @@ const resource: Resource = {
       },
     }),
   ],
-};
-export default resource;
+} satisfies Resource;

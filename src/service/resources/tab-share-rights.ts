@@ -3,7 +3,7 @@ import { shareEndpoints } from '../share-endpoints.ts';
 import { tabAsShared } from '../store/tabs.ts';
 import { findEditableTab, findTab } from '../tab-rules.ts';
 
-const resource: Resource = {
+export default {
   name: 'tab-share-rights',
   summary: 'Who may see and change a dashboard',
   endpoints: shareEndpoints({
@@ -14,5 +14,4 @@ const resource: Resource = {
     seen: (call) => tabAsShared(findTab(call)),
     editable: (call) => tabAsShared(findEditableTab(call)),
   }),
-};
-export default resource;
+} satisfies Resource;

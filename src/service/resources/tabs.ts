@@ -1,8 +1,7 @@
 import { Type } from 'typebox';
 import { newId } from '../../lib/ids.ts';
 import { requireDashboardCapacity } from '../account-capacity.ts';
-import type { ApiCall, Resource } from '../endpoint.ts';
-import { defineEndpoint } from '../endpoint.ts';
+import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
 import { isoTime, nothing, someName, someText, timeText } from '../http/fields.ts';
 import { listMeta, pageQuery } from '../http/page.ts';
 import { rights, rightsOf } from '../sharing.ts';
@@ -53,7 +52,7 @@ function create({ context, caller, account, body }: ApiCall<unknown, { name: str
   return id;
 }
 
-const resource: Resource = {
+export default {
   name: 'tabs',
   summary: 'Dashboards, on which Klips are placed',
   endpoints: [
@@ -121,5 +120,4 @@ const resource: Resource = {
       },
     }),
   ],
-};
-export default resource;
+} satisfies Resource;

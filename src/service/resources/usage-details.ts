@@ -5,7 +5,7 @@ import { defineReport } from '../usage/report.ts';
 
 const count = Type.Integer({ minimum: 0 });
 
-const resource: Resource = {
+export default {
   name: 'usage-details',
   summary: 'Counts of calls and views as numbers, for calculations',
   endpoints: [
@@ -32,5 +32,4 @@ const resource: Resource = {
       rows: linkTotals,
     }),
   ],
-};
-export default resource;
+} satisfies Resource;

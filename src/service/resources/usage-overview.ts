@@ -45,7 +45,7 @@ function apiUsageRows({ limits, account, from, to }: ReportQuery): object[] {
 
 const common = { basis: 'document', list: 'overview' } as const;
 
-const resource: Resource = {
+export default {
   name: 'usage-overview',
   summary: 'Usage reports with one record per day; the current day shows the values so far',
   endpoints: [
@@ -109,5 +109,4 @@ const resource: Resource = {
       rows: signInTrendRows,
     }),
   ],
-};
-export default resource;
+} satisfies Resource;

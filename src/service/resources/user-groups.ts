@@ -10,7 +10,7 @@ const path = '/users/{id}/groups/{group}';
 
 const findPair = (call: ApiCall) => ({ user: findUser(call), group: findGroup(call, call.params.group!) });
 
-const resource: Resource = {
+export default {
   name: 'user-groups',
   summary: 'The groups of a user',
   endpoints: [
@@ -30,5 +30,4 @@ const resource: Resource = {
     }),
     ...membershipEndpoints(path, findPair),
   ],
-};
-export default resource;
+} satisfies Resource;

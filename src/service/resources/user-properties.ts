@@ -1,7 +1,6 @@
 import { Type } from 'typebox';
 import { followUsers } from '../datasource-instancing.ts';
-import type { ApiCall, Resource } from '../endpoint.ts';
-import { defineEndpoint } from '../endpoint.ts';
+import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
 import { notFound } from '../http/api-error.ts';
 import { nothing } from '../http/fields.ts';
 import { findUser } from '../people-rules.ts';
@@ -28,7 +27,7 @@ function drop({ context, query }: ApiCall<{ name: string }>, user: User): string
   });
 }
 
-const resource: Resource = {
+export default {
   name: 'user-properties',
   summary: 'Values per user, under names that all users in the account share',
   endpoints: [
@@ -73,5 +72,4 @@ const resource: Resource = {
       },
     }),
   ],
-};
-export default resource;
+} satisfies Resource;

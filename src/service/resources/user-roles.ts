@@ -1,6 +1,5 @@
 import { Type } from 'typebox';
-import type { ApiCall, Resource } from '../endpoint.ts';
-import { defineEndpoint } from '../endpoint.ts';
+import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
 import { nothing } from '../http/fields.ts';
 import {
   assignRole,
@@ -21,7 +20,7 @@ function findPair(call: ApiCall) {
   return { user: findUser(call), role: findRole(call, call.params.role!) };
 }
 
-const resource: Resource = {
+export default {
   name: 'user-roles',
   summary: 'The role of a user',
   endpoints: [
@@ -69,5 +68,4 @@ const resource: Resource = {
       },
     }),
   ],
-};
-export default resource;
+} satisfies Resource;

@@ -1,6 +1,5 @@
 import { Type } from 'typebox';
-import type { ApiCall, Resource } from '../endpoint.ts';
-import { defineEndpoint } from '../endpoint.ts';
+import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
 import { notFound } from '../http/api-error.ts';
 import { nothing } from '../http/fields.ts';
 import { listMeta, pageQuery } from '../http/page.ts';
@@ -23,7 +22,7 @@ function put(call: ApiCall<unknown, { tab_ids: string[] }>, user: User): Omit<Ta
   });
 }
 
-const resource: Resource = {
+export default {
   name: 'user-tab-instances',
   summary: "The dashboards on a user's screen",
   endpoints: [
@@ -69,5 +68,4 @@ const resource: Resource = {
       },
     }),
   ],
-};
-export default resource;
+} satisfies Resource;

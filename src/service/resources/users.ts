@@ -1,6 +1,5 @@
 import { Type } from 'typebox';
-import type { Resource } from '../endpoint.ts';
-import { defineEndpoint } from '../endpoint.ts';
+import { defineEndpoint, type Resource } from '../endpoint.ts';
 import { idAndName, idText, isoTime, isoTimeOrNull, nothing, shortText, timeText } from '../http/fields.ts';
 import { listMeta, pageQuery } from '../http/page.ts';
 import { findUser, tabInstanceSchema } from '../people-rules.ts';
@@ -79,7 +78,7 @@ function describeFully(db: Database, user: User): object {
   };
 }
 
-const resource: Resource = {
+export default {
   name: 'users',
   summary: 'The users of an account',
   endpoints: [
@@ -148,5 +147,4 @@ const resource: Resource = {
       },
     }),
   ],
-};
-export default resource;
+} satisfies Resource;

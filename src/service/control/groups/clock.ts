@@ -46,7 +46,7 @@ function stepOf(context: ControlContext, { by, to }: { by?: string; to?: 'next_d
 }
 
 /** The service's clock, used for the daily limit, reports, refresh intervals and trials. */
-const endpoints: readonly ControlEndpoint[] = [
+export default [
   defineControl({
     method: 'GET',
     path: '/clock',
@@ -87,5 +87,4 @@ const endpoints: readonly ControlEndpoint[] = [
       return moved(context);
     },
   }),
-];
-export default endpoints;
+] satisfies readonly ControlEndpoint[];

@@ -8,7 +8,7 @@ function describe({ id, rule, seen, hits, takesEffect }: FaultRuleState): object
 }
 
 /** Fault rules. */
-const endpoints: readonly ControlEndpoint[] = [
+export default [
   defineControl({
     method: 'GET',
     path: '/faults',
@@ -51,5 +51,4 @@ const endpoints: readonly ControlEndpoint[] = [
     summary: 'Removes all rules',
     do: ({ context }) => ({ data: { deleted: context.faults.clear() } }),
   }),
-];
-export default endpoints;
+] satisfies readonly ControlEndpoint[];

@@ -67,7 +67,7 @@ function ended(log: RequestLog, fits: Test, { count, timeoutMs, signal }: Wait):
 }
 
 /** The requests that the service received. */
-const endpoints: readonly ControlEndpoint[] = [
+export default [
   defineControl({
     method: 'GET',
     path: '/requests',
@@ -118,5 +118,4 @@ const endpoints: readonly ControlEndpoint[] = [
     summary: 'Clears the list of requests; the IDs of new requests continue from the last one',
     do: ({ context }) => ({ data: { deleted: context.requestLog.clear() } }),
   }),
-];
-export default endpoints;
+] satisfies readonly ControlEndpoint[];

@@ -26,7 +26,7 @@ function counted({ companies }: Fixtures): object {
 }
 
 /** Resets and loads the service's data. */
-const endpoints: readonly ControlEndpoint[] = [
+export default [
   defineControl({
     method: 'POST',
     path: '/reset',
@@ -52,5 +52,4 @@ const endpoints: readonly ControlEndpoint[] = [
       return { data: { loaded: counted(fixtures) } };
     },
   }),
-];
-export default endpoints;
+] satisfies readonly ControlEndpoint[];
