@@ -13,7 +13,6 @@ export interface SqlFragment {
   readonly parameters: readonly SqlParameter[];
 }
 
-/** Runs a query. */
 export type RunQuery = (query: QueryValues) => Promise<Extraction>;
 
 /** The SQL dialect of one kind of database. */
@@ -30,7 +29,6 @@ export interface Dialect {
   stored?(column: string): string;
 }
 
-/** A range of a query's rows, ordered by one column. */
 export interface OrderedRange {
   readonly column: string;
   /** Inclusive lower bound. */

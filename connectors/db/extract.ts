@@ -72,7 +72,6 @@ function read(driver: Driver, context: Context, way: Route): Promise<Extraction>
 }
 
 interface Leaving {
-  /** Called when the reader leaves. */
   readonly leave: () => Promise<void>;
   /** Called instead if the run is stopped before the first read. */
   readonly unread: () => void;

@@ -160,7 +160,6 @@ export class SqlserverSession {
   }
 }
 
-/** Collects rows into batches. */
 class Rows {
   readonly #into: () => { readonly columns: readonly Column[]; readonly queue: BatchQueue };
   #values: Value[][] = [];

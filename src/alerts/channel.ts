@@ -13,12 +13,10 @@ export interface AlertEvent {
   readonly timestamp: string;
   readonly data: {
     readonly id: string;
-    /** One line. */
     readonly title: string;
     /** The full text, several lines. */
     readonly text: string;
     readonly occasion?: string;
-    /** Number of open conditions. */
     readonly open: number;
     /** The first open conditions. */
     readonly alerts: readonly Wrong[];

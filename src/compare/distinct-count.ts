@@ -5,7 +5,6 @@ const maxExactCharacters = 64 * 1024;
 const indexBits = 12;
 const registers = 1 << indexBits;
 
-/** Number of distinct values. */
 export interface DistinctResult {
   readonly count: number;
   /** False: the count is an estimate, within about 2 %. */

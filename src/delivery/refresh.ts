@@ -13,7 +13,6 @@ export interface RefreshFailure {
   readonly status: number;
 }
 
-/** The result of a refresh request. */
 export interface RefreshResult {
   readonly requested: number;
   /** Instances that the service queued. */

@@ -23,7 +23,6 @@ export interface Encoder {
   readonly replaced: ReplacedCharacters;
 }
 
-/** Result of a checker. */
 export interface CheckResult {
   /**
    * Number of records, if the format has any: csv rows without the header, items of a json array; otherwise undefined.

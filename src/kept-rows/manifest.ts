@@ -1,6 +1,5 @@
 import type { Column } from '../sdk/column.ts';
 
-/** A column of the kept rows. */
 export interface KeptColumn extends Column {
   /** False until a row has a value in this column; its type is unknown until then. */
   readonly seen: boolean;
@@ -34,7 +33,6 @@ export interface StagedRanges {
   readonly id: string;
   /** Columns of its records. */
   readonly columns: readonly KeptColumn[];
-  /** Number of the next appended row. */
   readonly next: number;
   readonly segments: readonly Segment[];
 }

@@ -18,7 +18,6 @@ interface Ordering extends Column {
 }
 
 export interface RowWriterOptions {
-  /** Columns of the kept rows. */
   readonly columns: readonly KeptColumn[];
   /** Index of each in the run. */
   readonly from: readonly number[];

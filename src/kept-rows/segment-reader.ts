@@ -11,7 +11,6 @@ export interface SegmentReaderOptions {
   readonly path: string;
   readonly segment: Pick<Segment, 'bytes' | 'crc'>;
   readonly rank: number;
-  /** Records to skip. */
   readonly skips?: (spot: RecordRef) => boolean;
 }
 

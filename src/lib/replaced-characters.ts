@@ -3,7 +3,6 @@ import type { RunWarning } from './run-warnings.ts';
 /** Replaces a character that can't be represented. */
 export const replacementCharacter = '\ufffd';
 
-/** A replaced character and its location. */
 export interface ReplacedCharacter {
   /** Half of a surrogate pair, or a character that a format doesn't support. */
   readonly codePoint: number;

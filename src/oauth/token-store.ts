@@ -7,7 +7,6 @@ import { identityOf } from './identity.ts';
 import type { EncryptionKeys } from './keys.ts';
 import type { TokenResponse } from './token-response.ts';
 
-/** The stored tokens of a login, decrypted. */
 export interface StoredTokens {
   readonly row: LoginRow;
   readonly granted: TokenResponse;

@@ -37,7 +37,6 @@ export interface SourceReaderOptions {
   readonly guard?: LoginGuard;
   /** Logical time of the run, epoch milliseconds. Default: now. */
   readonly logicalAt?: number;
-  /** Watermark of the last run. */
   readonly watermark?: string;
   /** Attempt facts of the run. */
   readonly attemptFacts?: AttemptFacts;

@@ -31,7 +31,6 @@ export const maxCounted = 1000;
 /** A run that was interrupted longer ago isn't repeated. */
 const maxLookBackMs = 400 * 86_400_000;
 
-/** A job with a due firing. */
 export interface DueState {
   /** The firing that is due: epoch milliseconds, not after `now`. */
   readonly nextAt: number;

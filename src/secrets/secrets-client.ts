@@ -4,7 +4,6 @@ import { HttpAgent, type HttpAnswer, sendRequest } from '../lib/http.ts';
 import { passingAnswer } from '../lib/passing-answer.ts';
 import { secretProblem } from './problems.ts';
 
-/** One request to a provider. */
 export interface SecretRequest {
   /** The provider, for messages: `Vault`. */
   readonly title: string;

@@ -51,7 +51,6 @@ export interface Layout {
   readonly cols: number;
 }
 
-/** A dashboard's default layout. */
 export const emptyLayout = { layoutType: 'grid', cols: defaultColumns } as const;
 
 /** The layout from its stored fields. */

@@ -20,7 +20,6 @@ export interface AlertChanges {
   readonly tell: readonly NewAlertMessage[];
 }
 
-/** A channel's delivery record. */
 export interface ChannelRecord {
   readonly channel: string;
   readonly waiting: number;
@@ -160,7 +159,6 @@ export class AlertRecords {
     return [...(await this.#spoken()), ...(await beats(this.#context))];
   }
 
-  /** Records of the channels that received messages. */
   async #spoken(): Promise<ChannelRecord[]> {
     const rows = await this.#context.db.selectFrom('alert_messages').selectAll().orderBy('sequence').execute();
     return [...Map.groupBy(rows, ({ channel }) => channel)].map(([channel, own]) => {

@@ -40,7 +40,6 @@ export class LoginHolds {
     return this.#context.db.selectFrom('login_holds').selectAll().where(isOf(account)).execute();
   }
 
-  /** All logins on hold. */
   async all(): Promise<LoginHoldRow[]> {
     return this.#context.db.selectFrom('login_holds').selectAll().where('refusals', '>', 0).execute();
   }

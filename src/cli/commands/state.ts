@@ -34,7 +34,6 @@ interface Place {
   readonly watermark?: string;
   readonly run: string;
   readonly set_at: number;
-  /** Its kept rows. */
   readonly kept?: { readonly rows: number; readonly bytes: number; readonly files: number };
   /** An unfinished backfill. */
   readonly backfill?: { readonly from: string; readonly to: string; readonly reached: string };

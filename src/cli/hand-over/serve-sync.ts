@@ -17,7 +17,6 @@ export interface ServeSyncOptions {
   readonly daemon: Daemon;
   readonly terms: ConfigTerms;
   readonly request: SyncRequest;
-  /** The caller's terminal. */
   readonly terminal: Terminal;
   /** Aborted when the caller receives a stop signal or disconnects. */
   readonly signal: AbortSignal;

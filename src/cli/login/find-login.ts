@@ -2,7 +2,6 @@ import type { Config, Login, Source } from '../../config/config.ts';
 import { Problem } from '../../lib/problem.ts';
 import { chooseSource } from '../payloads/choose-source.ts';
 
-/** A source with its login. */
 export type LoginSource = Source & { readonly login: Login };
 
 /**

@@ -36,7 +36,6 @@ export const alertDefaults = {
 /** The channel types: the files of `src/alerts/channels/`. */
 export const channelTypes = Object.keys(channels) as ChannelType[];
 
-/** Options of each channel type, besides `type`. */
 export const channelOptions = Object.fromEntries(channelTypes.map((type) => [type, channels[type].options])) as {
   readonly [T in ChannelType]: (typeof channels)[T]['options'];
 };

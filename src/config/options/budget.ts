@@ -7,7 +7,6 @@ const maxRequestsPerSecond = 5;
 export const priorities = ['high', 'normal', 'low'] as const;
 export type JobPriority = (typeof priorities)[number];
 
-/** Budget options of a job. */
 export const budgetJobOptions = {
   priority: option.choice(priorities, {
     about:
@@ -16,7 +15,6 @@ export const budgetJobOptions = {
   }),
 } satisfies OptionSet;
 
-/** Request limits of a destination. */
 export const budgetDestinationOptions = {
   requests_per_second: option.integer({
     minimum: 1,

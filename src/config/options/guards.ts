@@ -83,7 +83,6 @@ function readParts({ value }: Part): ReadonlyMap<string, number> | false {
   return isMap(value) && new Map(Object.entries(value).map(([name, percent]) => [name, fractionOf(String(percent))]));
 }
 
-/** All guards, or `false` for none. */
 export const guardsSchema: JsonSchema = orFalse(schemaOf(guardOptions));
 
 /** How long delivered payloads are kept for a rollback. */

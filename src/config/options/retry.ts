@@ -10,7 +10,6 @@ const retryDuration = (name: string, to: string, about: string, example: string)
     to,
   });
 
-/** The options of `retry` as a map. */
 export const retryOptions = {
   first: retryDuration(
     'first',
@@ -32,7 +31,6 @@ export const retryOptions = {
   }),
 } satisfies OptionSet;
 
-/** Defaults. */
 export const retryDefaults = { first: '30s', longest: '10m', within: '6h' } as const;
 
 const schema: JsonSchema = { anyOf: [{ enum: ['off'] }, schemaOf(retryOptions)] };

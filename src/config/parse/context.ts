@@ -33,7 +33,6 @@ export interface Top
   /** The default guards for all jobs. */
   readonly guards: WrittenGuards;
   readonly keep: NonNullable<Config['keep']>;
-  /** Defaults for all schedules. */
   readonly scheduleRules: ScheduleRules;
   /** The default retry rule; false: no retries. */
   readonly retry: RetryRule | false;

@@ -21,7 +21,6 @@ const restFactor = 20;
 
 export interface AlertLoopOptions {
   readonly runtime: Pick<Runtime, 'store' | 'events' | 'clock' | 'log'>;
-  /** The active config. */
   readonly config: () => Config;
   /** Whether the schedules are running, as far as this process knows. */
   readonly liveness: () => Promise<Liveness | undefined>;

@@ -9,7 +9,6 @@ import { namesColumns, tryColumns } from './try-columns.ts';
 
 const atATime = 4;
 
-/** The result of testing a source, destination or job. */
 export interface ConnectionTest {
   readonly kind: 'source' | 'destination' | 'job';
   readonly name: string;

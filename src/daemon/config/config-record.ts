@@ -55,7 +55,6 @@ export interface ActiveRecord {
   readonly faults: readonly RecordedFault[];
   /** The jobs that were left out, each with its errors. */
   readonly leftOut: readonly LeftOutJob[];
-  /** A later config that was rejected. */
   readonly refused?: RejectedConfig;
 }
 

@@ -88,7 +88,6 @@ export function ended({ id, state, started_at, ended_at, message, code, row_coun
   };
 }
 
-/** A run's warnings. */
 export const warningLinks = (run: RunRow): Link[] =>
   warningsOf(run).map(({ code, message, seen }) => ({
     at: run.ended_at ?? run.started_at,

@@ -20,7 +20,6 @@ export interface ExplainOptions {
   /** Absent: nothing has run here yet. */
   readonly store: Store | undefined;
   readonly clock: Clock;
-  /** The overview, if it was read already. */
   readonly overview?: Overview;
   /** The conditions, if they were read already. */
   readonly conditions?: readonly Condition[];

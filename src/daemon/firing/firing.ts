@@ -4,7 +4,6 @@ import type { Repositories } from '../../state/store.ts';
 import type { RetryRow } from '../../state/tables.ts';
 import type { OpenFiring } from './open-firings.ts';
 
-/** The repositories that record what happens to firings. */
 export type FiringRecords = Pick<Repositories, 'schedules' | 'deferredFirings'>;
 
 /** A due firing. */
@@ -24,7 +23,6 @@ export interface Firing {
   readonly isRepeated?: boolean;
 }
 
-/** Firings of a job that came due. */
 export interface DueFirings {
   readonly job: Job;
   readonly firing?: Firing;

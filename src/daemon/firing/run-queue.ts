@@ -24,7 +24,6 @@ export interface QueuedRun {
   end(): void;
 }
 
-/** The result of offering a firing to the queue. */
 export type OfferResult =
   /** `replaced`: the attempt whose place in the queue the firing takes. */
   | { readonly state: 'queued'; readonly replaced?: Firing }

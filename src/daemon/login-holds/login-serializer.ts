@@ -13,7 +13,6 @@ const unansweredMs = 1000;
 /** Maximum wait for a login in another process. */
 const otherMs = 30_000;
 
-/** One secret of an account. */
 export interface Secret {
   readonly account: string;
   /** Distinguishes it from the account's other secrets. */

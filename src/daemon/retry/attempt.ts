@@ -11,7 +11,6 @@ export type Follow = { readonly row: RetryRow } | { readonly row?: undefined; re
 export interface Attempt {
   /** 1 for the first. */
   readonly number: number;
-  /** The run that it continues; absent for the first. */
   readonly run?: string;
   /** Whether the retry is stored, so that any process can continue it. */
   readonly isKept: boolean;

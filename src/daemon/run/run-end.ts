@@ -69,7 +69,6 @@ async function planNext(
   return isPlanned;
 }
 
-/** An attempt that has ended. */
 interface EndedAttempt extends RunFigures {
   readonly job: string;
   readonly run: string;

@@ -18,7 +18,6 @@ export interface RunOptions {
   readonly logicalAt?: number;
   /** The planned time of its firing, epoch milliseconds. */
   readonly firedAt?: number;
-  /** Called in the transaction that begins the run. */
   readonly settle?: (parts: Repositories) => Promise<void>;
   /** Called in the transaction that ends the run as failed. */
   readonly failed?: (parts: Repositories, problem: Problem) => Promise<void>;

@@ -47,5 +47,4 @@ export interface RunOutcome {
 /** How one stage of a run ended; the run's end adds the figures. */
 export type RunStage = Pick<RunOutcome, 'state' | 'problem' | 'until' | 'retry'>;
 
-/** The figures of a run. */
 export type RunFigures = Pick<RunOutcome, 'rows' | 'bytes' | 'requests' | 'milliseconds'>;

@@ -21,7 +21,6 @@ export interface DayBudget {
   readonly jobs: readonly Throttleable[];
 }
 
-/** A job with a schedule. */
 export type Scheduled = Job & { readonly schedule: Schedule };
 
 /** Cost of a firing in thousandths of a request; one whole request if nothing is known. */

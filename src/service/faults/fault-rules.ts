@@ -4,7 +4,6 @@ import { checkRule, describeRule, type FaultRule, takesEffect } from './fault-ru
 import { pathPattern } from './path-pattern.ts';
 import { seededRandom } from './seeded-random.ts';
 
-/** The fault rule that a request matched. */
 export interface MatchedFault {
   readonly rule: FaultRule;
   /** The rule's ID and its effect, for the request log. */

@@ -5,7 +5,6 @@ import { Problem } from '../../lib/problem.ts';
 
 const maxEntries = 100_000;
 
-/** A logged request. */
 export interface LoggedRequest {
   /** Starts at 1 in each process and is never reused, even after the log is cleared. */
   readonly id: number;

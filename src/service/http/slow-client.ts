@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { badRequest } from './api-error.ts';
 
-/** Options for reading a request body. */
 export interface BodyReadOptions {
   /** Maximum pause between two chunks. */
   readonly idleMs: number;

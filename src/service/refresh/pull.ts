@@ -6,7 +6,6 @@ export interface PullRequest {
   /** One of the service's connector names. */
   readonly connector: string;
   readonly format: FormatId;
-  /** The instance's properties. */
   readonly properties: Readonly<Record<string, unknown>>;
   /** Which IP addresses are allowed (`addressPolicy`). The pull must check each connection. */
   readonly reach: Reach;

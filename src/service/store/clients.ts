@@ -4,7 +4,6 @@ import type { Account } from './accounts.ts';
 import type { Database } from './database.ts';
 import { listRows } from './listing.ts';
 
-/** A client account as its company sees it. */
 export interface ClientAccount {
   readonly id: string;
   readonly name: string;

@@ -13,7 +13,6 @@ import { openStore } from '../store.ts';
 import { type BackupManifest, databaseName, keyName, namesIn, verifyBackup } from './backup-files.ts';
 
 export interface RestoreOptions {
-  /** The folder of the backup. */
   readonly from: string;
   /** The state folder to restore into. */
   readonly state: string;

@@ -1,7 +1,6 @@
 import { inTransaction, type StoreContext } from '../engine/context.ts';
 import type { ThrottledJobRow } from '../tables.ts';
 
-/** A job that is throttled for a while. */
 export type ThrottledJob = Pick<ThrottledJobRow, 'job' | 'every' | 'says' | 'until'>;
 
 /** Maximum number of past throttles to keep as a history. */

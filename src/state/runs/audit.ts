@@ -2,7 +2,6 @@ import { redact } from '../../lib/redact.ts';
 import type { StoreContext } from '../engine/context.ts';
 import type { AuditAction, AuditRow, OutboxRow } from '../tables.ts';
 
-/** Who decided, and why. */
 export interface DecidedBy {
   readonly who: string;
   /** Empty if no reason was given. */

@@ -267,7 +267,6 @@ export class Runs {
   }
 }
 
-/** A run's warnings. */
 export const warningsOf = ({ warnings }: Pick<RunRow, 'warnings'>): readonly RunWarning[] =>
   warnings === null ? [] : (JSON.parse(warnings) as RunWarning[]);
 

@@ -48,7 +48,6 @@ export interface UsageChecksTable {
   refused: string | null;
 }
 
-/** Periods in which a job was throttled. */
 export interface ThrottledJobsTable {
   sequence: Generated<number>;
   job: string;

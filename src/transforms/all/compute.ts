@@ -10,7 +10,6 @@ import { castTargets, conversion } from '../values/cast-text.ts';
 type Formula = string | { readonly expression: string; readonly type?: ColumnType };
 type Given = Readonly<Record<string, Formula>>;
 
-/** A compiled computed column. */
 interface Computed {
   readonly column: Column;
   readonly cells: (batch: Batch, before: number) => Cells;

@@ -11,7 +11,6 @@ export type ReadCell = (cells: Cells, stored: number) => unknown;
 const safeDigits = 15;
 const int64 = { least: -(2n ** 63n), most: 2n ** 63n - 1n };
 
-/** The CEL type by column type. */
 export const celTypes: Record<ColumnType, string> = {
   text: 'string',
   uuid: 'string',
