@@ -194,12 +194,7 @@ export class PostgresSession {
       begin: () => {
         this.#isBusy = true;
         block = new SpanBlock(maker, queue);
-        tap = new PostgresInterceptor({
-          wire: { stream, parser },
-          block,
-          width: wire.length,
-          onFault: fail,
-        });
+        tap = new PostgresInterceptor({ wire: { stream, parser }, block, width: wire.length, onFault: fail });
       },
       suspended: () => {
         this.#isBusy = portal.isAsking;

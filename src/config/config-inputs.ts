@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Making } from './load.ts';
+import { fileValue, type Piece } from './text/variable-scan.ts';
 import { secretVariablesIn } from './text/variable-syntax.ts';
-import { fileValue, type Piece } from './text/variables.ts';
 
 /** What a loaded config depends on, in addition to its file's text. */
 export interface ConfigInputs {

@@ -4,7 +4,8 @@ import type { Emit } from '../lib/events.ts';
 import { HttpAgent } from '../lib/http.ts';
 import type { Problem } from '../lib/problem.ts';
 import type { DayUse } from '../state/quota/quota.ts';
-import { maxTravelMs, type NoFreeSlot, type SlotSnapshot, type SlotTicket } from '../state/quota/send-slots.ts';
+import { maxTravelMs, type NoFreeSlot, type SlotTicket } from '../state/quota/send-slots.ts';
+import type { SlotSnapshot } from '../state/quota/slot-snapshot.ts';
 import type { Repositories, Store } from '../state/store.ts';
 import type { Closed } from './closed.ts';
 import { DestinationLogin } from './destination-login.ts';
@@ -194,17 +195,9 @@ export class SendGate {
     await this.#returns.giveBack(ticket, 'error' in outcome ? this.agent.closing() : undefined);
     const milliseconds = clock.monotonic() - began;
     if ('answer' in outcome) await this.login.answered(outcome.answer.status, credentials);
-    const answered = 'answer' in outcome ? { status: outcome.answer.status } : {};
-    const limit = 'answer' in outcome ? limitReached(outcome.answer) : undefined;
-    const reached = limit === undefined ? {} : { limit };
-    emit('request.answered', {
-      account: this.destination.account,
-      method,
-      path,
-      milliseconds,
-      ...answered,
-      ...reached,
-    });
+    const answered =
+      'answer' in outcome ? { status: outcome.answer.status, limit: limitReached(outcome.answer) } : undefined;
+    emit('request.answered', { account: this.destination.account, method, path, milliseconds, ...answered });
     return outcome;
   }
 

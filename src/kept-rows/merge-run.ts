@@ -82,10 +82,7 @@ export class MergeRun {
 
   constructor(given: MergeRunOptions) {
     this.#options = given;
-    this.#sorter = new Sorter(given.scratch, {
-      room: given.room,
-      maxBytes: given.arenaBytes,
-    });
+    this.#sorter = new Sorter(given.scratch, { room: given.room, maxBytes: given.arenaBytes });
   }
 
   /** The columns of the rows that {@link next} returns; known after {@link merge}. */

@@ -1,12 +1,12 @@
 import type { JsonSchema } from '../../sdk/option.ts';
+import { unescaped } from '../text/document.ts';
 
 /** The node that a schema path (`#/properties/url`) names; undefined if the path leads outside this schema. */
 export function nodeAt(schema: JsonSchema, schemaPath: string): JsonSchema | undefined {
   return schemaPath
     .split('/')
     .slice(1)
-    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
-    .reduce<JsonSchema | undefined>((node, key) => node?.[key] as JsonSchema | undefined, schema);
+    .reduce<JsonSchema | undefined>((node, key) => node?.[unescaped(key)] as JsonSchema | undefined, schema);
 }
 
 const typeWords: Record<string, string> = {

@@ -6,21 +6,15 @@ import { redact } from '../../lib/redact.ts';
 import type { JsonSchema } from '../../sdk/option.ts';
 import { allowedBy, nodeAt } from '../options/describe-schema.ts';
 import { fits } from '../options/fits.ts';
-import type { Path } from '../text/document.ts';
+import { type Path, unescaped } from '../text/document.ts';
 import type { Fault, Faults } from '../text/faults.ts';
 import { memberOf } from '../text/register-secrets.ts';
 import { kindOf, showValue } from '../text/show-value.ts';
 import { type Part, partAt } from '../text/variables.ts';
+import { distinct, type SchemaError } from './distinct-errors.ts';
 
 /** By default, the library stops after eight errors, but users want all of them at once. */
 Settings.Set({ maxErrors: 10_000 });
-
-interface SchemaError {
-  readonly keyword: string;
-  readonly schemaPath: string;
-  readonly instancePath: string;
-  readonly params: object;
-}
 
 /** Options of another part that users put here by mistake. */
 export interface Elsewhere {
@@ -130,61 +124,10 @@ function converted(value: unknown, wanted: readonly string[]): unknown {
 
 function changed(value: unknown, [key, ...rest]: string[], change: (old: unknown) => unknown): unknown {
   if (key === undefined) return change(value);
-  const name = key.replaceAll('~1', '/').replaceAll('~0', '~');
+  const name = unescaped(key);
   if (Array.isArray(value)) return value.map((item, i) => (String(i) === name ? changed(item, rest, change) : item));
   const map = value as Record<string, unknown>;
   return { ...map, [name]: changed(map[name], rest, change) };
-}
-
-/**
- * For an anyOf, reports only the errors of the intended branch; if no branch was clearly intended, lists the
- * alternatives once.
- */
-function distinct(errors: readonly SchemaError[]): SchemaError[] {
-  const forks = errors.filter(isFork);
-  return errors.filter((error) => {
-    if (['if', 'additionalProperties', 'propertyNames'].includes(error.keyword)) return false;
-    if (forks.includes(error)) return meantBranch(error, errors) === undefined;
-    return forks.every((fork) => {
-      const branch = branchOf(error, fork);
-      return branch === undefined || branch === meantBranch(fork, errors);
-    });
-  });
-}
-
-function isFork({ keyword }: SchemaError): boolean {
-  return keyword === 'anyOf' || keyword === 'oneOf';
-}
-
-/** The fork's branch that an error is in. If the same schema applies to another value, that value has its own forks. */
-function branchOf(error: SchemaError, fork: SchemaError): string | undefined {
-  if (!`${error.instancePath}/`.startsWith(`${fork.instancePath}/`)) return undefined;
-  const prefix = `${fork.schemaPath}/${fork.keyword}/`;
-  return error.schemaPath.startsWith(prefix) ? error.schemaPath.slice(prefix.length).split('/')[0] : undefined;
-}
-
-/**
- * The only branch whose type and constants match the value; if several do, the only one whose required fields are all
- * present.
- */
-function meantBranch(fork: SchemaError, errors: readonly SchemaError[]): string | undefined {
-  const inside = errors.flatMap((error) => {
-    const branch = branchOf(error, fork);
-    return branch === undefined ? [] : [{ branch, error }];
-  });
-  const without = (isOther: (error: SchemaError) => boolean): string[] => {
-    const others = new Set(inside.filter(({ error }) => isOther(error)).map(({ branch }) => branch));
-    return [...new Set(inside.map(({ branch }) => branch))].filter((branch) => !others.has(branch));
-  };
-  const deeper = inside.flatMap(({ error }) => (isFork(error) ? [error] : []));
-  // A nested anyOf reports the errors inside it.
-  const isMisfit = (error: SchemaError): boolean =>
-    (error.keyword === 'const' && deeper.every((other) => branchOf(error, other) === undefined)) ||
-    (['type', 'enum'].includes(error.keyword) && error.instancePath === fork.instancePath);
-  const fitting = without(isMisfit);
-  if (fitting.length === 1) return fitting[0];
-  const complete = without((error) => isMisfit(error) || error.keyword === 'required');
-  return complete.length === 1 ? complete[0] : undefined;
 }
 
 interface Around {
@@ -200,7 +143,7 @@ function faultsOf(error: SchemaError, around: Around): Fault[] {
   const params = error.params as { requiredProperties?: string[] };
   if (error.keyword === 'boolean') return [unknownOption(error, path, around)];
   if (error.keyword === 'required')
-    return (params.requiredProperties ?? []).map((name) => missing({ name, path, error, around }));
+    return (params.requiredProperties ?? []).map((name) => missing(name, path, { error, around }));
   if (error.schemaPath.includes('/propertyNames')) return [wrongName(error, path, around)];
   return [wrongValue(error, path, around)];
 }
@@ -218,10 +161,7 @@ function wrongName(error: SchemaError, path: Path, { schema }: Around): Fault {
 
 function unknownOption(error: SchemaError, path: Path, { schema, noun, elsewhere }: Around): Fault {
   const cut = error.instancePath.lastIndexOf('/');
-  const name = error.instancePath
-    .slice(cut + 1)
-    .replaceAll('~1', '/')
-    .replaceAll('~0', '~');
+  const name = unescaped(error.instancePath.slice(cut + 1));
   const owner = nodeAt(schema, error.schemaPath.replace(/\/(additionalProperties|unevaluatedProperties)$/, ''));
   const known = Object.keys((owner?.properties as object | undefined) ?? {});
   const next =
@@ -237,17 +177,7 @@ function unknownOption(error: SchemaError, path: Path, { schema, noun, elsewhere
   };
 }
 
-function missing({
-  name,
-  path,
-  error,
-  around,
-}: {
-  name: string;
-  path: Path;
-  error: SchemaError;
-  around: Around;
-}): Fault {
+function missing(name: string, path: Path, { error, around }: { error: SchemaError; around: Around }): Fault {
   const owner = nodeAt(around.schema, error.schemaPath);
   const node = ((owner?.properties ?? {}) as Record<string, JsonSchema>)[name];
   const example = (node?.examples as unknown[] | undefined)?.[0];
@@ -268,10 +198,7 @@ function wrongValue(error: SchemaError, path: Path, { part, schema, written }: A
   const value = error.instancePath
     .split('/')
     .slice(1)
-    .reduce<unknown>(
-      (at, key) => (at as Record<string, unknown> | undefined)?.[key.replaceAll('~1', '/').replaceAll('~0', '~')],
-      part.value,
-    );
+    .reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[unescaped(key)], part.value);
   const variable = part.resolved.get(path);
   const isSecret = node?.enum === undefined && isInsideSecret(schema, error.schemaPath);
   const plain =

@@ -34,6 +34,11 @@ export function below(path: Path, key: string | number): Path {
   return `${path}/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
+/** The key that a part of a JSON pointer names. */
+export function unescaped(part: string): string {
+  return part.replaceAll('~1', '/').replaceAll('~0', '~');
+}
+
 interface Span {
   readonly key?: number;
   readonly value: number;

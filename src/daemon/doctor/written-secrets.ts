@@ -1,4 +1,4 @@
-import { below, type Document, type Path, readDocument } from '../../config/text/document.ts';
+import { below, type Document, type Path, readDocument, unescaped } from '../../config/text/document.ts';
 import { redact } from '../../lib/redact.ts';
 
 /**
@@ -19,7 +19,6 @@ function secretsBelow(path: Path, value: unknown, document: Document): string[] 
     return Object.entries(value).flatMap(([name, member]) => secretsBelow(below(path, name), member, document));
   const text = String(value);
   if (redact(text) === text) return [];
-  const names = path.slice(1).split('/');
-  const option = names.map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~')).join('.');
+  const option = path.slice(1).split('/').map(unescaped).join('.');
   return [`${option} (line ${document.place(path).line})`];
 }

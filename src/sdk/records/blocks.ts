@@ -59,3 +59,15 @@ function tooLarge(input: RecordInput) {
     next: 'check for a missing closing quote or bracket, or set `records` to the path of the records',
   });
 }
+
+/** The start of the line (ended by `\n`, `\r\n` or `\r`) after the one at `from`; -1 if the bytes don't include it. */
+export function lineEnd(bytes: Buffer, from: number, last: boolean): number {
+  for (let i = from; i < bytes.length; i++) {
+    if (bytes[i] === 10) return i + 1;
+    if (bytes[i] !== 13) continue;
+    if (i + 1 < bytes.length) return bytes[i + 1] === 10 ? i + 2 : i + 1;
+    if (last) return i + 1;
+    return -1;
+  }
+  return last ? bytes.length : -1;
+}

@@ -1,4 +1,5 @@
 import { excerptOfBytes } from '../../lib/redact.ts';
+import { lineEnd } from './blocks.ts';
 import { maxColumns, tooManyColumns } from './columns.ts';
 import { faultIn, type RecordInput } from './input.ts';
 
@@ -245,7 +246,14 @@ export class CsvScanner {
   }
 
   #ragged(width: number, seen: number) {
-    return raggedRow(this.#init.input, { line: this.#line, width, seen });
+    return faultIn(this.#init.input, {
+      code: 'CSV_RAGGED',
+      message: `a row has ${seen} ${seen === 1 ? 'cell' : 'cells'}, but the header has ${width}`,
+      spot: { line: this.#line },
+      seen: String(seen),
+      allowed: String(width),
+      next: 'fix the row, or check `delimiter`, `quote` and `skip_rows` (which includes a `sep=` line)',
+    });
   }
 
   #tooWide() {
@@ -266,45 +274,21 @@ export class CsvScanner {
   }
 
   #textAfterQuote() {
-    return faultIn(this.#init.input, {
-      code: 'CSV_QUOTE',
+    return this.#misplacedQuote({
       message: 'text follows a closing quote',
-      spot: { line: this.#line + this.#breaks },
       next: "double the quotes inside the cell, set `escape`, or set `quote: ''`",
     });
   }
 
   #strayQuote(seen: string) {
-    return faultIn(this.#init.input, {
-      code: 'CSV_QUOTE',
+    return this.#misplacedQuote({
       message: 'an unquoted cell contains a quote',
-      spot: { line: this.#line + this.#breaks },
       seen,
       next: "quote the cell and double the quote, or set `quote: ''` if quotes have no meaning in this data",
     });
   }
-}
 
-/** The error for a row that has too few or too many cells. */
-export function raggedRow(input: RecordInput, { line, width, seen }: { line: number; width: number; seen: number }) {
-  return faultIn(input, {
-    code: 'CSV_RAGGED',
-    message: `a row has ${seen} ${seen === 1 ? 'cell' : 'cells'}, but the header has ${width}`,
-    spot: { line },
-    seen: String(seen),
-    allowed: String(width),
-    next: 'fix the row, or check `delimiter`, `quote` and `skip_rows` (which includes a `sep=` line)',
-  });
-}
-
-/** The start of the line after the one at `from`; -1 if the bytes don't include it. */
-export function lineEnd(bytes: Buffer, from: number, last: boolean): number {
-  for (let i = from; i < bytes.length; i++) {
-    if (bytes[i] === lf) return i + 1;
-    if (bytes[i] !== cr) continue;
-    if (i + 1 < bytes.length) return bytes[i + 1] === lf ? i + 2 : i + 1;
-    if (last) return i + 1;
-    return -1;
+  #misplacedQuote(fault: { message: string; seen?: string; next: string }) {
+    return faultIn(this.#init.input, { code: 'CSV_QUOTE', spot: { line: this.#line + this.#breaks }, ...fault });
   }
-  return last ? bytes.length : -1;
 }

@@ -1,9 +1,9 @@
 import type { Cells } from '../batch.ts';
-import { Blocks } from './blocks.ts';
+import { Blocks, lineEnd } from './blocks.ts';
 import { maxRows } from './columns.ts';
 import { withoutLastLines } from './csv-footer.ts';
 import { namesOf, noHeader, refuseOtherDelimiter } from './csv-header.ts';
-import { CsvScanner, lineEnd } from './csv-scanner.ts';
+import { CsvScanner } from './csv-scanner.ts';
 import { openUtf8 } from './encoding.ts';
 import type { RecordInput } from './input.ts';
 import { delimiterOf, type RecordOptions } from './options.ts';

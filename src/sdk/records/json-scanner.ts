@@ -86,11 +86,8 @@ export class JsonScanner extends JsonLexer {
     else {
       this.#complete();
       if (tail >= 0 && this.#rowTail >= 0) {
-        this.#template.learn(this.bytes, root.children.slice(0, this.#rowColumns), {
-          tail,
-          end: this.#rowEnd,
-          next: pos,
-        });
+        const columns = root.children.slice(0, this.#rowColumns);
+        this.#template.learn(this.bytes, columns, { tail, end: this.#rowEnd, next: pos });
       }
       this.#rowEnd = end;
     }
@@ -259,12 +256,10 @@ export class JsonScanner extends JsonLexer {
     if (byte === 123 || byte === 91) return this.#nested(node, pos);
     const isWord = byte === 110 || byte === 116 || byte === 102;
     const end = isWord ? this.literal(pos) : this.number(pos);
-    const word = byte === 110 ? kind.null : kind.boolean;
-    if (end >= 0) this.#put(node, isWord ? word : this.numberKind, pos, end);
+    if (end >= 0) this.#put(node, isWord ? (byte === 110 ? kind.null : kind.boolean) : this.numberKind, pos, end);
     return end;
   }
 
-  /** A string between these quote positions. */
   #text(node: PathNode, open: number, close: number, isEscaped: boolean): void {
     if (node.raw) this.#put(node, kind.string, open, close + 1);
     else {

@@ -1,10 +1,9 @@
-import type { Selectable } from 'kysely';
 import { newId } from '../../lib/ids.ts';
 import { inTransaction, type StoreContext } from '../engine/context.ts';
 import { type BoundValue, prepared } from '../engine/prepared.ts';
 import { ProcessHeartbeats } from '../processes/heartbeats.ts';
-import type { SendSlotsTable } from '../tables/budget.ts';
 import { Quota } from './quota.ts';
+import { isBusy, isStray, lowestFree, type Slot, SlotSnapshot, slotsOf } from './slot-snapshot.ts';
 
 /**
  * How long a slot rests after the response to its request. A request arrives before its response is sent, so two
@@ -130,50 +129,6 @@ export class SendSlots {
     return new SlotSnapshot(await slotsOf(this.#context, account)).underway();
   }
 }
-
-/** The slots of one account at one moment. */
-export class SlotSnapshot {
-  readonly rows: readonly Slot[];
-
-  constructor(rows: readonly Slot[]) {
-    this.rows = rows;
-  }
-
-  /**
-   * Number of requests in flight. With `day`, counts only requests that weren't charged to that day but may still
-   * arrive on it.
-   */
-  underway(day?: string): number {
-    return this.rows.filter(({ free_at, days }) => free_at === null && (day === undefined || !days.includes(day)))
-      .length;
-  }
-}
-
-/** True if the request is in flight or from another boot, whose clock isn't comparable. Its process may be dead. */
-function isStray({ boot, free_at }: Slot, present: string): boolean {
-  return boot !== present || free_at === null;
-}
-
-function isBusy({ free_at }: Slot, now: number): boolean {
-  return free_at === null || free_at > now;
-}
-
-function lowestFree(busy: readonly Slot[]): number {
-  const taken = new Set(busy.map(({ slot }) => slot));
-  let slot = 0;
-  while (taken.has(slot)) slot += 1;
-  return slot;
-}
-
-type Slot = Omit<Selectable<SendSlotsTable>, 'account'>;
-
-function slotsOf({ db }: StoreContext, account: string): Promise<(Slot & { account: string })[]> {
-  return ofAccount(db, { account });
-}
-
-const ofAccount = prepared((db, value: BoundValue<{ account: string }>) =>
-  db.selectFrom('send_slots').selectAll().where('account', '=', value('account')),
-);
 
 /** When a slot becomes free, and the latest time at which its request may arrive; null if it can no longer arrive. */
 interface Rest {
