@@ -1,3 +1,4 @@
+import { fail } from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
 import { redact, registerSecret } from '../../lib/redact.ts';
 import { makeTempFolder } from '../../lib/temp-folder.ts';
@@ -6,7 +7,6 @@ import { checkBatch, checkColumns } from '../batch-contract.ts';
 import type { Column } from '../column.ts';
 import type { Connector, ExtractContext, Extraction } from '../connector.ts';
 import { type OptionSet, withDefaults } from '../option.ts';
-import { fail } from './fail.ts';
 import type { OptionChanges, Options, TestSource } from './world.ts';
 
 /** A whole extract in a form for tests: each cell as its canonical string. */

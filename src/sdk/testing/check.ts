@@ -1,7 +1,6 @@
-import assert from 'node:assert/strict';
+import assert, { fail } from 'node:assert/strict';
 import { type Family, Problem } from '../../lib/problem.ts';
 import type { Bench } from './bench.ts';
-import { fail } from './fail.ts';
 import type { WorldPart } from './world.ts';
 
 /** One check. `run` resolves, or throws an assertion error with what is wrong and what the contract requires. */

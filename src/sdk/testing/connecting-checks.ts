@@ -1,9 +1,8 @@
-import assert from 'node:assert/strict';
+import assert, { fail } from 'node:assert/strict';
 import type { Family } from '../../lib/problem.ts';
 import type { Bench } from './bench.ts';
 import { type Promised, problemOf } from './check.ts';
 import { faultsOf } from './declared.ts';
-import { fail } from './fail.ts';
 import type { OptionChanges } from './world.ts';
 
 /** Connection checks: invalid options, a working source, wrong credentials, an unreachable server. */

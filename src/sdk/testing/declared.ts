@@ -1,11 +1,10 @@
-import assert from 'node:assert/strict';
+import assert, { fail } from 'node:assert/strict';
 import { basename, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Errors } from 'typebox/schema';
 import type { Connector } from '../connector.ts';
 import { type JsonSchema, type Option, type OptionSet, schemaOf, withDefaults } from '../option.ts';
 import type { Check } from './check.ts';
-import { fail } from './fail.ts';
 import type { Options } from './world.ts';
 
 /** Checks that only need the declarations. */

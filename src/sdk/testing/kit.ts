@@ -1,11 +1,10 @@
-import assert from 'node:assert/strict';
+import assert, { fail } from 'node:assert/strict';
 import type { Connector } from '../connector.ts';
 import { withDefaults } from '../option.ts';
 import { Bench } from './bench.ts';
 import { type Check, type Promised, problemOf } from './check.ts';
 import { connectingChecks } from './connecting-checks.ts';
 import { declaredChecks } from './declared.ts';
-import { fail } from './fail.ts';
 import { readingChecks } from './reading-checks.ts';
 import { stoppingChecks } from './stopping-checks.ts';
 import type { TestSource, World, WorldPart } from './world.ts';

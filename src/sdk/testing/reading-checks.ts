@@ -1,4 +1,4 @@
-import assert from 'node:assert/strict';
+import assert, { fail } from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import { parse } from 'yaml';
 import type { ColumnType } from '../column.ts';
@@ -6,7 +6,6 @@ import { canonicalText } from '../records/canonical.ts';
 import type { Bench, Table } from './bench.ts';
 import type { Promised } from './check.ts';
 import { faultsOf } from './declared.ts';
-import { fail } from './fail.ts';
 import { hostileNames, hostileValues } from './hostile.ts';
 import type { Options } from './world.ts';
 

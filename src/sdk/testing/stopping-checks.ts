@@ -1,10 +1,9 @@
-import assert from 'node:assert/strict';
+import assert, { fail } from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Batch, cellText, storedRow } from '../batch.ts';
 import type { Extraction } from '../connector.ts';
 import type { Bench } from './bench.ts';
 import type { Promised } from './check.ts';
-import { fail } from './fail.ts';
 import { leftOpen, openHandles } from './handles.ts';
 import { heldBytes, steadyBytes } from './memory.ts';
 
