@@ -62,14 +62,14 @@ export class Consent {
     hideCode(address);
     if (!this.knows(address)) throw strange();
     const issuer = address.searchParams.get('iss') ?? new URL(this.#login.description.token_url).origin;
-    let answer: URLSearchParams;
+    let code: string | null;
     try {
-      answer = validateAuthResponse({ issuer }, { client_id: this.#login.clientId }, address, this.#state);
+      code = validateAuthResponse({ issuer }, { client_id: this.#login.clientId }, address, this.#state).get('code');
     } catch (cause) {
       throw denied(address, cause);
     }
-    const verifier = this.#verifier === undefined ? {} : { verifier: this.#verifier };
-    return vendor.redeem(answer, { redirectUri: this.#redirectUri, ...verifier });
+    if (!code) throw denied(address, new Error('The response has no code'));
+    return vendor.redeem(code, { redirectUri: this.#redirectUri, verifier: this.#verifier });
   }
 
   /**
