@@ -1,4 +1,4 @@
-import { inTransaction, type StoreContext } from './engine/context.ts';
+import { inTransaction, Repository, type StoreContext } from './engine/context.ts';
 import { Settings } from './settings.ts';
 import type { AlertGroupRow, AlertMessageRow, AlertRow } from './tables.ts';
 
@@ -37,24 +37,18 @@ const keptMessages = 500;
 const rowsAtOnce = 1_000;
 
 /** Open alerts, what has been reported about them, and the messages owed to channels. */
-export class AlertRecords {
-  readonly #context: StoreContext;
-
-  constructor(context: StoreContext) {
-    this.#context = context;
-  }
-
+export class AlertRecords extends Repository {
   async all(): Promise<AlertRow[]> {
-    return this.#context.db.selectFrom('alerts').selectAll().orderBy('opened_at').orderBy('subject').execute();
+    return this.context.db.selectFrom('alerts').selectAll().orderBy('opened_at').orderBy('subject').execute();
   }
 
   async groups(): Promise<AlertGroupRow[]> {
-    return this.#context.db.selectFrom('alert_groups').selectAll().execute();
+    return this.context.db.selectFrom('alert_groups').selectAll().execute();
   }
 
   /** Records the change and enqueues its messages in one transaction. */
   change({ put, drop, groups, dropGroups, tell }: AlertChanges): Promise<void> {
-    return inTransaction(this.#context, async ({ db, ...rest }) => {
+    return inTransaction(this.context, async ({ db, ...rest }) => {
       for (const row of put) {
         const { subject: _, occasion: __, ...changes } = row;
         await db
@@ -80,7 +74,7 @@ export class AlertRecords {
 
   /** Enqueues a message for a channel, due now. */
   tell(telling: NewAlertMessage): Promise<void> {
-    return inTransaction(this.#context, async (inside) => {
+    return inTransaction(this.context, async (inside) => {
       const now = Math.round(inside.clock.now());
       await inside.db
         .insertInto('alert_messages')
@@ -101,7 +95,7 @@ export class AlertRecords {
 
   /** Messages owed to channels, oldest first. */
   async waiting(): Promise<AlertMessageRow[]> {
-    return this.#context.db
+    return this.context.db
       .selectFrom('alert_messages')
       .selectAll()
       .where('state', '=', 'waiting')
@@ -119,7 +113,7 @@ export class AlertRecords {
 
   /** Records a failed attempt. The next attempt is due at `nextAt` (epoch ms). */
   async postpone(sequence: number, { problem, nextAt }: { problem: string; nextAt: number }): Promise<void> {
-    await this.#context.db
+    await this.context.db
       .updateTable('alert_messages')
       .set((column) => ({ attempts: column('attempts', '+', 1), problem, next_at: Math.round(nextAt) }))
       .where('sequence', '=', sequence)
@@ -131,9 +125,9 @@ export class AlertRecords {
    * Makes all messages waiting for a channel due now, because the channel accepts messages again. Returns their number.
    */
   async hurry(channel: string): Promise<number> {
-    const { numUpdatedRows } = await this.#context.db
+    const { numUpdatedRows } = await this.context.db
       .updateTable('alert_messages')
-      .set({ next_at: Math.round(this.#context.clock.now()) })
+      .set({ next_at: Math.round(this.context.clock.now()) })
       .where('channel', '=', channel)
       .where('state', '=', 'waiting')
       .executeTakeFirst();
@@ -142,12 +136,12 @@ export class AlertRecords {
 
   /** Newest first. */
   async messages(limit: number): Promise<AlertMessageRow[]> {
-    return this.#context.db.selectFrom('alert_messages').selectAll().orderBy('sequence', 'desc').limit(limit).execute();
+    return this.context.db.selectFrom('alert_messages').selectAll().orderBy('sequence', 'desc').limit(limit).execute();
   }
 
   /** Records that a heartbeat was sent to a channel, or that it failed. */
   beaten(channel: string, { problem }: Pick<ChannelRecord, 'problem'>): Promise<void> {
-    return inTransaction(this.#context, async (inside) => {
+    return inTransaction(this.context, async (inside) => {
       const settings = new Settings(inside);
       const last = problem === undefined ? { sent_at: Math.round(inside.clock.now()) } : await beatOf(inside, channel);
       await settings.set(`${beatName}${channel}`, JSON.stringify({ ...last, problem }));
@@ -156,11 +150,11 @@ export class AlertRecords {
 
   /** The delivery record of every channel that was ever used, from the messages and heartbeats still in history. */
   async channels(): Promise<ChannelRecord[]> {
-    return [...(await this.#spoken()), ...(await beats(this.#context))];
+    return [...(await this.#spoken()), ...(await beats(this.context))];
   }
 
   async #spoken(): Promise<ChannelRecord[]> {
-    const rows = await this.#context.db.selectFrom('alert_messages').selectAll().orderBy('sequence').execute();
+    const rows = await this.context.db.selectFrom('alert_messages').selectAll().orderBy('sequence').execute();
     return [...Map.groupBy(rows, ({ channel }) => channel)].map(([channel, own]) => {
       const waiting = own.filter(({ state }) => state === 'waiting');
       const sent = own.findLast(({ state }) => state === 'sent')?.settled_at;
@@ -177,7 +171,7 @@ export class AlertRecords {
 
   /** When each job was first watched, epoch milliseconds. */
   async watched(): Promise<Map<string, number>> {
-    const rows = await this.#context.db.selectFrom('alert_watches').selectAll().execute();
+    const rows = await this.context.db.selectFrom('alert_watches').selectAll().execute();
     return new Map(rows.map(({ job, since }) => [job, since]));
   }
 
@@ -186,8 +180,8 @@ export class AlertRecords {
     const known = await this.watched();
     const fresh = jobs.filter((job) => !known.has(job));
     if (fresh.length === 0) return known;
-    const since = Math.round(this.#context.clock.now());
-    await inTransaction(this.#context, async ({ db }) => {
+    const since = Math.round(this.context.clock.now());
+    await inTransaction(this.context, async ({ db }) => {
       for (let at = 0; at < fresh.length; at += rowsAtOnce) {
         const values = fresh.slice(at, at + rowsAtOnce).map((job) => ({ job, since }));
         await db
@@ -202,12 +196,12 @@ export class AlertRecords {
   }
 
   async #settle(sequence: number, end: Pick<AlertMessageRow, 'state' | 'problem'>): Promise<void> {
-    await this.#context.db
+    await this.context.db
       .updateTable('alert_messages')
       .set((column) => ({
         ...end,
         attempts: column('attempts', '+', 1),
-        settled_at: Math.round(this.#context.clock.now()),
+        settled_at: Math.round(this.context.clock.now()),
       }))
       .where('sequence', '=', sequence)
       .where('state', '=', 'waiting')

@@ -1,6 +1,6 @@
 import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
 import { redact } from '../lib/redact.ts';
-import { inTransaction, type StoreContext } from './engine/context.ts';
+import { inTransaction, Repository, type StoreContext } from './engine/context.ts';
 import { Audit, type DecidedBy } from './runs/audit.ts';
 import type { LoginHoldRow, Tables } from './tables.ts';
 
@@ -28,20 +28,14 @@ const is =
  * Circuit breakers for refused source logins: a login is on hold until its next attempt is due, a user resumes it, or
  * its secret changes.
  */
-export class LoginHolds {
-  readonly #context: StoreContext;
-
-  constructor(context: StoreContext) {
-    this.#context = context;
-  }
-
+export class LoginHolds extends Repository {
   /** All records of an account, for any of its secrets. */
   async of(account: LoginAccount): Promise<LoginHoldRow[]> {
-    return this.#context.db.selectFrom('login_holds').selectAll().where(isOf(account)).execute();
+    return this.context.db.selectFrom('login_holds').selectAll().where(isOf(account)).execute();
   }
 
   async all(): Promise<LoginHoldRow[]> {
-    return this.#context.db.selectFrom('login_holds').selectAll().where('refusals', '>', 0).execute();
+    return this.context.db.selectFrom('login_holds').selectAll().where('refusals', '>', 0).execute();
   }
 
   /**
@@ -52,9 +46,9 @@ export class LoginHolds {
     key: LoginKey,
     { code, message, retryAt }: { code: string; message: string; retryAt: (refusals: number) => number | null },
   ): Promise<LoginHoldRow> {
-    return inTransaction(this.#context, async (inside) => {
+    return inTransaction(this.context, async (inside) => {
       const known = await new LoginHolds(inside).#find(key);
-      const now = Math.round(this.#context.clock.now());
+      const now = Math.round(this.context.clock.now());
       const refusals = (known?.refusals ?? 0) + 1;
       const since = known === undefined || known.refusals === 0 ? now : known.since;
       const told = { code, message: redact(message), since, refusals, retry_at: retryAt(refusals) };
@@ -74,10 +68,10 @@ export class LoginHolds {
     key: LoginKey,
     { code, message, path }: { code: string; message: string; path: string },
   ): Promise<boolean> {
-    return inTransaction(this.#context, async (inside) => {
+    return inTransaction(this.context, async (inside) => {
       const known = await new LoginHolds(inside).#find(key);
       if (known !== undefined) return known.refusals > 0 || known.path !== path;
-      const since = Math.round(this.#context.clock.now());
+      const since = Math.round(this.context.clock.now());
       const row = { ...keyOf(key), since, refusals: 0, retry_at: null, code, message: redact(message), path };
       await inside.db.insertInto('login_holds').values(row).execute();
       return false;
@@ -87,13 +81,13 @@ export class LoginHolds {
   /** Claims the due attempt (compare-and-set). Returns true to only one caller, which must record the result. */
   async claim(row: LoginHoldRow, until: number | null): Promise<boolean> {
     if (row.retry_at === null) return false;
-    const taken = this.#where(this.#context, row).where('retry_at', '=', row.retry_at);
+    const taken = this.#where(this.context, row).where('retry_at', '=', row.retry_at);
     return (await taken.set({ retry_at: until }).executeTakeFirst()).numUpdatedRows > 0n;
   }
 
   /** Sets when the login is tried again. */
   async postpone(key: LoginKey, until: number): Promise<void> {
-    await this.#where(this.#context, key).set({ retry_at: until }).execute();
+    await this.#where(this.context, key).set({ retry_at: until }).execute();
   }
 
   /**
@@ -101,13 +95,13 @@ export class LoginHolds {
    * suspected.
    */
   async release(key: LoginKey): Promise<boolean> {
-    const released = this.#context.db.deleteFrom('login_holds').where(is(key));
+    const released = this.context.db.deleteFrom('login_holds').where(is(key));
     return (await released.executeTakeFirst()).numDeletedRows > 0n;
   }
 
   /** Lifts all holds of an account and records which user did so. Returns false if there was none. */
   resume(account: LoginAccount, { by, source }: { by: DecidedBy; source: string }): Promise<boolean> {
-    return inTransaction(this.#context, async (inside) => {
+    return inTransaction(this.context, async (inside) => {
       const lifted = await inside.db.deleteFrom('login_holds').where(isOf(account)).returning('refusals').execute();
       if (!lifted.some(({ refusals }) => refusals > 0)) return false;
       await new Audit(inside).write({ by, action: 'resume', job: `source ${source}` });
@@ -116,7 +110,7 @@ export class LoginHolds {
   }
 
   async #find(key: LoginKey): Promise<LoginHoldRow | undefined> {
-    return this.#context.db.selectFrom('login_holds').selectAll().where(is(key)).executeTakeFirst();
+    return this.context.db.selectFrom('login_holds').selectAll().where(is(key)).executeTakeFirst();
   }
 
   #where({ db }: StoreContext, key: LoginKey) {

@@ -1,15 +1,9 @@
-import type { StoreContext } from './engine/context.ts';
+import { Repository } from './engine/context.ts';
 
 /** Small named values that outlive the process and don't fit into another table. */
-export class Settings {
-  readonly #context: StoreContext;
-
-  constructor(context: StoreContext) {
-    this.#context = context;
-  }
-
+export class Settings extends Repository {
   async set(name: string, value: string): Promise<void> {
-    await this.#context.db
+    await this.context.db
       .insertInto('settings')
       .values({ name, value })
       .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
@@ -17,11 +11,11 @@ export class Settings {
   }
 
   async forget(name: string): Promise<void> {
-    await this.#context.db.deleteFrom('settings').where('name', '=', name).execute();
+    await this.context.db.deleteFrom('settings').where('name', '=', name).execute();
   }
 
   async find(name: string): Promise<string | undefined> {
-    const row = await this.#context.db
+    const row = await this.context.db
       .selectFrom('settings')
       .select('value')
       .where('name', '=', name)
@@ -31,7 +25,7 @@ export class Settings {
 
   /** All settings whose names start with `prefix`. */
   async below(prefix: string): Promise<readonly { readonly name: string; readonly value: string }[]> {
-    const rows = this.#context.db.selectFrom('settings').select(['name', 'value']);
+    const rows = this.context.db.selectFrom('settings').select(['name', 'value']);
     return rows.where('name', '>=', prefix).where('name', '<', `${prefix}\uffff`).orderBy('name').execute();
   }
 }

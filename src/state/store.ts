@@ -44,38 +44,40 @@ import { Skips } from './runs/skips.ts';
 import { Settings } from './settings.ts';
 
 /** Everything that outlives the process, one repository per noun. */
-export interface Repositories {
-  readonly accounts: Accounts;
-  readonly alerts: AlertRecords;
-  readonly audit: Audit;
-  readonly backfills: Backfills;
-  readonly deferredFirings: DeferredFirings;
-  readonly goodPayloads: GoodPayloads;
-  readonly holds: Holds;
-  readonly leases: Leases;
-  readonly loginHolds: LoginHolds;
-  readonly logins: LoginRecords;
-  readonly outbox: Outbox;
-  readonly heartbeats: ProcessHeartbeats;
-  readonly payloads: PayloadFiles;
-  readonly quarantine: Quarantine;
-  readonly accountHistory: AccountHistory;
-  readonly quota: Quota;
-  readonly receipts: Receipts;
-  readonly resends: Resends;
-  readonly retries: Retries;
-  readonly runs: Runs;
-  readonly schedules: Schedules;
-  readonly sendSlots: SendSlots;
-  readonly generations: Generations;
-  readonly settings: Settings;
-  readonly skips: Skips;
-  readonly throttledJobs: ThrottledJobs;
-  readonly runStats: RunStats;
-  readonly targets: Targets;
-  readonly usageChecks: UsageChecks;
-  readonly watermarks: Watermarks;
-}
+const repositories = {
+  accounts: Accounts,
+  alerts: AlertRecords,
+  audit: Audit,
+  backfills: Backfills,
+  deferredFirings: DeferredFirings,
+  goodPayloads: GoodPayloads,
+  holds: Holds,
+  leases: Leases,
+  loginHolds: LoginHolds,
+  logins: LoginRecords,
+  outbox: Outbox,
+  heartbeats: ProcessHeartbeats,
+  payloads: PayloadFiles,
+  quarantine: Quarantine,
+  accountHistory: AccountHistory,
+  quota: Quota,
+  receipts: Receipts,
+  resends: Resends,
+  retries: Retries,
+  runs: Runs,
+  schedules: Schedules,
+  sendSlots: SendSlots,
+  generations: Generations,
+  settings: Settings,
+  skips: Skips,
+  throttledJobs: ThrottledJobs,
+  runStats: RunStats,
+  targets: Targets,
+  usageChecks: UsageChecks,
+  watermarks: Watermarks,
+} as const;
+
+export type Repositories = { readonly [K in keyof typeof repositories]: InstanceType<(typeof repositories)[K]> };
 
 export interface Store extends Repositories {
   /** Absolute path of the state folder. */
@@ -150,38 +152,8 @@ export async function openStore(folder: string, options: StoreOptions): Promise<
 }
 
 function repositoriesOf(context: StoreContext): Repositories {
-  return {
-    accounts: new Accounts(context),
-    alerts: new AlertRecords(context),
-    audit: new Audit(context),
-    backfills: new Backfills(context),
-    deferredFirings: new DeferredFirings(context),
-    goodPayloads: new GoodPayloads(context),
-    holds: new Holds(context),
-    leases: new Leases(context),
-    loginHolds: new LoginHolds(context),
-    logins: new LoginRecords(context),
-    outbox: new Outbox(context),
-    heartbeats: new ProcessHeartbeats(context),
-    payloads: new PayloadFiles(context),
-    quarantine: new Quarantine(context),
-    accountHistory: new AccountHistory(context),
-    quota: new Quota(context),
-    receipts: new Receipts(context),
-    resends: new Resends(context),
-    retries: new Retries(context),
-    runs: new Runs(context),
-    schedules: new Schedules(context),
-    sendSlots: new SendSlots(context),
-    generations: new Generations(context),
-    settings: new Settings(context),
-    skips: new Skips(context),
-    throttledJobs: new ThrottledJobs(context),
-    runStats: new RunStats(context),
-    targets: new Targets(context),
-    usageChecks: new UsageChecks(context),
-    watermarks: new Watermarks(context),
-  };
+  const parts = Object.entries(repositories).map(([name, Part]) => [name, new Part(context)]);
+  return Object.fromEntries(parts) as Repositories;
 }
 
 function prepareFile(folder: string): string {

@@ -1,5 +1,5 @@
 import type { StagedRanges } from '../../kept-rows/manifest.ts';
-import type { StoreContext } from '../engine/context.ts';
+import { Repository } from '../engine/context.ts';
 
 /** A past range that is being read again, chunk by chunk. */
 export interface Backfill {
@@ -19,15 +19,9 @@ export interface Backfill {
 }
 
 /** Progress of backfills, at most one per job. After a crash, at most one chunk is read again. */
-export class Backfills {
-  readonly #context: StoreContext;
-
-  constructor(context: StoreContext) {
-    this.#context = context;
-  }
-
+export class Backfills extends Repository {
   async find(job: string): Promise<Backfill | undefined> {
-    const row = await this.#context.db.selectFrom('backfills').selectAll().where('job', '=', job).executeTakeFirst();
+    const row = await this.context.db.selectFrom('backfills').selectAll().where('job', '=', job).executeTakeFirst();
     if (row === undefined) return undefined;
     const { begun_at: begunAt, staged, ...rest } = row;
     return { ...rest, begunAt, ...(staged === null ? {} : { staged: JSON.parse(staged) as StagedRanges }) };
@@ -37,7 +31,7 @@ export class Backfills {
   async set({ begunAt, staged, ...backfill }: Backfill): Promise<void> {
     const files = staged === undefined ? null : JSON.stringify(staged);
     const values = { ...backfill, begun_at: Math.round(begunAt), staged: files };
-    await this.#context.db
+    await this.context.db
       .insertInto('backfills')
       .values(values)
       .onConflict((conflict) => conflict.column('job').doUpdateSet(values))
@@ -46,6 +40,6 @@ export class Backfills {
 
   /** Ends a backfill that was merged into the job's rows or is no longer wanted. */
   async end(job: string): Promise<void> {
-    await this.#context.db.deleteFrom('backfills').where('job', '=', job).execute();
+    await this.context.db.deleteFrom('backfills').where('job', '=', job).execute();
   }
 }

@@ -2,7 +2,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import type { Manifest, StagedRanges } from '../../kept-rows/manifest.ts';
-import { inTransaction, type StoreContext } from '../engine/context.ts';
+import { inTransaction, Repository, type StoreContext } from '../engine/context.ts';
 import { filesBelow, removeIfEmpty, touchedAt } from '../folder-files.ts';
 import { type Lease, Leases } from '../processes/leases.ts';
 import { Runs } from '../runs/runs.ts';
@@ -41,21 +41,15 @@ const open = ['owed', 'quarantined', 'dead'] as const;
  * one, which may share files with the previous one, and a pointer selects the current one. The pointer only moves in
  * the same transaction as the watermark and the payload: see `checkpoint.ts`.
  */
-export class Generations {
-  readonly #context: StoreContext;
-
-  constructor(context: StoreContext) {
-    this.#context = context;
-  }
-
+export class Generations extends Repository {
   /** The folder of all files. */
   get root(): string {
-    return join(this.#context.folder, 'sets');
+    return join(this.context.folder, 'sets');
   }
 
   /** The generation that the job's next run continues from; undefined if that run reads everything. */
   async find(job: string, reading: string): Promise<CurrentGeneration | undefined> {
-    const row = await this.#context.db
+    const row = await this.context.db
       .selectFrom('current_generations')
       .innerJoin('generations', 'generations.run', 'current_generations.run')
       .select(['generations.run', 'reading', 'shape', 'manifest', 'shown'])
@@ -70,7 +64,7 @@ export class Generations {
   async all(
     job?: string,
   ): Promise<readonly (Pick<CurrentGeneration, 'run' | 'manifest'> & { job: string; set_at: number })[]> {
-    const query = this.#context.db
+    const query = this.context.db
       .selectFrom('current_generations')
       .innerJoin('generations', 'generations.run', 'current_generations.run')
       .select(['current_generations.job', 'generations.run', 'manifest', 'set_at'])
@@ -81,16 +75,16 @@ export class Generations {
 
   /** The generation that a run created; undefined if the run created none or it was deleted. */
   async ofRun(run: string): Promise<GenerationRow | undefined> {
-    return this.#context.db.selectFrom('generations').selectAll().where('run', '=', run).executeTakeFirst();
+    return this.context.db.selectFrom('generations').selectAll().where('run', '=', run).executeTakeFirst();
   }
 
   /** Records a generation next to the current one. Its files must already be synced to disk. */
   async keep(given: Generation & { job: string; run: string; watermark: string | undefined }): Promise<void> {
     const { job, run, reading, shape, manifest, watermark = null } = given;
     const present = await this.#present(job);
-    const made_at = Math.round(this.#context.clock.now());
+    const made_at = Math.round(this.context.clock.now());
     const values = { job, reading, shape, manifest: JSON.stringify(manifest), watermark, made_at };
-    await this.#context.db
+    await this.context.db
       .insertInto('generations')
       .values({ run, parent: present?.run ?? null, ...values })
       .onConflict((conflict) => conflict.column('run').doUpdateSet(values))
@@ -111,7 +105,7 @@ export class Generations {
    * may have been superseded. The ranges of a backfill are staged again, so that it can finish.
    */
   async takeBack(run: string): Promise<void> {
-    const row = await this.#context.db
+    const row = await this.context.db
       .selectFrom('current_generations')
       .selectAll()
       .where('run', '=', run)
@@ -119,7 +113,7 @@ export class Generations {
     if (row === undefined) return;
     if (row.previous_run === null) return this.forget(row.job);
     await this.#set(row.job, { run: row.previous_run, previous_run: null, shown: 0 });
-    const backfills = new Backfills(this.#context);
+    const backfills = new Backfills(this.context);
     const ended = (await this.#manifestOf(run)).backfill;
     if (ended !== undefined && (await backfills.find(row.job)) === undefined) await backfills.set(ended);
   }
@@ -131,18 +125,18 @@ export class Generations {
 
   /** Makes the job's next run read everything. */
   async forget(job: string): Promise<void> {
-    await this.#context.db.deleteFrom('current_generations').where('job', '=', job).execute();
-    await this.#context.db.deleteFrom('backfills').where('job', '=', job).execute();
+    await this.context.db.deleteFrom('current_generations').where('job', '=', job).execute();
+    await this.context.db.deleteFrom('backfills').where('job', '=', job).execute();
   }
 
   /** Records that the instances' contents are unknown, so each job's next run builds a payload with all its rows. */
   async doubt(): Promise<void> {
-    await this.#context.db.updateTable('current_generations').set({ shown: 0 }).execute();
+    await this.context.db.updateTable('current_generations').set({ shown: 0 }).execute();
   }
 
   /** Deletes generations (of one job or all) that can no longer become current, and the files that only they use. */
   async prune(job?: string): Promise<void> {
-    await inTransaction(this.#context, async (inside) => {
+    await inTransaction(this.context, async (inside) => {
       const all = inside.db.selectFrom('generations').select(['run', 'manifest']);
       const rows = await (job === undefined ? all : all.where('job', '=', job)).execute();
       const wanted = await wantedRuns(inside, job);
@@ -155,7 +149,7 @@ export class Generations {
   /** Deletes the files of an ended run, unless they became a generation. */
   async leave(run: string): Promise<void> {
     if (!existsSync(join(this.root, run))) return;
-    await inTransaction(this.#context, async (inside) => {
+    await inTransaction(this.context, async (inside) => {
       for (const path of filesBelow(join(this.root, run))) {
         const file = path.slice(this.root.length + 1);
         if (!(await isKept(inside, file))) this.#remove(file);
@@ -169,14 +163,14 @@ export class Generations {
    * released.
    */
   hold(folder: string): Promise<Lease | undefined> {
-    return new Leases(this.#context).take(leaseOf(folder));
+    return new Leases(this.context).take(leaseOf(folder));
   }
 
   /** Deletes files that neither a generation nor a live run can use. Returns their paths. */
   async sweep(): Promise<string[]> {
     const files = filesBelow(this.root);
     if (files.length === 0) return [];
-    return inTransaction(this.#context, async (inside) => {
+    return inTransaction(this.context, async (inside) => {
       const living = new Set((await new Runs(inside).underway()).map(({ id }) => id));
       const kept = await new Generations(inside).files();
       const swept: string[] = [];
@@ -194,7 +188,7 @@ export class Generations {
 
   /** The files of all generations and unfinished backfills, relative to {@link root}. */
   async files(): Promise<Set<string>> {
-    const { db } = this.#context;
+    const { db } = this.context;
     const rows = await db.selectFrom('generations').select('manifest').execute();
     const backfills = await db.selectFrom('backfills').select('staged').execute();
     const staged = backfills.flatMap(({ staged }) =>
@@ -204,15 +198,15 @@ export class Generations {
   }
 
   #present(job: string) {
-    return this.#context.db.selectFrom('current_generations').selectAll().where('job', '=', job).executeTakeFirst();
+    return this.context.db.selectFrom('current_generations').selectAll().where('job', '=', job).executeTakeFirst();
   }
 
   async #set(
     job: string,
     { run, previous_run, shown = 1 }: { run: string; previous_run: string | null; shown?: number },
   ): Promise<void> {
-    const values = { run, previous_run, shown, set_at: Math.round(this.#context.clock.now()) };
-    await this.#context.db
+    const values = { run, previous_run, shown, set_at: Math.round(this.context.clock.now()) };
+    await this.context.db
       .insertInto('current_generations')
       .values({ job, ...values })
       .onConflict((conflict) => conflict.column('job').doUpdateSet(values))
@@ -229,10 +223,10 @@ export class Generations {
    */
   async #endBackfill(job: string, run: string): Promise<void> {
     const manifest = await this.#manifestOf(run);
-    const backfills = new Backfills(this.#context);
+    const backfills = new Backfills(this.context);
     const backfill = manifest.filled === undefined ? undefined : await backfills.find(job);
     if (backfill === undefined || backfill.staged?.id !== manifest.filled) return;
-    await this.#context.db
+    await this.context.db
       .updateTable('generations')
       .set({ manifest: JSON.stringify({ ...manifest, backfill }) })
       .where('run', '=', run)

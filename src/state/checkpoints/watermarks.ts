@@ -1,4 +1,4 @@
-import { inTransaction, type StoreContext } from '../engine/context.ts';
+import { inTransaction, Repository } from '../engine/context.ts';
 import { Leases } from '../processes/leases.ts';
 import { Audit, type DecidedBy } from '../runs/audit.ts';
 import type { WatermarkRow } from '../tables.ts';
@@ -15,13 +15,7 @@ export interface StoredWatermark {
 }
 
 /** Each job's watermark. It covers only data that was delivered or is owed. */
-export class Watermarks {
-  readonly #context: StoreContext;
-
-  constructor(context: StoreContext) {
-    this.#context = context;
-  }
-
+export class Watermarks extends Repository {
   /** The watermark that the job's next run continues from; undefined if that run reads everything. */
   async find(job: string, reading: string): Promise<string | undefined> {
     const row = await this.#row(job);
@@ -30,7 +24,7 @@ export class Watermarks {
 
   /** Advances the watermark. The previous one is kept in case the run's payload is never delivered. */
   async set({ job, run, reading, text }: StoredWatermark): Promise<void> {
-    await inTransaction(this.#context, async (inside) => {
+    await inTransaction(this.context, async (inside) => {
       const known = await new Watermarks(inside).#row(job);
       const previous_text = known?.reading !== reading ? null : known.run === run ? known.previous_text : known.text;
       const values = { reading, text, previous_text, run, set_at: Math.round(inside.clock.now()) };
@@ -47,7 +41,7 @@ export class Watermarks {
    * but it still belongs to the same payload.
    */
   async renew({ job, reading, text }: Omit<StoredWatermark, 'run'>): Promise<void> {
-    const { db, clock } = this.#context;
+    const { db, clock } = this.context;
     const change = { text, set_at: Math.round(clock.now()) };
     await db.updateTable('watermarks').set(change).where('job', '=', job).where('reading', '=', reading).execute();
   }
@@ -57,7 +51,7 @@ export class Watermarks {
    * if a later run has continued from it.
    */
   async takeBack(run: string): Promise<void> {
-    const { db } = this.#context;
+    const { db } = this.context;
     const row = await db.selectFrom('watermarks').selectAll().where('run', '=', run).executeTakeFirst();
     if (row === undefined) return;
     if (row.previous_text === null) return this.forget(row.job);
@@ -66,12 +60,12 @@ export class Watermarks {
 
   /** Deletes the watermark, so the job's next run reads everything. */
   async forget(job: string): Promise<void> {
-    await this.#context.db.deleteFrom('watermarks').where('job', '=', job).execute();
+    await this.context.db.deleteFrom('watermarks').where('job', '=', job).execute();
   }
 
   /** The watermarks of all jobs, or of one. */
   async all(job?: string): Promise<WatermarkRow[]> {
-    const query = this.#context.db.selectFrom('watermarks').selectAll().orderBy('job');
+    const query = this.context.db.selectFrom('watermarks').selectAll().orderBy('job');
     return (job === undefined ? query : query.where('job', '=', job)).execute();
   }
 
@@ -86,7 +80,7 @@ export class Watermarks {
     meant: ((former: string) => string) | undefined,
     by: DecidedBy,
   ): Promise<'done' | 'busy' | 'unknown'> {
-    return inTransaction(this.#context, async (inside) => {
+    return inTransaction(this.context, async (inside) => {
       if ((await new Leases(inside).holder(`job:${job}`)) !== undefined) return 'busy';
       const watermarks = new Watermarks(inside);
       const sets = new Generations(inside);
@@ -107,6 +101,6 @@ export class Watermarks {
   }
 
   #row(job: string): Promise<WatermarkRow | undefined> {
-    return this.#context.db.selectFrom('watermarks').selectAll().where('job', '=', job).executeTakeFirst();
+    return this.context.db.selectFrom('watermarks').selectAll().where('job', '=', job).executeTakeFirst();
   }
 }

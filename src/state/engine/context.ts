@@ -17,6 +17,15 @@ export interface StoreContext {
   readonly keep?: PayloadRetention;
 }
 
+/** Reads and writes what belongs to one noun, in the database or in a transaction of it. */
+export abstract class Repository {
+  protected readonly context: StoreContext;
+
+  constructor(context: StoreContext) {
+    this.context = context;
+  }
+}
+
 /** How many delivered payloads of each instance are kept for a rollback, and for how long. */
 export interface PayloadRetention {
   readonly payloads: number;

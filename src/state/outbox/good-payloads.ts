@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { restoreCheckpoint } from '../checkpoints/checkpoint.ts';
-import { inTransaction, type StoreContext } from '../engine/context.ts';
+import { inTransaction, Repository } from '../engine/context.ts';
 import { storedPath } from '../engine/stored-paths.ts';
 import { Audit, type Decided, type DecidedBy } from '../runs/audit.ts';
 import { Holds } from '../runs/holds.ts';
@@ -14,13 +14,7 @@ import { pendingPayloads } from './pending-payloads.ts';
 export type GoodPayload = OutboxRow;
 
 /** Payloads that passed the guards. New payloads are compared with them, and a rollback restores them. */
-export class GoodPayloads {
-  readonly #context: StoreContext;
-
-  constructor(context: StoreContext) {
-    this.#context = context;
-  }
-
+export class GoodPayloads extends Repository {
   /** The newest payload that the instance shows or that is owed to it. */
   async last(key: InstanceKey): Promise<GoodPayload | undefined> {
     return this.#of(key).where('state', 'in', ['owed', 'delivered']).orderBy('id', 'desc').limit(1).executeTakeFirst();
@@ -49,7 +43,7 @@ export class GoodPayloads {
    * it keeps none, from the beginning. Take the job's lease first.
    */
   putBack(former: GoodPayload, { job, by }: { job: string; by: DecidedBy }): Promise<Decided> {
-    return inTransaction(this.#context, async (inside) => {
+    return inTransaction(this.context, async (inside) => {
       const others = await pendingPayloads(inside, keyOf(former));
       for (const other of others) await new Outbox(inside).supersede(other);
       const runs = new Runs(inside);
@@ -79,7 +73,7 @@ export class GoodPayloads {
   }
 
   #of({ url, clientId = '', instance }: InstanceKey) {
-    return this.#context.db
+    return this.context.db
       .selectFrom('outbox')
       .selectAll()
       .where('url', '=', url)

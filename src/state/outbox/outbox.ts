@@ -1,6 +1,6 @@
 import { redact } from '../../lib/redact.ts';
 import { advanceCheckpoint, readvanceCheckpoint, rewindCheckpoint } from '../checkpoints/checkpoint.ts';
-import { inTransaction, type StoreContext } from '../engine/context.ts';
+import { inTransaction, Repository } from '../engine/context.ts';
 import { type BoundValue, prepared } from '../engine/prepared.ts';
 import { Runs } from '../runs/runs.ts';
 import type { OutboxRow, OutboxState } from '../tables.ts';
@@ -30,20 +30,14 @@ export type AttemptedPayload = OutboxRow & {
 };
 
 /** The durable list of payloads that are owed (invariants 2 and 3). */
-export class Outbox {
-  readonly #context: StoreContext;
-
-  constructor(context: StoreContext) {
-    this.#context = context;
-  }
-
+export class Outbox extends Repository {
   /**
    * Enqueues a payload in one transaction with its run. It supersedes the instance's owed, quarantined and dead
    * payloads. If newer data is already owed or was tried, the new payload is superseded itself; if the instance is
    * known to have the same bytes, it isn't recorded. The file must exist.
    */
   enqueue(owing: NewPayload): Promise<EnqueueResult> {
-    return inTransaction(this.#context, async (inside) => {
+    return inTransaction(this.context, async (inside) => {
       assertWhole(owing.payload);
       const { waiting, owed, isOld } = await pendingFor(inside, owing);
       if (isOld) return { state: 'superseded', row: await recordPayload(inside, owing, 'superseded'), superseded: [] };
@@ -64,7 +58,7 @@ export class Outbox {
    * isn't known to have them or another payload waits for it, changes nothing and returns false.
    */
   settleIfShown(owing: UnsealedPayload): Promise<boolean> {
-    return inTransaction(this.#context, async (inside) => {
+    return inTransaction(this.context, async (inside) => {
       const outbox = new Outbox(inside);
       const { waiting, isOld } = await pendingFor(inside, owing);
       if (isOld || waiting.length > 0 || !(await outbox.#isShown(owing))) return false;
@@ -75,12 +69,12 @@ export class Outbox {
   }
 
   async #isShown(owing: UnsealedPayload): Promise<boolean> {
-    return !owing.always && (await new Receipts(this.#context).holds(instanceKeyOf(owing), owing.payload));
+    return !owing.always && (await new Receipts(this.context).holds(instanceKeyOf(owing), owing.payload));
   }
 
   async #settleUnchanged({ payload, ...owing }: UnsealedPayload): Promise<void> {
-    await new Receipts(this.#context).renew(instanceKeyOf(owing), payload.asOf);
-    await new Runs(this.#context).settle(owing.run, { state: 'unchanged', rows: payload.rows, bytes: payload.bytes });
+    await new Receipts(this.context).renew(instanceKeyOf(owing), payload.asOf);
+    await new Runs(this.context).settle(owing.run, { state: 'unchanged', rows: payload.rows, bytes: payload.bytes });
   }
 
   /**
@@ -89,7 +83,7 @@ export class Outbox {
    * because the payload didn't cause the power loss. Returns undefined if the payload is no longer owed.
    */
   attempt(id: number): Promise<AttemptedPayload | undefined> {
-    return inTransaction(this.#context, async (inside) => {
+    return inTransaction(this.context, async (inside) => {
       const now = Math.round(inside.clock.now());
       const row = await inside.db
         .updateTable('outbox')
@@ -108,7 +102,7 @@ export class Outbox {
 
   /** Records that the service rejected the payload, so the instance still has its previous contents. */
   async refused({ wasCertain, ...row }: AttemptedPayload): Promise<void> {
-    if (wasCertain) await new Receipts(this.#context).trust(keyOf(row));
+    if (wasCertain) await new Receipts(this.context).trust(keyOf(row));
   }
 
   /**
@@ -116,7 +110,7 @@ export class Outbox {
    * payload was superseded in flight.
    */
   async delivered(row: OutboxRow): Promise<void> {
-    await inTransaction(this.#context, async (inside) => {
+    await inTransaction(this.context, async (inside) => {
       // This attempt got a response, but earlier attempts may still be unanswered.
       const { unanswered_at } = row;
       await inside.db.updateTable('outbox').set({ unanswered_at }).where('id', '=', row.id).execute();
@@ -129,7 +123,7 @@ export class Outbox {
 
   /** The instance already has these bytes: settles the payload without a request. */
   async unchanged(row: OutboxRow): Promise<boolean> {
-    return inTransaction(this.#context, async (inside) => {
+    return inTransaction(this.context, async (inside) => {
       const settled = await new Outbox(inside).#settle(row.id, 'delivered', ['owed']);
       if (!settled) return false;
       await new Receipts(inside).renew(keyOf(row), row.as_of);
@@ -147,13 +141,13 @@ export class Outbox {
     id: number,
     trouble: FailureReason & { waitMs?: number; free: boolean; blamed?: boolean; untaken?: boolean },
   ): Promise<void> {
-    const now = Math.round(this.#context.clock.now());
-    const unanswered = this.#context.db
+    const now = Math.round(this.context.clock.now());
+    const unanswered = this.context.db
       .updateTable('outbox')
       .set({ unanswered_at: givenUpAt(now) })
       .where('id', '=', id);
     if (trouble.untaken !== true) await unanswered.execute();
-    await this.#context.db
+    await this.context.db
       .updateTable('outbox')
       .set((column) => ({
         attempts: trouble.free ? oneLess(column) : column.ref('attempts'),
@@ -171,7 +165,7 @@ export class Outbox {
   /** Records why a payload isn't being sent, without counting an attempt. True if the reason is new. */
   async note(id: number, trouble: FailureReason): Promise<boolean> {
     const news = { code: trouble.code, message: redact(trouble.message) };
-    const row = await this.#context.db
+    const row = await this.context.db
       .updateTable('outbox')
       .set((column) => ({ ...news, attempts: failuresIn(column) }))
       .where('id', '=', id)
@@ -186,7 +180,7 @@ export class Outbox {
    * Marks the payload dead: no more automatic attempts. False if it's no longer owed. `untaken`: see {@link postpone}.
    */
   async markDead(id: number, trouble: FailureReason & { untaken?: boolean }): Promise<boolean> {
-    return inTransaction(this.#context, async (inside) => {
+    return inTransaction(this.context, async (inside) => {
       const outbox = new Outbox(inside);
       if (!(await outbox.#settle(id, 'dead', ['owed'], trouble))) return false;
       const row = await outbox.find(id);
@@ -199,7 +193,7 @@ export class Outbox {
 
   /** The destination moved: the payload is owed there; the newest data wins. Undefined if the row no longer exists. */
   readdress(id: number, url: string): Promise<OutboxRow | undefined> {
-    return inTransaction(this.#context, async (inside) => {
+    return inTransaction(this.context, async (inside) => {
       const outbox = new Outbox(inside);
       const row = await outbox.find(id);
       if (row?.state !== 'owed') return row;
@@ -216,7 +210,7 @@ export class Outbox {
 
   /** Enqueues a dead payload again, starting with its first attempt. False if newer data has made it obsolete. */
   async requeue(id: number): Promise<boolean> {
-    return inTransaction(this.#context, async (inside) => {
+    return inTransaction(this.context, async (inside) => {
       const row = await new Outbox(inside).find(id);
       if (row?.state !== 'dead') return false;
       const receipt = await new Receipts(inside).find(keyOf(row));
@@ -238,12 +232,12 @@ export class Outbox {
   }
 
   async find(id: number): Promise<OutboxRow | undefined> {
-    return (await byId(this.#context.db, { id }))[0];
+    return (await byId(this.context.db, { id }))[0];
   }
 
   /** The payload of a run, if it made one. */
   async ofRun(run: string): Promise<OutboxRow | undefined> {
-    return this.#context.db
+    return this.context.db
       .selectFrom('outbox')
       .selectAll()
       .where('run', '=', run)
@@ -253,14 +247,14 @@ export class Outbox {
 
   /** Oldest first. */
   async inState(...states: readonly OutboxState[]): Promise<OutboxRow[]> {
-    const found = states.map((state) => ofState(this.#context.db, { state }));
+    const found = states.map((state) => ofState(this.context.db, { state }));
     return oldestFirst((await Promise.all(found)).flat());
   }
 
   /** Something newer replaces the payload. Its guard findings and service errors stay in the history. */
   async supersede(row: OutboxRow): Promise<void> {
     if (!(await this.#settle(row.id, 'superseded', ['owed', 'quarantined', 'dead']))) return;
-    if (row.state === 'owed') await new Runs(this.#context).settle(row.run, { state: 'superseded' });
+    if (row.state === 'owed') await new Runs(this.context).settle(row.run, { state: 'superseded' });
   }
 
   /** `untaken`: the last attempt got a response. */
@@ -270,11 +264,11 @@ export class Outbox {
     from: readonly OutboxState[],
     { code, message, untaken = false }: Partial<FailureReason> & { untaken?: boolean } = {},
   ): Promise<boolean> {
-    const row = await this.#context.db
+    const row = await this.context.db
       .updateTable('outbox')
       .set((column) => ({
         state,
-        settled_at: Math.round(this.#context.clock.now()),
+        settled_at: Math.round(this.context.clock.now()),
         next_attempt_at: null,
         ...(untaken ? {} : { unanswered_at: unansweredIn(column) }),
         code: code ?? null,

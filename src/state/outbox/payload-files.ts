@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { makeFolder } from '../../lib/make-folder.ts';
-import { inTransaction, type StoreContext } from '../engine/context.ts';
+import { inTransaction, Repository, type StoreContext } from '../engine/context.ts';
 import { storedPath } from '../engine/stored-paths.ts';
 import { filesBelow, removeIfEmpty } from '../folder-files.ts';
 import { Runs } from '../runs/runs.ts';
@@ -26,16 +26,10 @@ export interface Forgotten {
 }
 
 /** Payload files. Each run writes to its own folder, so runs never share or delete each other's files. */
-export class PayloadFiles {
-  readonly #context: StoreContext;
-
-  constructor(context: StoreContext) {
-    this.#context = context;
-  }
-
+export class PayloadFiles extends Repository {
   /** The folder that holds all payloads. */
   get root(): string {
-    return join(this.#context.folder, 'payloads');
+    return join(this.context.folder, 'payloads');
   }
 
   /** The folder that a run spools to; created if missing. */
@@ -61,7 +55,7 @@ export class PayloadFiles {
    * of an instance's newest delivered payloads as configured.
    */
   async release(path: string): Promise<void> {
-    await inTransaction(this.#context, async (inside) => {
+    await inTransaction(this.context, async (inside) => {
       if (await isWanted(inside, path)) return;
       rmSync(path, { force: true });
       removeIfEmpty(dirname(path), this.root);
@@ -70,7 +64,7 @@ export class PayloadFiles {
 
   /** After a delivery, deletes its file and the instance's older files, except those that the retention keeps. */
   async releaseFormer({ url, client_id, instance, path }: OutboxRow): Promise<void> {
-    const former = await this.#context.db
+    const former = await this.context.db
       .selectFrom('outbox')
       .select('path')
       .where('url', '=', url)
@@ -78,11 +72,11 @@ export class PayloadFiles {
       .where('instance', '=', instance)
       .where('state', '=', 'delivered')
       .orderBy('id', 'desc')
-      .limit((this.#context.keep?.payloads ?? 0) + fewMore)
+      .limit((this.context.keep?.payloads ?? 0) + fewMore)
       .execute();
     // The files of most old payloads were deleted long ago.
     const there = new Set([path, ...former.map((row) => row.path)].filter((one) => existsSync(one)));
-    await inTransaction(this.#context, async (inside) => {
+    await inTransaction(this.context, async (inside) => {
       for (const one of there) await new PayloadFiles(inside).release(one);
     });
   }
@@ -93,7 +87,7 @@ export class PayloadFiles {
    */
   async forget(bytes: number): Promise<Forgotten> {
     const forgotten = { payloads: 0, bytes: 0 };
-    await inTransaction(this.#context, async (inside) => {
+    await inTransaction(this.context, async (inside) => {
       for (const path of await forgettable(inside)) {
         if (forgotten.bytes >= bytes) return;
         const size = statSync(path, { throwIfNoEntry: false })?.size;
@@ -114,10 +108,10 @@ export class PayloadFiles {
   async sweep(): Promise<string[]> {
     // List the folders before the runs: a run's row exists before its folder.
     const [folders, files] = [foldersIn(this.root), filesBelow(this.root)];
-    const living = new Set((await new Runs(this.#context).underway()).map(({ id }) => id));
+    const living = new Set((await new Runs(this.context).underway()).map(({ id }) => id));
     const old = files.filter((path) => !living.has(relative(this.root, path).split(sep, 1)[0]!) && this.#isOld(path));
     // One query for all: taking the lock for each of ten thousand kept files would add seconds to every start.
-    const wanted = old.length === 0 ? new Set<string>() : await wantedPaths(this.#context);
+    const wanted = old.length === 0 ? new Set<string>() : await wantedPaths(this.context);
     const swept: string[] = [];
     for (const path of old) {
       if (wanted.has(path)) continue;
@@ -130,7 +124,7 @@ export class PayloadFiles {
 
   #isOld(path: string): boolean {
     const touched = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
-    return touched !== undefined && touched < this.#context.clock.now() - youngMs;
+    return touched !== undefined && touched < this.context.clock.now() - youngMs;
   }
 }
 

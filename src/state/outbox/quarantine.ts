@@ -1,5 +1,5 @@
 import { advanceHeldCheckpoint, holdCheckpoint } from '../checkpoints/checkpoint.ts';
-import { inTransaction, type StoreContext } from '../engine/context.ts';
+import { inTransaction, Repository, type StoreContext } from '../engine/context.ts';
 import { storedPath } from '../engine/stored-paths.ts';
 import { Audit, type Decided, type DecidedBy } from '../runs/audit.ts';
 import { Runs } from '../runs/runs.ts';
@@ -26,13 +26,7 @@ export interface GuardVerdict {
 export type Quarantined = OutboxRow & Omit<QuarantineRow, 'id'>;
 
 /** Quarantined payloads: complete and on disk, but not sent until a user approves them. */
-export class Quarantine {
-  readonly #context: StoreContext;
-
-  constructor(context: StoreContext) {
-    this.#context = context;
-  }
-
+export class Quarantine extends Repository {
   /**
    * Quarantines a payload in one transaction with its run. Replaces an earlier quarantined payload of the same
    * instance. Owed and dead payloads and the job's watermark don't change.
@@ -41,7 +35,7 @@ export class Quarantine {
     owing: NewPayload,
     { findings, message, last }: GuardVerdict,
   ): Promise<{ id: number; superseded: readonly OutboxRow[] }> {
-    return inTransaction(this.#context, async (inside) => {
+    return inTransaction(this.context, async (inside) => {
       assertWhole(owing.payload);
       const before = (await pendingPayloads(inside, instanceKeyOf(owing))).filter(
         ({ state }) => state === 'quarantined',
@@ -71,12 +65,12 @@ export class Quarantine {
 
   /** All payloads in the history that were ever quarantined, oldest first. Their state shows what became of them. */
   async all(): Promise<Quarantined[]> {
-    return joined(this.#context).orderBy('outbox.id').execute();
+    return joined(this.context).orderBy('outbox.id').execute();
   }
 
   /** Whether a user has approved these exact bytes for this instance. */
   async hasApproved({ url, instance, clientId = '' }: InstanceKey, sha256: string): Promise<boolean> {
-    const row = await this.#context.db
+    const row = await this.context.db
       .selectFrom('outbox')
       .innerJoin('quarantine', 'quarantine.id', 'outbox.id')
       .select('outbox.id')
@@ -95,7 +89,7 @@ export class Quarantine {
    * undefined if the payload is no longer quarantined, or if newer data is already owed or delivered.
    */
   approve(id: number, by: DecidedBy): Promise<Decided | undefined> {
-    return inTransaction(this.#context, async (inside) => {
+    return inTransaction(this.context, async (inside) => {
       const row = await held(inside, id);
       if (row === undefined) return undefined;
       const receipt = await new Receipts(inside).find(keyOf(row));
@@ -124,7 +118,7 @@ export class Quarantine {
 
   /** Discards a payload permanently, without changing a checkpoint. Returns undefined if it's no longer quarantined. */
   discard(id: number, by: DecidedBy): Promise<Decided | undefined> {
-    return inTransaction(this.#context, async (inside) => {
+    return inTransaction(this.context, async (inside) => {
       const row = await held(inside, id);
       if (row === undefined) return undefined;
       const settled = { state: 'discarded' as const, settled_at: Math.round(inside.clock.now()) };

@@ -1,4 +1,4 @@
-import type { StoreContext } from '../engine/context.ts';
+import { Repository } from '../engine/context.ts';
 import { type BoundValue, prepared } from '../engine/prepared.ts';
 import type { Receipt } from '../tables.ts';
 import type { InstanceKey } from './instance-key.ts';
@@ -13,16 +13,10 @@ export interface Contents {
 }
 
 /** Each instance's last known contents. */
-export class Receipts {
-  readonly #context: StoreContext;
-
-  constructor(context: StoreContext) {
-    this.#context = context;
-  }
-
+export class Receipts extends Repository {
   async find(key: InstanceKey): Promise<Receipt | undefined> {
     const { url, clientId = '', instance } = key;
-    return (await byKey(this.#context.db, { url, clientId, instance }))[0];
+    return (await byKey(this.context.db, { url, clientId, instance }))[0];
   }
 
   /**
@@ -34,8 +28,8 @@ export class Receipts {
     const known = await this.find(key);
     if (known?.sha256 !== sha256 || known.format !== format || known.certain !== 1) return false;
     const { url, clientId: client_id = '', instance } = key;
-    const [doubt] = await lateArrivals(this.#context.db, { url, client_id, instance });
-    return doubt === undefined || this.#context.clock.now() < doubt.since + lateMs;
+    const [doubt] = await lateArrivals(this.context.db, { url, client_id, instance });
+    return doubt === undefined || this.context.clock.now() < doubt.since + lateMs;
   }
 
   /** Whether the last request to the instance is unanswered, so its contents may differ from the last known ones. */
@@ -45,7 +39,7 @@ export class Receipts {
   }
 
   async all(): Promise<Receipt[]> {
-    return this.#context.db.selectFrom('receipts').selectAll().execute();
+    return this.context.db.selectFrom('receipts').selectAll().execute();
   }
 
   /**
@@ -53,7 +47,7 @@ export class Receipts {
    * Ignores times in the future, which were written while the clock was wrong.
    */
   async tookAfter(destinations: readonly string[], since: number): Promise<boolean> {
-    const { db, clock } = this.#context;
+    const { db, clock } = this.context;
     const newer = await db
       .selectFrom('receipts')
       .innerJoin('outbox', (join) =>
@@ -80,7 +74,7 @@ export class Receipts {
   async recheck(key: InstanceKey, asOf: number): Promise<void> {
     const known = await this.find(key);
     if (known?.certain !== 1 || known.as_of >= asOf) return;
-    if ((await pendingPayloads(this.#context, key)).length === 0) await this.renew(key, asOf);
+    if ((await pendingPayloads(this.context, key)).length === 0) await this.renew(key, asOf);
   }
 
   /**
@@ -89,7 +83,7 @@ export class Receipts {
    */
   async doubt(key: InstanceKey, contents: Contents): Promise<boolean> {
     const known = await this.find(key);
-    const tried = newest(this.#context.clock.now(), [contents.asOf, known?.tried_as_of]);
+    const tried = newest(this.context.clock.now(), [contents.asOf, known?.tried_as_of]);
     await this.#put(key, { ...(known ?? asRow(contents, 0)), certain: 0, tried_as_of: tried });
     return known?.certain === 1;
   }
@@ -111,12 +105,12 @@ export class Receipts {
   /** Records that the service accepted the instance's last payload again. */
   async repeated(key: InstanceKey): Promise<void> {
     const known = await this.find(key);
-    if (known !== undefined) await this.#put(key, { ...known, at: Math.round(this.#context.clock.now()) });
+    if (known !== undefined) await this.#put(key, { ...known, at: Math.round(this.context.clock.now()) });
   }
 
   /** Records that the service accepted these contents. */
   async confirm(key: InstanceKey, contents: Contents): Promise<void> {
-    const now = Math.round(this.#context.clock.now());
+    const now = Math.round(this.context.clock.now());
     const known = await this.find(key);
     const tried = newest(now, [contents.asOf, known?.tried_as_of]);
     await this.#put(key, { ...asRow(contents, now), certain: 1, tried_as_of: tried });
@@ -129,12 +123,12 @@ export class Receipts {
   async renew(key: InstanceKey, asOf: number): Promise<void> {
     const known = await this.find(key);
     if (known === undefined) return;
-    const tried = newest(this.#context.clock.now(), [asOf, known.tried_as_of]);
+    const tried = newest(this.context.clock.now(), [asOf, known.tried_as_of]);
     await this.#put(key, { ...known, as_of: asOf, tried_as_of: tried });
   }
 
   async #put(key: InstanceKey, row: Omit<Receipt, 'url' | 'client_id' | 'instance'>): Promise<void> {
-    await write(this.#context.db, { ...row, url: key.url, client_id: key.clientId ?? '', instance: key.instance });
+    await write(this.context.db, { ...row, url: key.url, client_id: key.clientId ?? '', instance: key.instance });
   }
 }
 

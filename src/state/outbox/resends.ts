@@ -1,4 +1,4 @@
-import { inTransaction, type StoreContext } from '../engine/context.ts';
+import { inTransaction, Repository } from '../engine/context.ts';
 import { Runs } from '../runs/runs.ts';
 import type { OutboxRow } from '../tables.ts';
 import { givenUpAt } from './attempts.ts';
@@ -20,22 +20,16 @@ export interface Resend {
  * within ten minutes of an unanswered attempt with other bytes, it's sent again after those ten minutes. Only the
  * last accepted payload is resent, and only if nothing else was attempted since (invariant 3).
  */
-export class Resends {
-  readonly #context: StoreContext;
-
-  constructor(context: StoreContext) {
-    this.#context = context;
-  }
-
+export class Resends extends Repository {
   /** All pending resends, due or not. */
   async all(): Promise<Resend[]> {
-    const { db } = this.#context;
+    const { db } = this.context;
     const ids = await lateArrivals(db);
     const repeats: Resend[] = [];
     for (const { id, since } of ids) {
       const row = await db.selectFrom('outbox').selectAll().where('id', '=', id).executeTakeFirst();
       if (row === undefined) continue;
-      const waits = await pendingPayloads(this.#context, keyOf(row));
+      const waits = await pendingPayloads(this.context, keyOf(row));
       if (waits.some(({ state }) => state === 'owed')) continue;
       repeats.push({ row, dueAt: Math.max(since + lateMs, row.next_attempt_at ?? 0) });
     }
@@ -44,7 +38,7 @@ export class Resends {
 
   /** Call this just before a resend, which is recorded like any attempt. Returns undefined if it's no longer needed. */
   begin({ row }: Resend): Promise<OutboxRow | undefined> {
-    return inTransaction(this.#context, async (inside) => {
+    return inTransaction(this.context, async (inside) => {
       const fresh = (await new Resends(inside).all()).find((one) => one.row.id === row.id);
       if (fresh === undefined) return undefined;
       const now = Math.round(inside.clock.now());
@@ -61,7 +55,7 @@ export class Resends {
 
   /** The service accepted it again; `row` as {@link begin} returned it. */
   async delivered(row: OutboxRow): Promise<void> {
-    await inTransaction(this.#context, async (inside) => {
+    await inTransaction(this.context, async (inside) => {
       await new Receipts(inside).repeated(keyOf(row));
       const { unanswered_at } = row;
       const settled = { unanswered_at, next_attempt_at: null };
@@ -71,9 +65,9 @@ export class Resends {
 
   /** Retry the resend after `waitMs` milliseconds. */
   async postpone(row: OutboxRow, { waitMs, ambiguous }: { waitMs: number; ambiguous: boolean }): Promise<void> {
-    const now = Math.round(this.#context.clock.now());
+    const now = Math.round(this.context.clock.now());
     const unanswered_at = ambiguous ? givenUpAt(now) : row.unanswered_at;
-    await this.#context.db
+    await this.context.db
       .updateTable('outbox')
       .set({ unanswered_at, next_attempt_at: now + Math.ceil(waitMs) })
       .where('id', '=', row.id)
@@ -82,13 +76,13 @@ export class Resends {
 
   /** The resend is impossible: the instance's contents are unknown, so the job's next run sends. */
   async giveUp(row: OutboxRow): Promise<void> {
-    await new Receipts(this.#context).distrust(keyOf(row));
+    await new Receipts(this.context).distrust(keyOf(row));
   }
 
   /** Whether one of these rows is needed for a resend. */
   async needs(rows: readonly OutboxRow[]): Promise<boolean> {
     for (const row of rows) {
-      const [known] = await lateArrivals(this.#context.db, row);
+      const [known] = await lateArrivals(this.context.db, row);
       if (known?.id === row.id) return true;
     }
     return false;

@@ -1,4 +1,4 @@
-import type { StoreContext } from '../engine/context.ts';
+import { Repository } from '../engine/context.ts';
 import type { TargetRow } from '../tables.ts';
 
 /** Identifies a declared data source. */
@@ -11,16 +11,10 @@ export interface TargetKey {
 }
 
 /** IDs of declared data sources, as returned by the service during `apply`. */
-export class Targets {
-  readonly #context: StoreContext;
-
-  constructor(context: StoreContext) {
-    this.#context = context;
-  }
-
+export class Targets extends Repository {
   async remember(key: TargetKey, ids: { datasource: string; instance: string; format: string }): Promise<void> {
-    const rest = { ...ids, remembered_at: Math.round(this.#context.clock.now()) };
-    await this.#context.db
+    const rest = { ...ids, remembered_at: Math.round(this.context.clock.now()) };
+    await this.context.db
       .insertInto('targets')
       .values({ url: key.url, client_id: key.clientId ?? '', name: key.name, ...rest })
       .onConflict((conflict) => conflict.columns(['url', 'client_id', 'name']).doUpdateSet(rest))
@@ -28,7 +22,7 @@ export class Targets {
   }
 
   async find(key: TargetKey): Promise<TargetRow | undefined> {
-    return this.#context.db
+    return this.context.db
       .selectFrom('targets')
       .selectAll()
       .where('url', '=', key.url)
@@ -38,6 +32,6 @@ export class Targets {
   }
 
   async all(): Promise<TargetRow[]> {
-    return this.#context.db.selectFrom('targets').selectAll().orderBy('name').execute();
+    return this.context.db.selectFrom('targets').selectAll().orderBy('name').execute();
   }
 }

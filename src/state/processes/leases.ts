@@ -1,5 +1,5 @@
 import { newId } from '../../lib/ids.ts';
-import { inTransaction, type StoreContext } from '../engine/context.ts';
+import { inTransaction, Repository } from '../engine/context.ts';
 import { type BoundValue, prepared } from '../engine/prepared.ts';
 import { ProcessHeartbeats } from './heartbeats.ts';
 
@@ -16,16 +16,10 @@ export interface Lease {
 const lookMs = 100;
 
 /** Leases. A lease ends when it's released or when its process dies, whichever comes first (R11, R29). */
-export class Leases {
-  readonly #context: StoreContext;
-
-  constructor(context: StoreContext) {
-    this.#context = context;
-  }
-
+export class Leases extends Repository {
   /** Takes the lease. Returns undefined while a live process (including this one) holds it. */
   take(name: string): Promise<Lease | undefined> {
-    return inTransaction(this.#context, async (inside) => {
+    return inTransaction(this.context, async (inside) => {
       const owners = new ProcessHeartbeats(inside);
       const [held] = await byName(inside.db, { name });
       if (held !== undefined && !(await this.#isLeftOver(held, owners))) return undefined;
@@ -38,7 +32,7 @@ export class Leases {
 
   /** Waits for the lease. Returns undefined after `forMs`. If aborted, throws the signal's reason. */
   async wait(name: string, { forMs, signal }: { forMs: number; signal?: AbortSignal }): Promise<Lease | undefined> {
-    const { clock } = this.#context;
+    const { clock } = this.context;
     const end = clock.monotonic() + forMs;
     for (;;) {
       const lease = await this.take(name);
@@ -49,17 +43,17 @@ export class Leases {
 
   /** The live process that holds the lease, if any. */
   async holder(name: string): Promise<{ owner: string; takenAt: number } | undefined> {
-    const [held] = await byName(this.#context.db, { name });
-    if (held === undefined || (await new ProcessHeartbeats(this.#context).isDead(held.owner))) return undefined;
+    const [held] = await byName(this.context.db, { name });
+    if (held === undefined || (await new ProcessHeartbeats(this.context).isDead(held.owner))) return undefined;
     return { owner: held.owner, takenAt: held.taken_at };
   }
 
   /** All leases of live processes. */
   async held(): Promise<{ name: string; owner: string; takenAt: number }[]> {
-    const owners = new ProcessHeartbeats(this.#context);
+    const owners = new ProcessHeartbeats(this.context);
     const alive = new Map<string, boolean>();
     const held: { name: string; owner: string; takenAt: number }[] = [];
-    for (const { name, owner, taken_at } of await this.#context.db.selectFrom('leases').selectAll().execute()) {
+    for (const { name, owner, taken_at } of await this.context.db.selectFrom('leases').selectAll().execute()) {
       if (!alive.has(owner)) alive.set(owner, !(await owners.isDead(owner)));
       if (alive.get(owner) === true) held.push({ name, owner, takenAt: taken_at });
     }
@@ -68,7 +62,7 @@ export class Leases {
 
   /** Deletes leases of dead processes. */
   async removeDead(): Promise<void> {
-    await inTransaction(this.#context, async (inside) => {
+    await inTransaction(this.context, async (inside) => {
       const owners = new ProcessHeartbeats(inside);
       for (const { name, owner, token } of await inside.db.selectFrom('leases').selectAll().execute()) {
         if (await owners.isDead(owner)) await new Leases(inside).#release(name, token);
@@ -78,15 +72,15 @@ export class Leases {
 
   /** True if the lease's process is dead, or if the lease is our own and only its release is still pending. */
   async #isLeftOver({ owner, token }: { owner: string; token: string }, owners: ProcessHeartbeats): Promise<boolean> {
-    return this.#context.pending.has(token) || owners.isDead(owner);
+    return this.context.pending.has(token) || owners.isDead(owner);
   }
 
   #giveBack(name: string, token: string): Promise<void> {
-    return this.#context.pending.settle(token, () => this.#release(name, token));
+    return this.context.pending.settle(token, () => this.#release(name, token));
   }
 
   async #release(name: string, token: string): Promise<void> {
-    await release(this.#context.db, { name, token });
+    await release(this.context.db, { name, token });
   }
 }
 

@@ -1,4 +1,4 @@
-import { inTransaction, type StoreContext } from '../engine/context.ts';
+import { inTransaction, Repository } from '../engine/context.ts';
 import { Settings } from '../settings.ts';
 import { SendSlots } from './send-slots.ts';
 
@@ -20,13 +20,7 @@ export interface DestinationAccount extends LastAccount {
  * by their credentials, but the service counts per company, regardless of the key. If a key is rotated, today's usage
  * must move to the new account, or the daily allowance would be spent twice.
  */
-export class AccountHistory {
-  readonly #context: StoreContext;
-
-  constructor(context: StoreContext) {
-    this.#context = context;
-  }
-
+export class AccountHistory extends Repository {
   /**
    * Records each destination's current account. `daysInFlight` returns the days on which a request in flight may count.
    * It's called only if an account has changed, because loading a time zone's calendar takes 15 ms.
@@ -34,7 +28,7 @@ export class AccountHistory {
   async track(payers: readonly DestinationAccount[], daysInFlight: () => readonly string[]): Promise<void> {
     const known = await this.#known();
     if (payers.every((payer) => isSame(known[payer.name], payer))) return;
-    await inTransaction(this.#context, async (inside) => new AccountHistory(inside).#take(payers, daysInFlight));
+    await inTransaction(this.context, async (inside) => new AccountHistory(inside).#take(payers, daysInFlight));
   }
 
   async #take(payers: readonly DestinationAccount[], daysInFlight: () => readonly string[]): Promise<void> {
@@ -44,19 +38,19 @@ export class AccountHistory {
       known[name] = { url, account };
       if (from === account || former !== url) continue;
       await this.#carryDays(from, account, daysInFlight());
-      await new SendSlots(this.#context).carry(from, account);
+      await new SendSlots(this.context).carry(from, account);
     }
-    await new Settings(this.#context).set(settingName, JSON.stringify(known));
+    await new Settings(this.context).set(settingName, JSON.stringify(known));
   }
 
   async #known(): Promise<Record<string, LastAccount>> {
-    const text = await new Settings(this.#context).find(settingName);
+    const text = await new Settings(this.context).find(settingName);
     return text === undefined ? {} : (JSON.parse(text) as Record<string, LastAccount>);
   }
 
   /** Takes the higher of the two counts, so that undoing a rotation doesn't count anything twice. */
   async #carryDays(from: string, to: string, days: readonly string[]): Promise<void> {
-    const { db } = this.#context;
+    const { db } = this.context;
     const rows = await db
       .selectFrom('quota')
       .selectAll()

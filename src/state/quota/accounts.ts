@@ -1,4 +1,4 @@
-import { inTransaction, type StoreContext } from '../engine/context.ts';
+import { inTransaction, Repository, type StoreContext } from '../engine/context.ts';
 import { type BoundValue, prepared } from '../engine/prepared.ts';
 import type { AccountRow } from '../tables.ts';
 
@@ -13,19 +13,13 @@ const regainMs = 60_000;
 const togetherMs = 2_000;
 
 /** State of a whole account: the pause that the service requested, and the current request rate. */
-export class Accounts {
-  readonly #context: StoreContext;
-
-  constructor(context: StoreContext) {
-    this.#context = context;
-  }
-
+export class Accounts extends Repository {
   /** Pauses all requests of the account for this long, unless a longer pause is already set. */
   async hold(account: string, milliseconds: number): Promise<void> {
-    const now = Math.round(this.#context.clock.now());
+    const now = Math.round(this.context.clock.now());
     const until = Math.max(now + Math.ceil(milliseconds), (await this.heldUntil(account)) ?? 0);
     const held = { paused_at: now, paused_until: until };
-    await this.#context.db
+    await this.context.db
       .insertInto('accounts')
       .values({ account, ...held, slowed_to: null, slowed_at: null })
       .onConflict((conflict) => conflict.column('account').doUpdateSet(held))
@@ -38,7 +32,7 @@ export class Accounts {
    * was already counted.
    */
   slow(account: string, most: number): Promise<number | undefined> {
-    return inTransaction(this.#context, async (inside) => {
+    return inTransaction(this.context, async (inside) => {
       const now = Math.round(inside.clock.now());
       const row = await rowOf(inside, account);
       const last = row?.slowed_at ?? Number.NEGATIVE_INFINITY;
@@ -65,8 +59,8 @@ export class Accounts {
 
   /** {@link pace} and {@link heldUntil} from one read. */
   async look(account: string, most: number): Promise<{ pace: number; heldUntil: number | undefined }> {
-    const now = this.#context.clock.now();
-    const row = await rowOf(this.#context, account);
+    const now = this.context.clock.now();
+    const row = await rowOf(this.context, account);
     const isHeld = row !== undefined && row.paused_at <= now && now < row.paused_until;
     return { pace: paceIn(row, most, now), heldUntil: isHeld ? row.paused_until : undefined };
   }

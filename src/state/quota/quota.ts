@@ -1,4 +1,4 @@
-import { inTransaction, type StoreContext } from '../engine/context.ts';
+import { inTransaction, Repository } from '../engine/context.ts';
 import { type BoundValue, prepared } from '../engine/prepared.ts';
 
 export interface DayUse {
@@ -16,13 +16,7 @@ export interface DayUse {
  * Counts requests per account and day. The caller decides what a day is. Near midnight, a request is charged to two
  * days. Requests are never refunded.
  */
-export class Quota {
-  readonly #context: StoreContext;
-
-  constructor(context: StoreContext) {
-    this.#context = context;
-  }
-
+export class Quota extends Repository {
   /**
    * Takes one request from each of the days, or from none of them. Returns undefined on success, otherwise the first
    * day that has no requests left. The limit may depend on the day's known usage.
@@ -32,7 +26,7 @@ export class Quota {
     days: readonly string[],
     limit: number | ((use: DayUse, day: string) => number),
   ): Promise<string | undefined> {
-    return inTransaction(this.#context, async (inside) => {
+    return inTransaction(this.context, async (inside) => {
       const quota = new Quota(inside);
       for (const day of days) {
         const use = await quota.use(account, day);
@@ -46,13 +40,13 @@ export class Quota {
 
   /** Counts one request on a day and ignores the limit, because the service may have counted it on that day. */
   async charge(account: string, day: string): Promise<void> {
-    await count(this.#context.db, { account, day });
+    await count(this.context.db, { account, day });
   }
 
   /** Records that, according to the service, the account's daily allowance is used up until `until` (epoch ms). */
   async close(account: string, day: string, until: number): Promise<void> {
-    const spent = { spent_at: Math.round(this.#context.clock.now()), spent_until: Math.round(until) };
-    await this.#context.db
+    const spent = { spent_at: Math.round(this.context.clock.now()), spent_until: Math.round(until) };
+    await this.context.db
       .insertInto('quota')
       .values({ account, day, used: 0, ...spent })
       .onConflict((conflict) => conflict.columns(['account', 'day']).doUpdateSet(spent))
@@ -60,7 +54,7 @@ export class Quota {
   }
 
   async use(account: string, day: string): Promise<DayUse> {
-    const [row] = await ofDay(this.#context.db, { account, day });
+    const [row] = await ofDay(this.context.db, { account, day });
     const { used: own = 0, others = 0, allowance } = row ?? {};
     const spentUntil = row && this.#stillSpent(row);
     return { used: own + others, others, allowance: allowance ?? undefined, spentUntil };
@@ -72,7 +66,7 @@ export class Quota {
    */
   reconcile(account: string, day: string, told: { reported: number; allowance: number | undefined }): Promise<DayUse> {
     const { reported, allowance } = told;
-    return inTransaction(this.#context, async (inside) => {
+    return inTransaction(this.context, async (inside) => {
       const quota = new Quota(inside);
       const { used, others } = await quota.use(account, day);
       const seen = {
@@ -90,7 +84,7 @@ export class Quota {
 
   /** If the wall clock was set back to before the response, the wait ends, so that it doesn't get longer. */
   #stillSpent({ spent_at, spent_until }: { spent_at: number | null; spent_until: number | null }): number | undefined {
-    const now = this.#context.clock.now();
+    const now = this.context.clock.now();
     if (spent_at === null || spent_until === null || now < spent_at || now >= spent_until) return undefined;
     return spent_until;
   }

@@ -1,5 +1,5 @@
 import { newId } from '../../lib/ids.ts';
-import { inTransaction, type StoreContext } from '../engine/context.ts';
+import { inTransaction, Repository, type StoreContext } from '../engine/context.ts';
 import { type BoundValue, prepared } from '../engine/prepared.ts';
 import { ProcessHeartbeats } from '../processes/heartbeats.ts';
 import { Quota } from './quota.ts';
@@ -44,16 +44,10 @@ export interface NoFreeSlot {
  * Sliding-window rate limiter. An account has as many slots as requests may arrive per second, shared by all processes
  * that use the state folder. Uses the monotonic clock, so changes of the wall clock have no effect.
  */
-export class SendSlots {
-  readonly #context: StoreContext;
-
-  constructor(context: StoreContext) {
-    this.#context = context;
-  }
-
+export class SendSlots extends Repository {
   /** `days` are the days that the caller is about to charge the request to. */
   take(account: string, perSecond: number, days: readonly string[] = []): Promise<SlotTicket | NoFreeSlot> {
-    return inTransaction(this.#context, async (inside) => {
+    return inTransaction(this.context, async (inside) => {
       const sends = new SendSlots(inside);
       return sends.takeOf(await sends.look(account, days), { account, perSecond, days });
     });
@@ -64,12 +58,12 @@ export class SendSlots {
     { rows }: SlotSnapshot,
     { account, perSecond, days }: { account: string; perSecond: number; days: readonly string[] },
   ): Promise<SlotTicket | NoFreeSlot> {
-    const now = this.#context.clock.monotonic();
+    const now = this.context.clock.monotonic();
     const busy = rows.filter((row) => isBusy(row, now));
     if (busy.length >= perSecond) return soonest(busy, now);
     const slot = lowestFree(busy);
     const seen = rows.find((row) => row.slot === slot)?.ticket;
-    return (await occupy(this.#context, { account, slot, seen, days })) ?? { freeInMs: 0 };
+    return (await occupy(this.context, { account, slot, seen, days })) ?? { freeInMs: 0 };
   }
 
   /**
@@ -90,7 +84,7 @@ export class SendSlots {
   }
 
   #free({ ticket }: SlotTicket, given: { days: readonly string[]; travelMs: number }): Promise<void> {
-    const context = this.#context;
+    const context = this.context;
     return context.pending.settle(ticket, () => inTransaction(context, (inside) => freeSlot(inside, ticket, given)));
   }
 
@@ -99,10 +93,10 @@ export class SendSlots {
    * they weren't charged to before.
    */
   async look(account: string, days: readonly string[]): Promise<SlotSnapshot> {
-    const rows = await slotsOf(this.#context, account);
-    const { boot } = this.#context.processes;
+    const rows = await slotsOf(this.context, account);
+    const { boot } = this.context.processes;
     if (!rows.some((row) => isStray(row, boot))) return new SlotSnapshot(rows);
-    return new SlotSnapshot(await inTransaction(this.#context, (inside) => healed(inside, account, days)));
+    return new SlotSnapshot(await inTransaction(this.context, (inside) => healed(inside, account, days)));
   }
 
   /**
@@ -110,23 +104,23 @@ export class SendSlots {
    * both.
    */
   async carry(from: string, to: string): Promise<void> {
-    const now = this.#context.clock.monotonic();
-    const { boot } = this.#context.processes;
+    const now = this.context.clock.monotonic();
+    const { boot } = this.context.processes;
     const counts = (row: Slot) => isBusy(row, now) || row.boot !== boot;
-    const there = await slotsOf(this.#context, to);
+    const there = await slotsOf(this.context, to);
     const busy = there.filter(counts);
-    for (const row of await slotsOf(this.#context, from)) {
+    for (const row of await slotsOf(this.context, from)) {
       if (!counts(row) || busy.some(({ ticket }) => ticket === row.ticket)) continue;
       const slot = lowestFree(busy);
       const seen = there.find((other) => other.slot === slot)?.ticket ?? '';
-      await take(this.#context.db, { ...row, account: to, slot, seen });
+      await take(this.context.db, { ...row, account: to, slot, seen });
       busy.push({ ...row, slot });
     }
   }
 
   /** Number of requests that all processes have in flight now. */
   async underway(account: string): Promise<number> {
-    return new SlotSnapshot(await slotsOf(this.#context, account)).underway();
+    return new SlotSnapshot(await slotsOf(this.context, account)).underway();
   }
 }
 

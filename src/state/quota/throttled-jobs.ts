@@ -1,4 +1,4 @@
-import { inTransaction, type StoreContext } from '../engine/context.ts';
+import { inTransaction, Repository, type StoreContext } from '../engine/context.ts';
 import type { ThrottledJobRow } from '../tables.ts';
 
 export type ThrottledJob = Pick<ThrottledJobRow, 'job' | 'every' | 'says' | 'until'>;
@@ -7,16 +7,10 @@ export type ThrottledJob = Pick<ThrottledJobRow, 'job' | 'every' | 'says' | 'unt
 const maxKept = 5_000;
 
 /** Jobs that are or were throttled. */
-export class ThrottledJobs {
-  readonly #context: StoreContext;
-
-  constructor(context: StoreContext) {
-    this.#context = context;
-  }
-
+export class ThrottledJobs extends Repository {
   /** Replaces the current throttles. A throttle with the same text continues. */
   replace(stretches: readonly ThrottledJob[]): Promise<void> {
-    return inTransaction(this.#context, async (inside) => {
+    return inTransaction(this.context, async (inside) => {
       const now = Math.round(inside.clock.now());
       const holding = await new ThrottledJobs(inside).now();
       const words = ({ job, every, until }: ThrottledJob): string => JSON.stringify([job, every, until]);
@@ -37,8 +31,8 @@ export class ThrottledJobs {
 
   /** The current throttles, by job. */
   async now(): Promise<ThrottledJobRow[]> {
-    const now = this.#context.clock.now();
-    return this.#context.db
+    const now = this.context.clock.now();
+    return this.context.db
       .selectFrom('throttled_jobs')
       .selectAll()
       .where('ended_at', 'is', null)
@@ -49,8 +43,8 @@ export class ThrottledJobs {
 
   /** When each job that isn't throttled now was last throttled (epoch ms). Jobs that never were are absent. */
   async ends(): Promise<Map<string, number>> {
-    const now = this.#context.clock.now();
-    const rows = await this.#context.db
+    const now = this.context.clock.now();
+    const rows = await this.context.db
       .selectFrom('throttled_jobs')
       .select(['job', ({ fn }) => fn.max(fn.coalesce('ended_at', 'until')).as('at')])
       .groupBy('job')
@@ -60,7 +54,7 @@ export class ThrottledJobs {
 
   /** Current and past throttles, newest first. */
   async history(filter: { job?: string; limit: number }): Promise<ThrottledJobRow[]> {
-    let query = this.#context.db
+    let query = this.context.db
       .selectFrom('throttled_jobs')
       .selectAll()
       .orderBy('sequence', 'desc')

@@ -1,25 +1,19 @@
 import { redact } from '../../lib/redact.ts';
-import { inTransaction, type StoreContext } from '../engine/context.ts';
+import { inTransaction, Repository } from '../engine/context.ts';
 import type { UsageRow } from '../tables.ts';
 
 /** How long to wait after a refusal. The permission may be granted in the meantime. */
 const refusedForMs = 7 * 86_400_000;
 
 /** When the service was last asked for an account's usage, so that all processes together don't ask too often. */
-export class UsageChecks {
-  readonly #context: StoreContext;
-
-  constructor(context: StoreContext) {
-    this.#context = context;
-  }
-
+export class UsageChecks extends Repository {
   /**
    * Claims the right to check now. Returns false if any process has checked within `everyMs` or if the service refused
    * recently. The interval starts now, regardless of the result. If the clock was set back to before the last check,
    * the interval starts over.
    */
   claim(account: string, everyMs: number): Promise<boolean> {
-    return inTransaction(this.#context, async (inside) => {
+    return inTransaction(this.context, async (inside) => {
       const now = Math.round(inside.clock.now());
       const row = await new UsageChecks(inside).find(account);
       const rest = row?.refused == null ? everyMs : Math.max(everyMs, refusedForMs);
@@ -35,7 +29,7 @@ export class UsageChecks {
 
   /** Records that the service refused to report usage. */
   async refuse(account: string, why: string): Promise<void> {
-    await this.#context.db
+    await this.context.db
       .updateTable('usage_checks')
       .set({ refused: redact(why) })
       .where('account', '=', account)
@@ -43,6 +37,6 @@ export class UsageChecks {
   }
 
   async find(account: string): Promise<UsageRow | undefined> {
-    return this.#context.db.selectFrom('usage_checks').selectAll().where('account', '=', account).executeTakeFirst();
+    return this.context.db.selectFrom('usage_checks').selectAll().where('account', '=', account).executeTakeFirst();
   }
 }

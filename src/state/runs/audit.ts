@@ -1,5 +1,5 @@
 import { redact } from '../../lib/redact.ts';
-import type { StoreContext } from '../engine/context.ts';
+import { Repository } from '../engine/context.ts';
 import type { AuditAction, AuditRow, OutboxRow } from '../tables.ts';
 
 export interface DecidedBy {
@@ -19,17 +19,11 @@ interface AuditEntry {
 }
 
 /** Audit log of decisions: who, when, why. Written in the decision's transaction. */
-export class Audit {
-  readonly #context: StoreContext;
-
-  constructor(context: StoreContext) {
-    this.#context = context;
-  }
-
+export class Audit extends Repository {
   async write({ by, former = null, latter = null, ...decision }: AuditEntry): Promise<void> {
-    const at = Math.round(this.#context.clock.now());
+    const at = Math.round(this.context.clock.now());
     const said = { at, who: by.who, why: redact(by.why) };
-    await this.#context.db
+    await this.context.db
       .insertInto('audit')
       .values({ run: null, ...said, ...decision, former: former && redact(former), latter: latter && redact(latter) })
       .execute();
@@ -37,7 +31,7 @@ export class Audit {
 
   /** The decisions about one job or all jobs, newest first. */
   async history({ job, limit }: { job?: string; limit: number }): Promise<AuditRow[]> {
-    let query = this.#context.db.selectFrom('audit').selectAll().orderBy('sequence', 'desc').limit(limit);
+    let query = this.context.db.selectFrom('audit').selectAll().orderBy('sequence', 'desc').limit(limit);
     if (job !== undefined) query = query.where('job', '=', job);
     return query.execute();
   }

@@ -1,5 +1,5 @@
 import { redact } from '../../lib/redact.ts';
-import { inTransaction, type StoreContext } from '../engine/context.ts';
+import { inTransaction, Repository } from '../engine/context.ts';
 import { Settings } from '../settings.ts';
 import type { HoldRow } from '../tables.ts';
 import { Audit, type DecidedBy } from './audit.ts';
@@ -10,24 +10,18 @@ import { clearSuspect } from './suspects.ts';
  * Jobs on hold, because a user decided so or because they blocked the process. They don't run until a user resumes
  * them.
  */
-export class Holds {
-  readonly #context: StoreContext;
-
-  constructor(context: StoreContext) {
-    this.#context = context;
-  }
-
+export class Holds extends Repository {
   async find(job: string): Promise<HoldRow | undefined> {
-    return this.#context.db.selectFrom('holds').selectAll().where('job', '=', job).executeTakeFirst();
+    return this.context.db.selectFrom('holds').selectAll().where('job', '=', job).executeTakeFirst();
   }
 
   async all(): Promise<HoldRow[]> {
-    return this.#context.db.selectFrom('holds').selectAll().execute();
+    return this.context.db.selectFrom('holds').selectAll().execute();
   }
 
   async set(job: string, { who, why }: DecidedBy): Promise<void> {
-    const hold = { since: Math.round(this.#context.clock.now()), who, why: redact(why) };
-    await inTransaction(this.#context, async (inside) => {
+    const hold = { since: Math.round(this.context.clock.now()), who, why: redact(why) };
+    await inTransaction(this.context, async (inside) => {
       // A pending attempt or firing would replace the rollback's payload.
       await new Retries(inside).drop(job);
       await inside.db.deleteFrom('deferred_firings').where('job', '=', job).execute();
@@ -41,7 +35,7 @@ export class Holds {
 
   /** Resumes the job and records the user who did. False if it was not on hold. */
   release(job: string, by: DecidedBy): Promise<boolean> {
-    return inTransaction(this.#context, async (inside) => {
+    return inTransaction(this.context, async (inside) => {
       const held = await inside.db.deleteFrom('holds').where('job', '=', job).returning('job').executeTakeFirst();
       if (held === undefined) return false;
       await clearSuspect({ settings: new Settings(inside) }, job);

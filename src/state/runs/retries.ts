@@ -1,5 +1,5 @@
 import { tickOf } from '../../lib/clock.ts';
-import { inTransaction, type StoreContext } from '../engine/context.ts';
+import { inTransaction, Repository, type StoreContext } from '../engine/context.ts';
 import { ProcessHeartbeats } from '../processes/heartbeats.ts';
 import type { RetryRow } from '../tables.ts';
 import { failWaiting } from './end-retries.ts';
@@ -10,20 +10,14 @@ import { failureColumns, type RunFailure } from './run-failure.ts';
  * Runs that failed with a transient error and are retried. A run has a row from the end of its first attempt to the end
  * of its last; wherever a run ends, `end-retries.ts` deletes the row.
  */
-export class Retries {
-  readonly #context: StoreContext;
-
-  constructor(context: StoreContext) {
-    this.#context = context;
-  }
-
+export class Retries extends Repository {
   async find(job: string): Promise<RetryRow | undefined> {
-    return this.#context.db.selectFrom('retries').selectAll().where('job', '=', job).executeTakeFirst();
+    return this.context.db.selectFrom('retries').selectAll().where('job', '=', job).executeTakeFirst();
   }
 
   /** Earliest first. */
   async all(): Promise<RetryRow[]> {
-    return this.#context.db.selectFrom('retries').selectAll().orderBy('next_at').orderBy('job').execute();
+    return this.context.db.selectFrom('retries').selectAll().orderBy('next_at').orderBy('job').execute();
   }
 
   /**
@@ -33,7 +27,7 @@ export class Retries {
    * @returns false, without writing anything, if the run has ended or was charged for a request
    */
   plan(run: string, why: RunFailure, row?: RetryRow): Promise<boolean> {
-    return inTransaction(this.#context, async (inside) => {
+    return inTransaction(this.context, async (inside) => {
       const { db, clock } = inside;
       const found = await db
         .selectFrom('runs')
@@ -62,7 +56,7 @@ export class Retries {
    * deleted.
    */
   async move(rows: readonly RetryRow[]): Promise<void> {
-    await inTransaction(this.#context, async ({ db }) => {
+    await inTransaction(this.context, async ({ db }) => {
       for (const { job, run, next_at, waits, until, facts } of rows) {
         const change = { next_at, waits, until, facts };
         await db.updateTable('retries').set(change).where('job', '=', job).where('run', '=', run).execute();
@@ -76,8 +70,8 @@ export class Retries {
    * @returns false if the run is no longer retried: a newer result, a rollback or a hold has ended it
    */
   async begin(run: string): Promise<boolean> {
-    const { clock, processes } = this.#context;
-    const begun = await this.#context.db
+    const { clock, processes } = this.context;
+    const begun = await this.context.db
       .updateTable('runs')
       .set(({ selectFrom, eb }) => ({
         state: 'running',
@@ -101,7 +95,7 @@ export class Retries {
    * @returns false for a run that has no row here
    */
   stopped(run: string, facts: string | null): Promise<boolean> {
-    return inTransaction(this.#context, async ({ db }) => {
+    return inTransaction(this.context, async ({ db }) => {
       const row = await db
         .updateTable('retries')
         .set({ facts })
@@ -124,7 +118,7 @@ export class Retries {
    * none.
    */
   drop(job: string): Promise<RetryRow | undefined> {
-    return inTransaction(this.#context, async (inside) => {
+    return inTransaction(this.context, async (inside) => {
       const row = await inside.db.deleteFrom('retries').where('job', '=', job).returningAll().executeTakeFirst();
       if (row !== undefined) await new Retries(inside).giveUp(row.run);
       return row;
@@ -133,7 +127,7 @@ export class Retries {
 
   /** Fails runs whose next attempt was scheduled only in the memory of a dead process. */
   async giveUpOrphans(): Promise<void> {
-    await inTransaction(this.#context, async (inside) => {
+    await inTransaction(this.context, async (inside) => {
       const owners = new ProcessHeartbeats(inside);
       const unwritten = inside.db
         .selectFrom('runs')
@@ -148,7 +142,7 @@ export class Retries {
 
   /** Ends a run that waits for its next attempt: the run fails with its last attempt's error. */
   async giveUp(run: string): Promise<void> {
-    await failWaiting(this.#context, run);
+    await failWaiting(this.context, run);
   }
 }
 

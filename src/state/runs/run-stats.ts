@@ -1,4 +1,4 @@
-import type { StoreContext } from '../engine/context.ts';
+import { Repository } from '../engine/context.ts';
 import type { RunState } from '../tables.ts';
 
 /** Requests beyond this multiple of the median are attributed to an outage and aren't expected in the next runs. */
@@ -35,16 +35,10 @@ export function usesTurn({ state, requests }: { readonly state: RunState; readon
 }
 
 /** Statistics over the history of all jobs, in one query, even for ten thousand jobs. */
-export class RunStats {
-  readonly #context: StoreContext;
-
-  constructor(context: StoreContext) {
-    this.#context = context;
-  }
-
+export class RunStats extends Repository {
   /** Statistics by job, over its newest `runs` runs. Of an unsettled run, only the start time counts. */
   async all(runs: number): Promise<Map<string, JobRunStats>> {
-    const rows = await this.#context.db
+    const rows = await this.context.db
       .with('newest', (db) =>
         db
           .selectFrom('runs')

@@ -1,7 +1,7 @@
 import { tickOf } from '../../lib/clock.ts';
 import { newRunId } from '../../lib/ids.ts';
 import type { RunWarning } from '../../lib/run-warnings.ts';
-import { inTransaction, type StoreContext } from '../engine/context.ts';
+import { inTransaction, Repository, type StoreContext } from '../engine/context.ts';
 import { type BoundValue, prepared } from '../engine/prepared.ts';
 import { ProcessHeartbeats } from '../processes/heartbeats.ts';
 import type { RunRow, RunState } from '../tables.ts';
@@ -46,19 +46,13 @@ const cutShort = ['RUN_INTERRUPTED', 'RUN_CANCELLED', 'RUN_BLOCKED', 'DISK_STALL
 const toleratedCodes = { RUN_CANCELLED: 3, RUN_INTERRUPTED: 2, DISK_STALLED: 2 } as const;
 
 /** The history: every firing of every job, with its result. */
-export class Runs {
-  readonly #context: StoreContext;
-
-  constructor(context: StoreContext) {
-    this.#context = context;
-  }
-
+export class Runs extends Repository {
   /**
    * Records that a run has begun in this process, and returns its ID. `firedAt` is the time of its firing in epoch
    * milliseconds.
    */
   begin({ firedAt, ...run }: { job: string; origin: 'person' | 'schedule'; firedAt?: number }): Promise<string> {
-    return inTransaction(this.#context, async ({ db, clock, processes, ...rest }) => {
+    return inTransaction(this.context, async ({ db, clock, processes, ...rest }) => {
       let id = newRunId(clock.now());
       // IDs can collide if many runs begin in the same second.
       while (await isTaken(db, id)) id = newRunId(clock.now());
@@ -100,7 +94,7 @@ export class Runs {
   }
 
   #end(id: string, end: RunEnd, from: readonly RunState[]): Promise<void> {
-    return inTransaction(this.#context, async (inside) => {
+    return inTransaction(this.context, async (inside) => {
       await endRetriesOf(inside, id, ends.includes(end.state));
       await inside.db
         .updateTable('runs')
@@ -120,7 +114,7 @@ export class Runs {
 
   /** Null if the run began in another boot, because that clock isn't comparable. */
   async #tookMs(id: string): Promise<number | null> {
-    const { db, clock, processes } = this.#context;
+    const { db, clock, processes } = this.context;
     const run = db.selectFrom('runs').select(['owner', 'started_tick']).where('id', '=', id);
     const { owner, started_tick } = (await run.executeTakeFirst()) ?? { started_tick: null };
     if (started_tick === null || owner === undefined || !processes.sharesBoot(owner)) return null;
@@ -130,7 +124,7 @@ export class Runs {
   /** The run's payload is owed (again): from now on, the payload decides the state of the run. */
   owed(id: string, { rows, bytes }: { rows: number; bytes: number }): Promise<void> {
     const facts = { row_count: rows, bytes, ended_at: null, took_ms: null, ...failureColumns(undefined) };
-    return inTransaction(this.#context, async (inside) => {
+    return inTransaction(this.context, async (inside) => {
       await endRetriesOf(inside, id, true);
       await inside.db
         .updateTable('runs')
@@ -142,18 +136,18 @@ export class Runs {
 
   /** Counts one more request charged to this run. */
   async countRequest(id: string): Promise<void> {
-    await countOne(this.#context.db, { id });
+    await countOne(this.context.db, { id });
   }
 
   /** Stores the run's warnings, which are already redacted. */
   async keepWarnings(id: string, warnings: readonly RunWarning[]): Promise<void> {
     if (warnings.length === 0) return;
     const text = JSON.stringify(warnings);
-    await this.#context.db.updateTable('runs').set({ warnings: text }).where('id', '=', id).execute();
+    await this.context.db.updateTable('runs').set({ warnings: text }).where('id', '=', id).execute();
   }
 
   async find(id: string): Promise<RunRow | undefined> {
-    return (await byId(this.#context.db, { id }))[0];
+    return (await byId(this.context.db, { id }))[0];
   }
 
   async last(job: string): Promise<RunRow | undefined> {
@@ -162,7 +156,7 @@ export class Runs {
 
   /** The newest run of each job, or the newest in one of the `states`. */
   async lasts(states?: readonly RunState[]): Promise<RunRow[]> {
-    return this.#context.db
+    return this.context.db
       .selectFrom('runs')
       .selectAll()
       .where('sequence', 'in', ({ selectFrom }) =>
@@ -180,7 +174,7 @@ export class Runs {
    * count as {@link toleratedCodes} defines.
    */
   async streaks(): Promise<Streak[]> {
-    const { db } = this.#context;
+    const { db } = this.context;
     const rows = await db
       .selectFrom('runs')
       .leftJoin(
@@ -233,14 +227,14 @@ export class Runs {
 
   /** Newest first. */
   async history(filter: { job?: string; limit: number }): Promise<RunRow[]> {
-    let query = this.#context.db.selectFrom('runs').selectAll().orderBy('sequence', 'desc').limit(filter.limit);
+    let query = this.context.db.selectFrom('runs').selectAll().orderBy('sequence', 'desc').limit(filter.limit);
     if (filter.job !== undefined) query = query.where('job', '=', filter.job);
     return query.execute();
   }
 
   /** Marks the runs of dead processes as interrupted and returns them. */
   async interruptOrphans(): Promise<RunRow[]> {
-    return inTransaction(this.#context, async (inside) => {
+    return inTransaction(this.context, async (inside) => {
       const owners = new ProcessHeartbeats(inside);
       const orphans: RunRow[] = [];
       for (const run of await running(inside)) {
@@ -255,14 +249,14 @@ export class Runs {
 
   /** Deletes all but the newest `keep` runs; see {@link forgetRuns}. */
   async prune(keep: number): Promise<void> {
-    await forgetRuns(this.#context, keep);
+    await forgetRuns(this.context, keep);
   }
 
   /** Runs in progress in a live process. */
   async underway(): Promise<RunRow[]> {
-    const owners = new ProcessHeartbeats(this.#context);
+    const owners = new ProcessHeartbeats(this.context);
     const alive: RunRow[] = [];
-    for (const run of await running(this.#context)) if (!(await owners.isDead(run.owner))) alive.push(run);
+    for (const run of await running(this.context)) if (!(await owners.isDead(run.owner))) alive.push(run);
     return alive;
   }
 }

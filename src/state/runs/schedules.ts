@@ -1,4 +1,4 @@
-import type { StoreContext } from '../engine/context.ts';
+import { Repository } from '../engine/context.ts';
 import { type BoundValue, prepared } from '../engine/prepared.ts';
 import type { ScheduleRow } from '../tables.ts';
 
@@ -10,34 +10,28 @@ export interface Move {
 }
 
 /** When each job is due next. Stored so that the daemon knows after a restart what it missed. */
-export class Schedules {
-  readonly #context: StoreContext;
-
-  constructor(context: StoreContext) {
-    this.#context = context;
-  }
-
+export class Schedules extends Repository {
   /** `next_at` in epoch milliseconds. */
   async set(schedule: ScheduleRow): Promise<void> {
-    await write(this.#context.db, schedule);
+    await write(this.context.db, schedule);
   }
 
   async find(job: string): Promise<ScheduleRow | undefined> {
-    return this.#context.db.selectFrom('schedules').selectAll().where('job', '=', job).executeTakeFirst();
+    return this.context.db.selectFrom('schedules').selectAll().where('job', '=', job).executeTakeFirst();
   }
 
   async all(): Promise<ScheduleRow[]> {
-    return this.#context.db.selectFrom('schedules').selectAll().orderBy('next_at').orderBy('job').execute();
+    return this.context.db.selectFrom('schedules').selectAll().orderBy('next_at').orderBy('job').execute();
   }
 
   /** Changes nothing unless the job is still planned for `from` (compare-and-set). */
   async move({ job, from, to }: Move): Promise<void> {
-    const planned = this.#context.db.updateTable('schedules').where('job', '=', job).where('next_at', '=', from);
+    const planned = this.context.db.updateTable('schedules').where('job', '=', job).where('next_at', '=', from);
     await planned.set({ next_at: to }).execute();
   }
 
   async forget(job: string): Promise<void> {
-    await this.#context.db.deleteFrom('schedules').where('job', '=', job).execute();
+    await this.context.db.deleteFrom('schedules').where('job', '=', job).execute();
   }
 }
 

@@ -1,4 +1,4 @@
-import { inTransaction, type StoreContext } from '../engine/context.ts';
+import { inTransaction, Repository } from '../engine/context.ts';
 import type { SkipRow } from '../tables.ts';
 
 /** The oldest are deleted, because a job that is skipped every minute must not fill the disk. */
@@ -15,16 +15,10 @@ export interface Skipped {
 }
 
 /** Firings without a run, which aren't in the history that `runs` keeps. */
-export class Skips {
-  readonly #context: StoreContext;
-
-  constructor(context: StoreContext) {
-    this.#context = context;
-  }
-
+export class Skips extends Repository {
   /** Consecutive firings with the same reason and no run in between share one row. */
   async note(skipped: Skipped): Promise<void> {
-    await inTransaction(this.#context, async (inside) => {
+    await inTransaction(this.context, async (inside) => {
       const last = await new Skips(inside).#last(skipped.job);
       if (last?.reason === skipped.reason && !(await new Skips(inside).#ranSince(last))) {
         await new Skips(inside).#extend(last, skipped);
@@ -34,7 +28,7 @@ export class Skips {
 
   /** Newest first. */
   async history(filter: { job?: string; limit: number }): Promise<SkipRow[]> {
-    let query = this.#context.db.selectFrom('skips').selectAll().orderBy('sequence', 'desc').limit(filter.limit);
+    let query = this.context.db.selectFrom('skips').selectAll().orderBy('sequence', 'desc').limit(filter.limit);
     if (filter.job !== undefined) query = query.where('job', '=', filter.job);
     return query.execute();
   }
@@ -44,13 +38,13 @@ export class Skips {
   }
 
   async #ranSince({ job, noted_at }: SkipRow): Promise<boolean> {
-    const run = this.#context.db.selectFrom('runs').select('id').where('job', '=', job);
+    const run = this.context.db.selectFrom('runs').select('id').where('job', '=', job);
     return (await run.where('started_at', '>', noted_at).limit(1).executeTakeFirst()) !== undefined;
   }
 
   async #extend({ sequence, firings }: SkipRow, { last, ...more }: Skipped): Promise<void> {
-    const noted_at = Math.round(this.#context.clock.now());
-    await this.#context.db
+    const noted_at = Math.round(this.context.clock.now());
+    await this.context.db
       .updateTable('skips')
       .set({ last_at: last, firings: firings + more.firings, noted_at })
       .where('sequence', '=', sequence)
@@ -58,13 +52,13 @@ export class Skips {
   }
 
   async #add({ first, last, ...skipped }: Skipped): Promise<void> {
-    const noted_at = Math.round(this.#context.clock.now());
-    const { sequence } = await this.#context.db
+    const noted_at = Math.round(this.context.clock.now());
+    const { sequence } = await this.context.db
       .insertInto('skips')
       .values({ ...skipped, first_at: first, last_at: last, noted_at })
       .returning('sequence')
       .executeTakeFirstOrThrow();
-    await this.#context.db
+    await this.context.db
       .deleteFrom('skips')
       .where('sequence', '<=', sequence - mostKept)
       .execute();
