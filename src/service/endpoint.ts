@@ -5,6 +5,7 @@ import type { Permission } from './auth/permissions.ts';
 import type { ServiceContext } from './context.ts';
 import type { IncomingBody } from './http/body.ts';
 import type { Meta } from './http/envelope.ts';
+import { nothing } from './http/fields.ts';
 import type { Account } from './store/accounts.ts';
 
 /** An authenticated, counted, authorized and validated request. */
@@ -75,14 +76,21 @@ export interface Resource {
   readonly endpoints: readonly Endpoint[];
 }
 
-interface Declared<Q extends TProperties, B extends TProperties | 'data', F>
-  extends Omit<Endpoint, 'query' | 'body' | 'find' | 'do' | 'client'> {
+type Declared<Q extends TProperties, B extends TProperties | 'data', F> = Omit<
+  Endpoint,
+  'query' | 'body' | 'find' | 'do' | 'client' | 'answer'
+> & {
   readonly client?: boolean;
   readonly query?: Q;
   readonly body?: B;
   readonly find?: (call: ApiCall<Static<TObject<Q>>>) => F;
-  readonly do: (call: ApiCall<Static<TObject<Q>>, BodyOf<B>>, found: F) => EndpointResult | Promise<EndpointResult>;
-}
+} & (
+    | (Pick<Endpoint, 'answer'> & { readonly do: Handler<Q, B, F, EndpointResult | Promise<EndpointResult>> })
+    /** Acts and responds with nothing. */
+    | { readonly act: Handler<Q, B, F, unknown> }
+  );
+
+type Handler<Q extends TProperties, B, F, R> = (call: ApiCall<Static<TObject<Q>>, BodyOf<B>>, found: F) => R;
 
 type BodyOf<B> = B extends TProperties ? Static<TObject<B>> : undefined;
 
@@ -92,5 +100,13 @@ export function defineEndpoint<
   Q extends TProperties = object & TProperties,
   B extends TProperties | 'data' = 'data',
 >(declared: Declared<Q, B, F>): Endpoint {
-  return { client: true, query: {}, ...declared } as unknown as Endpoint;
+  const acting = 'act' in declared && { answer: { status: 200, data: nothing }, do: resultOf(declared.act) };
+  return { client: true, query: {}, ...declared, ...acting } as unknown as Endpoint;
+}
+
+function resultOf<A extends unknown[]>(act: (...given: A) => unknown): (...given: A) => object | Promise<object> {
+  return (...given) => {
+    const acted = act(...given);
+    return acted instanceof Promise ? acted.then(() => ({})) : {};
+  };
 }

@@ -1,5 +1,4 @@
 import { type ApiCall, defineEndpoint, type Endpoint } from './endpoint.ts';
-import { nothing } from './http/fields.ts';
 import { joinGroup, leaveGroup, type Membership } from './people-rules.ts';
 
 /** Endpoints for group membership, used both below a group's path and below a user's path. */
@@ -8,7 +7,6 @@ export function membershipEndpoints(path: `/${string}`, find: (call: ApiCall) =>
     path,
     basis: 'decided',
     permission: ['user.manage'],
-    answer: { status: 200, data: nothing },
     find,
   } as const;
   return [
@@ -17,19 +15,13 @@ export function membershipEndpoints(path: `/${string}`, find: (call: ApiCall) =>
       method: 'PUT',
       summary: 'Adds a user to a group',
       body: {},
-      do: (call, pair) => {
-        joinGroup(call, pair);
-        return {};
-      },
+      act: (call, pair) => joinGroup(call, pair),
     }),
     defineEndpoint({
       ...declared,
       method: 'DELETE',
       summary: 'Removes a user from a group',
-      do: (call, pair) => {
-        leaveGroup(call, pair);
-        return {};
-      },
+      act: (call, pair) => leaveGroup(call, pair),
     }),
   ];
 }

@@ -2,7 +2,6 @@ import { Type } from 'typebox';
 import type { Permission } from './auth/permissions.ts';
 import { type ApiCall, defineEndpoint, type Endpoint } from './endpoint.ts';
 import { badRequest } from './http/api-error.ts';
-import { nothing } from './http/fields.ts';
 import { endShare, holderType, rights, rightsOf, shareAll, shareBody } from './sharing.ts';
 import type { SharedAsset } from './store/shares.ts';
 
@@ -50,12 +49,8 @@ export function shareEndpoints({
       ...sharing,
       permission,
       body: shareBody,
-      answer: { status: 200, data: nothing },
       find: (call) => editable(call),
-      do: (call, asset) => {
-        shareAll(call, asset, call.body);
-        return {};
-      },
+      act: (call, asset) => shareAll(call, asset, call.body),
     }),
     defineEndpoint({
       method: 'DELETE',
@@ -64,8 +59,7 @@ export function shareEndpoints({
       basis,
       decided: 'always 400',
       permission,
-      answer: { status: 200, data: nothing },
-      do: () => {
+      act: () => {
         throw badRequest('A group or user ID is missing after /share-rights/');
       },
     }),
@@ -76,12 +70,8 @@ export function shareEndpoints({
       basis,
       permission,
       query: { type: holderType },
-      answer: { status: 200, data: nothing },
       find: (call) => editable(call),
-      do: (call, asset) => {
-        endShare(call, asset, { kind: call.query.type, id: call.params.holder! });
-        return {};
-      },
+      act: (call, asset) => endShare(call, asset, { kind: call.query.type, id: call.params.holder! }),
     }),
   ];
 }

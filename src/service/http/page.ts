@@ -23,7 +23,11 @@ export function pageOf<T>(all: readonly T[], { offset, limit }: Page): Listed<T>
   return { items: all.slice(offset, offset + limit), total: all.length };
 }
 
-/** The `meta` fields of a list response. */
-export function listMeta(listed: Listed<unknown>): { count: number; total: number } {
-  return { count: listed.items.length, total: listed.total };
+/** The response with one page of a list under `key`. */
+export function listResult<T>(
+  key: string,
+  { items, total }: Listed<T>,
+  describe: (item: T) => unknown = (item) => item,
+): { data: object; meta: { count: number; total: number } } {
+  return { data: { [key]: items.map((item) => describe(item)) }, meta: { count: items.length, total } };
 }

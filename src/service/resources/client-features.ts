@@ -1,9 +1,7 @@
 import { Type } from 'typebox';
 import { findClient } from '../client-rules.ts';
-import type { ApiCall, Resource } from '../endpoint.ts';
-import { defineEndpoint } from '../endpoint.ts';
-import { nothing } from '../http/fields.ts';
-import { listMeta, pageOf, pageQuery } from '../http/page.ts';
+import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
+import { listResult, pageOf, pageQuery } from '../http/page.ts';
 import { type ClientAccount, type FeatureName, featureNames, featuresOff, switchFeature } from '../store/clients.ts';
 
 const path = '/clients/{id}/features';
@@ -40,10 +38,7 @@ export default {
       query: pageQuery,
       answer: { status: 200, data: Type.Object({ features: Type.Array(feature) }) },
       find: (call) => findClient(call),
-      do: (call, client) => {
-        const listed = pageOf(describe(call, client), call.query);
-        return { data: { features: listed.items }, meta: listMeta(listed) };
-      },
+      do: (call, client) => listResult('features', pageOf(describe(call, client), call.query)),
     }),
     defineEndpoint({
       method: 'PUT',
@@ -54,14 +49,11 @@ export default {
       permission: ['client.edit'],
       client: false,
       body: { features: Type.Array(Type.Object({ name: Type.Enum(featureNames), enabled: Type.Boolean() })) },
-      answer: { status: 200, data: nothing },
       find: (call) => findClient(call),
-      do: ({ context, body }, client) => {
+      act: ({ context, body }, client) =>
         context.db.durably(() => {
           for (const { name, enabled } of body.features) switchFeature(context.db, client.id, name, enabled);
-        });
-        return {};
-      },
+        }),
     }),
   ],
 } satisfies Resource;

@@ -2,7 +2,6 @@ import { Type } from 'typebox';
 import { findClient } from '../client-rules.ts';
 import { defineEndpoint, type Resource } from '../endpoint.ts';
 import { notFound } from '../http/api-error.ts';
-import { nothing } from '../http/fields.ts';
 import { propertiesGiven, textProperties } from '../property-map.ts';
 import { clientProperties, dropClientProperty, setClientProperty } from '../store/clients.ts';
 
@@ -31,14 +30,12 @@ export default {
       permission: ['client.edit'],
       client: false,
       body: { properties: textProperties },
-      answer: { status: 200, data: nothing },
       find: (call) => findClient(call),
-      do: ({ context, body }, client) => {
+      act: ({ context, body }, client) => {
         const given = propertiesGiven(body.properties);
         context.db.durably(() => {
           for (const { name, value } of given) setClientProperty(context.db, client.id, name, value);
         });
-        return {};
       },
     }),
     defineEndpoint({
@@ -49,12 +46,10 @@ export default {
       permission: ['client.edit'],
       client: false,
       query: { name: Type.String({ minLength: 1 }) },
-      answer: { status: 200, data: nothing },
       find: (call) => findClient(call),
-      do: ({ context, query }, client) => {
+      act: ({ context, query }, client) => {
         const found = context.db.durably(() => dropClientProperty(context.db, client.id, query.name));
         if (!found) throw notFound(`The client has no property "${query.name}"`);
-        return {};
       },
     }),
   ],

@@ -2,8 +2,7 @@ import { Type } from 'typebox';
 import { findClient } from '../client-rules.ts';
 import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
 import { badRequest } from '../http/api-error.ts';
-import { nothing } from '../http/fields.ts';
-import { listMeta, pageOf, pageQuery } from '../http/page.ts';
+import { listResult, pageOf, pageQuery } from '../http/page.ts';
 import { type LimitName, limitNames, limitsOf, setLimit } from '../store/client-limits.ts';
 import type { ClientAccount } from '../store/clients.ts';
 
@@ -66,10 +65,7 @@ export default {
         }),
       },
       find: (call) => findClient(call),
-      do: (call, client) => {
-        const listed = pageOf(describe(call, client), call.query);
-        return { data: { resources: listed.items }, meta: listMeta(listed) };
-      },
+      do: (call, client) => listResult('resources', pageOf(describe(call, client), call.query)),
     }),
     defineEndpoint({
       method: 'PUT',
@@ -80,12 +76,8 @@ export default {
       permission: ['client.edit'],
       client: false,
       body: { resources: Type.Array(wanted) },
-      answer: { status: 200, data: nothing },
       find: (call) => findClient(call),
-      do: (call, client) => {
-        setAll(call, client.id);
-        return {};
-      },
+      act: (call, client) => setAll(call, client.id),
     }),
   ],
 } satisfies Resource;

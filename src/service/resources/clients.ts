@@ -3,7 +3,7 @@ import { addClient, changeClient, findClient, prolongTrial, removeClient } from 
 import { clientStatuses, statusAt } from '../client-status.ts';
 import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
 import { idText, isoTimeOrNull, nothing, someName, someText, timeText } from '../http/fields.ts';
-import { listMeta, pageQuery } from '../http/page.ts';
+import { listResult, pageQuery } from '../http/page.ts';
 import { billDirectly, type ClientAccount, clientsOf } from '../store/clients.ts';
 
 const listItem = {
@@ -57,10 +57,10 @@ export default {
       client: false,
       query: pageQuery,
       answer: { status: 200, data: Type.Object({ clients: Type.Array(Type.Object(listItem)) }) },
-      do: (call) => {
-        const listed = clientsOf(call.context.db, call.caller.company, call.query);
-        return { data: { clients: listed.items.map((one) => describeListed(call, one)) }, meta: listMeta(listed) };
-      },
+      do: (call) =>
+        listResult('clients', clientsOf(call.context.db, call.caller.company, call.query), (one) =>
+          describeListed(call, one),
+        ),
     }),
     defineEndpoint({
       method: 'GET',
@@ -95,12 +95,8 @@ export default {
       permission: ['client.edit'],
       client: false,
       body: change,
-      answer: { status: 200, data: nothing },
       find: (call) => findClient(call),
-      do: (call, client) => {
-        changeClient(call, client);
-        return {};
-      },
+      act: (call, client) => changeClient(call, client),
     }),
     defineEndpoint({
       method: 'DELETE',
@@ -109,12 +105,8 @@ export default {
       basis: 'decided',
       permission: ['client.delete'],
       client: false,
-      answer: { status: 200, data: nothing },
       find: (call) => findClient(call),
-      do: async (call, client) => {
-        await removeClient(call, client);
-        return {};
-      },
+      act: (call, client) => removeClient(call, client),
     }),
     defineEndpoint({
       method: 'POST',
@@ -124,12 +116,8 @@ export default {
       permission: ['client.edit'],
       client: false,
       body: {},
-      answer: { status: 200, data: nothing },
       find: (call) => findClient(call),
-      do: (call, client) => {
-        prolongTrial(call, client);
-        return {};
-      },
+      act: (call, client) => prolongTrial(call, client),
     }),
     defineEndpoint({
       method: 'POST',
@@ -140,12 +128,8 @@ export default {
       permission: ['client.edit'],
       client: false,
       body: {},
-      answer: { status: 200, data: nothing },
       find: (call) => findClient(call),
-      do: ({ context }, client) => {
-        context.db.durably(() => billDirectly(context.db, client.id));
-        return {};
-      },
+      act: ({ context }, client) => context.db.durably(() => billDirectly(context.db, client.id)),
     }),
   ],
 } satisfies Resource;

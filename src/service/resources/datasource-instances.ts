@@ -9,8 +9,8 @@ import {
 } from '../datasource-rules.ts';
 import { type ApiCall, defineEndpoint, type EndpointResult, type Resource } from '../endpoint.ts';
 import { badRequest, forbidden, notFound } from '../http/api-error.ts';
-import { isoTimeOrNull, nothing, propertyMap, timeText } from '../http/fields.ts';
-import { listMeta, pageQuery } from '../http/page.ts';
+import { isoTimeOrNull, propertyMap, timeText } from '../http/fields.ts';
+import { listResult, pageQuery } from '../http/page.ts';
 import type { Datasource } from '../store/datasources.ts';
 import {
   deleteProperty,
@@ -47,7 +47,7 @@ function describe(instance: Instance): object {
 }
 
 /** Validates the body and stores it as the instance's data, all or nothing. */
-async function store({ context, incoming }: ApiCall, { instance, source }: FoundInstance): Promise<EndpointResult> {
+async function store({ context, incoming }: ApiCall, { instance, source }: FoundInstance): Promise<void> {
   if (source.disabled === 1) throw forbidden('The data source is disabled');
   const received = await receive(context.blobs, {
     chunks: incoming.chunks(),
@@ -56,7 +56,6 @@ async function store({ context, incoming }: ApiCall, { instance, source }: Found
     limitBytes: context.uploadLimitBytes,
   });
   await publish({ db: context.db, blobs: context.blobs, now: context.clock.now() }, instance.id, received);
-  return {};
 }
 
 /** The single instance of a source that isn't dynamic. */
@@ -103,10 +102,12 @@ export default {
       answer: { status: 200, data: Type.Object({ datasources: Type.Array(instanceSchema) }) },
       find: (call) =>
         call.query.datasource_id === undefined ? undefined : findDatasource(call, call.query.datasource_id),
-      do: ({ context, account, caller, query }, source) => {
-        const listed = visibleInstances(context.db, { account, caller, datasourceId: source?.id }, query);
-        return { data: { datasources: listed.items.map(describe) }, meta: listMeta(listed) };
-      },
+      do: ({ context, account, caller, query }, source) =>
+        listResult(
+          'datasources',
+          visibleInstances(context.db, { account, caller, datasourceId: source?.id }, query),
+          describe,
+        ),
     }),
     defineEndpoint({
       method: 'GET',
@@ -137,9 +138,8 @@ export default {
       missing: 'decoding: compressed bodies are 400, multipart bodies are stored as received',
       permission,
       body: 'data',
-      answer: { status: 200, data: nothing },
       find: (call) => findEditableInstance(call),
-      do: (call, found) => store(call, found),
+      act: (call, found) => store(call, found),
     }),
     defineEndpoint({
       method: 'PUT',
@@ -149,9 +149,8 @@ export default {
       missing: 'decoding: compressed bodies are 400, multipart bodies are stored as received',
       permission,
       body: 'data',
-      answer: { status: 200, data: nothing },
       find: (call) => onlyInstance(call, findEditable(call)),
-      do: (call, found) => store(call, found),
+      act: (call, found) => store(call, found),
     }),
     defineEndpoint({
       method: 'GET',
@@ -172,12 +171,9 @@ export default {
       missing: 'a list of allowed names: any name is accepted',
       permission,
       body: { properties: propertyMap },
-      answer: { status: 200, data: nothing },
       find: (call) => findEditableInstance(call),
-      do: ({ context, body }, { instance }) => {
-        context.db.durably(() => setProperties(context.db, instance.id, body.properties));
-        return {};
-      },
+      act: ({ context, body }, { instance }) =>
+        context.db.durably(() => setProperties(context.db, instance.id, body.properties)),
     }),
     defineEndpoint({
       method: 'DELETE',
@@ -187,12 +183,10 @@ export default {
       decided: '404 for an unknown name',
       permission,
       query: { name: Type.String({ minLength: 1 }) },
-      answer: { status: 200, data: nothing },
       find: (call) => findEditableInstance(call),
-      do: ({ context, query }, { instance }) => {
+      act: ({ context, query }, { instance }) => {
         const found = context.db.durably(() => deleteProperty(context.db, instance.id, query.name));
         if (!found) throw notFound(`The instance has no property "${query.name}"`);
-        return {};
       },
     }),
     defineEndpoint({

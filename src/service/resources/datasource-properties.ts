@@ -3,7 +3,7 @@ import { changeSource, sourceProperties } from '../datasource-instancing.ts';
 import { findDatasource, findEditable } from '../datasource-rules.ts';
 import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
 import { notFound } from '../http/api-error.ts';
-import { nothing, propertyMap } from '../http/fields.ts';
+import { propertyMap } from '../http/fields.ts';
 import type { Datasource } from '../store/datasources.ts';
 
 const path = '/datasources/{id}/properties';
@@ -12,10 +12,9 @@ async function change(
   { context }: Pick<ApiCall, 'context'>,
   source: Datasource,
   given: { set?: Record<string, unknown>; drop?: string },
-): Promise<object> {
+): Promise<void> {
   const gone = context.db.durably(() => changeSource(context.db, source, { ...given, now: context.clock.now() }));
   for (const blob of gone) await context.blobs.remove(blob);
-  return {};
 }
 
 export default {
@@ -40,9 +39,8 @@ export default {
       missing: 'a list of allowed names: any name is accepted',
       permission: ['datasource.edit'],
       body: { properties: propertyMap },
-      answer: { status: 200, data: nothing },
       find: (call) => findEditable(call),
-      do: (call, source) => change(call, source, { set: call.body.properties }),
+      act: (call, source) => change(call, source, { set: call.body.properties }),
     }),
     defineEndpoint({
       method: 'DELETE',
@@ -51,9 +49,8 @@ export default {
       basis: 'decided',
       permission: ['datasource.edit'],
       query: { name: Type.String({ minLength: 1 }) },
-      answer: { status: 200, data: nothing },
       find: (call) => findEditable(call),
-      do: (call, source) => {
+      act: (call, source) => {
         const { name } = call.query;
         if (!Object.hasOwn(sourceProperties(call.context.db, source), name)) {
           throw notFound(`The data source has no property "${name}"`);

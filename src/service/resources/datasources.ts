@@ -4,7 +4,7 @@ import { createInstances, sourceProperties } from '../datasource-instancing.ts';
 import { connectors, findDatasource, findEditable, refreshInterval } from '../datasource-rules.ts';
 import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
 import { isoTime, isoTimeOrNull, nothing, propertyMap, someName, someText, timeText } from '../http/fields.ts';
-import { listMeta, pageQuery } from '../http/page.ts';
+import { listResult, pageQuery } from '../http/page.ts';
 import { rights, rightsOf } from '../sharing.ts';
 import type { Database } from '../store/database.ts';
 import {
@@ -142,10 +142,8 @@ export default {
       permission: ['dashboard.library'],
       query: pageQuery,
       answer: { status: 200, data: Type.Object({ datasources: Type.Array(Type.Object(listItem)) }) },
-      do: ({ context, account, caller, query }) => {
-        const listed = visibleDatasources(context.db, account, caller, query);
-        return { data: { datasources: listed.items.map(describeListed) }, meta: listMeta(listed) };
-      },
+      do: ({ context, account, caller, query }) =>
+        listResult('datasources', visibleDatasources(context.db, account, caller, query), describeListed),
     }),
     defineEndpoint({
       method: 'GET',
@@ -183,12 +181,8 @@ export default {
       decided: 'the intervals',
       permission: ['datasource.edit'],
       body: changeBody,
-      answer: { status: 200, data: nothing },
       find: (call) => findEditable(call),
-      do: ({ context, body }, source) => {
-        context.db.durably(() => updateDatasource(context.db, source.id, body));
-        return {};
-      },
+      act: ({ context, body }, source) => context.db.durably(() => updateDatasource(context.db, source.id, body)),
     }),
     defineEndpoint({
       method: 'DELETE',
@@ -196,12 +190,8 @@ export default {
       summary: 'Removes a data source, its instances and their data',
       basis: 'document',
       permission: ['datasource.delete'],
-      answer: { status: 200, data: nothing },
       find: (call) => findEditable(call),
-      do: async (call, source) => {
-        await remove(call, source);
-        return {};
-      },
+      act: (call, source) => remove(call, source),
     }),
   ],
 } satisfies Resource;

@@ -3,7 +3,7 @@ import { newId } from '../../lib/ids.ts';
 import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
 import { forbidden, notFound } from '../http/api-error.ts';
 import { nothing } from '../http/fields.ts';
-import { listMeta, pageQuery } from '../http/page.ts';
+import { listResult, pageQuery } from '../http/page.ts';
 import { findGroup } from '../people-rules.ts';
 import {
   countKlips,
@@ -133,10 +133,7 @@ export default {
       query: pageQuery,
       answer: { status: 200, data: Type.Object({ tabs: Type.Array(Type.Object(item)) }) },
       find: (call) => findGroup(call),
-      do: ({ context, query }, group) => {
-        const listed = defaultTabsOf(context.db, group.id, query);
-        return { data: { tabs: listed.items.map(describe) }, meta: listMeta(listed) };
-      },
+      do: ({ context, query }, group) => listResult('tabs', defaultTabsOf(context.db, group.id, query), describe),
     }),
     defineEndpoint({
       method: 'GET',
@@ -169,12 +166,8 @@ export default {
       missing: 'an effect of `visibility`: stored and returned',
       permission,
       body: change,
-      answer: { status: 200, data: nothing },
       find,
-      do: (call, found) => {
-        update(call, found);
-        return {};
-      },
+      act: (call, found) => update(call, found),
     }),
     defineEndpoint({
       method: 'DELETE',
@@ -183,12 +176,8 @@ export default {
       basis: 'document',
       decided: 'stops sharing with the group',
       permission,
-      answer: { status: 200, data: nothing },
       find,
-      do: (call, found) => {
-        remove(call, found);
-        return {};
-      },
+      act: (call, found) => remove(call, found),
     }),
   ],
 } satisfies Resource;

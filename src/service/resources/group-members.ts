@@ -1,7 +1,6 @@
 import { Type } from 'typebox';
-import type { ApiCall, Resource } from '../endpoint.ts';
-import { defineEndpoint } from '../endpoint.ts';
-import { listMeta, pageQuery } from '../http/page.ts';
+import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
+import { listResult, pageQuery } from '../http/page.ts';
 import { membershipEndpoints } from '../membership.ts';
 import { findGroup, findUser, personSchema } from '../people-rules.ts';
 import { membersOf } from '../store/groups.ts';
@@ -24,10 +23,7 @@ export default {
       query: pageQuery,
       answer: { status: 200, data: Type.Object({ users: Type.Array(personSchema) }) },
       find: (call) => findGroup(call),
-      do: ({ context, query }, group) => {
-        const listed = membersOf(context.db, group.id, query);
-        return { data: { users: listed.items }, meta: listMeta(listed) };
-      },
+      do: ({ context, query }, group) => listResult('users', membersOf(context.db, group.id, query)),
     }),
     ...membershipEndpoints(path, findPair),
   ],

@@ -3,7 +3,7 @@ import { newId } from '../../lib/ids.ts';
 import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
 import { badRequest } from '../http/api-error.ts';
 import { idText, nothing, someName, someText } from '../http/fields.ts';
-import { listMeta, pageQuery } from '../http/page.ts';
+import { listResult, pageQuery } from '../http/page.ts';
 import { describeNamed, findGroup, namedSchema } from '../people-rules.ts';
 import {
   allMembersOf,
@@ -59,10 +59,8 @@ export default {
       permission: ['user.manage', 'group.view'],
       query: pageQuery,
       answer: { status: 200, data: Type.Object({ groups: Type.Array(namedSchema) }) },
-      do: ({ context, account, query }) => {
-        const listed = groupsOfAccount(context.db, account.id, query);
-        return { data: { groups: listed.items.map(describeNamed) }, meta: listMeta(listed) };
-      },
+      do: ({ context, account, query }) =>
+        listResult('groups', groupsOfAccount(context.db, account.id, query), describeNamed),
     }),
     defineEndpoint({
       method: 'GET',
@@ -102,13 +100,11 @@ export default {
       decided: '`external_id`',
       permission: ['user.manage'],
       body: { name: Type.Optional(someName), ...body },
-      answer: { status: 200, data: nothing },
       find: (call) => findGroup(call),
-      do: (call, group) => {
+      act: (call, group) => {
         const { db } = call.context;
         checkName(call, call.body.name, group.id);
         db.durably(() => updateGroup(db, group.id, call.body));
-        return {};
       },
     }),
     defineEndpoint({
@@ -117,12 +113,8 @@ export default {
       summary: 'Removes a group, its memberships and what was shared with it',
       basis: 'document',
       permission: ['user.manage'],
-      answer: { status: 200, data: nothing },
       find: (call) => findGroup(call),
-      do: ({ context }, group) => {
-        context.db.durably(() => deleteGroup(context.db, group.id));
-        return {};
-      },
+      act: ({ context }, group) => context.db.durably(() => deleteGroup(context.db, group.id)),
     }),
   ],
 } satisfies Resource;

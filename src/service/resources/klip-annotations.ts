@@ -3,7 +3,7 @@ import { newId } from '../../lib/ids.ts';
 import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
 import { badRequest, forbidden, notFound } from '../http/api-error.ts';
 import { idAndName, isoTime, nothing, timeText, unixTime } from '../http/fields.ts';
-import { listMeta, pageQuery } from '../http/page.ts';
+import { listResult, pageQuery } from '../http/page.ts';
 import { findKlip } from '../klip-rules.ts';
 import {
   type Annotation,
@@ -79,10 +79,12 @@ export default {
       query: { ...pageQuery, start_date: Type.Optional(unixTime), end_date: Type.Optional(unixTime) },
       answer: { status: 200, data: Type.Object({ annotations: Type.Array(annotationSchema) }) },
       find: (call) => findKlip(call),
-      do: ({ context, query }, klip) => {
-        const listed = annotationsOf(context.db, { klipId: klip.id, ...milliseconds(query) }, query);
-        return { data: { annotations: listed.items.map(describe) }, meta: listMeta(listed) };
-      },
+      do: ({ context, query }, klip) =>
+        listResult(
+          'annotations',
+          annotationsOf(context.db, { klipId: klip.id, ...milliseconds(query) }, query),
+          describe,
+        ),
     }),
     defineEndpoint({
       method: 'GET',
@@ -117,11 +119,9 @@ export default {
       decided: 'only by its author, or with `admin.annotation`',
       permission: ['dashboard.annotation.edit'],
       body: { body: Type.Optional(writing) },
-      answer: { status: 200, data: nothing },
       find: (call) => findOwn(call),
-      do: ({ context, body: { body } }, { id }) => {
+      act: ({ context, body: { body } }, { id }) => {
         if (body !== undefined) context.db.durably(() => updateAnnotation(context.db, id, body));
-        return {};
       },
     }),
     defineEndpoint({
@@ -131,12 +131,8 @@ export default {
       basis: 'document',
       decided: 'only by its author, or with `admin.annotation`',
       permission: ['dashboard.annotation.edit'],
-      answer: { status: 200, data: nothing },
       find: (call) => findOwn(call),
-      do: ({ context }, { id }) => {
-        context.db.durably(() => deleteAnnotation(context.db, id));
-        return {};
-      },
+      act: ({ context }, { id }) => context.db.durably(() => deleteAnnotation(context.db, id)),
     }),
   ],
 } satisfies Resource;

@@ -1,7 +1,5 @@
 import { Type } from 'typebox';
-import type { ApiCall, Resource } from '../endpoint.ts';
-import { defineEndpoint } from '../endpoint.ts';
-import { nothing } from '../http/fields.ts';
+import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
 import { findEditableKlip, findKlip } from '../klip-rules.ts';
 import { checkSchema, datasourcesOf, type Schema, schemaFields, schemaObject } from '../klip-schema.ts';
 import { type Klip, schemaOf, setSchema, setUsedDatasources } from '../store/klips.ts';
@@ -47,12 +45,8 @@ export default {
       missing: 'the grammar of components: formulas and types are neither checked nor calculated',
       permission: ['klip.edit'],
       body: schemaFields,
-      answer: { status: 200, data: nothing },
       find: (call) => findEditableKlip(call),
-      do: (call, klip) => {
-        replace(call, klip);
-        return {};
-      },
+      act: (call, klip) => replace(call, klip),
     }),
   ],
 } satisfies Resource;

@@ -1,7 +1,5 @@
 import { Type } from 'typebox';
-import type { Resource } from '../endpoint.ts';
-import { defineEndpoint } from '../endpoint.ts';
-import { nothing } from '../http/fields.ts';
+import { defineEndpoint, type Resource } from '../endpoint.ts';
 import { findEditableKlip, findKlip } from '../klip-rules.ts';
 import { endShares, rights, shareAll, shareBody } from '../sharing.ts';
 import { klipAsShared } from '../store/klips.ts';
@@ -33,12 +31,8 @@ export default {
       permission: ['klip.share'],
       client: false,
       body: shareBody,
-      answer: { status: 200, data: nothing },
       find: (call) => findEditableKlip(call),
-      do: (call, klip) => {
-        shareAll(call, klipAsShared(klip), call.body);
-        return {};
-      },
+      act: (call, klip) => shareAll(call, klipAsShared(klip), call.body),
     }),
     defineEndpoint({
       method: 'DELETE',
@@ -49,12 +43,8 @@ export default {
       permission: ['klip.share'],
       client: false,
       body: shareBody,
-      answer: { status: 200, data: nothing },
       find: (call) => findEditableKlip(call),
-      do: (call, klip) => {
-        endShares(call, klipAsShared(klip), call.body);
-        return {};
-      },
+      act: (call, klip) => endShares(call, klipAsShared(klip), call.body),
     }),
   ],
 } satisfies Resource;

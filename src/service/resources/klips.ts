@@ -3,7 +3,7 @@ import { newId } from '../../lib/ids.ts';
 import { findDatasource } from '../datasource-rules.ts';
 import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
 import { idAndName, isoTime, nothing, someName, someText, timeText } from '../http/fields.ts';
-import { listMeta, pageQuery } from '../http/page.ts';
+import { listResult, pageQuery } from '../http/page.ts';
 import { findEditableKlip, findKlip } from '../klip-rules.ts';
 import { checkSchema, datasourcesOf, defaultSchema, type Schema, schemaObject } from '../klip-schema.ts';
 import { rights, rightsOf } from '../sharing.ts';
@@ -100,10 +100,12 @@ export default {
       answer: { status: 200, data: Type.Object({ klips: Type.Array(Type.Object(listItem)) }) },
       find: (call) =>
         call.query.datasource_id === undefined ? undefined : findDatasource(call, call.query.datasource_id),
-      do: ({ context, account, caller, query }, source) => {
-        const listed = visibleKlips(context.db, { account, caller, datasourceId: source?.id }, query);
-        return { data: { klips: listed.items.map(describeListed) }, meta: listMeta(listed) };
-      },
+      do: ({ context, account, caller, query }, source) =>
+        listResult(
+          'klips',
+          visibleKlips(context.db, { account, caller, datasourceId: source?.id }, query),
+          describeListed,
+        ),
     }),
     defineEndpoint({
       method: 'GET',
@@ -133,10 +135,12 @@ export default {
       query: pageQuery,
       answer: { status: 200, data: Type.Object({ klips: Type.Array(Type.String()) }) },
       find: (call) => findKlip(call),
-      do: ({ context, caller, query }, klip) => {
-        const listed = clientInstancesOf(context.db, { klipId: klip.id, companyId: caller.company.id }, query);
-        return { data: { klips: listed.items.map(({ id }) => id) }, meta: listMeta(listed) };
-      },
+      do: ({ context, caller, query }, klip) =>
+        listResult(
+          'klips',
+          clientInstancesOf(context.db, { klipId: klip.id, companyId: caller.company.id }, query),
+          ({ id }) => id,
+        ),
     }),
     defineEndpoint({
       method: 'POST',
@@ -161,12 +165,9 @@ export default {
       basis: 'document',
       permission: ['klip.edit'],
       body: { name: Type.Optional(someName), description: Type.Optional(someText) },
-      answer: { status: 200, data: nothing },
       find: (call) => findEditableKlip(call),
-      do: ({ context, body }, klip) => {
-        context.db.durably(() => updateKlip(context.db, klip.id, { ...body, now: context.clock.now() }));
-        return {};
-      },
+      act: ({ context, body }, klip) =>
+        context.db.durably(() => updateKlip(context.db, klip.id, { ...body, now: context.clock.now() })),
     }),
     defineEndpoint({
       method: 'DELETE',
@@ -174,12 +175,8 @@ export default {
       summary: 'Removes a Klip, its instances and its annotations',
       basis: 'document',
       permission: ['klip.delete'],
-      answer: { status: 200, data: nothing },
       find: (call) => findEditableKlip(call),
-      do: ({ context }, klip) => {
-        context.db.durably(() => deleteKlip(context.db, klip.id));
-        return {};
-      },
+      act: ({ context }, klip) => context.db.durably(() => deleteKlip(context.db, klip.id)),
     }),
   ],
 } satisfies Resource;

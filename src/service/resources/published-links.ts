@@ -4,8 +4,8 @@ import { requireLinkCapacity } from '../account-capacity.ts';
 import { hashPassword } from '../auth/passwords.ts';
 import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
 import { type ApiError, notFound } from '../http/api-error.ts';
-import { isoTime, isoTimeOrNull, nothing, someName, timeText } from '../http/fields.ts';
-import { listMeta, pageQuery } from '../http/page.ts';
+import { isoTime, isoTimeOrNull, someName, timeText } from '../http/fields.ts';
+import { listResult, pageQuery } from '../http/page.ts';
 import { addressOf, visibilities, visibilityOf } from '../published/address.ts';
 import { deleteLink, insertLink, linkById, linksOf, type PublishedLink, updateLink } from '../store/published-links.ts';
 import { findEditableTab, findTab } from '../tab-rules.ts';
@@ -186,8 +186,7 @@ export default {
       find: (call) => findTab(call, call.query.dashboard_id),
       do: (call, tab) => {
         const listed = linksOf(call.context.db, tab.id, call.query);
-        const links = listed.items.map((link) => describe(call, link));
-        return { data: { published_links: links }, meta: listMeta(listed) };
+        return listResult('published_links', listed, (link) => describe(call, link));
       },
     }),
     defineEndpoint({
@@ -209,12 +208,8 @@ export default {
       summary: 'Removes a published link permanently',
       basis: 'document',
       permission,
-      answer: { status: 200, data: nothing },
       find: (call) => findEditable(call),
-      do: ({ context }, link) => {
-        context.db.durably(() => deleteLink(context.db, link.id));
-        return {};
-      },
+      act: ({ context }, link) => context.db.durably(() => deleteLink(context.db, link.id)),
     }),
   ],
 } satisfies Resource;

@@ -1,8 +1,7 @@
 import { Type } from 'typebox';
 import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
 import { ApiError, badRequest, notFound } from '../http/api-error.ts';
-import { nothing } from '../http/fields.ts';
-import { listMeta, pageQuery } from '../http/page.ts';
+import { listResult, pageQuery } from '../http/page.ts';
 import { assignRole, requireAdmin, withdrawRole } from '../people-rules.ts';
 import { holdersOf, type Role, roleById } from '../store/roles.ts';
 import { type User, userById } from '../store/users.ts';
@@ -37,8 +36,7 @@ const withoutUser = (method: 'PUT' | 'DELETE') =>
     basis: 'decided',
     decided: 'always 400',
     permission,
-    answer: { status: 200, data: nothing },
-    do: () => {
+    act: () => {
       throw badRequest('A user ID is missing after /users/');
     },
   });
@@ -63,8 +61,7 @@ export default {
       find: (call) => findRoleHere(call),
       do: ({ context, query }, role) => {
         const listed = holdersOf(context.db, role.id, query);
-        const users = listed.items.map(({ first_name, last_name, email }) => ({ first_name, last_name, email }));
-        return { data: { users }, meta: listMeta(listed) };
+        return listResult('users', listed, ({ first_name, last_name, email }) => ({ first_name, last_name, email }));
       },
     }),
     defineEndpoint({
@@ -75,12 +72,8 @@ export default {
       decided: 'it replaces the previous role',
       permission,
       body: {},
-      answer: { status: 200, data: nothing },
       find: (call) => findPair(call),
-      do: (call, { role, user }) => {
-        assignRole(call, user, role);
-        return {};
-      },
+      act: (call, { role, user }) => assignRole(call, user, role),
     }),
     defineEndpoint({
       method: 'DELETE',
@@ -89,12 +82,8 @@ export default {
       basis: 'document',
       decided: 'the user then has no role',
       permission,
-      answer: { status: 200, data: nothing },
       find: (call) => findPair(call),
-      do: (call, { role, user }) => {
-        withdrawRole(call, user, role);
-        return {};
-      },
+      act: (call, { role, user }) => withdrawRole(call, user, role),
     }),
     withoutUser('PUT'),
     withoutUser('DELETE'),

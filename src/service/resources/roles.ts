@@ -4,7 +4,7 @@ import { permissions } from '../auth/permissions.ts';
 import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
 import { badRequest } from '../http/api-error.ts';
 import { nothing, someName, someText } from '../http/fields.ts';
-import { listMeta, pageOf, pageQuery } from '../http/page.ts';
+import { listResult, pageOf, pageQuery } from '../http/page.ts';
 import { describeNamed, findRole, namedSchema, personSchema, requireHeld, requireOwnRole } from '../people-rules.ts';
 import {
   allHoldersOf,
@@ -78,10 +78,8 @@ export default {
       permission,
       query: pageQuery,
       answer: { status: 200, data: Type.Object({ roles: Type.Array(namedSchema) }) },
-      do: ({ context, account, query }) => {
-        const listed = rolesOfAccount(context.db, account.id, query);
-        return { data: { roles: listed.items.map(describeNamed) }, meta: listMeta(listed) };
-      },
+      do: ({ context, account, query }) =>
+        listResult('roles', rolesOfAccount(context.db, account.id, query), describeNamed),
     }),
     defineEndpoint({
       method: 'GET',
@@ -123,12 +121,8 @@ export default {
       missing: 'an effect of permissions that no endpoint requires',
       permission,
       body: change,
-      answer: { status: 200, data: nothing },
       find: (call) => findRole(call),
-      do: (call, role) => {
-        update(call, role);
-        return {};
-      },
+      act: (call, role) => update(call, role),
     }),
     defineEndpoint({
       method: 'DELETE',
@@ -137,12 +131,8 @@ export default {
       basis: 'document',
       decided: 'built-in roles cannot be removed (403)',
       permission,
-      answer: { status: 200, data: nothing },
       find: (call) => findRole(call),
-      do: ({ context }, role) => {
-        context.db.durably(() => deleteRole(context.db, requireOwnRole(role).id));
-        return {};
-      },
+      act: ({ context }, role) => context.db.durably(() => deleteRole(context.db, requireOwnRole(role).id)),
     }),
     defineEndpoint({
       method: 'GET',
@@ -153,10 +143,7 @@ export default {
       query: pageQuery,
       answer: { status: 200, data: Type.Object({ permissions: permissionNames }) },
       find: (call) => findRole(call),
-      do: ({ query }, role) => {
-        const listed = pageOf(permissionsIn(role), query);
-        return { data: { permissions: listed.items }, meta: listMeta(listed) };
-      },
+      do: ({ query }, role) => listResult('permissions', pageOf(permissionsIn(role), query)),
     }),
     defineEndpoint({
       method: 'PUT',
@@ -165,12 +152,8 @@ export default {
       basis: 'decided',
       permission,
       body: { permissions: permissionNames },
-      answer: { status: 200, data: nothing },
       find: (call) => findRole(call),
-      do: (call, role) => {
-        update(call as ApiCall<unknown, Change>, role);
-        return {};
-      },
+      act: (call, role) => update(call as ApiCall<unknown, Change>, role),
     }),
   ],
 } satisfies Resource;

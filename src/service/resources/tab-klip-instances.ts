@@ -2,8 +2,7 @@ import { Type } from 'typebox';
 import { newId } from '../../lib/ids.ts';
 import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
 import { badRequest, notFound } from '../http/api-error.ts';
-import { nothing } from '../http/fields.ts';
-import { listMeta, pageQuery } from '../http/page.ts';
+import { listResult, pageQuery } from '../http/page.ts';
 import { findKlip } from '../klip-rules.ts';
 import {
   deleteKlipInstance,
@@ -100,10 +99,8 @@ export default {
       query: pageQuery,
       answer: { status: 200, data: instances },
       find: (call) => findTab(call),
-      do: ({ context, query }, tab) => {
-        const listed = pageOfKlipInstances(context.db, tab.id, query);
-        return { data: { klip_instances: listed.items.map(describe) }, meta: listMeta(listed) };
-      },
+      do: ({ context, query }, tab) =>
+        listResult('klip_instances', pageOfKlipInstances(context.db, tab.id, query), describe),
     }),
     defineEndpoint({
       method: 'PUT',
@@ -123,12 +120,8 @@ export default {
       summary: 'Removes one Klip instance from a dashboard; the Klip stays',
       basis: 'document',
       permission,
-      answer: { status: 200, data: nothing },
       find: (call) => findEditableTab(call),
-      do: (call, tab) => {
-        remove(call, tab);
-        return {};
-      },
+      act: (call, tab) => remove(call, tab),
     }),
   ],
 } satisfies Resource;

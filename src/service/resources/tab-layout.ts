@@ -1,6 +1,5 @@
 import { Type } from 'typebox';
 import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
-import { nothing } from '../http/fields.ts';
 import { deleteKlipInstance, klipInstancesOf, placeKlipInstance } from '../store/klip-instances.ts';
 import { type Tab, updateTab } from '../store/tabs.ts';
 import { type LayoutType, layoutOf, layoutTypes } from '../tab-layout.ts';
@@ -55,12 +54,8 @@ export default {
         type: Type.Enum(layoutTypes),
         state: Type.Record(Type.String(), Type.Unknown(), { 'x-rule': 'must be an object whose values are positions' }),
       },
-      answer: { status: 200, data: nothing },
       find: (call) => findEditableTab(call),
-      do: (call, tab) => {
-        layOut(call, tab);
-        return {};
-      },
+      act: (call, tab) => layOut(call, tab),
     }),
   ],
 } satisfies Resource;

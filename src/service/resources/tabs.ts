@@ -3,7 +3,7 @@ import { newId } from '../../lib/ids.ts';
 import { requireDashboardCapacity } from '../account-capacity.ts';
 import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
 import { isoTime, nothing, someName, someText, timeText } from '../http/fields.ts';
-import { listMeta, pageQuery } from '../http/page.ts';
+import { listResult, pageQuery } from '../http/page.ts';
 import { rights, rightsOf } from '../sharing.ts';
 import type { Database } from '../store/database.ts';
 import { klipInstancesOf } from '../store/klip-instances.ts';
@@ -65,10 +65,8 @@ export default {
       permission: ['dashboard.library'],
       query: pageQuery,
       answer: { status: 200, data: Type.Object({ tabs: Type.Array(Type.Object(listItem)) }) },
-      do: ({ context, account, caller, query }) => {
-        const listed = visibleTabs(context.db, account, caller, query);
-        return { data: { tabs: listed.items.map(describeListed) }, meta: listMeta(listed) };
-      },
+      do: ({ context, account, caller, query }) =>
+        listResult('tabs', visibleTabs(context.db, account, caller, query), describeListed),
     }),
     defineEndpoint({
       method: 'GET',
@@ -99,12 +97,9 @@ export default {
       basis: 'document',
       permission: ['tab.edit'],
       body: { name: Type.Optional(someName), description: Type.Optional(someText) },
-      answer: { status: 200, data: nothing },
       find: (call) => findEditableTab(call),
-      do: ({ context, body }, { id }) => {
-        context.db.durably(() => updateTab(context.db, id, { ...body, now: context.clock.now() }));
-        return {};
-      },
+      act: ({ context, body }, { id }) =>
+        context.db.durably(() => updateTab(context.db, id, { ...body, now: context.clock.now() })),
     }),
     defineEndpoint({
       method: 'DELETE',
@@ -112,12 +107,8 @@ export default {
       summary: 'Removes a dashboard with its Klip instances and published links; the Klips stay',
       basis: 'document',
       permission: ['tab.delete'],
-      answer: { status: 200, data: nothing },
       find: (call) => findEditableTab(call),
-      do: ({ context }, { id }) => {
-        context.db.durably(() => deleteTab(context.db, id));
-        return {};
-      },
+      act: ({ context }, { id }) => context.db.durably(() => deleteTab(context.db, id)),
     }),
   ],
 } satisfies Resource;

@@ -1,7 +1,6 @@
 import { Type } from 'typebox';
-import type { ApiCall, Resource } from '../endpoint.ts';
-import { defineEndpoint } from '../endpoint.ts';
-import { listMeta, pageQuery } from '../http/page.ts';
+import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
+import { listResult, pageQuery } from '../http/page.ts';
 import { membershipEndpoints } from '../membership.ts';
 import { describeNamed, findGroup, findUser, namedSchema } from '../people-rules.ts';
 import { groupsOfUser } from '../store/groups.ts';
@@ -23,10 +22,7 @@ export default {
       query: pageQuery,
       answer: { status: 200, data: Type.Object({ groups: Type.Array(namedSchema) }) },
       find: (call) => findUser(call),
-      do: ({ context, query }, user) => {
-        const listed = groupsOfUser(context.db, user.id, query);
-        return { data: { groups: listed.items.map(describeNamed) }, meta: listMeta(listed) };
-      },
+      do: ({ context, query }, user) => listResult('groups', groupsOfUser(context.db, user.id, query), describeNamed),
     }),
     ...membershipEndpoints(path, findPair),
   ],

@@ -2,7 +2,6 @@ import { Type } from 'typebox';
 import { followUsers } from '../datasource-instancing.ts';
 import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
 import { notFound } from '../http/api-error.ts';
-import { nothing } from '../http/fields.ts';
 import { findUser } from '../people-rules.ts';
 import { propertiesGiven, textProperties } from '../property-map.ts';
 import { dropUserProperty, setUserProperty, userProperties } from '../store/user-properties.ts';
@@ -49,11 +48,9 @@ export default {
       basis: 'document',
       permission,
       body: { properties: textProperties },
-      answer: { status: 200, data: nothing },
       find: (call) => findUser(call),
-      do: async (call, user) => {
+      act: async (call, user) => {
         for (const blob of set(call, user)) await call.context.blobs.remove(blob);
-        return {};
       },
     }),
     defineEndpoint({
@@ -64,11 +61,9 @@ export default {
       decided: '404 for an unknown name',
       permission,
       query: { name: Type.String({ minLength: 1 }) },
-      answer: { status: 200, data: nothing },
       find: (call) => findUser(call),
-      do: async (call, user) => {
+      act: async (call, user) => {
         for (const blob of drop(call, user)) await call.context.blobs.remove(blob);
-        return {};
       },
     }),
   ],

@@ -46,12 +46,8 @@ export default {
       decided: 'only by an Admin; it replaces the previous role',
       permission,
       body: {},
-      answer: { status: 200, data: nothing },
       find: (call) => findPair(call),
-      do: (call, { user, role }) => {
-        assignRole(call, user, role);
-        return {};
-      },
+      act: (call, { user, role }) => assignRole(call, user, role),
     }),
     defineEndpoint({
       method: 'DELETE',
@@ -60,12 +56,8 @@ export default {
       basis: 'document',
       decided: 'only by an Admin; the user then has no role',
       permission,
-      answer: { status: 200, data: nothing },
       find: (call) => findPair(call),
-      do: (call, { user, role }) => {
-        withdrawRole(call, user, role);
-        return {};
-      },
+      act: (call, { user, role }) => withdrawRole(call, user, role),
     }),
   ],
 } satisfies Resource;

@@ -1,8 +1,7 @@
 import { Type } from 'typebox';
 import { type ApiCall, defineEndpoint, type Resource } from '../endpoint.ts';
 import { notFound } from '../http/api-error.ts';
-import { nothing } from '../http/fields.ts';
-import { listMeta, pageQuery } from '../http/page.ts';
+import { listResult, pageQuery } from '../http/page.ts';
 import { findUser, tabInstanceSchema } from '../people-rules.ts';
 import { putOnScreen, type TabInstance, tabInstancesOf, takeFromScreen } from '../store/user-tabs.ts';
 import type { User } from '../store/users.ts';
@@ -36,10 +35,7 @@ export default {
       query: pageQuery,
       answer: { status: 200, data: Type.Object({ tab_instances: Type.Array(tabInstanceSchema) }) },
       find: (call) => findUser(call),
-      do: ({ context, query }, user) => {
-        const listed = tabInstancesOf(context.db, user.id, query);
-        return { data: { tab_instances: listed.items }, meta: listMeta(listed) };
-      },
+      do: ({ context, query }, user) => listResult('tab_instances', tabInstancesOf(context.db, user.id, query)),
     }),
     defineEndpoint({
       method: 'PUT',
@@ -59,12 +55,10 @@ export default {
       summary: "Removes a dashboard from a user's screen",
       basis: 'document',
       permission,
-      answer: { status: 200, data: nothing },
       find: (call) => findUser(call),
-      do: ({ context, params }, user) => {
+      act: ({ context, params }, user) => {
         const found = context.db.durably(() => takeFromScreen(context.db, user.id, params.instance!));
         if (!found) throw notFound(`Tab instance not found: ${params.instance}`);
-        return {};
       },
     }),
   ],

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { defineEndpoint, type Resource } from '../endpoint.ts';
 import { idAndName, idText, isoTime, isoTimeOrNull, nothing, shortText, timeText } from '../http/fields.ts';
-import { listMeta, pageQuery } from '../http/page.ts';
+import { listResult, pageQuery } from '../http/page.ts';
 import { findUser, tabInstanceSchema } from '../people-rules.ts';
 import type { Database } from '../store/database.ts';
 import { roleById } from '../store/roles.ts';
@@ -90,10 +90,8 @@ export default {
       permission,
       query: pageQuery,
       answer: { status: 200, data: Type.Object({ users: Type.Array(Type.Object(listItem)) }) },
-      do: ({ context, account, query }) => {
-        const listed = usersOfAccount(context.db, account.id, query);
-        return { data: { users: listed.items.map(describeListed) }, meta: listMeta(listed) };
-      },
+      do: ({ context, account, query }) =>
+        listResult('users', usersOfAccount(context.db, account.id, query), describeListed),
     }),
     defineEndpoint({
       method: 'GET',
@@ -126,12 +124,8 @@ export default {
       missing: 'lockout, and creating or revoking API keys: keys come from fixtures and the first start',
       permission,
       body: change,
-      answer: { status: 200, data: nothing },
       find: (call) => findUser(call),
-      do: async (call) => {
-        await changeUser(call);
-        return {};
-      },
+      act: (call) => changeUser(call),
     }),
     defineEndpoint({
       method: 'DELETE',
@@ -139,12 +133,8 @@ export default {
       summary: 'Removes a user, their keys, memberships and what was shared with them',
       basis: 'decided',
       permission,
-      answer: { status: 200, data: nothing },
       find: (call) => findUser(call),
-      do: async (call, user) => {
-        await removeUser(call, user);
-        return {};
-      },
+      act: (call, user) => removeUser(call, user),
     }),
   ],
 } satisfies Resource;

@@ -3,7 +3,7 @@ import type { ServiceContext } from '../context.ts';
 import { type ApiCall, defineEndpoint, type Endpoint } from '../endpoint.ts';
 import { badRequest, forbidden, missingPermission, notFound } from '../http/api-error.ts';
 import { unixTime } from '../http/fields.ts';
-import { listMeta, pageOf, pageQuery } from '../http/page.ts';
+import { listResult, pageOf, pageQuery } from '../http/page.ts';
 import { type EasternDay, easternDay } from '../limits/eastern-day.ts';
 import type { Limits } from '../limits/limits.ts';
 import { type Account, accountById, plans } from '../store/accounts.ts';
@@ -59,10 +59,7 @@ export function defineReport({ list, record, gated = false, rows, ...declared }:
       if (gated) checkPlan(call.caller.company);
       return reportedAccount(call);
     },
-    do: (call, account) => {
-      const listed = pageOf(rows(asked(call, account)), call.query);
-      return { data: { [list]: listed.items }, meta: listMeta(listed) };
-    },
+    do: (call, account) => listResult(list, pageOf(rows(asked(call, account)), call.query)),
   });
 }
 
