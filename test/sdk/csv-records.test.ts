@@ -235,7 +235,7 @@ test("bytes that aren't UTF-8 are rejected with their position, however they are
   for (const size of [1, 4, 1000]) {
     await expect(readTable(inputOf(bytes, size), 'csv')).rejects.toMatchObject({
       code: 'RECORDS_ENCODING',
-      message: 'input: byte 8 is not UTF-8',
+      message: 'input: byte 8 is not valid UTF-8',
       next: expect.stringContaining('windows-1252'),
     });
   }

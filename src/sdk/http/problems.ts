@@ -55,7 +55,7 @@ function cutAnswer(place: string, what: string, cause: unknown): Problem {
 }
 
 function timeout(place: string, cause: unknown): Problem {
-  return httpProblem('REST_UNREACHABLE', 'try_later', `${place}: the response was not complete in time`, {
+  return httpProblem('REST_UNREACHABLE', 'try_later', `${place}: the response timed out before it was complete`, {
     next: 'request smaller pages with `paging`, or raise `answer_seconds`',
     cause,
   });

@@ -78,7 +78,7 @@ describe('an owed payload', () => {
         level: 'warning',
         since: now - hour,
         jobs: [],
-        what: expect.stringContaining('2 payloads are'),
+        what: expect.stringContaining('owes 2 payloads'),
       },
     ]);
     expect(found(payload({ destination: 'former' }))).toMatchObject([
