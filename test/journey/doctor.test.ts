@@ -135,7 +135,7 @@ describe('sluice doctor', () => {
     const right = await home.sluice(['doctor', '--connect']);
     expect([right.code, right.stdout]).toEqual([
       0,
-      expect.stringMatching(/ok +clock +matches the clock of main within/),
+      expect.stringMatching(/ok +clock +matches the clock of main to within/),
     ]);
     expect((await world.requests()).length - before).toBe(1);
     expect(home.state().quota.map(({ used }) => used)).toContain(1);

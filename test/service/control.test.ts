@@ -230,7 +230,7 @@ describe('fixtures over the control interface', () => {
       problems: [
         { file: 'fixtures', line: 2, message: 'unknown key nam', next: 'write name' },
         { line: 3, message: 'companies.1.plan is not valid' },
-        { line: 2, message: 'companies.1 needs a name' },
+        { line: 2, message: 'companies.1 has no name' },
       ],
     });
     expect((await given.call('GET', '/profile')).status).toBe(200);

@@ -51,10 +51,10 @@ extra: 1
       '9: companies.1.users.1.email is not valid',
       '11: companies.1.users.1.api_keys.1 is not valid',
       '12: companies.1.users.2.first_name is not valid',
-      '12: companies.1.users.2 needs a email',
-      '12: companies.1.users.2 needs a role',
+      '12: companies.1.users.2 has no email',
+      '12: companies.1.users.2 has no role',
       '13: companies.1.clients is not valid',
-      '14: companies.2 needs a name',
+      '14: companies.2 has no name',
       '15: unknown key extra',
     ]);
   });
@@ -75,7 +75,7 @@ extra: 1
   - {name: Acme, plan: team}
 `;
     expect(await faultsOf(text)).toEqual([
-      '5: the role Admin is built in',
+      '5: the Admin role is built in',
       '7: this account has no role Admn',
       '8: user a@x.test appears twice',
       '8: this api key appears twice',

@@ -164,7 +164,7 @@ describe("a service's refusals and rate limits", () => {
 
   it("can't be described with an option whose name has another meaning", () => {
     expect(() => caseOf({ options: { page: option.text({ about: 'No.' }) } }, { routes: {} })).toThrow(
-      'cannot be called "page"',
+      'cannot be named "page"',
     );
   });
 });
