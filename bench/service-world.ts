@@ -89,7 +89,7 @@ function addSource(db: Database, company: Company, index: number): void {
   createInstances(db, { source, properties: {} }, insertDatasource);
   const right = { canEdit: false, now: index };
   share(db, { kind: 'datasource', id }, { kind: 'group', holderId: `${company}-team`, ...right });
-  // Spread the guest's data sources over all of them, so that the first page doesn't only contain the first ones.
+  // Share every nth data source with the guest, so that the guest's sources aren't all on the first page.
   if (index % (companies[company] / guestSees) === 0)
     share(db, { kind: 'datasource', id }, { kind: 'user', holderId: `${company}-guest`, ...right });
 }

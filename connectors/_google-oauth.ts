@@ -14,7 +14,7 @@ export function googleOAuth(scope: string): OAuthDescription {
     revoke_url: 'https://oauth2.googleapis.com/revoke',
     pkce: true,
     scopes: [`https://www.googleapis.com/auth/${scope}`],
-    // Google only returns a refresh token if it's requested, and if the person consents again.
+    // Google returns a refresh token only if it's requested and the user consents again.
     authorize_parameters: { access_type: 'offline', prompt: 'consent' },
     refresh: 'static',
     assertion: { algorithm: 'RS256', audience: token },

@@ -175,7 +175,7 @@ export default defineService({
         },
       },
       records: 'entries',
-      // Every response has a next position; an empty chunk is the end.
+      // Every response includes a next position, so an empty chunk marks the end.
       paging: { by: 'token', at: 'next_stream_position', empty: 'chunk_size' },
       incremental: { state: 'next_stream_position' },
       distinct: 'event_id',

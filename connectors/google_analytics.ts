@@ -73,7 +73,7 @@ export default defineService({
           // Paging uses offsets, so without an order, rows could be duplicated or missing.
           orderBys: ({ dimensions }: { dimensions?: unknown }) =>
             (dimensions as string[]).map((dimensionName) => ({ dimension: { dimensionName } })),
-          // The service uses strings for 64-bit numbers.
+          // The service returns 64-bit numbers as strings.
           limit: '10000',
           offset: '{{ page.offset | text }}',
           keepEmptyRows: false,
@@ -135,7 +135,8 @@ export default defineService({
     },
   },
   budget: {
-    // A request rarely costs more than ten tokens. With few left, slow down: at this pace, an hour refills more than it uses.
+    // A request rarely costs more than ten tokens. When few are left, slow down to one request a minute, which uses
+    // less per hour than the refill.
     gauges: ['tokensPerHour', 'tokensPerProjectPerHour', 'tokensPerDay'].map((name) => ({
       at: `propertyQuota.${name}.remaining`,
       means: 'left' as const,

@@ -229,7 +229,7 @@ function newestRequest(): RequestData {
   };
 }
 
-/** The search query of the options, in Google's syntax. */
+/** The options as a search query in Google's syntax. */
 function searchOf(scope: Scope): string | undefined {
   const { search, trashed } = scope;
   const parts = [
@@ -260,7 +260,7 @@ function exported({ format }: Scope): { readonly type: string; readonly ending: 
     : { type: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', ending: 'xlsx' };
 }
 
-/** The name; without a known extension, Google's content type determines the format. */
+/** The file's name. If it has no known extension, adds one for Google's content type. */
 function nameOf(scope: Scope): string {
   const file = fileOf(scope);
   if (isNative(file)) return `${file.name}.${exported(scope).ending}`;

@@ -153,7 +153,7 @@ jobs:
 `,
 });
 
-/** The ID, also from a browser URL. */
+/** The ID, which may also be given as a browser URL. */
 function idOf(spreadsheet: unknown): string {
   const text = String(spreadsheet).trim();
   return encodeURIComponent(/\/d\/([\w-]+)/.exec(text)?.[1] ?? text);

@@ -106,7 +106,7 @@ export default defineService({
       say: 'requires a scope that the token lacks',
       next: 'give the app the scopes that the response names, then log in again or create a new token',
     },
-    // The gateway of the API returns this for a malformed token.
+    // The API gateway returns this for a malformed token.
     { status: 530, verdict: 'login', say: 'cannot read the token' },
     { status: 400, verdict: 'config' },
   ],
@@ -144,15 +144,15 @@ jobs:
 `,
 });
 
-/** A path of the CRM: dated versions are after the object, older ones before it. */
+/** A CRM path. A dated API version comes after the object; an older version comes before it. */
 function crm(thing: string, rest = '') {
   return ({ api_version: version }: Scope) =>
     String(version).startsWith('v') ? `/crm/${version}/${thing}${rest}` : `/crm/${thing}/${version}${rest}`;
 }
 
 /**
- * Records of one kind, from the search. Keyset pagination by ID: paging by offset would end at 10,000 records, and would skip one
- * whenever an earlier record changes.
+ * Records of one kind from the search endpoint, with keyset pagination by ID. Paging by offset would end at 10,000
+ * records, and would skip one whenever an earlier record changes.
  */
 function objects(
   kind: string,
@@ -182,7 +182,7 @@ function objects(
       },
     },
     records: 'results',
-    // The total only counts the IDs after the last one.
+    // The total counts only IDs after the last one read.
     paging: { by: 'offset', last_record: 'id', present: 'paging.next.after', remaining: 'total' },
     incremental: { column: 'updated_at', key: 'id', settles: '10m' },
     columns: {

@@ -28,7 +28,7 @@ export default defineService({
       token_url: 'https://{munchkin}.mktorest.com/identity/oauth/token',
       token_request: 'query',
       token_method: 'GET',
-      // All clients of a service share one token; the response has its remaining lifetime.
+      // All clients of a service share one token; the response states how long it's still valid.
       refresh: 'none',
       lifetime_seconds: 3600,
     },
@@ -218,7 +218,7 @@ jobs:
 `,
 });
 
-/** The bounds of an export, inclusive and without fractions; undefined if the dates are used for something else. */
+/** An export's bounds, inclusive and in whole seconds; undefined if the dates filter by the other field. */
 function span(by: 'createdAt' | 'updatedAt') {
   return ({ by: wanted, window, now }: Scope) => {
     if (wanted !== by) return undefined;

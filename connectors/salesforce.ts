@@ -64,10 +64,11 @@ export default defineService({
         code_parameter: 'code',
       },
       pkce: true,
-      // Without a person, the scopes are those of the app: the token endpoint refuses `scope`.
+      // Without a user's consent, the app's scopes apply: the token endpoint rejects `scope`.
       person_scopes: ['api', 'refresh_token'],
-      // Tokens have no stated lifetime: they are refreshed when refused. The app's settings decide whether a refresh token may be
-      // used more than once. Reusing a single-use token would end the login, so none is reused.
+      // Tokens have no stated lifetime, so they're refreshed when they're refused. The app's settings decide whether a
+      // refresh token may be used more than once. Using a single-use token twice would end the login, so none is used
+      // twice.
       refresh: 'rotating',
       keep: ['instance_url'],
       assertion: { algorithm: 'RS256', audience: '{login_url}' },
@@ -193,7 +194,7 @@ jobs:
 `,
 });
 
-/** The common part of `records` and `bulk`: object, fields, start. */
+/** What `records` and `bulk` have in common: the object, its fields and the start date. */
 function objectStream(about: string): Pick<StreamData, 'about' | 'options' | 'incremental' | 'columns'> {
   return {
     about,
@@ -224,7 +225,7 @@ function objectStream(about: string): Pick<StreamData, 'about' | 'options' | 'in
   };
 }
 
-/** The fields of the user, and those required to resume. */
+/** The fields that the user selected, and those required to resume. */
 function wantedFields({ columns, incremental, changed_field: changed }: Scope): unknown {
   const named = columns as readonly string[] | undefined;
   if (named === undefined || named.length === 0) return undefined;

@@ -218,7 +218,7 @@ const hosts: Readonly<Record<string, string>> = {
   ca: 'https://api.surveymonkey.ca',
 };
 
-/** The API host depends on the account's region; the token response has it. */
+/** The API host depends on the account's region; the token response contains it. */
 function hostOf(login: Facts | undefined, dataCenter: unknown): string {
   return (login?.kept?.access_url ?? hosts[String(dataCenter)]!).replace(/\/+$/, '');
 }
@@ -279,7 +279,7 @@ interface Words {
 
 const known = new WeakMap<Design, Words>();
 
-/** The texts of the questions and choices of a survey, collected once for all its responses. */
+/** The texts of a survey's questions and choices, collected once for all its responses. */
 function wordsOf(design: Design): Words {
   const found = known.get(design);
   if (found !== undefined) return found;

@@ -120,13 +120,16 @@ jobs:
 `,
 });
 
-/** One party of a call with its number, for all versions of the API. */
+/** A party of a call with its number, whichever API version returned it. */
 function numbered(end: unknown): Fields {
   const { id, value, number, ...rest } = (end ?? {}) as Fields;
   return { ...rest, number: number ?? id ?? value };
 }
 
-/** A list, a list in `result`, or a single record. The format is not confirmed; an object that looks like an error is not a record. */
+/**
+ * The response is a list, a list in `result`, or a single record. The vendor hasn't confirmed the format; an object
+ * that looks like an error is not a record.
+ */
 function listed(answer: ServiceAnswer): Fields[] {
   const { body } = answer;
   const isRecord = isObject(body) && !Object.keys(body).some((name) => /^(?:result|error|message|detail)/i.test(name));

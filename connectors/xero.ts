@@ -228,7 +228,7 @@ interface Connection {
 
 const nameOf = ({ tenantName, tenantId }: Connection) => tenantName ?? tenantId;
 
-/** The selected ones, by name or ID; all if none is selected. */
+/** The selected organizations, by name or ID; all if none is selected. */
 function chosen(connections: readonly Connection[], wanted: readonly string[] = []): (Connection & Named)[] {
   const all = connections.filter(({ tenantType = 'ORGANISATION' }) => tenantType === 'ORGANISATION');
   if (all.length === 0) throw nothingConnected();

@@ -56,7 +56,7 @@ export function addressOf(source: SourceValues): ServerAddress {
   };
 }
 
-/** A source's login; a file has none. */
+/** A source's login; undefined for a file, which needs none. */
 export function accountOf(source: SourceValues): SourceAccount | undefined {
   if (driverOf(source) === 'sqlite') return undefined;
   const { driver, host, port, user, password } = addressOf(source);
@@ -81,7 +81,7 @@ function partsOf(url: URL) {
   };
 }
 
-/** Checks the combination of the options, without network access. */
+/** Checks that the options can be combined. Needs no network access. */
 export function faultsOf({ source, query }: { source: SourceValues; query?: QueryValues }): Fault[] {
   const driver = driverOf(source);
   return [
@@ -221,13 +221,13 @@ function tlsFaults(tls: DbTlsOptions): Fault[] {
   ];
 }
 
-/** TLS settings with the files read; undefined when TLS is off. */
+/** TLS settings with the contents of their files; undefined when TLS is off. */
 export interface Tls extends TlsTexts {
   readonly rejectUnauthorized: boolean;
   readonly servername?: string;
 }
 
-/** Reads the TLS files of the drivers; paths are relative to `folder`. Throws `DB_TLS_FILE`. */
+/** Reads the driver's TLS files, whose paths are relative to `folder`. Throws `DB_TLS_FILE`. */
 export async function readTls(tls: DbTlsOptions, folder: string): Promise<Tls | undefined> {
   if (tls.mode === 'off') return undefined;
   return {

@@ -149,8 +149,8 @@ export class BoundaryRows {
 }
 
 /**
- * Hash of a row: of its cells in these columns, in this order. All columns count, because a row may change twice at the same
- * instant. Cells are compared by value: more decimals in a column don't change its rows.
+ * Hash of a row's cells in these columns, in this order. All columns count, because a row may change twice at the same
+ * instant. Cells are compared by value, so a column that gets more decimals doesn't change the hashes.
  */
 function rowOf(batch: Batch, i: number, columns: readonly number[]): string {
   const stored = storedRow(batch, i);

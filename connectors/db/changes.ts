@@ -22,7 +22,7 @@ export async function extractChanges({ query, dialect, watermark, ask }: Changes
   const at = columnAt(read.columns, column, 'cursor');
   const { type } = read.columns[at]!;
   refuseCursorType(column, type);
-  // If the stored value was requested, it's the last column. It's dropped here.
+  // If the stored value was requested, it's the last column; drop it here.
   const columns = dialect.stored === undefined ? read.columns : read.columns.slice(0, -1);
   const decides = dialect.stored === undefined ? at : columns.length;
   const edge = new BoundaryRows({ column, lag, before, at: decides, type, columns });

@@ -41,8 +41,9 @@ function secure({ rejectUnauthorized, ca, cert, key }: Tls) {
 }
 
 /**
- * If the host is an IP address, mysql2 passes no name to TLS, and Node then checks against `localhost`, unless the socket itself has
- * the host, as it does for names. If Node ever stops using it, the check fails closed.
+ * If the host is an IP address, mysql2 passes no name to TLS, so Node checks against the socket's own host, or against
+ * `localhost` if the socket has none. Node sets that host only for names, so this function sets it for addresses. If
+ * Node ever ignores it, the check fails closed.
  */
 function socketTo({ host, port }: ServerAddress, path: string | undefined): Socket {
   if (host.startsWith('/')) return new ReadingSocket().connect({ path: host });

@@ -55,7 +55,7 @@ export class MysqlInterceptor extends RowInterceptor {
     const end = this.#endOfPacket(at);
     if (end > this.filled) return false;
     this.at = end;
-    // mysql2 keeps column packets, but this memory will be reused.
+    // Copied, because mysql2 keeps column packets, and this memory will be reused.
     const packet = Buffer.from(bytes.subarray(at, end));
     packet[3]! -= this.#hidden;
     if (this.#isBeforeRows) this.#enterRows(bytes[at + 3]!);
@@ -99,7 +99,7 @@ export class MysqlInterceptor extends RowInterceptor {
 
   #leaveRows(first: number): void {
     this.#inRows = false;
-    // The error packet of a stopping server may have any sequence number.
+    // If the server is shutting down, its error packet may have any sequence number.
     if (first === failure) return;
     this.#checkNumber(this.at);
     this.warnings = this.bytes.readUInt16LE(this.at + headerBytes + 1);
@@ -172,7 +172,7 @@ export class MysqlInterceptor extends RowInterceptor {
     this.#block?.flush(this.bytes, this.at);
     const left = this.filled - this.at;
     const whole = this.#endOfMessage() - this.at;
-    // The length of a split row is only known from its last packet.
+    // Only the last packet of a split row shows the row's length.
     const least = whole > goesOn ? Math.max(whole, 2 * left) : Math.max(whole, blockBytes);
     return this.#block?.renew(least) ?? Buffer.allocUnsafeSlow(least);
   }

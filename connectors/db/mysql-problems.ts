@@ -36,7 +36,7 @@ const rules: readonly ErrorNumbers[] = [
     next: 'create an account for this user and the address that the server reports, or for any address (%)',
   },
   {
-    // This host has caused too many broken handshakes; a retry does not help.
+    // This host has caused too many failed handshakes; retrying doesn't help.
     errors: [1129],
     family: 'job',
     code: 'DB_HOST_BLOCKED',
@@ -80,12 +80,12 @@ const rules: readonly ErrorNumbers[] = [
 ];
 
 /**
- * Connection and serialization errors are transient, regardless of the number: 1047 means that a Galera node is not
- * ready.
+ * SQLSTATEs of connection and serialization errors, which are transient whatever their number, such as 1047 from a
+ * Galera node that isn't ready.
  */
 const passingStates = /^(08|40001|40P01)/;
 
-/** Converts any error of mysql2 to a problem. */
+/** Converts any mysql2 error to a problem. */
 export function mysqlProblem(thrown: unknown, where: Circumstances): Problem {
   const { place, connectSeconds, isConnected } = where;
   if (thrown instanceof Problem) return thrown;
@@ -111,7 +111,7 @@ function verdictOn(errno: number, sqlState = '', { isConnected, hasTls }: Circum
 
 const mayNeedTls = 'if they are correct, the account may require tls: { mode: verify }';
 
-/** An error of the driver about an authentication plugin, usually that it is not supported. */
+/** A driver error about an authentication plugin, usually one that isn't supported. */
 function pluginRefused(cause: unknown, { place, hasTls }: Circumstances): Problem {
   const { message } = seenIn(cause);
   const plugin = /unknown plugin (\w+)/.exec(message)?.[1];

@@ -23,7 +23,7 @@ export function refuseWrites(sql: string): void {
   }
 }
 
-/** The write privileges of an account, from the output of `show grants`; each once. */
+/** An account's write privileges, without duplicates, from the output of `show grants`. */
 export function writePrivileges(grants: readonly string[]): string[] {
   const listed = grants.flatMap((grant) => /^grant (.+?) on /is.exec(grant)?.[1]?.replaceAll(/\([^)]*\)/g, '') ?? []);
   const names = listed.flatMap((list) => list.split(',')).map((name) => name.trim());

@@ -118,8 +118,8 @@ export function readRows(connection: Connection, { sql, begin, end, fail }: Rows
       stop(thrown);
     }
   };
-  // For rows, which it never receives, mysql2 compiles a parser that refuses a column named __proto__. If compiling is
-  // forbidden, it uses a parser that ignores names.
+  // mysql2 compiles a row parser, even though it never receives rows, and that parser rejects a column named __proto__.
+  // If compiling is disabled, mysql2 uses a parser that ignores names.
   const command = connection.query({ sql, disableEval: true } as QueryOptions) as unknown as Command;
   const tap = new MysqlInterceptor({ wire: wireOf(streamOf(connection), 'mysql2'), onFault: stop });
   command.on('fields', (fields) =>

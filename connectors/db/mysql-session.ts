@@ -108,7 +108,7 @@ export class MysqlSession {
     );
   }
 
-  /** MariaDB uses seconds, MySQL milliseconds, and each only has its own variable. */
+  /** MariaDB's timeout variable is in seconds, MySQL's in milliseconds, and neither server has the other's variable. */
   async #timeout(seconds: number): Promise<readonly string[]> {
     if (seconds === 0) return [];
     return this.isMariadb
@@ -177,7 +177,7 @@ export class MysqlSession {
     return { columns, batches: batchesOf(queue, end) satisfies AsyncIterable<Batch> };
   }
 
-  /** Prepares a statement without running it. */
+  /** Prepares a statement but doesn't run it. */
   async prepare(sql: string, signal: AbortSignal): Promise<StatementShape> {
     let found: StatementShape = { parameters: 0, names: [] };
     await this.#breakable.until(signal, (settle) =>
@@ -198,7 +198,7 @@ export class MysqlSession {
     return (await this.#rows(sql, signal))[0] ?? [];
   }
 
-  /** The grants of the account, in the format of the server. */
+  /** The account's grants, in the server's format. */
   async grants(signal: AbortSignal): Promise<readonly string[]> {
     return (await this.#rows('show grants', signal)).map(([grant = '']) => grant);
   }
@@ -245,8 +245,8 @@ export class MysqlSession {
   }
 
   /**
-   * A busy server does not notice a closed connection, so the statement is killed over a second one, which doesn't keep the process
-   * running.
+   * A busy server doesn't notice a closed connection, so a second connection kills the statement. It doesn't keep this
+   * process running.
    */
   async #kill(threadId: number): Promise<void> {
     const helper = mysql.createConnection({ ...this.#config, connectTimeout: maxKillMs });
@@ -261,7 +261,7 @@ export class MysqlSession {
   }
 }
 
-/** A prepared statement of mysql2; its types lack these fields. */
+/** A mysql2 prepared statement, with fields that mysql2's types lack. */
 interface Prepared {
   readonly parameters: readonly unknown[];
   readonly columns: readonly { readonly name: string }[];
@@ -270,9 +270,9 @@ interface Prepared {
 interface Reading {
   readonly signal: AbortSignal;
   readonly zeroDates: ZeroDates;
-  /** Called with the server's warnings after the last row. An error that it throws fails the run. */
+  /** Called with the server's warnings after the last row. If it throws, the run fails. */
   readonly onWarnings: (warnings: ServerWarnings) => void;
-  /** Called once at the end, with whether all rows were read. */
+  /** Called once at the end; the argument tells whether all rows were read. */
   readonly leave: (whole: boolean) => Promise<void>;
 }
 

@@ -60,7 +60,7 @@ function withLiterals(sql: string, places: readonly number[], parameters: readon
   let bound = '';
   let from = 0;
   for (const [i, place] of places.entries()) {
-    // Adds no unnecessary blank, because `--` and a blank start a comment.
+    // Add a space only where needed, because `--` followed by a space starts a comment.
     const gap = /[\w$\u0080-\uffff]/.test(sql[place - 1] ?? '') ? ' ' : '';
     bound += `${sql.slice(from, place)}${gap}${literal(parameters[i]!)} `;
     from = place + 1;

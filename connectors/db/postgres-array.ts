@@ -62,7 +62,7 @@ function elementWriter({ type, fix }: CellType): (element: string) => string {
   return (element) => JSON.stringify(fixed(element, fix));
 }
 
-/** Converts elements of arrays like cells, one at a time. */
+/** Converts array elements like cells, one at a time. */
 function fixed(element: string, fix: Exclude<CellType['fix'], undefined | { how: 'boolean' }>): string {
   const bytes = Buffer.from(element);
   if (fix.how === 'rewrite') return fix.text(bytes, 0, bytes.length);

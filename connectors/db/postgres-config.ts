@@ -20,10 +20,10 @@ export function postgresConfig({ address, tls, timeoutMs, socketFolder }: Config
     port: address.port,
     user: address.user,
     database: address.database ?? address.user,
-    // A function, because without a password pg would use PGPASSWORD or ~/.pgpass.
+    // A function, because pg replaces a missing password with PGPASSWORD or ~/.pgpass.
     password: () => address.password ?? '',
     ssl: tls === undefined ? false : secure(tls, named),
-    // TLS reads below the socket that pg sees.
+    // With TLS, pg reads from the TLS socket, not from this one.
     ...(tls === undefined ? { stream: () => new ReadingSocket() } : {}),
     connectionTimeoutMillis: timeoutMs,
     application_name: 'sluice',
@@ -31,7 +31,7 @@ export function postgresConfig({ address, tls, timeoutMs, socketFolder }: Config
   } satisfies pg.ClientConfig;
 }
 
-/** pg always checks the certificate against the host; another name must be checked separately. */
+/** pg always checks the certificate against the host; check any other name here. */
 function secure(tls: Tls, named: string | undefined): ConnectionOptions {
   if (named === undefined) return { ...tls };
   return { ...tls, checkServerIdentity: (_host, certificate) => checkServerIdentity(named, certificate) };

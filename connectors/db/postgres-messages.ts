@@ -75,7 +75,7 @@ class Messages {
     this.#pieces = this.#bytes === 0 ? [] : [Buffer.from(bytes.subarray(at))];
   }
 
-  /** End of the message, or at least of its header. */
+  /** End of the message; if its header is incomplete, end of the header. */
   #end(bytes: Buffer, at: number): number {
     if (bytes.length - at < headerBytes) return at + headerBytes;
     const end = endOfMessage(bytes, at);
@@ -84,7 +84,7 @@ class Messages {
   }
 }
 
-/** Throws for a message that pg's parser would misread, or on which it would loop or throw. */
+/** Throws if the message would make pg's parser misread it, loop or throw. */
 function check(message: Buffer): void {
   const type = String.fromCharCode(message[0]!);
   const body = message.subarray(headerBytes);
@@ -134,7 +134,7 @@ export function loginUnsupported(kind: string): Problem {
   });
 }
 
-/** Each field is a type byte and a zero-terminated text; a zero byte ends the list. */
+/** Each field is a type byte and a zero-terminated string; a zero byte ends the list. */
 function checkFields(body: Buffer): void {
   let at = 0;
   while (body[at] !== 0) {

@@ -76,7 +76,7 @@ export function postgresProblem(thrown: unknown, where: Where): Problem {
   const said = [message, error.detail, error.hint].filter(Boolean).join('; ');
   return serverProblem({
     ...{ place: where.place, said, family, code, next, seen: stateOf(error), cause: thrown },
-    // Even after the login, a query may log in to another server.
+    // After the login, the query itself may log in to another server.
     isLoginRefused: isLoginRefused && !where.isConnected,
   });
 }
@@ -94,10 +94,16 @@ function verdictOn(error: ServerError, message: string, where: Where): ErrorMean
   return rules.find(({ sqlstate }) => sqlstate.test(code)) ?? otherwise(where.isConnected);
 }
 
-/** No permission to connect, or a database that accepts no connections. For a query, these codes mean something else. */
+/**
+ * The user lacks permission to connect, or the database accepts no connections. For a query, these codes mean something
+ * else.
+ */
 const noAccess = /^(42501|55000)/;
 
-/** Refused before the password: by pg_hba.conf, whose name is the same in every language, or because a certificate is missing. */
+/**
+ * The server refused before it checked the password: because of pg_hba.conf, a name that is the same in every language,
+ * or because a certificate is missing.
+ */
 function notAdmitted(message: string, { hasTls }: Where): ErrorMeaning {
   if (!message.includes('pg_hba.conf')) return noCertificate;
   const line = 'add a line to pg_hba.conf that allows this user to connect to this database from this address';

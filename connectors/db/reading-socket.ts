@@ -14,7 +14,7 @@ export class ReadingSocket extends Socket {
   constructor() {
     const buffer = Buffer.allocUnsafeSlow(bufferBytes);
     super({
-      // Node supports this option here and in `connect`; its types only have it there.
+      // Node supports this option here and in `connect`, but its types declare it only there.
       ...{ onread: { buffer, callback: (length: number) => this.#hand(buffer.subarray(0, length)) } },
     });
   }

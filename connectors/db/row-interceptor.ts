@@ -94,7 +94,7 @@ export abstract class RowInterceptor {
     try {
       this.#forwardRest(nothing);
     } catch (thrown) {
-      // No caller catches the errors of the driver's parser.
+      // The driver's parser may throw, and no caller catches that.
       this.#wire.stream.destroy(unreadable(thrown));
     }
   }
@@ -127,7 +127,7 @@ export abstract class RowInterceptor {
     }
   }
 
-  /** Forwards the unread rest to the driver, complete messages or not. */
+  /** Forwards all unread bytes to the driver, even if they end in an incomplete message. */
   #forwardRest(chunk: Buffer): void {
     const rest = this.bytes.subarray(this.at, this.filled);
     for (const bytes of [rest, chunk]) {

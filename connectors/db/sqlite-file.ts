@@ -94,7 +94,7 @@ function openSnapshot(order: SqliteOrder): { db: SqliteDatabase; snapshot: Sqlit
     try {
       snapshot = new SqliteSnapshot(order.path);
       db.exec('begin');
-      // The first read is what starts the transaction.
+      // The transaction starts with its first read.
       db.prepare('select count(*) from sqlite_schema').get();
       if (snapshot.begin()) return { db, snapshot };
       if (Date.now() >= end) throw new FileOverwritten();

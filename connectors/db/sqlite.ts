@@ -19,7 +19,7 @@ export const sqlite: Driver = {
     return guarded(path, async () => {
       const db = openSqlite({ path, timeoutMs });
       try {
-        // Only by reading the schema can we tell whether the file is a database.
+        // Only reading the schema shows whether the file is a database.
         db.prepare('select count(*) from sqlite_schema').get();
         return `SQLite ${db.prepare('select sqlite_version()').value()} on ${path}`;
       } finally {
@@ -54,7 +54,7 @@ async function guarded<T>(path: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A process without permission to start others already serves only this query. */
+/** A process that may not start others was started just for this query, so it reads the file itself. */
 function readerFor({ source, signal }: ConnectOptions): SqliteReader {
   if (process.permission?.has('child') === false) return new SqliteHere(signal);
   return new SqliteProcess({ signal, timeoutMs: source.statement_timeout_seconds * 1000 });
@@ -102,7 +102,7 @@ async function read(reader: SqliteReader, order: SqliteOrder, signal: AbortSigna
   return { columns, batches: new Batches(reader, { path: order.path, signal, first, columns }) };
 }
 
-/** Never runs: a statement without a result can only write. SQLite itself refuses writes with a result. */
+/** The statement isn't run: a statement without a result can only write. SQLite itself refuses writes with a result. */
 function noResult(): Problem {
   return new Problem({
     code: 'DB_NO_RESULT',
@@ -119,7 +119,7 @@ interface Result {
   readonly columns: readonly Column[];
 }
 
-/** Closes the reader at the end, on an error, and if the consumer leaves, even before the first batch. */
+/** Closes the reader at the end, on an error, and when the consumer stops early, even before the first batch. */
 class Batches implements AsyncIterableIterator<Batch, void, void> {
   readonly #reader: SqliteReader;
   readonly #result: Result;

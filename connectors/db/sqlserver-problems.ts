@@ -48,11 +48,11 @@ const rules: readonly ErrorNumbers[] = [
 ];
 
 interface Login extends Omit<Circumstances, 'hasTls'> {
-  /** Number of the first login error from the server; tedious does not expose it. */
+  /** Number of the server's first login error; tedious does not expose it. */
   readonly loginError?: number | undefined;
 }
 
-/** Converts any error of tedious to a problem. */
+/** Converts any tedious error to a problem. */
 export function sqlserverProblem(thrown: unknown, where: Login): Problem {
   const { place, connectSeconds, isConnected, loginError } = where;
   if (thrown instanceof Problem) return thrown;

@@ -201,7 +201,7 @@ interface Described {
 function columnsOf(metadata: readonly Described[] | Readonly<Record<string, Described>>): readonly Column[] {
   if (!Array.isArray(metadata)) throw driverChanged();
   const columns = (metadata as readonly Described[]).map(({ colName, type }) => {
-    // Each value of this type has its own type, and the driver rounds some of these types.
+    // Each sql_variant value has its own type, and the driver rounds values of some types.
     if (type.name === 'Variant') throw variant(colName);
     return { name: colName, type: sqlserverType(type) };
   });
@@ -224,7 +224,7 @@ interface ConfigParts {
   readonly tls: Tls | undefined;
   readonly connectMs: number;
   readonly statementMs: number;
-  /** The socket of a tunnel to the server. */
+  /** Path of the tunnel's socket, if there is a tunnel. */
   readonly socket: string | undefined;
 }
 

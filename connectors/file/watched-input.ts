@@ -46,7 +46,7 @@ async function* read({ path, name, before, signal }: Watched): AsyncGenerator<Ui
     yield* handle.createReadStream({ highWaterMark, autoClose: false, signal }) as AsyncIterable<Buffer>;
     refuseChange(name, before, await look(path));
   } catch (error) {
-    // An aborted stream has its own error.
+    // If the stream was aborted, throw the signal's reason instead.
     signal.throwIfAborted();
     throw error instanceof Problem || !isSystemError(error) ? error : unreadable(path, error);
   } finally {
@@ -74,7 +74,7 @@ function isSystemError(error: unknown): boolean {
   return error instanceof Error && 'syscall' in error;
 }
 
-/** Programs can set the modification time back (`touch -r`, `cp -p`), but not the ctime. */
+/** Programs can set the modification time to an earlier time (`touch -r`, `cp -p`), but not the ctime. */
 const told = ['size', 'mtimeNs', 'ctimeNs', 'ino'] as const;
 
 function refuseChange(name: string, before: BigIntStats, now: BigIntStats): void {

@@ -21,8 +21,8 @@ export class Arrivals extends Writable {
   }
 
   /**
-   * All bytes up to the end of the transfer or its failure, in chunks of what has arrived in the meantime: TLS records are 16 kB,
-   * and writing each of them to disk costs more than joining them.
+   * All bytes up to the transfer's end or failure. Each chunk contains everything that has arrived since the last one:
+   * TLS records are 16 kB, and joining them costs less than writing each one to disk.
    */
   async *chunks(): AsyncGenerator<Uint8Array> {
     for (;;) {

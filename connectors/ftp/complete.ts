@@ -68,7 +68,7 @@ interface Settling {
   readonly signal: AbortSignal;
 }
 
-/** Splits the files by whether they are stable. Watches all of them at the same time. */
+/** Separates stable files from files that are still changing. Watches all of them at the same time. */
 export async function bySettling(
   files: readonly RemoteFile[],
   { session, seconds, signal }: Settling,
@@ -97,7 +97,7 @@ async function look(session: Session, files: readonly RemoteFile[], signal: Abor
   return facts;
 }
 
-/** Whether size and time of a file are unchanged. */
+/** Whether a file's size and time are unchanged. */
 export function isSame(a: FileFacts | undefined, b: FileFacts | undefined): boolean {
   return a?.size === b?.size && a?.modified === b?.modified;
 }
@@ -108,7 +108,7 @@ export function reasonOf(file: RemoteFile, { path, marker = '' }: ReadyQuery): s
   return `the marker file is missing (${posix.basename(markerOf(file.path, marker))})`;
 }
 
-/** The problem of files that are still being written. */
+/** The problem for files that are still being written. */
 export function notComplete(
   files: readonly RemoteFile[],
   reason = 'the size or time changed within settle_seconds',

@@ -53,7 +53,7 @@ async function fetchInto(copy: Copy, { file, facts }: Settled, { line, alive, on
       await line.use((session) => goOn(session, copy, { ...file, size: facts.size, alive }));
       if (copy.at > size) throw fileChanged(file.name, `received more than the expected ${size} bytes`);
       await look();
-      // If the connection closed in between, that looks like the end of the file, and vsftpd even confirms it.
+      // A connection that closed during the transfer looks like the end of the file, and vsftpd even confirms it.
       if (facts.size !== undefined && copy.at < size)
         throw endedEarly(file.name, `received ${copy.at} of ${size} bytes`);
       isDone = true;

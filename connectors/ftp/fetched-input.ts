@@ -28,7 +28,7 @@ async function* read(path: string, signal: AbortSignal): AsyncGenerator<Uint8Arr
   try {
     yield* createReadStream(path, { highWaterMark: chunkBytes, signal }) as AsyncIterable<Buffer>;
   } catch (error) {
-    // If the stream was aborted, it has its own error.
+    // If the stream was aborted, throw the signal's reason instead.
     signal.throwIfAborted();
     throw error;
   }

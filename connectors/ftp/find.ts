@@ -131,7 +131,7 @@ class Walk {
     return this.#exact.startsWith(`${path}/`) || this.#walking.glob.mayHold(this.#told(path));
   }
 
-  /** The path in the form of the pattern: absolute, or relative to the source's folder. */
+  /** The path in the pattern's form: absolute, or relative to the source's folder. */
   #told(path: string): string {
     const { base, glob } = this.#walking;
     return glob.base.startsWith('/') ? path : posix.relative(base, path);
@@ -181,7 +181,7 @@ function nameOf(base: string, path: string): string {
   return inside.startsWith('..') ? path : inside;
 }
 
-/** No file on the server matches the query; `base`: the folder of relative paths. */
+/** The problem if no file on the server matches the query. `base`: the folder where relative paths start. */
 export function notFound(base: string, path: string, message: string): Problem {
   return make('FTP_NOT_FOUND', 'job', {
     message,

@@ -80,7 +80,7 @@ async function late(source: FtpSourceValues): Promise<Problem> {
   return connectTimeout(placeOf(source), source.connect_timeout_seconds);
 }
 
-/** The library ignores that a server refuses to encrypt data connections, and then fails at the first one. */
+/** If a server refuses to encrypt data connections, the library ignores that and fails at the first one. */
 function refusePlainData(client: Client, place: string): void {
   const send = client.sendIgnoringError.bind(client);
   client.sendIgnoringError = async (command) => {
@@ -91,8 +91,8 @@ function refusePlainData(client: Client, place: string): void {
 }
 
 /**
- * Replies 332, 530 and 532 are about the account, 4xx are transient (RFC 959), unless the text shows something else. Before TLS, no
- * reply is about the account.
+ * Unless the text shows otherwise, replies 332, 530 and 532 are about the account, and 4xx replies are transient (RFC
+ * 959). Before TLS, no reply is about the account.
  */
 function connectProblem(
   source: FtpSourceValues,
@@ -109,5 +109,5 @@ function connectProblem(
   return loginRefused(place, source.user ?? 'anonymous', { seen: error.message, isLoginRefused: asked.hasPassword });
 }
 
-/** RFC 4217, 10; 534, 530, 550, 503 or 421, each server has another code. */
+/** The codes differ between servers: 534 (RFC 4217, 10), 530, 550, 503 or 421. */
 const wantsTls = /\b(?:TLS|SSL|AUTH first)\b|encrypt|cleartext/i;

@@ -60,7 +60,7 @@ class FtpSession implements Session {
     this.home = home;
   }
 
-  /** Changes to the folder first: many servers interpret brackets and stars after LIST as a pattern. */
+  /** Changes to the folder first, because many servers interpret brackets and stars after LIST as a pattern. */
   async list(folder: string): Promise<DirectoryEntry[]> {
     return await this.#ask(folder, async () => {
       await this.#client.cd(folder);
@@ -69,7 +69,7 @@ class FtpSession implements Session {
     });
   }
 
-  /** The reply to the first supported command of MLSD, `LIST -a` and LIST. */
+  /** The reply to the first of MLSD, `LIST -a` and LIST that the server supports. */
   async #listing(): Promise<{ text: string; form: ListingForm }> {
     const client = this.#client;
     const known = client.availableListCommands;
@@ -88,7 +88,7 @@ class FtpSession implements Session {
     return { text, form: client.availableListCommands[0] === 'MLSD' ? 'MLSD' : 'LIST' };
   }
 
-  /** With SIZE and MDTM (RFC 3659), always in the same way, so that two results are comparable. */
+  /** Uses SIZE and MDTM (RFC 3659), always in the same way, so that two results are comparable. */
   async stat(path: string): Promise<FileFacts | Absent> {
     const size = await this.#ask(path, () => unlessUnknown(absent(this.#client.send(`SIZE ${path}`))));
     if (typeof size === 'object') return size;
@@ -103,7 +103,7 @@ class FtpSession implements Session {
     return modified === undefined ? {} : { modified };
   }
 
-  /** From the folder's listing, if the server doesn't support SIZE. */
+  /** The facts from the folder's listing, for servers that don't support SIZE. */
   async #listed(path: string): Promise<FileFacts | Absent> {
     const at = path.lastIndexOf('/');
     const folder = path.slice(0, at) || '/';
@@ -191,7 +191,7 @@ async function unlessEmpty(call: Promise<unknown>): Promise<void> {
   });
 }
 
-/** 550: missing, of another kind, or not permitted; only the text distinguishes them. */
+/** Reply 550 means missing, not a file, or not permitted; only the text tells them apart. */
 async function absent(call: Promise<FTPResponse>): Promise<string | Absent> {
   try {
     return (await call).message;

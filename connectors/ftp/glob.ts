@@ -15,7 +15,7 @@ export function globOf(pattern: string): Glob | undefined {
   if (!isGlob) return undefined;
   const matches = matcherOf(pattern);
   const segments = pattern.split('/');
-  // Braces may contain a slash. Segments can't be matched then, so all folders are searched.
+  // Braces may contain a slash. If they do, segments can't be matched separately, so all folders are searched.
   const isFree = segments.some((segment) => count(segment, '{') !== count(segment, '}'));
   const steps = segments.slice(0, -1).map((segment) => (segment === '**' ? undefined : matcherOf(segment)));
   const mayHold = (folder: string) => isFree || leadsOn(folder.split('/'), steps);
@@ -40,7 +40,10 @@ function baseOf(pattern: string): string {
   return segments.slice(0, first).join('/');
 }
 
-/** Whether the folder's names match the first segments of the pattern; from `**` on, all do. */
+/**
+ * Whether files in the folder can match, because its names match the pattern's first segments. After `**`, any names
+ * match.
+ */
 function leadsOn(names: readonly string[], steps: readonly (((name: string) => boolean) | undefined)[]): boolean {
   for (const [i, name] of names.entries()) {
     if (i >= steps.length) return false;

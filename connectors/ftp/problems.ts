@@ -96,7 +96,7 @@ export function connectTimeout(place: string, seconds: number): Problem {
 /** An established connection broke or stalled. The reader may log in again and resume. */
 export function lost(thrown: unknown, place: string): Problem {
   const { code, message } = seenIn(thrown);
-  // This can happen on a data connection: the server doesn't encrypt it, or its certificate differs.
+  // A data connection can fail like this if the server doesn't encrypt it or uses another certificate for it.
   if (isTls(code, message)) return tlsRefused(place, message, thrown);
   return make('FTP_LOST', 'try_later', {
     message: `the connection to ${place} was lost${networkWords[code] === undefined ? '' : `: ${networkWords[code]}`}`,
@@ -108,7 +108,7 @@ export function lost(thrown: unknown, place: string): Problem {
 
 const awayCodes = new Set(['FTP_LOST', 'FTP_UNREACHABLE', 'FTP_CONNECT_TIMEOUT', 'FTP_BUSY']);
 
-/** Whether another login may resume after this error. */
+/** Whether a new login may resume the transfer after this error. */
 export function isAway(thrown: unknown): thrown is Problem {
   return thrown instanceof Problem && awayCodes.has(thrown.code);
 }
@@ -165,7 +165,7 @@ export function unusableName(path: string): Problem {
   });
 }
 
-/** Maximum number of entries in the folders of a pattern. */
+/** Maximum number of entries in all folders that a pattern covers. */
 export const maxEntries = 200_000;
 
 /** The pattern covers too many entries. */
@@ -176,7 +176,7 @@ export function tooMany(): Problem {
   });
 }
 
-/** Any other refusal of the server. */
+/** Any other refusal by the server. */
 export function refused(place: string, seen: string): Problem {
   return make('FTP_REFUSED', 'job', {
     message: `${place} returned an error`,
@@ -185,7 +185,7 @@ export function refused(place: string, seen: string): Problem {
   });
 }
 
-/** A temporary refusal of the server. */
+/** A temporary refusal by the server. */
 export function busy(place: string, seen: string): Problem {
   return make('FTP_BUSY', 'try_later', {
     message: `${place} is busy or shutting down`,

@@ -25,7 +25,7 @@ export function* readAhead(sftp: SFTPWrapper, handle: Buffer, { from, size }: Ra
   while (at < size || underway.length > 0) {
     for (; at < size && underway.length < ahead; at += pieceBytes) {
       const piece = readPiece(sftp, handle, { at, bytes: Math.min(pieceBytes, size - at) });
-      // If an earlier piece fails, nothing awaits this one any more.
+      // If an earlier piece fails, this one is never awaited.
       piece.catch(() => undefined);
       underway.push(piece);
     }

@@ -80,7 +80,10 @@ function partProblem(request: HttpRequest, answer: HttpResponse, given: StatusOp
   return status === 206 ? partialProblem(request, answer, given.isPaged) : undefined;
 }
 
-/** 206 is only complete as one of several pages, if its range ends at the total, or if this range was requested. */
+/**
+ * A 206 response is complete only if its range ends at the total, if the user requested this range, or as one of
+ * several pages.
+ */
 function partialProblem(request: HttpRequest, { url, headers }: HttpResponse, isPaged: boolean): Problem | undefined {
   const range = [headers['content-range'] ?? []].flat()[0] ?? '';
   const [, unit = '', first = '', last = '', total = ''] = /^\s*(\w*)\s*(\d+)-(\d+)\/(\d+|\*)\s*$/.exec(range) ?? [];
@@ -94,19 +97,19 @@ function partialProblem(request: HttpRequest, { url, headers }: HttpResponse, is
   });
 }
 
-/** The paths that mark a successful response as an error: from the user, or `errors` of GraphQL. */
+/** The paths that mark a successful response as an error: the user's, or `errors` for GraphQL. */
 export function failPathsOf({ fail_when, body, records, method }: RestQuery): readonly FailWhen[] {
   if (fail_when !== undefined) return fail_when;
   return records && /^post$/i.test(method) && isGraph(body) ? ['errors'] : [];
 }
 
-/** A body with `query`, also as text. */
+/** Whether the body contains `query`, as an object or as JSON text. */
 function isGraph(body: unknown): boolean {
   if (typeof body === 'string') return /^\s*\{/.test(body) && /"query"\s*:/.test(body);
   return typeof body === 'object' && body !== null && 'query' in body;
 }
 
-/** The problem of a response that reports an error; undefined if it reports none. */
+/** The error that a response reports; undefined if it reports none. */
 export function failureMessage(
   paths: readonly FailWhen[],
   valueAt: (path: string) => unknown,
@@ -131,7 +134,7 @@ export function failureMessage(
   return undefined;
 }
 
-/** The problem of a SOAP fault with status 200; undefined for any other response. */
+/** The problem for a SOAP fault with status 200; undefined for any other response. */
 export async function soapFailure(
   { input }: SpooledPage,
   encoding: string | undefined,

@@ -209,7 +209,7 @@ class PageRun {
   async #survey({ answer, spooled }: Page): Promise<Content> {
     const { query, log } = this.#init;
     const isPaged = query.paging.kind !== 'none';
-    // Searching costs a pass over the response, and a response this large is not a page.
+    // Skip the search for larger responses, because it takes a pass over the data, and a page is never that large.
     const signs = query.records && (isPaged || spooled.bytes < maxPageBytes) ? signPlaces : [];
     const ask = { count: isPaged, values: [...this.#wanted, ...signs] };
     const input = { ...spooled.input, facts: factsOf(query, answer) };
@@ -237,13 +237,13 @@ class PageRun {
   }
 }
 
-/** Errors of a truncated document, and of a document of another kind. */
+/** Error codes for a truncated document and for a document in another format. */
 const cutFaults = new Set(['JSON_TRUNCATED', 'XML_SYNTAX', 'CSV_QUOTE', 'RECORDS_GZIP']);
 const otherFaults = new Set(['JSON_SYNTAX', 'RECORDS_FORMAT']);
 
 /**
- * Whether a retry may make an unreadable page readable: earlier pages were readable, or it has neither length nor chunks, so that a
- * lost connection looks like its end (RFC 9112, 6.3).
+ * Whether retrying an unreadable page may help: because earlier pages were readable, or because the response has no
+ * length and isn't chunked, so that a lost connection looks like its end (RFC 9112, 6.3).
  */
 function isPassing(error: unknown, { answer, number }: { answer: HttpResponse; number: number }): error is Problem {
   if (!(error instanceof Problem)) return false;
@@ -260,7 +260,7 @@ function unreadable(url: URL, cause: Problem): Problem {
   });
 }
 
-/** Name of the server in messages. */
+/** The server's name in messages. */
 const title = 'The server';
 
 const maxPageBytes = 8 * 1024 * 1024;

@@ -139,7 +139,10 @@ jobs:
 `,
 });
 
-/** A fault with a value at `has` and its message at `said`. Servers report their own failure if their database is down. */
+/**
+ * Rules for a fault: it has a value at `has` and a message at `said`. A server reports a fault of its own if its
+ * database is down.
+ */
 function faultRules(said: string, has = said): ErrorRule[] {
   const blamesServer = { [has]: true, [`${fault}.faultcode`]: soapServerCode } as const;
   return [

@@ -134,18 +134,21 @@ async function write(dir: string, groups: Groups = {}, made = bundle): Promise<C
   );
 }
 
-/** The text of a tagged template can't be escaped: its function may read it without the escapes. */
+/** A tagged template can't be escaped, because its function may read the raw text. */
 const taggedText = /\braw`[^`]*[^\0-\x7f]/;
 
-/** Node stores other texts with two bytes per character, which takes longer to load. */
+/**
+ * Escapes non-ASCII characters, because Node stores code that contains them with two bytes per character, which takes
+ * longer to load.
+ */
 function toAscii(code: string): string {
   if (taggedText.test(code)) return code;
   return code.replaceAll(/(?<!\\)[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /**
- * The modules that every `sync` loads: in two files, they start faster than in dozens. The first file has the modules
- * that a process which only reads a source loads, too.
+ * The modules that every `sync` loads start faster in two files than in dozens. The first file contains those that a
+ * process which only reads a source also loads.
  */
 async function findHotModules(): Promise<Groups> {
   const split = await mkdtemp(join(dirname(dist), '.sluice-split-'));

@@ -24,8 +24,8 @@ export async function makeDeb({ into, revision, epochSeconds }: PackageOptions):
   const size = await installedSize(root);
   await addControl(join(root, 'DEBIAN'), controlOf({ full, architecture, size, description }));
   const file = `sluice_${full}_${architecture}.deb`;
-  // zstd, because Debian has supported it since version 12, and it only takes a tenth of the time that xz takes.
-  // One thread, because the bytes depend on the number of threads.
+  // zstd, which Debian has supported since version 12, takes a tenth of the time that xz takes. One thread, because the
+  // number of threads affects the bytes.
   const flags = ['--root-owner-group', '-Zzstd', '-z12', '--threads-max=1'];
   await run('dpkg-deb', [...flags, '--build', root, join(into, file)], {
     env: { SOURCE_DATE_EPOCH: String(epochSeconds) },
@@ -45,8 +45,8 @@ function changelogOf(full: string, epochSeconds: number): string {
 }
 
 /**
- * In KiB, as dpkg-gencontrol computes it: from the sizes of files, because the blocks that `du` counts change while the
- * file system still writes.
+ * The size in KiB, computed from file sizes as dpkg-gencontrol does, because the blocks that `du` counts change while
+ * the file system is still writing.
  */
 async function installedSize(root: string): Promise<number> {
   const entries = await readdir(root, { recursive: true, withFileTypes: true });

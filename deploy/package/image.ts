@@ -85,7 +85,8 @@ async function addNode(root: string): Promise<Modes> {
     await cp(await realpath(from), join(root, to));
   };
   await put(node, 'usr/local/bin/node');
-  // Lines such as "libm.so.6 => /lib/x86_64-linux-gnu/libm.so.6 (0x…)", and the loader with its path only.
+  // Matches lines such as "libm.so.6 => /lib/x86_64-linux-gnu/libm.so.6 (0x…)", and the loader, which has only its
+  // path.
   const libraries = [...(await run('ldd', [node])).matchAll(/(?<=\s)\/\S+/g)].map(([path]) => path);
   for (const path of libraries) await put(path, path);
   await mkdir(join(root, 'etc'));
@@ -106,7 +107,7 @@ async function addWritableFolders(root: string): Promise<Modes> {
   return { tmp: 0o1777 };
 }
 
-/** What the engine needs to know; the same as in the Dockerfile. */
+/** The settings that the container engine needs, the same as in the Dockerfile. */
 export const imageConfig = (version: string) => ({
   User: '1000:1000',
   ExposedPorts: { '9464/tcp': {} },
@@ -130,7 +131,7 @@ interface TarOptions extends Pick<LayerContent, 'owner'> {
   readonly entries: readonly string[];
 }
 
-/** Writes a folder as a tar file next to it, the same for the same content. */
+/** Packs a folder into a tar file next to it. The same content always produces the same bytes. */
 async function tarOf(folder: string, { epochSeconds, owner, entries }: TarOptions): Promise<string> {
   const same = ['--format=gnu', '--sort=name', `--mtime=@${epochSeconds}`, '--numeric-owner'];
   await run('tar', [...same, `--owner=${owner}`, `--group=${owner}`, '-C', folder, '-cf', `${folder}.tar`, ...entries]);

@@ -49,7 +49,9 @@ function isNeededAtRunTime(name: string): (file: string) => boolean {
 /** Modes of files and folders by path, if they differ from the defaults: 644, and 755 for folders. */
 export type Modes = Readonly<Record<string, number>>;
 
-/** Makes a tree the same for every user and time: the modes that packages have, and one modification time. */
+/**
+ * Makes a tree independent of who builds it and when: every file gets its package mode and the same modification time.
+ */
 export async function normalize(folder: string, epochSeconds: number, modes: Modes): Promise<void> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   for (const entry of entries) {

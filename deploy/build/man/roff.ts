@@ -39,10 +39,10 @@ export const paragraph = (text: string): string => `.PP\n${filled(text)}`;
 /** A term with its text below, both already roff. */
 export const item = (term: string, text: string): string => `.TP\n${filled(term)}\n${filled(text || '\\&')}`;
 
-/** A paragraph behind a mark, such as a bullet. */
+/** A paragraph after a mark, such as a bullet. */
 export const bullet = (mark: string, text: string): string => `.IP ${mark} 3\n${filled(text)}`;
 
-/** Lines that are shown as they are. */
+/** Lines that are shown unchanged. */
 export function example(text: string): string {
   return `.PP\n.RS 4\n.EX\n${text.split('\n').map(exact).join('\n')}\n.EE\n.RE`;
 }
@@ -52,7 +52,7 @@ const maxLine = 78;
 const maxWord = 40;
 const breaks = /[,/:?&=](?=.)/g;
 
-/** Escapes plain text, so that no character is a request, a typesetting hyphen or a quote that typesetting changes. */
+/** Escapes plain text, so that roff sees no requests in it and changes no hyphens or quotes. */
 export function roff(text: string): string {
   return text
     .replaceAll(/\S+/g, (word) => (word.length > maxWord ? word.replaceAll(breaks, '$&\u0000') : word))
@@ -70,7 +70,7 @@ export function roff(text: string): string {
     );
 }
 
-/** Short lines that typesetting joins again; none begins like a request. */
+/** Breaks text into short lines, which roff joins again; no line looks like a request. */
 function filled(text: string): string {
   const lines: string[] = [];
   for (const word of text.split(/\s+/).filter(Boolean)) {
