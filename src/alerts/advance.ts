@@ -122,7 +122,7 @@ function tellGroups(look: Look, rows: Map<string, AlertRow>): Omit<Advance, 'put
       continue;
     }
     if (due.why === 'reminder' && group === undefined) {
-      // It was reported under another group: its recipients or interval have changed since.
+      // It was reported in another group, because its recipients or interval have changed since.
       groups.push({ group_key: key, told_at: now, step: 1 });
       continue;
     }
@@ -141,7 +141,7 @@ function tellGroups(look: Look, rows: Map<string, AlertRow>): Omit<Advance, 'put
 interface Due {
   readonly at: number;
   readonly why: 'change' | 'reminder';
-  /** The number of messages that determines the next pause, after this one is sent. */
+  /** The group's number of messages after this one is sent, which determines the next pause. */
   readonly nextStep: number;
 }
 

@@ -66,7 +66,7 @@ export class Messenger {
     }
   }
 
-  /** The time of the next attempt; undefined: done. */
+  /** Returns the time of the next attempt; undefined if there is none. */
   async #sendOne(
     channel: AlertChannel | undefined,
     row: AlertMessageRow,

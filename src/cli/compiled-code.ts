@@ -120,7 +120,7 @@ export class CompiledCode {
     }
   }
 
-  /** The folder for this build and this Node; undefined if it can't be used. */
+  /** The cache folder for this build and this version of Node; undefined if it can't be used. */
   #open(): string | undefined {
     try {
       const { content } = JSON.parse(readFileSync(join(dist, 'build.json'), 'utf8')) as { content: string };

@@ -63,7 +63,8 @@ export function listenForReload(started: Promise<Reloading>): Reloads {
 }
 
 async function reloadSafely(given: Reloading, signal: AbortSignal): Promise<void> {
-  // If the installed build has changed, a reload would mix modules. The restart that follows reads the config anyway.
+  // If the installed build has changed, a reload would mix modules from two builds. The restart that follows reads the
+  // config anyway.
   if (given.runtime.installation?.look()) return;
   try {
     await given.monitoring.reload(() => reload(given, signal));

@@ -50,7 +50,8 @@ export function onStop(): StopSignal {
   };
   const stop = (name: NodeJS.Signals): void => {
     if (isDone) {
-      // The work is over and the process is ending: ignores a duplicate, but a new signal kills it as usual.
+      // The work is done and the process is ending. Ignore a duplicate of the last signal, but let a new signal kill
+      // the process as usual.
       if (performance.now() <= echoUntil) return;
       leave();
       process.kill(process.pid, name);

@@ -19,7 +19,7 @@ export async function startTracing({ events, log }: TracingOptions): Promise<() 
   if (!wantsTraces(process.env)) return nothing;
   const { hasSdk, traceEvents } = await import('../daemon/traces/traces.ts');
   let flush = nothing;
-  // An SDK that was loaded before us (`node --import …`) belongs to the user, and has its own exporters and flushing.
+  // If an SDK was loaded before us (`node --import …`), it's the user's and has its own exporters and flushing.
   if (!hasSdk() && exportsByItself(process.env)) {
     const { startTraceKit } = await import('../daemon/traces/trace-kit.ts');
     flush = startTraceKit({ version: build.version, log });
@@ -28,7 +28,7 @@ export async function startTracing({ events, log }: TracingOptions): Promise<() 
   return flush;
 }
 
-/** Whether the standard variables enable traces. */
+/** Whether the standard environment variables enable traces. */
 export function wantsTraces(env: Environment): boolean {
   if (env.OTEL_SDK_DISABLED?.toLowerCase() === 'true' || env.OTEL_TRACES_EXPORTER === 'none') return false;
   const enablingVariables = [

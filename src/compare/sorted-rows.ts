@@ -62,7 +62,7 @@ export class SortedRows {
     const cells = keyEnd + suffixBytes;
     const { end, commonEnd } = writeCells(row, { buffer, at: cells, width: this.#key.width });
     const isNow = side === 'last' ? 0 : 1;
-    // If the tables have no common column, rows of different tables never match.
+    // If the tables have no column in common, no rows match.
     const known = this.#key.width === 0 ? Buffer.of(isNow) : buffer.subarray(cells, commonEnd);
     if (!keyed) keyEnd = writeHash(buffer, keyStart, known);
     buffer[keyEnd] = isNow;

@@ -153,7 +153,7 @@ export class Daemon {
 
   async #open(config: Config): Promise<ActiveConfig> {
     const { store, events, clock } = this.#runtime;
-    // Another process may already use the new keys; requests that were sent with the old keys since then count as well.
+    // If another process already uses the new keys, requests sent with the old keys since then count as well.
     await followAccounts(this.#runtime, this.#now.config);
     const gateway = await openGateway({ store, events, clock, config });
     return new ActiveConfig({ config, gateway, logins: await openLogins({ store, events, clock, config }) });

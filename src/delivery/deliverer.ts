@@ -113,13 +113,13 @@ export class Deliverer {
   }
 
   #wake(): void {
-    // Passes a constant reason, because creating the default one, with its stack, takes longer than the sleep.
+    // Passes a constant reason, because creating the default reason with its stack takes longer than the sleep.
     this.#nap.abort('woken');
   }
 
   /**
-   * How long a payload waits (milliseconds). A wait until a wall-clock time is split, so that a later clock correction
-   * takes effect; refused credentials wait for a nudge.
+   * How long to wait before the payload is tried again, in milliseconds. A wait until a wall-clock time is split, so
+   * that a later clock correction takes effect. If the credentials were refused, waits until woken.
    */
   #restAfter(fate: DeliveryState): number {
     const now = this.#gateway.clock.now();

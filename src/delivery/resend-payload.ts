@@ -21,7 +21,7 @@ const restMs = 10 * 60_000;
 export async function resendPayload(repeat: Resend, given: SendOptions): Promise<boolean> {
   const { store } = given.gateway;
   const { row } = repeat;
-  // If the address was edited, the instance there is another one, with unknown contents.
+  // If the destination's URL was edited, the instance there is a different one with unknown contents.
   if (row.url !== given.gate.destination.url) return false;
   if ((await given.gate.closed(given.priority)) !== undefined) return false;
   const lease = await leaseOf(keyOf(row), given);
@@ -69,6 +69,7 @@ async function putOff(
   repeats: SendOptions['gateway']['store']['resends'],
 ): Promise<void> {
   await repeats.postpone(row, { waitMs, ambiguous });
-  // The service accepted the payload before but refuses it now. Leave it to the next run to send and report its result.
+  // The service accepted the payload earlier but refuses it now. The next run will send its own result and report any
+  // problem.
   if (action === 'dead') await repeats.giveUp(row);
 }

@@ -103,7 +103,7 @@ export class SendGate {
       return await this.#sendNow(passage, taken);
     } catch (error) {
       if (!(error instanceof Rejected)) throw error;
-      // Look again outside the transaction: it recorded dead processes, and was rolled back.
+      // Look again outside the transaction, because the rollback also undid its record of dead processes.
       await this.#look(this.#options.store);
       return error.result;
     }
@@ -122,8 +122,8 @@ export class SendGate {
   }
 
   /**
-   * Records the effect of a decision for all senders of this account. If there's a next attempt, returns the wait
-   * before it in milliseconds.
+   * Records a decision's effect for all senders of this account. If there's a next attempt, returns the wait before it
+   * in milliseconds.
    */
   async applyDecision(decision: Decision, attempts: number): Promise<number> {
     const { action, problem, retryAfterMs } = decision;
@@ -146,7 +146,7 @@ export class SendGate {
     await this.#returns.settled();
   }
 
-  /** Takes a slot; reports what it waits for, up to its deadline. */
+  /** Takes a slot; until the deadline, reports what it's waiting for. */
   #taker<T>(passage: GatedRequest<T>): () => Promise<Taken<T> | NoFreeSlot> {
     const { clock } = this.#options;
     let isTold = false;
@@ -230,7 +230,7 @@ export class SendGate {
     return undefined;
   }
 
-  /** The requests that a day allows. A request sent before midnight may arrive after it, so it counts on both days. */
+  /** A day's request limit. A request sent before midnight may arrive after it, so it counts on both days. */
   #limits(slots: SlotSnapshot, priority: Priority): Limits {
     return (use, day) => limitOf(this.destination, priority, use) - slots.underway(day);
   }
@@ -241,7 +241,10 @@ export class SendGate {
     throw new Rejected({ closed });
   }
 
-  /** The longer the destination is unreachable, the longer the breaker stays open. Requests that failed together count once. */
+  /**
+   * The longer the destination is unreachable, the longer the breaker stays open. Requests that failed at the same time
+   * count as one failure.
+   */
   #openBreaker(problem: Problem): number {
     const now = this.#options.clock.monotonic();
     const times = (this.#breaker?.times ?? 0) + 1;

@@ -38,7 +38,8 @@ const leaseRestMs = 5_000;
 export async function sendPayload(owed: OutboxRow, given: SendOptions): Promise<DeliveryState> {
   const { clock, store } = given.gateway;
   const { url } = given.gate.destination;
-  // If the address was edited, the payload goes to the new one, so its receipt must not be stored for the old one.
+  // If the destination's URL was edited, the payload goes to the new one, so its receipt must not be stored for the old
+  // one.
   const row = owed.url === url ? owed : await store.outbox.readdress(owed.id, url);
   if (row?.state !== 'owed') return settledState(row);
   const due = dueAt(row, clock.now());
@@ -70,7 +71,9 @@ export async function leaseOf(key: InstanceKey, { gateway, signal }: SendOptions
 const leaseName = ({ url, clientId = '', instance }: InstanceKey): string =>
   `instance:${JSON.stringify([url, clientId, instance])}`;
 
-/** Another upload to the instance is taking a long time: reports its process. The payload remains owed. */
+/**
+ * Another upload to the instance is taking a long time: reports which process is sending it. The payload remains owed.
+ */
 async function waitForLease(row: OutboxRow, { gateway }: SendOptions): Promise<DeliveryState> {
   const { store, clock, emit } = gateway;
   const holder = await store.leases.holder(leaseName(keyOf(row)));
@@ -173,9 +176,9 @@ async function afterFailure(
 }
 
 /**
- * Whether the service has accepted another payload for the account since this one's last attempt. Then the payload is
- * to blame, not the service. If the service fails for all payloads, it's retried without limit, and those failures
- * don't count against a payload.
+ * Whether the service has accepted another payload for the account since this payload's last attempt. If so, this
+ * payload is to blame, not the service. If the service fails for all payloads, they're retried without limit, and their
+ * failures don't count against them.
  */
 function isToBlame(before: OutboxRow, { gateway, gate }: SendOptions): Promise<boolean> {
   const { account } = gate.destination;
@@ -198,7 +201,7 @@ async function waitAtGate(row: OutboxRow, closed: Closed, given: SendOptions): P
   return { state: 'waiting_retry', until: closed.until, problem };
 }
 
-/** Records and emits what the payload waits for. */
+/** Records and emits what the payload is waiting for. */
 async function noteWait(row: OutboxRow, closed: Closed, { gateway, gate }: SendOptions): Promise<Problem> {
   const where = { job: row.job, destination: row.destination };
   const problem = closedProblem(closed, gate.destination.name, gateway.clock.now()).at(where);

@@ -25,7 +25,7 @@ export class SlotReturns {
     await this.#store.sendSlots.abandon(ticket, daysOf(this.#clock.now(), maxTravelMs));
     const closed = closing
       .then((isClosed) => (isClosed ? this.#release(ticket) : undefined))
-      // If this fails, the slot rests for as long as its request may be in transit.
+      // If this fails, the slot stays taken for as long as its request may be in transit.
       .catch(() => undefined)
       .finally(() => this.#closing.delete(closed));
     this.#closing.add(closed);

@@ -69,7 +69,7 @@ export class UploadPool {
     }
   }
 
-  /** Report this each time, because the store may not be able to record it. */
+  /** Report this every time, because the store may be unable to record it. */
   async #report(row: OutboxRow, { code, message }: Problem, until: number): Promise<void> {
     const { store, emit } = this.#options.gateway;
     emit('payload.waiting', { ...factsOf(row), code, message, until });

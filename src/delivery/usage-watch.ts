@@ -95,7 +95,7 @@ export class UsageWatch {
     const { answer } = outcome;
     const { store, clock, emit } = this.#gateway;
     const { account, name: destination } = gate.destination;
-    // If this request fails, that doesn't affect others, unless it's rate-limited.
+    // If this request fails, that affects other requests only if it was rate-limited.
     if (answer.status === 429) await gate.applyDecision(decide(outcome), 1);
     if (isRefusal(answer)) {
       await store.usageChecks.refuse(account, answer.words);
@@ -111,12 +111,12 @@ export class UsageWatch {
 
 const asks = ({ account, askUsage }: Destination, wanted: string): boolean => askUsage && account === wanted;
 
-/** The permission is missing, or the service has no such report. Uploads report refused credentials. */
+/** The permission is missing, or the service has no such report. Refused credentials are reported by uploads. */
 function isRefusal({ status, errorCode }: { status: number; errorCode: string | undefined }): boolean {
   return status === 403 || status === 404 || (status === 401 && errorCode === 'permission_denied');
 }
 
-/** The newest record for one of these days. All of its values are strings (service document, section 2.14). */
+/** The newest record for any of these days. All its values are strings (service document, section 2.14). */
 function toldFor(
   days: readonly string[],
   overview: unknown,

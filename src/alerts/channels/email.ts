@@ -32,7 +32,7 @@ const options = {
 
 type Email = Values<typeof options>;
 
-/** How long to wait for the server to close the connection after the mail. */
+/** How long to wait for the server to close the connection after it has accepted the mail. */
 const longestGoodbyeMs = 1000;
 
 /** One plain-text mail on its own connection. */
@@ -56,7 +56,7 @@ async function deliver(transport: Transporter, mail: SendMailOptions): Promise<S
     return { ok: true, message: refused === '' ? response : `${response}; refused: ${refused}` };
   } catch (thrown) {
     const { code, message } = seenIn(thrown);
-    // The mail client wraps network errors in its own messages and codes.
+    // The mail library wraps network errors in its own messages and codes.
     const words = networkWords[/\bE[A-Z_]{4,}\b/.exec(message)?.[0] ?? ''];
     if (words !== undefined) return { ok: false, message: `not reached: ${words}` };
     return { ok: false, message: code === '' ? message : `${message} (${code})` };

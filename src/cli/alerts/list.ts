@@ -136,7 +136,7 @@ function tableOfOpenAlerts(open: Listed['open'], now: number): string {
       instantText(since),
       durationText(Math.max(0, now - since)),
       told >= level ? 'yes' : 'not yet',
-      // A line has only enough space for the cause; "sluice history" shows the run.
+      // A line has room only for the cause; "sluice history" shows the run.
       what.replace(/^run \S+ failed: /, '').replace(/^(\d+) consecutive runs failed; last error: /, '$1 times: '),
     ]),
     paper,

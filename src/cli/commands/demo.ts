@@ -57,7 +57,7 @@ async function playWith(
       SLUICE_DEMO_API: api,
     };
     const pulled = await createPulledSource(service.url, api);
-    // That call bypassed the rate limiter. Wait until its second is over.
+    // That call bypassed the rate limiter, so wait until it no longer counts.
     await wait(1000);
     const config = await loadDemoConfig({ ...env, SLUICE_DEMO_REFRESH: pulled });
     return await travel({ config, service: service.url, pulled, signal });

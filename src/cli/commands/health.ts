@@ -26,7 +26,7 @@ async function run({ config: file, json }: Flags): Promise<void> {
   );
   const text = json === true ? JSON.stringify(health, undefined, 2) : textOf(health);
   process.stdout.write(`${sanitizeOutput(text)}\n`);
-  // Container engines only know the exit codes 0 and 1.
+  // Container engines know only the exit codes 0 and 1.
   process.exitCode = health.ok ? exit.ok : exit.failed;
 }
 

@@ -55,7 +55,7 @@ async function tellRun(id: string, { store, json }: { store: Store | undefined; 
   process.stdout.write(`${sanitizeOutput(text)}\n`);
 }
 
-/** The target of a run's payload, its hash, and its file while it's kept. */
+/** A run's payload: its target, its hash, and its file while the file is kept. */
 function payloadOf(payload: OutboxRow | undefined): object {
   if (payload === undefined) return {};
   const { destination, instance, sha256, attempts: upload_attempts, as_of } = payload;

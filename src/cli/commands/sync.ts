@@ -97,7 +97,7 @@ async function send({ config, jobs, isAll, refused, flags, signal, onPrinted }: 
       ...{ runtime, config, jobs, isAll, refused, signal, json, events, stopCode },
       terminal: process,
       waitSeconds: flags.wait,
-      // Log lines would break the drawing, so only changes are printed above it.
+      // Log lines would break the progress display, so only changes are printed above it.
       screen: screen && flags.log !== 'silent' ? { write: (text) => screen.write(text) } : screen,
       print: (results) => {
         results();

@@ -65,7 +65,7 @@ async function freeName(folder: string, rows: string): Promise<string> {
   for (let n = 1; ; n++) {
     const name = n === 1 ? sampleName : sampleName.replace('.csv', `-${n}.csv`);
     const there = await readFile(join(folder, name), 'utf8').catch(({ code }: NodeJS.ErrnoException) =>
-      // The name is in use. If the file can't be read for another reason, writing the sample will fail.
+      // The name is taken. If the file can't be read for another reason, writing the sample will fail.
       code === 'EACCES' || code === 'EISDIR' ? '' : rows,
     );
     if (there === rows) return name;

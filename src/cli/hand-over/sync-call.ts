@@ -89,7 +89,7 @@ export class SyncCall {
   async #serve(request: SyncRequest): Promise<void> {
     this.#isServed = true;
     clearTimeout(this.#timer);
-    // The config may have changed since the daemon accepted.
+    // The config may have changed since the daemon accepted the call.
     const declined = await this.#options.declines(request);
     if (declined !== undefined) return void this.#socket.end(lineOf({ declined }));
     if (this.#stop.signal.aborted) return;

@@ -35,7 +35,7 @@ export async function logIn(given: LogInOptions): Promise<void> {
   const entry = book.entry(source)!;
   if (login.grant === 'authorization_code') await authorize(entry, { login, store, ask: () => consent(given, entry) });
   else await authorize(entry, { login, store, ask: () => entry.tokenClient.grantAlone() });
-  // The login works again, so it doesn't need to wait for its next attempt.
+  // The login works again, so it needn't stay on hold until its next attempt.
   await new LoginBreaker({ store, clock: systemClock, emit: () => undefined, ...config }).accepted(source);
   const row = (await store.logins.find(login.name))!;
   const sharing = [...config.sources.values()].filter((one) => one.login?.name === login.name).map(({ name }) => name);

@@ -56,7 +56,7 @@ async function connectorOf(id: string): Promise<Connector> {
   });
 }
 
-/** Properties that belong to the login, unless the connector has an option with that name. */
+/** Properties that describe the login, unless the connector has an option with the same name. */
 function othersOf(connector: Connector): string[] {
   const own = { ...connector.source, ...connector.query };
   if (connector.oauth === undefined) return ['no_refresh'];

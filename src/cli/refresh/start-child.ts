@@ -48,7 +48,7 @@ function environment(): NodeJS.ProcessEnv {
   return Object.fromEntries(wanted.map((name) => [name, process.env[name]]));
 }
 
-/** Packages are next to our code or, if we're a package ourselves, in a parent folder. */
+/** Packages are next to our code or, if our code is itself an installed package, in a parent folder. */
 function packagesFor(root: string): string[] {
   const found: string[] = [];
   for (let folder = root; ; folder = dirname(folder)) {

@@ -19,7 +19,7 @@ interface NetworkOptions {
  * order.
  */
 export function simulatedNetwork({ clock, seed }: NetworkOptions): Network {
-  // Don't let time pass while the first request waits for code to be loaded.
+  // Time must not pass while the first request waits for code to be loaded.
   const release = clock.hold();
   loadHttp().then(release, release);
   let requests = 0;
@@ -58,7 +58,7 @@ class SlowAgent extends HttpAgent {
   }
 }
 
-/** Wraps a handler: also calls `onEnd` when the request ends. */
+/** Wraps a handler so that `onEnd` is called when the request ends. */
 function notifyEnd(handler: Dispatcher.DispatchHandler, onEnd: () => void): Dispatcher.DispatchHandler {
   return {
     onRequestStart: (...given) => handler.onRequestStart?.(...given),

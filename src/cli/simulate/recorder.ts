@@ -157,7 +157,7 @@ export class Recorder {
 
   #finish(record: JobRecord, { run, outcome, requests }: SluiceEvents['run.finished']): void {
     this.#running.delete(record.job);
-    // A dead payload is reported by an event of its own.
+    // A dead payload has its own event.
     if (isFailedRun(outcome) && outcome !== 'dead') {
       record.failed += 1;
       this.#recordLoss(record, run);
@@ -166,7 +166,7 @@ export class Recorder {
       record.delivered += 1;
       this.#recover(record, run);
     }
-    // These are the requests of the run itself. Uploads follow later, each with its own event.
+    // These are the run's own requests. Uploads follow later, each with its own event.
     record.requests += requests;
   }
 

@@ -83,7 +83,7 @@ async function simulateIn(folder: string, given: SimulationOptions): Promise<Sim
   const scenario = buildScenario(config, { clock, model });
   const fixtures = join(folder, 'fixtures.json');
   await writeFile(fixtures, JSON.stringify(scenario.fixtures));
-  // The service checks its clock on every request, so its own timer may be slow.
+  // The service also checks its clock on every request, so its timer may be slow.
   const service = await startService({ data: 'memory', fixtures, clock, control: {}, tickMs: hourMs });
   try {
     return await runScenario(given, { clock, scenario, service, folder, sourceOutageSpan });

@@ -96,7 +96,7 @@ class FoundCatalog implements Catalog {
     try {
       return await loadPlugin(plugin, { isOwn: plugin.origin === ownFolder });
     } catch (error) {
-      // The connector isn't the cause, and no change in the config would fix this.
+      // The connector isn't to blame, and no change in the config would fix this.
       if (missingModule(error) !== undefined) throw toProblem(error, { code: 'BUG', family: 'bug' });
       this.problems.push(brokenPlugin(plugin, error, await placeOfError(plugin.file, error)));
       return undefined;

@@ -119,7 +119,7 @@ function allowVariables(node: unknown): unknown {
   if (typeof node !== 'object' || node === null) return node;
   const entries = Object.entries(node).map(([key, value]) => [key, isData.has(key) ? value : allowVariables(value)]);
   const open = Object.fromEntries(entries) as Record<string, unknown>;
-  // YAML parses an unquoted `null` as null; validation accepts it as the word.
+  // YAML parses an unquoted `null` as null; validation treats it as the string.
   if (isWord(open) && (open.enum as unknown[]).includes('null')) open.enum = [...(open.enum as unknown[]), null];
   const isNarrow = scalars.includes(String(open.type)) || (open.type === 'string' && 'pattern' in open) || isWord(open);
   if (!isNarrow) return open;
@@ -128,7 +128,7 @@ function allowVariables(node: unknown): unknown {
   return { ...Object.fromEntries(about.filter(([, value]) => value !== undefined)), anyOf: [rest, isVariable] };
 }
 
-/** Keywords whose value is data or a condition instead of a schema for config values. */
+/** Keywords whose value is data or a condition, not a schema for config values. */
 const isData = new Set(['enum', 'const', 'default', 'examples', 'required', 'if', 'propertyNames']);
 
 function isWord(node: Record<string, unknown>): boolean {

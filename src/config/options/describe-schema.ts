@@ -51,7 +51,7 @@ export function allowedBy(error: { keyword: string; params: object }, node: Json
   const example = (node?.examples as unknown[] | undefined)?.[0];
   switch (error.keyword) {
     case 'pattern':
-      // If the example is a variable, it doesn't show what the value must look like.
+      // An example that is a variable doesn't show what the value must look like.
       return typeof example === 'string' && example.startsWith('${')
         ? String(node?.description ?? `text that matches ${String(params.pattern)}`)
         : example === undefined

@@ -116,8 +116,8 @@ function checkChannels({ path, value: to }: Part, channels: ReadonlyMap<string, 
 }
 
 /**
- * A name that matches no job is only a warning, because the job may have been removed temporarily. Usually it's a typo,
- * though.
+ * A name that matches no job is usually a typo. It's still only a warning, because the job may have been removed
+ * temporarily.
  */
 function checkJobs({ path, value: jobs }: Part, top: Part, faults: Faults): void {
   const { jobs: written } = top.value as { jobs?: unknown };

@@ -101,8 +101,8 @@ function checkCredentials({ apiKey, basic }: Given, part: Part, faults: Faults):
 }
 
 /**
- * Requests contain user and password as one base64 string, in which the password alone doesn't occur, so register the
- * pair too.
+ * Requests contain the user and the password as one base64 string, in which the password alone doesn't occur, so
+ * register the pair too.
  */
 function basicOf({ user, password }: NonNullable<Given['basic']>): Credentials {
   registerSecret(`${user}:${password}`);

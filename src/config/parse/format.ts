@@ -83,7 +83,7 @@ function reportMissing({ part, given, faults }: Draft, formats: readonly Format[
     });
     return;
   }
-  // If a declared data source has no format, the error was already reported.
+  // The missing format of a declared data source was already reported.
   if (isMap(given.target) && given.target.datasource !== undefined) return;
   faults.add({
     code: 'CONFIG_MISSING_OPTION',

@@ -41,7 +41,7 @@ export function resolveAgain(
   };
 }
 
-/** Faults for a part that is already in use. They're not reported: if there are any, nothing changes. */
+/** Faults in a part that is already in use. They aren't reported: if there are any, nothing changes. */
 export function uncollected(): Faults & { isEmpty(): boolean } {
   let isEmpty = true;
   const add = (): void => {
@@ -75,7 +75,7 @@ export function renewalOf(
   return { renew };
 }
 
-/** Only replaces strings with strings, because everything else was validated with its old value. */
+/** Replaces only strings with strings, because everything else was validated with its old value. */
 function assignTexts(old: object, fresh: Readonly<Record<string, unknown>>): void {
   const target = old as Record<string, unknown>;
   for (const [name, value] of Object.entries(fresh)) {

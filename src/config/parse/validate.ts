@@ -217,13 +217,13 @@ function wrongValue(error: SchemaError, path: Path, { part, schema, written }: A
   };
 }
 
-/** If a whole map is secret (such as `headers`), so is everything in it. */
+/** If a whole map is secret (such as `headers`), everything in it is secret too. */
 function isInsideSecret(schema: JsonSchema, schemaPath: string): boolean {
   const keys = schemaPath.split('/');
   return keys.some((_, i) => nodeAt(schema, keys.slice(0, i + 1).join('/'))?.writeOnly === true);
 }
 
-/** Whether the value is a number without a unit although the example has one, so that quoting it wouldn't help. */
+/** Whether the value is a number without a unit and the example has one. If so, quoting it wouldn't help. */
 function lacksUnit(value: unknown, node: JsonSchema | undefined): boolean {
   const example = (node?.examples as unknown[] | undefined)?.[0];
   return /^\d+(\.\d+)?$/.test(String(value)) && typeof example === 'string' && /^\d+[a-z%]$/.test(example);

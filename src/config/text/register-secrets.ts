@@ -52,7 +52,7 @@ function registerBelow(value: unknown, path: Path, { part, schema, secret }: Aro
     return;
   }
   registerPieces(path, part, isSecret);
-  // An unresolved variable stays as written, which isn't secret.
+  // An unresolved variable remains as written, and that text isn't secret.
   if (part.broken.has(path)) return;
   if (typeof value === 'string') registerPassword(value);
   if (!isSecret || (typeof value !== 'string' && typeof value !== 'number')) return;

@@ -127,7 +127,7 @@ export class AlertLoop {
     if (alerts === undefined) return scanEveryMs;
     const unwritable = store.unwritable();
     await this.#unwritable.tell(unwritable, config, alerts);
-    // Nothing else can be recorded, so nothing else is reported.
+    // No other condition can be recorded, so none is reported.
     if (unwritable !== undefined) return scanEveryMs;
     const liveness = await this.#given.liveness();
     const seen = await this.#scanner.scan({ config, alerts, store, clock, liveness });

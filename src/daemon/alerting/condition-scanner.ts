@@ -60,7 +60,7 @@ function standingIn(
     if (kind === 'source') return config.sources.has(name) ? 'judged' : 'unknown';
     if (kind === 'disk') return config.disk === undefined ? 'unknown' : 'judged';
     if (kind === 'login') return logins.has(name) ? 'judged' : 'unknown';
-    // Only the end of the retried run shows whether the failure is over.
+    // Whether the failure is over shows only when the retried run ends.
     if (occasion === 'failed' && retried.has(subject)) return 'unknown';
     if (kind !== 'job') return config.destinations.has(name) ? 'judged' : 'unknown';
     const job = config.jobs.get(name);

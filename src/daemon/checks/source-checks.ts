@@ -91,7 +91,7 @@ export class SourceChecks {
       const runAt = Math.max(0, ...jobs.map(({ name }) => readAt.get(name) ?? 0));
       const wait = this.#dueAt(source, { check, runAt }) - clock.now();
       if (wait > 0 || this.#under.has(source.name)) return Math.max(wait, restMs);
-      // A run in progress is more conclusive than a check. When it ends in this process, it wakes this loop.
+      // A run in progress tells more than a check would. When it ends in this process, it wakes this loop.
       if (jobs.some(({ name }) => running.has(`job:${name}`))) return besideMs;
       if (onHold.has(source.name)) return againMs;
       this.#begin(source, { config, before: check });
@@ -100,7 +100,7 @@ export class SourceChecks {
     return Math.min(lookEveryMs, ...waits);
   }
 
-  /** Sources whose login is on hold: they aren't contacted until the next attempt is due. */
+  /** Sources whose login is on hold aren't contacted until the next attempt is due. */
   async #onHold({ sources }: Config): Promise<ReadonlySet<string>> {
     const { store, loginGate } = this.#given.runtime;
     const names = new Set<string>();
@@ -111,7 +111,7 @@ export class SourceChecks {
     return names;
   }
 
-  /** When to check a source next, epoch milliseconds. `runAt`: start of the last run that read it. */
+  /** When to check a source next, in epoch milliseconds. `runAt`: when the last run that read it started. */
   #dueAt({ name, checkEveryMs }: Source, { check, runAt }: { check: SourceCheck | undefined; runAt: number }): number {
     if (this.#wanted.has(name)) return 0;
     const every = checkEveryMs ?? Number.POSITIVE_INFINITY;

@@ -30,8 +30,8 @@ function settledBadly({ overview, jobs }: Snapshot): Condition[] {
     const waiting = overview.waitingOf(job.name);
     const held = waiting.findLast(({ state }) => state === 'quarantined');
     const shown = overview.publishedAsOf(job) ?? 0;
-    // A dead payload that was superseded is history, for example after its data source was created again. A payload
-    // from the same millisecond as the shown data isn't superseded.
+    // A dead payload that was superseded is history: its data source may have been created again, for example. A
+    // payload with the same millisecond as the shown data isn't superseded.
     const dead = waiting.findLast(({ state, as_of }) => state === 'dead' && as_of >= shown);
     const basis = { subject: `job:${job.name}`, level: 'error', jobs: [job.name] } as const;
     return [
@@ -70,8 +70,8 @@ function refusedBy(name: string, { rows, snapshot: { config } }: Stuck): Conditi
 }
 
 /**
- * A destination that accepted a payload a minute ago is reachable, even if other payloads still wait. Sending is
- * retried automatically, so at first this is a warning.
+ * A destination that accepted a payload a minute ago is reachable, even if other payloads are still waiting. Sending is
+ * retried automatically, so this starts as a warning.
  */
 function unsentTo(name: string, { rows, snapshot: { overview, config } }: Stuck): Condition {
   const takenAt = overview.lastTakenAt(rows[0]!.url) ?? 0;

@@ -32,7 +32,7 @@ export class Staleness {
     const pace = await this.#paceOf(ground);
     const found: Condition[] = [];
     for (const [i, job] of looked.entries()) {
-      // Calendars are slow to compute: yield to the event loop.
+      // Computing calendars is slow, so yield to the event loop.
       if (i % atOnce === atOnce - 1) await breathe();
       const at = published.get(job.name);
       const from = at ?? seen.get(job.name) ?? overview.now;
@@ -45,8 +45,8 @@ export class Staleness {
   #staleAt(job: Job, published: number, { ground, pace }: { ground: Snapshot; pace: Pace }): number | undefined {
     const staleAfterMs = staleAfterOf(job, ground.config);
     if (typeof staleAfterMs === 'number') return published + staleAfterMs;
-    // No job is late within an hour, so skip the calendar. With it, the first scan of thousands of jobs would take
-    // seconds.
+    // No job is late within its first hour, so skip the calendar, which would make the first scan of thousands of jobs
+    // take seconds.
     if (ground.overview.now < published + leastMs) return undefined;
     const { name, schedule } = job;
     const known = this.#known.get(name);
@@ -82,7 +82,10 @@ function isWatched({ schedule }: Job, staleAfterMs: number | false | undefined):
   return staleAfterMs === undefined ? schedule !== undefined : staleAfterMs !== false;
 }
 
-/** The third firing after the last publication, but at least an hour later; undefined for a job that is never due. */
+/**
+ * The time of the third firing after the last publication, but at least an hour after it; undefined for a job that is
+ * never due.
+ */
 function bySchedule({ schedule }: Job, published: number, { every, from }: Pace): number | undefined {
   if (schedule === undefined) return undefined;
   let at: number | null = Math.max(published, from);

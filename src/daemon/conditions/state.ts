@@ -2,7 +2,7 @@ import type { Condition, Snapshot } from './condition.ts';
 
 /** The state isn't writable: nothing can be fetched or recorded. */
 export async function findUnwritable({ store, overview, jobs }: Snapshot): Promise<Condition[]> {
-  // The daemon writes constantly, so it knows without a probe.
+  // The daemon writes all the time, so it doesn't need a probe.
   const isDaemon = overview.daemon?.owner === store.processes.self;
   const problem = isDaemon ? store.unwritable() : await store.probe();
   if (problem === undefined) return [];

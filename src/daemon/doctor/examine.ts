@@ -44,7 +44,7 @@ function examineFiles({ file, state }: Config): Finding[] {
     const stat = statOf(path);
     if (stat === undefined) continue;
     const mode = (stat.mode & 0o777).toString(8);
-    // If root runs this, the state may belong to the user of a system service.
+    // If root runs this command, the state may belong to a system service's user.
     if (![0, stat.uid].includes(process.getuid?.() ?? 0)) {
       found.push(bad('state owner', `${path} belongs to user ${stat.uid}`, asOwner(stat.uid)));
     }

@@ -115,7 +115,7 @@ export function hinderedBy({ code, attempts }: OutboxRow): string {
   return attempts === 0 ? 'the last attempt failed' : `attempt ${attempts} failed`;
 }
 
-/** What the payload waits for. `spent`: until when the allowance is used up. */
+/** What the payload is waiting for. `spent`: when the daily allowance is available again, if it's used up. */
 export function waitText({ code }: OutboxRow, { spent, now }: { spent: number | undefined; now: number }): string {
   if (spent !== undefined) return `waiting for quota until ${easternText(spent, now)}`;
   return code === null || code === 'QUOTA_SPENT' ? 'waiting to be sent' : 'waiting for a retry';

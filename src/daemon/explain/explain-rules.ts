@@ -195,7 +195,7 @@ function late(facts: Facts): RuleResult | undefined {
   const { job, runs, nextAt, now, daemonSince, stopped } = facts;
   const [last] = runs;
   if (!job.enabled || last === undefined || nextAt === undefined || nextAt > now) return undefined;
-  // Without a daemon, a timer or a person may run the jobs.
+  // Without a daemon, a timer or a person may be running the jobs.
   if (daemonSince === undefined && last.started_at >= nextAt) return undefined;
   const due = { at: nextAt, message: 'a run was due' };
   if (daemonSince === undefined) {
@@ -219,7 +219,7 @@ const verdicts: Partial<Record<RunRow['state'], string>> = {
   discarded: 'older data: a person discarded the last result',
 };
 
-/** Verdicts for a job whose last run was good although something is wrong. */
+/** Verdicts for a job whose last run succeeded although something is wrong. */
 const conditionVerdicts: Readonly<Partial<Record<ConditionKind, string>>> = {
   left_out: 'left out because of an error in the config',
   failed: 'failing',

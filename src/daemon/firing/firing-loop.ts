@@ -185,7 +185,7 @@ export class FiringLoop {
   }
 
   async #runFiring({ firing, signal, ticket: seat, begin }: QueuedRun): Promise<void> {
-    // The firing's row in the store doesn't change, so the next start fires it.
+    // The firing's row in the store stays unchanged, so the next start fires it.
     if (this.#runtime.installation?.look()) return;
     const now = this.#active();
     // A job that was queued while the config changed runs with its new definition, or not at all if it was removed.
@@ -210,7 +210,7 @@ export class FiringLoop {
       seat,
     });
     const outcome = await now.follow(run);
-    // An attempt has no firing of its own in the history, so record what it waits for before its run is given up.
+    // The history has no separate firing for an attempt, so record what it waits for before its run is given up.
     if (firing.attempt !== undefined && outcome.state === 'on_hold' && isToWait(firing, outcome.problem))
       await this.#scheduler.defer(firing, this.#runtime.store);
     await this.#retries.ended(firing, job, outcome);
@@ -237,7 +237,7 @@ export class FiringLoop {
     else this.#retries.giveUp(firing);
   }
 
-  /** A firing threw before its run began. */
+  /** Handles an error thrown before the firing's run began. */
   #failed(firing: Firing, error: unknown): void {
     if (this.#retries.defer(firing, { problem: error, began: false })) return;
     this.#retries.giveUp(firing);

@@ -131,7 +131,7 @@ export class RunQueue {
       begin: () => {
         entry.state = 'running';
       },
-      // Runs before the slot is free, so that a waiting firing is queued first.
+      // Runs before the slot is released, so that a waiting firing is queued first.
       end: () => this.#end(entry, ticket),
     });
   }

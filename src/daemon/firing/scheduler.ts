@@ -70,7 +70,7 @@ export class Scheduler {
       schedule === undefined || !job.enabled ? [] : [{ job: { ...job, schedule }, schedule }],
     );
     const fresh = await this.#given.store.transaction((parts) => this.#planAfresh(wanted, parts));
-    // Uses the current plan, because a firing may have advanced it during the write to the store.
+    // Uses the current plan, because a firing may have advanced it while the store was being written.
     const planned = wanted.map(({ job, schedule }): [string, Planned] => {
       const known = this.#unedited(job.name, schedule);
       return [job.name, { ...(known ?? this.#begun(job.name, fresh.get(job.name)!)), job, schedule }];
@@ -85,7 +85,7 @@ export class Scheduler {
     return this.#isDue(plan) && attempt?.logical_at != null ? { plan, waitsFor: attempt.fired_at } : { plan };
   }
 
-  /** Whether missed firings of the job are waiting for their turn. */
+  /** Whether the job has missed firings that wait for their turn. */
   hasBacklog(name: string): boolean {
     const plan = this.#planned.get(name)?.plan;
     return plan !== undefined && this.#isDue(plan);
@@ -100,7 +100,7 @@ export class Scheduler {
     this.#timer.look();
   }
 
-  /** Firings that have come due since the last call, ordered by instant. */
+  /** Firings that have become due since the last call, in order of time. */
   due(): DueFirings[] {
     return this.#cameDue.splice(0);
   }
@@ -121,7 +121,7 @@ export class Scheduler {
     this.goOn(job.name, at);
   }
 
-  /** Lets the next missed firing of a job fire if it waits for this instant's firing, unless a retry follows. */
+  /** Releases the job's next missed firing if it waits for this instant's firing, unless a retry follows. */
   goOn(name: string, at: number): void {
     const planned = this.#planned.get(name);
     if (planned?.waitsFor !== at || this.attempts.has(name)) return;
@@ -191,7 +191,7 @@ export class Scheduler {
     return known?.plan.schedule === scheduleKey(schedule) ? known : undefined;
   }
 
-  /** Everything that may fire, except what waits for another firing of its job. */
+  /** Everything that may fire, except firings that wait for another firing of the same job. */
   *#dueAt(): Generator<Due> {
     for (const [job, { plan, waitsFor }] of this.#planned) {
       if (plan.nextAt !== null && waitsFor === undefined) yield { job, at: plan.nextAt };
@@ -199,7 +199,7 @@ export class Scheduler {
     for (const due of this.attempts.due(this.#given.clock.now())) yield { ...due, isAttempt: true };
   }
 
-  /** Call this when the clock was set: plans firings again that are now too far in the future. */
+  /** Call this when the clock was set: replans firings that are now too far in the future. */
   #replan(): void {
     const now = this.#given.clock.now();
     const moves: Move[] = [];
@@ -213,7 +213,7 @@ export class Scheduler {
     if (moves.length > 0) void this.#writeMoves(moves).catch(this.#given.failed);
   }
 
-  /** Stores moved firings for other processes. A firing in progress writes the next instant itself. */
+  /** Stores the moved firings for other processes. A firing in progress writes its job's next instant itself. */
   async #writeMoves(moves: readonly Move[]): Promise<void> {
     await this.#given.store.transaction(async ({ schedules }) => {
       for (const move of moves) await schedules.move(move);
@@ -226,7 +226,7 @@ export class Scheduler {
     this.#wake?.();
   }
 
-  /** Takes a retry; the plan of the schedule doesn't change. */
+  /** Accepts a retry; the schedule's plan doesn't change. */
   #takeAttempt(name: string): DueFirings | undefined {
     const job = this.#planned.get(name)?.job;
     const attempt = this.attempts.take(name)?.row;
@@ -267,8 +267,8 @@ export class Scheduler {
   }
 
   /**
-   * Records that a firing, including those it replaced, has its run. Call it in the transaction that begins the run, so
-   * that a crash neither loses the firing nor fires it twice.
+   * Records that a firing and the firings it replaced have their run. Call it in the transaction that begins the run,
+   * so that a crash neither loses the firing nor fires it twice.
    */
   async begin(firing: Firing, parts: FiringRecords): Promise<void> {
     const { job, attempt, isRepeated } = firing;

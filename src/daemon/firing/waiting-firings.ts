@@ -62,7 +62,7 @@ export class WaitingFirings {
     for (const [key, waiting] of [...this.#waiting]) {
       if (this.#options.stop.aborted) break;
       const fire = await waiting.check().catch((error: unknown) => void errors.push(error));
-      // Another firing may have replaced it during the check.
+      // Another firing may have replaced this one during the check.
       if (fire === undefined || this.#waiting.get(key) !== waiting) continue;
       this.#waiting.delete(key);
       fire();

@@ -22,7 +22,7 @@ export function loginOf(source: Source): SourceLogin | undefined {
 function writtenLoginOf({ name, connector, options, login }: Source): SourceLogin | undefined {
   if (login !== undefined) return oauthLogin(login);
   if (connector.account === undefined) {
-    // The connector doesn't declare which options belong to the login, so changing any option may make it a new login.
+    // The connector doesn't declare which options belong to the login, so changing any option may create a new login.
     return { connector: connector.id, place: hostIn(options) ?? `source ${name}`, account: '', secret: options };
   }
   const account = connector.account(options);

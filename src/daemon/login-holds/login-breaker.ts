@@ -71,7 +71,7 @@ export class LoginBreaker {
     const name = nameOf(hold);
     this.#taken.set(name, hold);
     const end = async (): Promise<void> => {
-      // The run ended before it logged in.
+      // The run ended before it tried to log in.
       if (this.#taken.delete(name)) await this.unanswered(hold);
     };
     return { end };
@@ -85,7 +85,9 @@ export class LoginBreaker {
     return taken;
   }
 
-  /** Like {@link find}, but if there is a hold, first re-reads the files and commands that the secret comes from. */
+  /**
+   * Like {@link find}, but if the login is on hold, first re-reads the files and commands that its secret comes from.
+   */
   async findRenewed(source: Source): Promise<LoginHoldRow | undefined> {
     const hold = await this.find(source);
     if (hold === undefined || source.renew === undefined) return hold;
@@ -97,7 +99,7 @@ export class LoginBreaker {
     return at !== null && at <= this.#given.clock.now();
   }
 
-  /** Distinguishes a source's current secret from others, within this process. */
+  /** A fingerprint of the source's current secret; only comparable within this process. */
   async fingerprint(source: Source): Promise<string> {
     const login = loginOf(source);
     return login === undefined ? '' : hashSecret(login, this.#ownKey, this.#given.folder);
@@ -165,7 +167,7 @@ export class LoginBreaker {
     return { connector, place, account, key_id: key.id, secret };
   }
 
-  /** The row of this login, which is on hold or suspected, regardless of the key that it was hashed with. */
+  /** The row of a login that is on hold or suspected, whichever key its secret was hashed with. */
   async #known(source: Source): Promise<LoginHoldRow | undefined> {
     const login = loginOf(source)!;
     for (const row of await this.#given.store.loginHolds.of(login)) if (await this.#isOf(row, login)) return row;
@@ -178,6 +180,6 @@ export class LoginBreaker {
   }
 }
 
-/** Distinguishes the logins on hold. */
+/** A unique name for a login that is on hold. */
 export const nameOf = ({ connector, place, account, secret }: LoginHoldRow): string =>
   JSON.stringify([connector, place, account, secret]);

@@ -195,11 +195,11 @@ class SourceSession {
       await (thrown.isLoginRefused ? gate.refused(source, thrown) : gate.refusedAt(source, thrown));
     } else if (trial !== undefined) await gate.unanswered(trial);
     else if (this.#secret === undefined || signal.aborted) return;
-    // Regardless of the response, other requests no longer need to wait for these credentials.
+    // Whatever the response was, other requests no longer need to wait for these credentials.
     else if (isRequest || thrown.family === 'try_later') gate.serializer.unanswered(this.#secret);
   }
 
-  /** The first token is the login. Later ones are fetched during the run. */
+  /** The first token counts as the login. Later ones are fetched during the run. */
   #noting(login: TokenSource): TokenSource {
     let isFirst = true;
     const first = async (): Promise<Token> => {

@@ -48,7 +48,7 @@ async function end(): Promise<void> {
   const by = diskTicks * 2 > silentTicks ? 'disk' : 'source';
   const seconds = limitMs / 1000;
   const record: BlockedRecord = { by, seconds, runs: reading, stack: by === 'disk' ? [] : await mainThreadStack() };
-  // Log first, because that doesn't need the disk.
+  // Log first, because logging doesn't need the disk.
   await writeLog(record).catch(() => undefined);
   // The record decides what runs after the restart, but the process ends even if writing the record fails.
   await Promise.race([writeRecord(record).catch(() => undefined), wait(recordPatienceMs)]);

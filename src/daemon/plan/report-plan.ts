@@ -135,7 +135,7 @@ async function plannedJob(job: Scheduled, context: JobPlanContext): Promise<Plan
   const written = row && { schedule: row.schedule, nextAt: Math.min(row.next_at, deferred) };
   const { nextAt } = resumePlan(schedule, written, now);
   const resumed = loginHold && resumedSchedule(schedule, loginHold, { nextAt, now });
-  // A person may resume the job at any moment, so only the expected case leaves it out.
+  // A person may resume the job at any time, so only the expected case leaves it out.
   const held = (await store?.holds.find(job.name)) !== undefined || (loginHold !== undefined && resumed === undefined);
   const { worst, expected } = costOf(tally);
   return {
@@ -150,7 +150,7 @@ async function plannedJob(job: Scheduled, context: JobPlanContext): Promise<Plan
   };
 }
 
-/** What the daemon would throttle now, by account. */
+/** What the daemon would throttle now, grouped by account. */
 async function throttlesOf(
   config: Config,
   store: Store | undefined,
@@ -211,7 +211,10 @@ interface PlanContext {
   readonly isSpent: boolean;
 }
 
-/** What would make an overbooked day fit. Only suggests a schedule that was computed and is sparse enough. */
+/**
+ * Advice on what would make an overbooked day fit. Suggests a schedule only if computing it has shown that it's sparse
+ * enough.
+ */
 function adviceFor(day: Advised, { config, now, until, isSpent }: PlanContext): string[] {
   if (day.worst.fits) return [];
   if (isSpent) return ['wait until midnight: owed payloads are sent then'];

@@ -123,7 +123,7 @@ export async function readHeartbeat(
   const sharesClock = store.processes.sharesBoot(owner);
   const age = sharesClock ? clock.monotonic() - written.monotonic : Math.abs(clock.now() - written.wall);
   if (age > maxMissed * intervalMs) {
-    // A daemon that can't write has no heartbeat, but its schedules may be running.
+    // A daemon that can't write has no heartbeat, but its schedules may still be running.
     const problem = await store.probe();
     if (problem !== undefined)
       return { ticking: true, message: `unknown while the state is not writable: ${problem.code}` };

@@ -82,7 +82,7 @@ async function unsealed(given: HandedOnOptions, run: string, sealed: string): Pr
   }
 }
 
-/** Without the key, or with another login, the next attempt starts from scratch, which only means a second report. */
+/** Without the key, or with another login, the next attempt starts from scratch, at the cost of a second report. */
 function without(error: unknown): null {
   if (error instanceof Problem) return null;
   throw error;

@@ -86,7 +86,7 @@ export class PendingAttempts {
     if (taken.isReleased) return taken;
     const source = sourceOf(taken);
     this.#probes.set(source, job);
-    // Jobs that wait together back off together, so the probe continues with the largest number of waits.
+    // Jobs that wait together also back off together, so the probe continues from the largest number of waits.
     const waits = this.all().flatMap((one) => (sourceOf(one) === source ? [one.row.waits] : []));
     return { ...taken, row: { ...taken.row, waits: Math.max(taken.row.waits, ...waits) } };
   }
@@ -105,14 +105,14 @@ export class PendingAttempts {
   }
 
   /**
-   * The time since which the job's retry waits only for its own due time, and no longer for another probe of its
-   * source.
+   * When other probes of the job's source stopped holding its retry back. Since then, the retry has waited only for its
+   * own due time.
    */
   freeSince({ extract }: Job): number {
     return this.#freeSince.get(extract?.source.name ?? '') ?? Number.NEGATIVE_INFINITY;
   }
 
-  /** Call this when the source was read: everything that waits for it runs immediately. */
+  /** Call this when the source was read: every retry that waits for it runs immediately. */
   release(source: string): void {
     for (const [name, one] of this.#waiting) {
       if (sourceOf(one) !== source || this.#hurried.has(one.row.run)) continue;
@@ -121,7 +121,7 @@ export class PendingAttempts {
     }
   }
 
-  /** Call this when the run has ended, or continues without retries. */
+  /** Call this when the run has ended or continues without retries. */
   forget(run: string): void {
     this.#hurried.delete(run);
   }

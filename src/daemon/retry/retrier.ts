@@ -91,12 +91,12 @@ export class Retrier {
   attemptOf({ at, logicalAt, attempt: row }: Firing, job: Job): Attempt | undefined {
     const { clock, nextFiring, scheduler } = this.#options;
     const now = (): number => clock.now();
-    // While missed firings wait for this run, retries end at the next regular firing after now.
+    // If missed firings are waiting for this run, retries end at the next regular firing after now.
     const next = (since: number): number | null => nextFiring(job, scheduler.hasBacklog(job.name) ? since : now());
     return attemptOf({ job, row, now, firedAt: at, logicalAt, isKept: true, nextFiring: next });
   }
 
-  /** Handles the outcome of a firing's run: plans its next attempt, and releases what waited for its source. */
+  /** Handles the outcome of a firing's run: plans the next attempt, and releases what was waiting for the source. */
   async ended(firing: Firing, job: Job, outcome: RunOutcome): Promise<void> {
     const { scheduler, store, clock } = this.#options;
     const { attempts } = scheduler;
@@ -153,15 +153,14 @@ export class Retrier {
   }
 
   /**
-   * Whether the retry is too late, because the next firing has come or, with misfire policy `skip`, because nothing ran
-   * for too long.
+   * Whether the retry is too late: the next firing is due or, with misfire policy `skip`, nothing has run for too long.
    */
   #isTooLate({ job }: Firing, { next_at }: RetryRow): boolean {
     const { schedule } = job;
     if (schedule === undefined) return true;
     const now = this.#options.clock.now();
     const next = this.#options.nextFiring(job, next_at);
-    // Time spent waiting for its source's probe doesn't count as missed.
+    // Time that the retry spent waiting for the probe of its source doesn't count as missed.
     const since = Math.max(next_at, this.#options.scheduler.attempts.freeSince(job));
     const isSkipped = schedule.misfire?.policy === 'skip' && now - since > graceMs;
     return isSkipped || (next !== null && next <= now);
@@ -185,7 +184,7 @@ export class Retrier {
     scheduler.goOn(row.job, row.fired_at);
   }
 
-  /** Reports that its run ended without another attempt. */
+  /** Reports that the run ended without another attempt. */
   async #tellEnded({ job, run }: RetryRow): Promise<void> {
     const ended = await this.#options.store.runs.find(run);
     if (ended?.state !== 'failed') return;

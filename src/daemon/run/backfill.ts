@@ -100,7 +100,7 @@ async function begin(
   });
 }
 
-/** Once later runs have been compacted into one file with earlier ones, it's unknown which rows are newer. */
+/** After later runs have been compacted into one file with earlier ones, it's no longer known which rows are newer. */
 function fits({ staged }: Backfill, { segments }: Manifest): boolean {
   const whole = segments[0]?.asOf ?? 0;
   return staged === undefined || staged.segments.every(({ asOf }) => asOf > whole);

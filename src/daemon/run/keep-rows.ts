@@ -64,9 +64,9 @@ function givesOnlyNew({ extract }: Job): boolean {
 }
 
 /**
- * What the instance shows, or will show once owed payloads are sent: certainly the job's last payload; perhaps that
- * payload, because an attempt with other bytes got no response; or the data of another job that temporarily had this
- * target in the config.
+ * Whose data the instance shows, or will show once owed payloads are sent. `as given`: certainly the job's last
+ * payload. `perhaps`: probably that payload, but an attempt with other bytes got no response. `by another`: another job
+ * temporarily had this target in the config.
  */
 async function shownOf(
   store: Places,

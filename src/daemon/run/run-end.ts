@@ -39,7 +39,7 @@ async function noteRefusal({ runtime: { loginGate }, job: { extract } }: RunOpti
   if ((await loginGate.find(extract.source)) === undefined) await loginGate.refused(extract.source, problem);
 }
 
-/** An attempt that the daemon's shutdown stopped doesn't count; its run waits for the next start. */
+/** An attempt doesn't count if the daemon's shutdown stopped it; its run waits for the next start. */
 async function endStopped(given: RunOptions, run: string): Promise<RunStage> {
   const { signal, runtime } = given;
   const why = signal.reason instanceof Problem ? signal.reason.at(placeOf(given)) : undefined;
@@ -61,8 +61,7 @@ async function planNext(
   { problem, row }: { problem: Problem; row: RetryRow },
 ): Promise<boolean> {
   let isPlanned = true;
-  // The store retries this, because a run that fails due to a disk error must not remain `running` due to the same
-  // error.
+  // The store retries this write, because a disk error that fails a run must not also leave it `running`.
   await store.settle(row.run, async ({ retries }) => {
     isPlanned = await retries.plan(row.run, problem, attempt?.isKept === true ? row : undefined);
   });
@@ -73,11 +72,11 @@ interface EndedAttempt extends RunFigures {
   readonly job: string;
   readonly run: string;
   readonly attempt: number;
-  /** From the start of the run's first attempt to the start of this one. */
+  /** Time from the start of the run's first attempt to the start of this one. */
   readonly waitedMs: number;
 }
 
-/** Emits that a run has ended or, if another attempt follows, that this attempt has. */
+/** Emits the end of a run or, if another attempt follows, only the end of this attempt. */
 export function emitRunEnd(
   { emit }: Runtime['events'],
   { problem, state, until: at }: RunStage,

@@ -104,7 +104,7 @@ function otherThanDisk(error: unknown): undefined {
   if (!isUnwritable(error)) throw error;
 }
 
-/** Begins the run and returns its ID; undefined if it was a retry of a run that something newer has ended. */
+/** Begins the run and returns its ID; undefined for a retry if something newer has ended its run. */
 function begin({ runtime, job, origin, firedAt, settle, attempt }: RunOptions): Promise<string | undefined> {
   return runtime.store.transaction(async (parts) => {
     const former = attempt?.run;
@@ -115,11 +115,11 @@ function begin({ runtime, job, origin, firedAt, settle, attempt }: RunOptions): 
   });
 }
 
-/** What the stages of an extracting run share. */
+/** What the stages of a run that extracts have in common. */
 interface Run {
   readonly id: string;
   readonly place: ResumePoint;
-  /** What its result is checked against. */
+  /** What the run's result is checked against. */
   readonly judged: { readonly watch?: GuardCounters; readonly logicalAt?: number };
   readonly warnings: RunWarnings;
 }
@@ -192,7 +192,7 @@ async function extract(
   });
 }
 
-/** Settles the run according to its result, which it delivers if requested. */
+/** Settles the run according to its result, and delivers the result if requested. */
 async function settleDraft(given: RunOptions, payload: DraftPayload, { id, place, judged }: Run): Promise<RunStage> {
   const { runtime, job, deliverUntil } = given;
   const { reading, shape } = place;

@@ -51,13 +51,13 @@ export async function syncJobs(given: {
   return outcomes;
 }
 
-/** Maximum first wait: a person at a keyboard won't wait as long as a daemon does. */
+/** Maximum first wait: a person at a keyboard won't wait as long as a daemon. */
 const longestFirstMs = 5_000;
 const longestMs = 30_000;
 
 /**
- * Runs a job until its source can be read, with its `retry` rule but shorter waits. The last attempt begins before
- * `deliverUntil`.
+ * Runs a job until its source can be read, following its `retry` rule with shorter waits. The last attempt begins
+ * before `deliverUntil`.
  */
 async function runAgainAndAgain(
   { runtime, job, deliverUntil }: RunOptions & { readonly deliverUntil: number },
@@ -97,7 +97,7 @@ async function runAgainAndAgain(
   }
 }
 
-/** Sends older payloads: if a run fails, its job may still owe one that is newer than what the instance shows. */
+/** Sends older payloads too: even if a run fails, its job may owe one that is newer than what the instance shows. */
 async function sendLeftovers(given: {
   readonly runtime: Runtime;
   readonly config: Config;

@@ -71,7 +71,7 @@ export async function budgetsOfDay(
     const room = await roomOf(account, { sharing, config, store, now });
     const most = sharing.reduce((sum, job) => sum + asked(job) * surelyEnough, 0);
     const destination = sharing[0]!.destination.name;
-    // If the jobs fit in any case, skips reading the history of thousands of them.
+    // If the jobs fit in any case, the history of thousands of them needn't be read.
     const throttleable = most <= room ? [] : await throttleables(sharing, { store, now, asked });
     budgets.push({ account, destination, room, jobs: throttleable });
   }
@@ -135,7 +135,7 @@ async function countFirings(
   const counts = new Map<string, number>();
   const alike = Map.groupBy(jobs, ({ schedule }) => scheduleKey({ ...schedule, offset: 0 }));
   for (const [i, group] of [...alike.values()].entries()) {
-    // Calendars are slow to compute: yield to the event loop.
+    // Computing calendars is slow, so yield to the event loop.
     if (i % atOnce === atOnce - 1) await breathe();
     let count = 0;
     for (const _ of firingsBetween({ ...group[0]!.schedule, offset: 0 }, from - 1, until - 1)) count++;

@@ -71,7 +71,8 @@ export class Throttler {
     const { store, clock } = this.#given;
     const [now, at] = [clock.now(), clock.monotonic()];
     const until = now + untilMidnight(now);
-    // This firing's own request must still be counted. A firing that was missed long ago counts alone.
+    // The request of the current firing must still be counted. If that firing was missed long ago, the firings since
+    // then aren't counted.
     const from = Math.min(now, Math.max(firing, now - lateMs));
     const before = new Map((await store.throttledJobs.now()).map((throttle) => [throttle.job, throttle]));
     const throttled = new Map<string, Throttle>();
