@@ -70,7 +70,7 @@ function change({ rowChange }: Guards, { rows }: Result, last: LastGood | undefi
   };
 }
 
-/** The columns that the columns guard or a guard on cells requires, but that are missing from `columns`. */
+/** Columns that the columns guard or a cell guard requires but that are missing from `columns`. */
 export function missingColumns(
   { columns: asked = [], nulls, newest }: Guards,
   columns: readonly string[],

@@ -36,7 +36,8 @@ export class NewestTime {
 
   /** Takes another value; ignores anything but a date, or a date with a time. */
   take(text: string): void {
-    // Fast path: most values are older than the newest one, and strings in the same format can be compared directly.
+    // Fast path: most values are older than the newest one so far, and strings in the same format can be compared
+    // directly.
     if (text.length === 10 ? text <= this.#day : isUtc(text) && text <= this.#utc) return;
     const match = shape.exec(text);
     if (match === null) return;
@@ -78,7 +79,7 @@ export class NewestTime {
   }
 }
 
-/** The most common format. It requires seconds, because 10:00Z would compare as later than 10:00:30Z. */
+/** The most common format. Seconds are required, because 10:00Z would compare as later than 10:00:30Z. */
 function isUtc(text: string): boolean {
   return text.endsWith('Z') && text[10] === 'T' && text[16] === ':';
 }

@@ -63,7 +63,7 @@ export class SegmentReader implements RecordSource {
     const left = this.#end - this.#next;
     const needed = left >= headBytes ? sizeAt(this.buffer, this.#next) : 0;
     const { bytes } = this.#given.segment;
-    // A size larger than the file means that it's corrupt; don't allocate memory for it.
+    // If the size exceeds the file's, the file is corrupt; don't allocate memory for it.
     if (needed > bytes) throw damaged(this.#given.path, 'a record is larger than the file');
     this.#makeRoom(left, needed);
     this.#handle ??= await this.#open();

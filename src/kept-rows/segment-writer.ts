@@ -97,12 +97,12 @@ export class SegmentWriter {
     this.#writing = writeAll(this.#handle, piece, at).then(() => {
       this.#spare = full;
     });
-    // The next await receives the error; until then, it must not count as an unhandled rejection.
+    // The next await gets the error; until then, it must not count as an unhandled rejection.
     this.#writing.catch(() => undefined);
   }
 }
 
-/** Loops, because the system may write less than requested. */
+/** Loops, because the system may write only part of the buffer. */
 async function writeAll(handle: FileHandle, piece: Buffer, position: number): Promise<void> {
   for (let done = 0; done < piece.length; ) {
     const { bytesWritten } = await handle.write(piece, done, piece.length - done, position + done);

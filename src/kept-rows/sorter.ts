@@ -38,7 +38,7 @@ export class Sorter {
     this.#folder = folder;
     this.#maxBytes = maxBytes;
     this.#room = room;
-    // The row that fills the arena must fit as well.
+    // The arena must also have space for the row that fills it.
     this.arena = new Arena(maxBytes + 256 * 1024);
   }
 
@@ -47,7 +47,7 @@ export class Sorter {
     return this.#files.length === 0;
   }
 
-  /** If it returns a promise, memory is full: await that before the next record. */
+  /** If memory is full, returns a promise; await it before adding the next record. */
   spill(): Promise<void> | undefined {
     return this.arena.used < this.#maxBytes ? undefined : this.#spill();
   }
@@ -55,7 +55,7 @@ export class Sorter {
   /** All records in order; nothing can be added afterwards. `rank`: the rank of the latest records. */
   sources(rank: number): RecordSource[] {
     const files = this.#files.map(({ path, ...segment }, i) => {
-      // The ranks are between two integers: later files win, and the next segment wins over all of them.
+      // These ranks lie between two integers: later files win, and the next segment wins over all of them.
       return new SegmentReader({ path, segment, rank: rank - 1 + (i + 1) / (this.#files.length + 1) });
     });
     return this.arena.count === 0 ? files : [...files, new ArenaSource(this.arena, rank)];

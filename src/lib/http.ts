@@ -87,7 +87,7 @@ export class HttpAgent {
     if (lingerMs === undefined) return socket;
     const onLinger = (lingering: Lingering): void => {
       this.#lingering.add(lingering);
-      // Deferred, because the sender of the request is about to call {@link closing}.
+      // Deferred, because the sender of the request will call {@link closing} next.
       void lingering.isClosed.then(() => setImmediate(() => this.#lingering.delete(lingering)));
     };
     return new LingeringSocket(socket, { lingerMs, onLinger });
@@ -113,7 +113,7 @@ async function openDispatcher(timeout: number, wrap: (socket: Socket) => Duplex)
 /** Maximum number of informational responses (1xx; RFC 9110, 15.2) before the final one. */
 const maxAnnouncements = 10;
 
-/** Sends one request and reads its response. Throws the network's error if no response started. */
+/** Sends one request and reads its response. Throws the network error if no response has started. */
 export async function sendRequest(given: HttpRequestOptions): Promise<HttpAnswer> {
   const late = new AbortController();
   const giveUp = () => late.abort(new Error('the response timed out'));
@@ -157,7 +157,7 @@ async function readBounded(body: AsyncIterable<Buffer>, limit: number): Promise<
     complete = false;
   }
   const text = Buffer.concat(pieces).toString('utf8');
-  // Responses are shown to users, and a truncated secret could no longer be redacted.
+  // Responses are shown to users, and a truncated secret could not be redacted afterwards.
   return { text: complete ? text : excerptAt(text, 0, text.length), complete };
 }
 

@@ -5,7 +5,7 @@
  */
 export function killSelf(): void {
   process.kill(process.pid, 'SIGKILL');
-  // Loaded only now: it takes 4 ms, and every command imports this file.
+  // Loaded only when needed, because it takes 4 ms and every command imports this file.
   process.getBuiltinModule('node:v8').setFlagsFromString('--allow-natives-syntax');
   new Function('%SystemBreak()')();
 }

@@ -45,7 +45,7 @@ export class LingeringSocket extends Duplex {
       this.push(null);
     });
     socket.on('error', (error) => this.destroy(error));
-    // After the peer's FIN, buffered data is read first.
+    // If the peer has ended the connection, buffered data must still be read.
     socket.on('close', () => void (this.#hasPeerEnded || this.destroy()));
   }
 
@@ -55,7 +55,7 @@ export class LingeringSocket extends Duplex {
     return this;
   }
 
-  /** Lets the process exit although the connection is open. */
+  /** Lets the process exit even if the connection is open. */
   unref(): this {
     this.#socket.unref();
     return this;

@@ -25,7 +25,7 @@ export function makeFolder(path: string, mode = 0o777, { lasting = false }: { la
 }
 
 /**
- * A new entry survives a power loss only after its parent folder is synced. A folder that we can't read can't be
+ * A new entry survives a power loss only after its parent folder is synced. A folder that can't be read can't be
  * synced.
  */
 function syncList(folder: string): void {

@@ -68,12 +68,12 @@ export function spentLimit(headers: Headers, now: number): { readonly resetMs: n
   return { resetMs: known.length === 0 ? undefined : resetOf(Math.max(...known), now) };
 }
 
-/** Seconds until the reset, from the limit itself. */
+/** Seconds until the reset, as stated in the limit itself. */
 function resetIn(limit: string): number | undefined {
   return numberOf(/(?:;\s*t|\breset)\s*=\s*(\d+)/.exec(limit)?.[1] ?? '');
 }
 
-/** The window, in seconds, of the policy with the same name: no limit lasts longer than its window. */
+/** The window, in seconds, of the policy with the same name. The reset can't be further away than that. */
 function windowOf(limit: string, policies: string): number | undefined {
   const name = /^\s*("[^"]*"|[\w-]+)/.exec(limit)?.[1];
   const policy = policies.split(',').find((one) => one.trim().startsWith(`${name};`));

@@ -38,7 +38,7 @@ export const ourselves: Identity = {
 export function processStateOf(owner: Identity, me: Identity = ourselves): ProcessState {
   if (owner.boot === me.boot) return owner.space === me.space ? fateInTable(owner) : 'unknown';
   if (owner.host !== me.host) return 'unknown';
-  // One boot may have two IDs, as in systemd-nspawn: an existing process may still be alive.
+  // The same boot may have two IDs, as in systemd-nspawn, so an existing process may still be alive.
   return owner.space === me.space && fateInTable(owner) !== 'dead' ? 'unknown' : 'dead';
 }
 

@@ -33,7 +33,7 @@ export function registerEncodedSecret(written: string): void {
   try {
     registerSecret(decodeURIComponent(written));
   } catch {
-    // Not percent-encoded, so the written form is enough.
+    // Not percent-encoded, so registering it as written is enough.
   }
 }
 
@@ -90,7 +90,7 @@ function writtenShapes(text: string): string[] {
   ];
 }
 
-/** The encoding of RFC 6749 (2.3.1) for Basic credentials, before base64. */
+/** RFC 6749 (2.3.1) requires this encoding for Basic credentials, before base64. */
 function everySignEncoded(text: string): string {
   return encodeURIComponent(text).replaceAll(/[-_.!~*'()]/g, (sign) => `%${hexOf(sign)}`);
 }
@@ -117,7 +117,7 @@ function innerBase64(bytes: Buffer, before: number): string {
 
 const hexOf = (sign: string): string => sign.charCodeAt(0).toString(16).toUpperCase();
 
-/** Replaces every registered secret. Longest first, so a secret inside a longer one leaves no remainder. */
+/** Replaces every registered secret, longest first, so that a secret inside a longer one leaves no remainder. */
 export function redact(text: string): string {
   ordered ??= [...forms].sort((a, b) => b.length - a.length);
   let clean = text;
@@ -126,24 +126,22 @@ export function redact(text: string): string {
 }
 
 /**
- * The beginning of foreign text, on one line. Redacts before cutting, because half a secret would no longer be
+ * The beginning of text from outside, on one line. Redacts before cutting, because half a secret would not be
  * recognized.
  */
 export function excerpt(text: string, most: number): string {
   return cutText(redact(text).replaceAll(/\s+/g, ' ').trim(), most);
 }
 
-/**
- * The first `most` characters of a text, after redacting all of it. Messages must only be truncated with this function.
- */
+/** The first `most` characters of a string, after redacting all of it. Only this function may truncate messages. */
 export function cutText(text: string, most: number): string {
   const clean = redact(text);
   return clean.length > most ? `${clean.slice(0, most)}…` : clean;
 }
 
 /**
- * The characters `from` to `to` of a text that may be a fragment, such as one block of a response. Also removes secrets
- * that are only partly inside, including those cut off at the ends of the text.
+ * The characters `from` to `to` of a string that may be a fragment, such as one block of a response. Also removes
+ * secrets that are only partly in the excerpt or that were cut off at the ends of the string.
  */
 export function excerptAt(text: string, from: number, to: number): string {
   let [shown, at] = ['', Math.max(0, from)];
@@ -156,8 +154,8 @@ export function excerptAt(text: string, from: number, to: number): string {
 }
 
 /**
- * The first `most` characters of foreign text, for showing or searching later, without the beginning of a secret that
- * was cut off.
+ * The first `most` characters of text from outside, for showing or searching later. If a secret was cut off, its
+ * beginning is removed too.
  */
 export function beginningOf(text: string, most: number): string {
   return text.length > most ? excerptAt(text.slice(0, most), 0, most) : text;
@@ -169,7 +167,7 @@ export function excerptOfBytes(bytes: Buffer, from: number, to: number): string 
   return excerptAt(bytes.toString('utf8'), start, start + bytes.toString('utf8', Math.max(0, from), to).length);
 }
 
-/** Start and end of each secret in a text, in order, including partial secrets at the text's ends. */
+/** Start and end of each secret in a string, in order, including partial secrets at the string's ends. */
 function secretsIn(text: string): [number, number][] {
   const found: [number, number][] = [];
   for (const form of forms) {
@@ -184,7 +182,7 @@ function secretsIn(text: string): [number, number][] {
   return found.sort(([a, end], [b, other]) => a - b || other - end);
 }
 
-/** Removes all secrets. Only for tests. */
+/** Forgets all secrets. Only for tests. */
 export function forgetSecrets(): void {
   forms.clear();
   ordered = undefined;

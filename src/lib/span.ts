@@ -27,7 +27,7 @@ export function spanText(milliseconds: number): string {
   let text = '';
   for (const unit of ['w', 'd', 'h', 'm', 's']) {
     const count = Math.floor(left / unitMs[unit]!);
-    // Weeks are only used alone, because "1w1d" is unusual.
+    // Weeks are used only on their own, because "1w1d" is unusual.
     if (count === 0 || (unit === 'w' && left % unitMs.w! !== 0)) continue;
     text += `${count}${unit}`;
     left -= count * unitMs[unit]!;

@@ -37,17 +37,17 @@ export class PreparedStatement {
     this.#changesSchema = changesSchema.test(sql);
     this.#preparedAt = schema.version;
     this.#names = this.columns().map(({ name }) => name);
-    // Reads rows as arrays and converts them here, because objects of node:sqlite are dictionaries, which take twice
-    // the time.
+    // Reads rows as arrays and converts them here, because node:sqlite returns objects in dictionary mode, which takes
+    // twice as long.
     raw.setReturnArrays(true);
   }
 
-  /** Whether it returns columns, even if no rows. */
+  /** Whether the statement returns columns, even without rows. */
   get isReader(): boolean {
     return this.#names.length > 0;
   }
 
-  /** The columns of its result with their declared types. */
+  /** The result's columns with their declared types. */
   columns(): { readonly name: string; readonly type: string | null }[] {
     return this.#raw.columns().map(({ name, type }) => ({ name, type }));
   }
@@ -105,7 +105,7 @@ function refuseSecondStatement(raw: StatementSync, sql: string): void {
   throw new RangeError('The SQL contains more than one statement');
 }
 
-/** The number of parameters, numbered as SQLite numbers them. Rejects named parameters, because we use none. */
+/** The number of parameters, counted as SQLite numbers them. Rejects named parameters, because we use none. */
 function countParameters(sql: string): number {
   let highest = 0;
   for (const [token, number, name] of sql.matchAll(tokens)) {

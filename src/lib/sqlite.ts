@@ -37,7 +37,7 @@ export class SqliteDatabase {
     this.file = file === ':memory:' ? file : resolve(file);
     this.#db = new DatabaseSync(placeOf(this.file, mustExist && !readOnly), { readOnly, timeout: busyTimeoutMs });
     try {
-      // Reads the file, so a damaged or foreign file fails here.
+      // This reads the file, so a damaged file or another program's file fails here.
       this.#db.exec(`pragma cache_size = -${cacheKb}`);
     } catch (thrown) {
       this.#db.close();

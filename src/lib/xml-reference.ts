@@ -20,7 +20,7 @@ const [amp, quot, apos, lt, gt] = ['amp;', 'quot', 'apos', 'lt;\0', 'gt;\0'].map
  */
 export function referenceEnd(bytes: Buffer, start: number): number {
   const at = start + 1;
-  // Nearly all references are named: comparing four bytes at once identifies them without creating a string.
+  // Nearly all references are named entities: comparing four bytes at once identifies them without creating a string.
   const four = bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
   if (four === amp) return at + 4;
   const three = four & 0xffffff;

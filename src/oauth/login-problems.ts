@@ -46,7 +46,7 @@ export function endedByVendor(login: Login, refusal: TokenRefusal, row: LoginRow
       ? `The refresh token of the "${login.name}" login was used up at ${instantText(row.asked_at!)} by a request whose response was lost`
       : `The vendor no longer accepts the "${login.name}" login`,
     seen: seenOf(refusal),
-    // A person's grant isn't sent again until that person logs in again, so it needn't be put on hold.
+    // After a refusal, a person's grant isn't sent again until that person logs in again, so it needn't be put on hold.
     isLoginRefused: alone && refusal.isOfLogin,
     next: alone ? "check the login's credentials in the config, and this machine's clock" : loginCommand(login.name),
   });

@@ -126,8 +126,8 @@ export class TokenClient {
 }
 
 /**
- * RFC 6749 section 2.3.1: sends ID and secret form-encoded in Basic, or plain in the body; without a secret, only the
- * ID. A secret used for signing is never sent.
+ * Following RFC 6749 section 2.3.1, sends the ID and secret form-encoded in Basic, or plain in the body. Without a
+ * secret, sends only the ID. A secret used for signing is never sent.
  */
 function authenticate(login: Login, body: URLSearchParams): { authorization?: string } {
   const { clientId, clientSecret, description, grant } = login;

@@ -83,7 +83,7 @@ export class TokenManager implements TokenSource {
     if (usable !== undefined) return usable;
     this.#requireConsent(kept);
     const failed = this.#failed;
-    // A former failure doesn't apply to a new secret.
+    // An earlier failure doesn't apply to new secrets.
     if (failed?.secrets === this.#secrets() && this.#options.clock.monotonic() < failed.until) {
       return this.#useCachedOrThrow(failed.problem);
     }
@@ -94,7 +94,7 @@ export class TokenManager implements TokenSource {
     }
   }
 
-  /** Another process may have renewed it while we waited for the lease. */
+  /** Another process may have renewed the token while we waited for the lease. */
   async #renewWithLease(): Promise<Token> {
     const kept = await this.#options.tokenStore.load();
     const usable = this.#useStored(kept);
@@ -117,7 +117,7 @@ export class TokenManager implements TokenSource {
       if (isAlone) return await this.#commit(() => this.#repeated(() => tokenClient.grantAlone()), kept);
     } catch (thrown) {
       if (!(thrown instanceof TokenRefusal)) throw thrown;
-      // If the refresh token has expired, the user name and password can get a new one.
+      // If the refresh token has expired, the user name and password may still get a new one.
       if (login.grant === 'password' && refreshToken !== undefined && thrown.meaning === 'ended') {
         const ask = () => this.#repeated(() => tokenClient.grantAlone());
         return await this.#commit(ask, kept).catch((again) => this.#explain(again, kept));
@@ -178,7 +178,7 @@ export class TokenManager implements TokenSource {
     return whole;
   }
 
-  /** The problem for a refusal; only the end of the grant itself is recorded. */
+  /** The problem for a refusal. Recorded only if it ends the grant itself. */
   async #explain(thrown: unknown, kept: StoredTokens | undefined): Promise<never> {
     const { login, store, emit } = this.#options;
     if (!(thrown instanceof TokenRefusal)) throw thrown;
@@ -192,7 +192,7 @@ export class TokenManager implements TokenSource {
     throw problem;
   }
 
-  /** Throws if a token can't be renewed without a person at a browser. */
+  /** Throws if renewing a token requires a person at a browser. */
   #requireConsent(kept: StoredTokens | undefined): void {
     const { login } = this.#options;
     if (login.grant !== 'authorization_code') return;
@@ -228,7 +228,7 @@ export class TokenManager implements TokenSource {
   #noteFailure(thrown: unknown): Problem {
     const { clock, login, emit } = this.#options;
     const problem = toProblem(thrown, { code: 'LOGIN_THREW', family: 'bug' });
-    // A refused secret won't be accepted later, so it isn't sent again before the hold on the source is recorded.
+    // A refused secret won't be accepted later, so it isn't sent again, even before the source's hold is recorded.
     if (problem.family !== 'try_later' && !problem.isLoginRefused) return problem;
     const until = clock.monotonic() + Math.max(holdMs, problem.retryAfterMs ?? 0);
     this.#failed = { problem, until, secrets: this.#secrets() };
@@ -236,7 +236,7 @@ export class TokenManager implements TokenSource {
     return problem;
   }
 
-  /** A string that changes when the login's secrets do, because they may be read again while the process runs. */
+  /** A string that changes when the login's secrets change, because they may be read again while the process runs. */
   #secrets(): string {
     const { clientSecret, privateKey, password } = this.#options.login;
     return JSON.stringify([clientSecret, privateKey, password]);

@@ -47,7 +47,7 @@ function bytesOf(folder: string): number {
     const names = readdirSync(folder, { recursive: true }) as string[];
     return names.reduce((sum, name) => sum + sizeOf(join(folder, name)), 0);
   } catch {
-    // The folder was just created or removed; the next check sees it.
+    // The folder was just created or removed; the next check will see it.
     return 0;
   }
 }

@@ -188,7 +188,7 @@ export async function settle(
   const reused = statSync(path, { throwIfNoEntry: false })?.size === bytes;
   if (reused) renew(path, temporary);
   else renameSync(temporary, path);
-  // The run's folder is as new as the file, so its own entry must be synced too.
+  // The run's folder is as new as the file, so the folder's own entry must be synced too.
   if (durable) await Promise.all([syncPath(folder), syncPath(dirname(folder))]);
   return { sha256, path, bytes, reused };
 }

@@ -30,7 +30,7 @@ export function spoolProblem(error: unknown, folder: string): Problem {
 export function scratchProblem(error: unknown, folder: string): Problem | undefined {
   const { code, syscall, path } = (error ?? {}) as NodeJS.ErrnoException;
   if (error instanceof Problem || code === undefined) return undefined;
-  // An error from a file handle has no path; a socket never fails with this code and system call.
+  // A file handle's error has no path, and a socket never fails with this code and system call.
   const isOurs = path === undefined ? code === 'EIO' && syscall === 'write' : path.startsWith(folder);
   return isOurs || full.has(code) ? spoolProblem(error, folder) : undefined;
 }

@@ -68,7 +68,7 @@ export function cronFault(cron: string): string | undefined {
   const isNickname = fields.length === 1 && fields[0]!.startsWith('@');
   if (!isNickname && fields.length !== 5) return `a cron expression has five fields, but this one has ${fields.length}`;
   try {
-    // The calendar repeats after 28 years, so a date without a firing until then does not exist.
+    // The calendar repeats every 28 years, so a date that doesn't occur in that time never occurs.
     const from = Date.UTC(2024, 0, 1);
     return nextCron({ cron, timezone: 'UTC' }, from) === null ? 'it never fires: the date does not exist' : undefined;
   } catch (error) {
@@ -78,7 +78,7 @@ export function cronFault(cron: string): string | undefined {
 
 /** Why this is not an IANA time zone; undefined if it is one. */
 export function timezoneFault(timezone: string): string | undefined {
-  // A time zone's calendar takes 20 ms to load, and a command that computes no times doesn't need it.
+  // A time zone's calendar takes 20 ms to load, and commands that compute no times don't need it.
   if (knownTimezones().includes(timezone)) return undefined;
   try {
     if (/^[+-]/.test(timezone)) return 'an offset ignores daylight saving time; use a name such as Europe/Berlin';

@@ -125,7 +125,7 @@ function newestFirings(schedule: Schedule, { from, now, max }: { from: number; n
   }
 }
 
-/** The firings from `first` on that are before `end`; undefined if there are none. */
+/** The firings from `first` (inclusive) to `end` (exclusive); undefined if there are none. */
 function skippedBefore(schedule: Schedule, first: number, end: number): SkippedFirings | undefined {
   if (first >= end) return undefined;
   let [last, firings] = [first, 1];

@@ -120,7 +120,7 @@ export function createTimer(clock: Clock = systemClock, tickOf: StartTick = ever
     const by = setBy();
     const hasJumped = Math.abs(clockOffset() - offset) >= jumpMs;
     const isDead = clock.monotonic() - lookedAt >= deadMs;
-    // The watchdog was late as well: the process was suspended, the tick is fine.
+    // The watchdog was late as well, so the process was suspended and the tick is fine.
     const wasSuspended = clock.monotonic() - guardedAt >= jumpMs;
     guardedAt = clock.monotonic();
     if (hasJumped || isDead) startTick();

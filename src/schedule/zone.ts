@@ -45,8 +45,8 @@ export function localOf(zone: string, at: number): number {
 }
 
 /**
- * The first instant with this wall-clock reading. A reading that the clock skips (the gap in spring) maps to the instant of the jump.
- * Monotonic: a later reading never maps to an earlier instant.
+ * The first instant with this wall-clock reading. A reading that the clock skips in spring maps to the instant of the
+ * jump. Monotonic: a later reading never maps to an earlier instant.
  */
 export function firstInstantOf(zone: string, local: number): number {
   const near = segmentAt(zone, local);
@@ -68,13 +68,13 @@ export function nextOfTimes(zone: string, nextLocal: NextLocal, after: number): 
   while (local !== null) {
     const at = firstInstantOf(zone, local);
     if (at > after) return at;
-    // In the hour that repeats in autumn: this reading has already fired.
+    // In the hour that repeats in autumn, this reading has already fired.
     local = nextLocal(local);
   }
   return null;
 }
 
-/** The next instant with a wanted reading: a skipped reading never fires, a repeated one fires twice. */
+/** The next instant with a wanted reading. A skipped reading never fires; a repeated one fires twice. */
 export function nextShown(zone: string, nextLocal: NextLocal, after: number): number | null {
   let from = after;
   for (let segment = segmentAt(zone, after); ; segment = segmentAt(zone, segment.to)) {

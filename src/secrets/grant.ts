@@ -21,7 +21,7 @@ export class Grant<T> {
     if (!isRefused(answer)) return answer;
     if (this.#current === sent) this.#current = this.#obtain();
     const renewed = await this.#current;
-    // The same login would only be refused again.
+    // The service would only refuse the same login again.
     return JSON.stringify(renewed) === JSON.stringify(former) ? answer : send(renewed);
   }
 }

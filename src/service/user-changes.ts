@@ -29,8 +29,8 @@ export async function addUser(call: UserCall<UserFields & { email: string }>): P
   const id = newId();
   const now = context.clock.now();
   const gone = context.db.durably(() => {
-    // Check again: hashing takes time, during which another request may have taken the seat or e-mail address, or
-    // deleted the role.
+    // Check again: while this request hashed the password, another one may have taken the seat or the e-mail address,
+    // or deleted the role.
     checkNew(call, email);
     const roleId = namedRole(call)?.id ?? roleByName(context.db, account.id, 'View-Only')!.id;
     createUser(

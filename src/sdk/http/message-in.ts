@@ -8,7 +8,8 @@ const maxCharacters = 200;
  * The message in an error response, for people: redacted, on one line, without the tags of an HTML page or SOAP fault.
  */
 export function messageIn(text: string): string {
-  // Redact before removing the tags: a secret that contains such characters would be split and no longer be recognized.
+  // Redact before removing the tags: otherwise, a secret that contains such characters would be split and not be
+  // recognized.
   const clean = redact(text);
   const fault = soapFaultIn(clean);
   if (fault !== undefined) return excerpt(`SOAP fault ${fault.said}`, maxCharacters);
@@ -16,7 +17,7 @@ export function messageIn(text: string): string {
   return excerpt(words, maxCharacters);
 }
 
-/** Drops styles and scripts. Keeps only the title from the head, as text. */
+/** Drops styles and scripts, and everything in the head except the title's text. */
 function withoutTags(page: string): string {
   return page.replaceAll(/<(style|script)\b[\s\S]*?(?:<\/\1>|$)/gi, ' ').replaceAll(/<[^>]*>?/g, ' ');
 }

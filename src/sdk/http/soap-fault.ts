@@ -45,7 +45,7 @@ export function soapFaultIn(text: string): SoapFault | undefined {
   return fault.found;
 }
 
-/** Collects the text of a fault's elements by path. */
+/** Collects the text of a fault's elements, by path. */
 class Fault {
   readonly parser = new SaxesParser();
   readonly #path: string[] = [];

@@ -177,7 +177,10 @@ export class CsvScanner {
     }
   }
 
-  /** Whether the whole delimiter is at `at`, where its first byte is; undefined if more bytes are needed to decide. */
+  /**
+   * Whether the whole delimiter is at `at`, the position of its first byte; undefined if more bytes are needed to
+   * decide.
+   */
   #isDelimiter(bytes: Buffer, at: number): boolean | undefined {
     const { delimiter } = this.#init.dialect;
     for (let i = 1; i < delimiter.length; i++) {

@@ -53,7 +53,7 @@ async function begin(input: RecordInput, settings: RecordOptions, blocks: Blocks
   if (first === undefined && settings.header) throw noHeader(input);
   const names = namesOf(input, first ?? { texts: [], line }, settings.header);
   if (settings.header && !first!.isQuoted) refuseOtherDelimiter(input, names, first!.line);
-  // Without a header, the first row is data: it's scanned again as data, with the same line number.
+  // Without a header, the first row is data, so it's scanned again, with the same line number.
   const again = settings.header ? scanner : new CsvScanner({ input, dialect, line });
   const rows = rowsOf(again, blocks, { from: settings.header ? first!.end : from, width: names.length });
   return { names, line: first?.line ?? line, rows, close: () => blocks.close() };
@@ -97,8 +97,8 @@ async function skipLines(input: RecordInput, lines: number, blocks: Blocks): Pro
 }
 
 /**
- * Excel takes the delimiter from a first line such as `sep=;`, and many programs write one. The line isn't a row, and
- * it overrides the option, because it comes from the file itself.
+ * Excel takes the delimiter from a first line such as `sep=;`, which many programs write. This line isn't a row. It
+ * overrides the option, because it comes from the file itself.
  */
 async function toldDelimiter(blocks: Blocks, from: number): Promise<{ from: number; delimiter?: string }> {
   let at = from;

@@ -67,7 +67,7 @@ async function withColumns(input: RecordInput, dataset: Dataset, { notes, tail }
     columns.map(({ name }) => name),
     [...rows, ...tail.map((row) => row.map((cell) => (cell === '' ? null : cell)))],
   );
-  // Strings in JSON and in workbooks are meant to be strings, unless they look like a local number or date.
+  // Strings in JSON and in workbooks are intended as strings, unless they look like numbers or dates in a local format.
   const isLoose = format === 'csv' || format === 'xml';
   const typed = columns.map((column, c): DeclaredColumn & Column => {
     const isKept = column.type !== 'text' || (!isLoose && found[c]!.format === undefined);
@@ -86,7 +86,7 @@ async function withColumns(input: RecordInput, dataset: Dataset, { notes, tail }
   };
 }
 
-/** The declaration without the properties that only the notes need. */
+/** The declaration without the properties that are only for the notes. */
 function declaredOf({ either: _, ...declared }: SniffedColumn): Omit<SniffedColumn, 'either'> {
   return declared;
 }

@@ -75,7 +75,7 @@ async function* checked(input: RecordInput, chunks: AsyncIterable<Uint8Array>): 
     const whole = bytes.subarray(0, end);
     if (!isUtf8(whole)) throw notUtf8(input, whole, before);
     refuseNul(input, whole, before);
-    // Copied, because the producer may reuse the memory of its chunk.
+    // Copied, because the producer may reuse the chunk's memory.
     tail = Buffer.from(bytes.subarray(end));
     before += end;
     if (end > 0) yield whole;
@@ -105,7 +105,7 @@ function whatwgDecoder(name: string): TextDecoder | undefined {
   }
 }
 
-/** Decodes a part of a text; invalid bytes become U+FFFD. */
+/** Decodes bytes that may be part of a longer text; invalid bytes become U+FFFD. */
 export function decodeText(bytes: Buffer, name: string): string {
   return whatwgDecoder(name) === undefined ? iconv().decode(bytes, name) : new TextDecoder(name).decode(bytes);
 }
@@ -138,7 +138,7 @@ function decoderOf(input: RecordInput, name: string): Decode {
   if (standard !== undefined) return (chunk) => decodeStrictly({ input, name, standard, chunk });
   if (!iconv().encodingExists(name)) throw unknownEncoding(name);
   const decoder = iconv().getDecoder(name);
-  // A surrogate pair may be split across two chunks: the first half is held back.
+  // A surrogate pair may be split across two chunks, so its first half is held back.
   let half = '';
   return (chunk) => {
     const text = half + (chunk === undefined ? (decoder.end() ?? '') : decoder.write(asBuffer(chunk)));
@@ -210,7 +210,7 @@ function refuseNul(input: RecordInput, bytes: Buffer, before: number): void {
   });
 }
 
-/** The problem if an encoding is unknown. */
+/** The problem for an unknown encoding. */
 function unknownEncoding(name: string): Problem {
   return new Problem({
     code: 'RECORDS_ENCODING_NAME',

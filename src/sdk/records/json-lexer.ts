@@ -152,7 +152,7 @@ export class JsonLexer {
     return pos + word.length;
   }
 
-  /** -1 if the bytes have ended; otherwise throws, because the data is invalid. */
+  /** Returns -1 if there are no more bytes; otherwise throws, because the data is invalid. */
   protected wrong(pos: number, expected: string): -1 {
     if (pos >= this.bytes.length) return -1;
     throw this.fault(pos, `expected ${expected}`);
@@ -162,7 +162,7 @@ export class JsonLexer {
     return this.fault(pos, `values are nested more than ${this.maxDepth} levels deep`);
   }
 
-  /** The problem if the JSON is invalid at this position. */
+  /** The problem for JSON that is invalid at this position. */
   fault(pos: number, what: string, next = this.#adviceAt(pos)): Problem {
     return faultIn(this.input, {
       code: 'JSON_SYNTAX',

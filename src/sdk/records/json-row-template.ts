@@ -42,7 +42,7 @@ export class JsonRowTemplate {
     const { leadStart, leadLength } = children[0]!;
     const first = next + leadLength;
     if (bytes.compare(bytes, leadStart, leadStart + leadLength, next, first) !== 0) return;
-    // Not a template if there are other values between the two rows.
+    // If there are other values between the two rows, they don't make a template.
     if (bytes.subarray(end, next).some((byte) => byte > 32 && byte !== 44)) return;
     for (const [c, { leadStart, leadLength, leadLines }] of children.entries()) {
       if (c > 0) this.#set(c - 1, { start: leadStart, length: leadLength, lines: leadLines });

@@ -101,8 +101,8 @@ export class JsonScanner extends JsonLexer {
   }
 
   /**
-   * Row template: reads rows as long as each has the same columns as the previous row, and the same bytes between the
-   * values. Returns the end of the last row; 0 if none was read.
+   * Row template: reads rows as long as each has the same columns as the previous one, and the same bytes between the
+   * values. Returns the end of the last row that it read; 0 if it read none.
    */
   #rowsAlike(pos: number): number {
     const { bytes, view } = this;

@@ -42,7 +42,7 @@ export function retype(given: Retyping): Cells {
 /** Whether cell `r` is certainly canonical, by its bytes; false means that it needs a full check. */
 function surenessOf({ cells, column, format }: Retyping): (r: number) => boolean {
   const test = surelyCanonical[column.type];
-  // With a format, `1.234` may mean 1234.
+  // If a format is set, `1.234` may mean 1234.
   if (cells.kind === 'values' || test === undefined || format !== undefined) return () => false;
   const { bytes, spans, stride, slot } = cells;
   return (r) => {
@@ -60,7 +60,7 @@ function fitted(given: Retyping, text: string, r: number): string | null {
   const isWritten = format !== undefined && !isNative?.(r);
   const canonical = isWritten ? format.read(text) : canonicalText(text, column.type);
   if (canonical !== undefined) return canonical;
-  // Spreadsheets contain blanks instead of missing numbers. Only values of type text can be blank.
+  // In spreadsheets, missing numbers are often blanks. Only values of type text can be blank.
   if (text.trim() === '' && column.type !== 'binary') return null;
   throw faultIn(input, {
     code: 'RECORDS_VALUE',

@@ -59,7 +59,7 @@ function likelyDelimiter(text: string, isWhole: boolean): string {
     const rows = wholeRows(text, delimiter, isWhole);
     const width = usualWidth(rows);
     const first = firstRow(rows, width);
-    // Title lines above a table without a header are the names of a single column.
+    // If there are lines above a table that has no header, they're a title, so the file has only one column.
     const isTable = width > 1 && (first === 0 || isHeader(rows.slice(first)));
     const count = isTable ? rows.filter(({ cells }) => cells.length === width).length : 0;
     return { delimiter, count, width, isUnused: rows.every(({ cells }) => cells.length === 1) };
@@ -68,7 +68,7 @@ function likelyDelimiter(text: string, isWhole: boolean): string {
   return best.count > 0 ? best.delimiter : (scored.find(({ isUnused }) => isUnused)?.delimiter ?? ',');
 }
 
-/** The most frequent number of cells in a row; if several are, the largest of them. */
+/** The most frequent number of cells in a row; if several numbers are equally frequent, the largest. */
 function usualWidth(rows: readonly TextRow[]): number {
   const counts = new Map<number, number>();
   for (const { cells } of rows) counts.set(cells.length, (counts.get(cells.length) ?? 0) + 1);
@@ -95,7 +95,7 @@ function footerRows(rows: readonly TextRow[], width: number): number {
   return end.length - 1 - end.findLastIndex((row) => !isFooter(row));
 }
 
-/** A header's names don't look like values, and each column has one. */
+/** Whether the first row is a header: its names are unique, and none looks like a value. */
 function isHeader(table: readonly TextRow[]): boolean {
   const names = table[0]!.cells.filter((name) => name !== '');
   const isUnique = new Set(names).size === names.length;
@@ -105,7 +105,8 @@ function isHeader(table: readonly TextRow[]): boolean {
 const breaksIn = (cells: readonly string[]): number => cells.join('').match(/\r\n|[\r\n]/g)?.length ?? 0;
 
 /**
- * The rows of a text, with the last one only if the text is complete; none if other characters follow a closing quote.
+ * The rows of a text. Includes the last row only if the text is complete. Returns none if other characters follow a
+ * closing quote.
  */
 function wholeRows(text: string, delimiter: string, isComplete: boolean): TextRow[] {
   const rows: TextRow[] = [];

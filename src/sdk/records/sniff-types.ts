@@ -24,7 +24,7 @@ const plain: readonly (readonly [ColumnType, (text: string) => boolean])[] = [
   ),
 ];
 
-/** The first of the hundred years that is suggested for two-digit years. */
+/** The suggested first year of the hundred years that two-digit years stand for. */
 const suggestedFirstYear = 1950;
 
 interface SniffOptions {
@@ -129,7 +129,7 @@ function chosen(found: readonly Fitting[]): SniffedColumn | undefined {
   return { type: 'text', either: [first.declared, others[0]!.declared] };
 }
 
-/** `1.234` in all rows: thousands, or three decimals. */
+/** If every value looks like `1.234`, the dot may separate thousands or three decimals. */
 function grouped(point: '.' | ',' | undefined): SniffedColumn {
   if (point === '.') return { type: 'decimal' };
   const thousands = { type: 'integer', format: '1.234,56' } as const;
@@ -176,7 +176,7 @@ export function sniffColumns(names: readonly string[], rows: readonly (readonly 
   return alone.map((one, c) => (one.either === undefined ? one : sniffColumn(cellsOf(c), { name: names[c]!, point })));
 }
 
-/** Whether a string is a value, and so not a name in a header. Years can be names. */
+/** Whether a string is a value, so that it isn't a header's name. Years can be names. */
 export function isValue(cell: string): boolean {
   if (cell === '' || /^(?:19|20)\d\d$/.test(cell)) return false;
   const { type, either } = sniffColumn([cell], { name: '' });

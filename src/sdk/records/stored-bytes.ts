@@ -15,7 +15,7 @@ export async function* storedBytes(path: string, { signal, ...range }: Ask): Asy
   try {
     yield* createReadStream(path, { ...range, highWaterMark: chunkBytes, signal }) as AsyncIterable<Buffer>;
   } catch (error) {
-    // An aborted stream throws its own error; prefer the signal's reason.
+    // An aborted stream throws its own error; throw the signal's reason instead.
     signal.throwIfAborted();
     throw error;
   }

@@ -110,7 +110,7 @@ export class XmlRecords {
    */
   get next(): string | undefined {
     const isBehind = this.#lastEnd === this.#written && this.#outer.length < maxDepth / 2;
-    // A record may declare the namespace of its own name, but the next record may not do so.
+    // A record may itself declare the namespace of its name, but the next record may not.
     const isSame = nameIn(this.scope, this.#last).uri === this.#first?.uri;
     return isBehind && isSame && this.#parser.xmlDecl.version !== '1.1' ? this.#last : undefined;
   }
@@ -150,7 +150,7 @@ export class XmlRecords {
     if (this.#wanted !== undefined && !this.#isCalled(localName(raw), 'local')) return false;
     if (this.#wanted === undefined && this.#outer.length !== 2) return false;
     const name = nameIn(scope, raw);
-    // With a prefix, `records` means an element in a specific namespace.
+    // With a prefix, `records` refers to an element in a specific namespace.
     if (this.#wanted !== undefined && /:[^.:]*$/.test(this.#wanted) && name.uri === '') return false;
     const isExact = this.#wanted !== undefined && this.#isCalled(raw, 'raw');
     this.#first ??= { ...name, raw, isExact };
@@ -231,7 +231,7 @@ export class XmlRecords {
     this.#repeats.close(open);
   }
 
-  /** Adds a value in `holder`: an attribute, text next to elements, or the text of a child element. */
+  /** Adds a value found in `holder`: an attribute, text next to elements, or a child element's text. */
   #put(holder: XmlNode, path: string, value: string | null): void {
     const record = this.#record!;
     this.#repeats.put(holder, path, value);

@@ -200,7 +200,7 @@ export class XmlScanner extends XmlRowBuffer {
     if (attribute.record === this.recordNumber) return false;
     attribute.record = this.recordNumber;
     if (!this.isRead) return true;
-    // From here on, names may have another meaning.
+    // After this, names may have another meaning.
     if (attribute.means === 'namespace') return false;
     const text = this.bytes.toString('latin1', start, end);
     this.#isNil = text === 'true' || text === '1';
@@ -229,7 +229,7 @@ export class XmlScanner extends XmlRowBuffer {
     return inkAt(bytes, start) === at && this.#enter(part) ? at : doubt;
   }
 
-  /** The parts of a repeated element are lists, with null for each element that lacks the part. */
+  /** If an element repeats, each of its parts is a list, with null where an element lacks the part. */
   #enter(part: XmlColumnPart): boolean {
     if (part.parent === undefined) return true;
     if (part.record === this.recordNumber && this.isRead) return false;
@@ -269,7 +269,10 @@ export class XmlScanner extends XmlRowBuffer {
     return at < 0 || bytes[at] === 60 ? at : this.unlessCut(at);
   }
 
-  /** The part whose name is at `at`, most likely `likely`. If there is none, returns undefined and sets the failure. */
+  /**
+   * The part whose name starts at `at`; `likely` is the most probable one. If there is none, returns undefined and sets
+   * the failure.
+   */
   #inside(
     parent: XmlColumnPart,
     likely: XmlColumnPart | undefined,
@@ -285,7 +288,7 @@ export class XmlScanner extends XmlRowBuffer {
     this.#failure = end < 0 ? end : doubt;
     if (end < 0) return undefined;
     const name = bytes.toString('latin1', at, end);
-    // With a dot in a name, a path would be ambiguous.
+    // If a name contained a dot, a path would be ambiguous.
     return this.isRead && name.includes('.') ? undefined : this.parts.inside(parent, prefix + name);
   }
 

@@ -145,7 +145,7 @@ export class XmlWalk {
     const { bytes } = this.scanner;
     const close = this.#lastTag === undefined ? -1 : bytes.indexOf(this.#lastTag.close, this.#pos);
     const end = close + (this.#lastTag?.close.length ?? 0);
-    // The pieces grow as long as no record is found.
+    // Pieces get larger until a record is found.
     return close > 0 && end - this.#pos < pieceBytes ? end : this.#afterTags(1 + (this.#strides++ >> 6));
   }
 
@@ -194,7 +194,7 @@ function tagOf(name: string | undefined, known: XmlTag | undefined): XmlTag | un
   return known?.name.equals(bytes) ? known : { name: bytes, close: Buffer.from(`${name}>`) };
 }
 
-/** The end of a piece, moved so that it isn't inside a character. */
+/** The piece's end, moved so that it isn't inside a character. */
 function wholeCharacters(bytes: Buffer, wanted: number): number {
   let end = Math.min(wanted, bytes.length);
   while (end < bytes.length && (bytes[end]! & 0xc0) === 0x80) end--;

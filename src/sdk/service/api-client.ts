@@ -71,7 +71,7 @@ export class ApiClient {
 
   constructor(init: ApiClientOptions) {
     this.#options = init;
-    // A login isn't retried itself, but the call that needs it is.
+    // A login itself isn't retried, but the call that needs it is.
     const call: BareCall = async (request, purpose) =>
       (await this.#attempt({ request, scope: init.scope }, purpose)).answer;
     this.#credentials = new CredentialProvider(init.login, { login: init.tokens, call });
@@ -85,7 +85,7 @@ export class ApiClient {
     return this.#repeated(() => this.#attempt(call, 'known'));
   }
 
-  /** A hash of a request without its credentials: the same in every attempt of a run. */
+  /** A hash of a request without its credentials; the same in all of a run's attempts. */
   async hashOf(request: RequestData, scope: Scope): Promise<string> {
     const login = await this.#repeated(() => this.#credentials.facts());
     const steady = { ...scope, login: login && { ...login, token: '' } };
@@ -119,7 +119,7 @@ export class ApiClient {
 
   async #attempt(call: ServiceCall, as: Purpose): Promise<ClassifiedReply> {
     const { pacer, signal } = this.#options;
-    // Comes first, because a login is a separate call with its own slot.
+    // This comes first, because a login is a separate call with its own slot.
     const request = await this.#request(call, as);
     const release = await pacer.turn(signal);
     try {
@@ -134,7 +134,10 @@ export class ApiClient {
     return this.#attempt(call, as);
   }
 
-  /** Passes requests with credentials through the login guard, within a slot: while it waits for a slot, a run must not hold the guard. */
+  /**
+   * Passes requests with credentials through the login guard, inside a slot: a run must not hold the guard while it
+   * waits for a slot.
+   */
   #asLogin<T>(as: Purpose, send: () => Promise<T>): Promise<T> {
     if (as === 'logout') return send();
     if (as === 'login') return logInByCall(this.#options, send, { onRenewed });
@@ -155,7 +158,7 @@ export class ApiClient {
     return this.#classified(call, reply, as);
   }
 
-  /** Once per run, so that the log explains why it is slow. */
+  /** Warns once per run, so that the log explains why the run is slow. */
   #warnOnce(low: ReturnType<Pacer['learn']>): void {
     if (low === undefined || this.#hasWarned) return;
     this.#hasWarned = true;
@@ -194,7 +197,7 @@ export class ApiClient {
 /** Thrown internally to retry at once with a new token. Not a Problem, because an old token doesn't mean that the login is invalid. */
 const again = new Error('The token was refused');
 
-/** The request contains the former secret, so it must be built again. */
+/** The request contains the old secret, so it must be built again. */
 const onRenewed = (): never => {
   throw again;
 };

@@ -118,7 +118,7 @@ async function extractStream(
     }
     if (position === undefined || fileDecoding(stream) !== undefined) return { ...table, batches };
     const unchanged = () => pass.isWhole && pass.rows === 0 && watermark !== undefined;
-    // Records are in any order, so the highest cursor of some of them says nothing about the others.
+    // Records come in any order, so the highest cursor of some of them says nothing about the others.
     const mark = () => (pass.isWhole ? position.watermark() : undefined);
     return { columns: table.columns, batches, ...told(stream), watermark: mark, unchanged };
   } catch (error) {

@@ -100,7 +100,7 @@ export class PageEndJudge {
     return by === 'page' ? more : this.#fault(page, { kind: 'no way', at: undefined });
   }
 
-  /** What the flags say; undefined if there are none. */
+  /** What the flags indicate; undefined if there are none. */
   #flags(page: PageFacts): 'more' | 'over' | PageEnd | undefined {
     const { present, always } = this.#paging;
     let said: 'more' | undefined;
@@ -119,12 +119,15 @@ export class PageEndJudge {
     return isTrue(pick(page.answer, present)) ? 'more' : 'over';
   }
 
-  /** Users may use the next page itself as the flag, which is null on the last page. A vendor's flag is never null. */
+  /**
+   * A user may choose the next page's token or URL as the flag, which is null on the last page. A vendor's flag is
+   * never null.
+   */
   #isFlag(value: unknown): boolean {
     return value !== undefined && (value !== null || this.#options.places === 'option');
   }
 
-  /** Decides by the token or URL of the next page. */
+  /** Decides by the next page's token or URL. */
   #way(page: PageFacts, isMore: boolean): PageEnd {
     const { by, at } = this.#paging as Extract<Paging, { by: 'token' | 'link' }>;
     const value = at === undefined ? linkOf(page.answer) : pick(page.answer, at);
@@ -144,12 +147,12 @@ export class PageEndJudge {
       : this.#fault(page, { kind: 'link', at, value });
   }
 
-  /** The path of the next page is missing: only the end if something else confirms it. */
+  /** The path to the next page is missing, which means the end only if something else confirms it. */
   #without(page: PageFacts, at: AnswerPath | undefined): PageEnd {
     const { missing } = this.#paging;
     const { records, sign } = page;
-    // The page is shorter than the earlier pages, which had the path. The requested size proves nothing, because
-    // servers cap it.
+    // This page is shorter than an earlier page that had the path. The requested size proves nothing, because servers
+    // cap it.
     const isShort = records < this.#largest;
     const isSaid = this.#isReached() || records === 0 || (isShort && sign === undefined);
     const isEnd = missing === 'end' || (missing === 'single' && !this.#hasSeenWay);
@@ -182,7 +185,7 @@ export class PageEndJudge {
     return { total: this.#told.get('total')?.last, pages: this.#told.get('pages')?.last };
   }
 
-  /** Checks the end signaled by the server against its reported totals. */
+  /** Checks whether the totals that the server reported confirm the end that it signals. */
   #ended(page: PageFacts): PageEnd {
     const { total, pages } = this.#sums();
     if (total !== undefined && this.#records < total) {
@@ -225,7 +228,8 @@ export class PageEndJudge {
  */
 function linkOf({ headers: { link = '' } }: ServiceAnswer): unknown {
   if (link === '') return undefined;
-  // A malformed Link header doesn't show whether a next page exists. The object isn't a valid URL, so the read fails.
+  // A malformed Link header doesn't tell whether there is a next page. The returned object isn't a valid URL, so the
+  // read fails.
   return nextLink(link) ?? (isLinkHeader(link) ? null : { link });
 }
 

@@ -33,7 +33,7 @@ export interface RangeScope {
 export function rangeScope(range: Range, { stream, scope }: { stream: StreamData; scope: Scope }): RangeScope {
   const [from, to] = [range.from, range.to].map((text) => momentOf(text, scope.now.at.timeZoneId)) as [Moment, Moment];
   if (stream.window === undefined) return { scope: { ...scope, start_date: range.from }, until: to };
-  // The end of a stream is inclusive.
+  // A stream's end date is inclusive.
   const end = to.isDay ? to.plus('-1d') : to;
   return { scope: { ...scope, start_date: from.text(), end_date: end.text() }, until: undefined };
 }

@@ -83,7 +83,7 @@ export function listAt(
     if (isEmpty) return [];
     throw noList(answer, path);
   }
-  // In XML, a list with one item looks like the item itself.
+  // In XML, a list with one item looks the same as the item.
   const isList = Array.isArray(list) || decode === 'xml' || (star >= 0 && isObject(list));
   if (!isList) throw noList(answer, path);
   const items = star < 0 ? [list].flat() : itemsIn(answer, path, { list, rest: steps.slice(star + 1) });
@@ -92,7 +92,7 @@ export function listAt(
   return items.filter((item) => item !== null);
 }
 
-/** The values at the rest of the path in each item of the first list; every item must have that path. */
+/** The values that the rest of the path has in each item of the first list; every item must have that path. */
 function itemsIn(
   answer: ServiceAnswer,
   path: ValuePath,
@@ -131,7 +131,7 @@ function* zipped(
   }
 }
 
-/** The first row has the names. Missing and duplicate names get a number; short rows are padded. */
+/** The first row contains the names. Missing and duplicate names get a number; short rows are padded. */
 function* underHeader(table: readonly unknown[]): Generator<Fields> {
   const names = headerNames((table[0] as unknown[] | undefined) ?? []);
   for (const row of table.slice(1) as unknown[][]) {

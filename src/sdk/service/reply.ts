@@ -36,7 +36,7 @@ export async function readReply(http: HttpResponse, init: ReadReplyOptions): Pro
   const isStreamed = decode !== 'json' && decode !== 'xml' && http.status < 300;
   if (!isStreamed) return parsedReply(http, init);
   const { first, body } = await peeked(http.body);
-  // Some services return errors with status 200, as JSON instead of a table.
+  // Some services return errors with status 200, as JSON instead of as a table.
   if (isTable(decode) && /^\uFEFF?\s*\{/.test(first)) {
     return { ...(await parsedReply({ ...http, body }, init)), fault: 'JSON instead of a table' };
   }
@@ -48,7 +48,7 @@ function isTable(decode: Decoding): boolean {
   return decode === 'csv' || (typeof decode === 'object' && decode.as === 'csv');
 }
 
-/** The first part of a body, and the whole body. */
+/** The first chunk of a body, and the whole body including that chunk. */
 async function peeked(body: AsyncIterable<Buffer>): Promise<{ first: string; body: AsyncIterable<Buffer> }> {
   const pieces = body[Symbol.asyncIterator]();
   const first = await pieces.next();

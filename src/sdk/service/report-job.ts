@@ -119,12 +119,12 @@ async function awaitReport(given: ReportJobOptions, { key, order, isEarlier }: O
   }
 }
 
-/** Remaining time for the report, milliseconds. */
+/** Remaining time for the report, in milliseconds. */
 function leftMs({ at }: ReportOrder, { patience = '1h' }: JobData): number {
   return secondsOf(patience) * 1000 - Math.max(0, Date.now() - at);
 }
 
-/** Whether the error means that the report will never be ready. A refused login doesn't mean that. */
+/** Whether the error means that the report will never be ready. A refused login doesn't. */
 function isGone(error: unknown): boolean {
   if (!(error instanceof Problem)) return error instanceof Ignored || error instanceof WatermarkLost;
   if (error.family === 'job' || error.family === 'config') return true;
@@ -140,7 +140,7 @@ function jobCall(stream: StreamData, scope: Scope, request: JobData['create'], j
   return { request, scope: { ...scope, job }, decode, errors: stream.errors };
 }
 
-/** The values for fetching the report. Null means that the report is empty; a missing value doesn't mean that. */
+/** The values for fetching the report. A null value means that the report is empty; a missing value doesn't. */
 function finished(answer: ServiceAnswer, { result = {}, needs }: JobData, title: string): Record<string, unknown> {
   const facts = kept(answer, result);
   if (needs !== undefined && facts[needs] === undefined) throw jobNotMade(title, placeText(result[needs]), answer);

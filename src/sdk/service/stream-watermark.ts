@@ -153,8 +153,8 @@ export class StreamWatermark {
     const isSame = since === undefined || since === this.#before.since;
     const met = since === this.#now.since ? this.#edge : [];
     const edge = [...new Set([...(isSame ? (this.#before.edge ?? []) : []), ...met])];
-    // After a bulk change, a million records may have the same time. To keep the list small, they are read twice
-    // instead.
+    // After a bulk change, a million records may have the same time. To keep the watermark small, they aren't listed
+    // but read twice.
     if (edge.length > 0 && edge.length <= maxEdge) kept.edge = edge;
     else delete kept.edge;
     if (this.#before.states !== undefined || this.#now.states !== undefined) {
@@ -178,7 +178,7 @@ function read(watermark: string | undefined): StreamState {
   }
 }
 
-/** Whether `a` is greater than `b`: as instants, as integers, otherwise as text. */
+/** Whether `a` is greater than `b`, compared as integers or as instants if both are, otherwise as text. */
 export function isLater(a: string, b: string, zone: string): boolean {
   if (/^-?\d+$/.test(a) && /^-?\d+$/.test(b)) return BigInt(a) > BigInt(b);
   const [left, right] = [readMoment(a, zone), readMoment(b, zone)];

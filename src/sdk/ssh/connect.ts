@@ -39,8 +39,8 @@ interface Offering {
 
 async function attempt(login: SshLogin, offering: Offering, signal?: AbortSignal): Promise<Client> {
   const client = new Client();
-  // The pending call reports the error. After a protocol error, the library only ends its own half and stops its
-  // keepalives, so it would wait forever for a server that never closes the connection.
+  // The pending call reports the error. After a protocol error, the library ends only its own half and stops its
+  // keepalives, so it would wait forever if the server never closes the connection.
   client.on('error', () => client.destroy());
   const refusal: Believing['refusal'] = { hasTried: false };
   const stop = () => client.destroy();
@@ -87,7 +87,7 @@ function ready(client: Client, config: ConnectConfig): Promise<void> {
 }
 
 interface Believing extends Offering {
-  /** Why the login was given up, and whether a key or password was tried; the library only reports that it failed. */
+  /** Why the login was abandoned, and whether a key or password was tried; the library reports only that it failed. */
   readonly refusal: { problem?: Problem; hasTried: boolean };
 }
 
@@ -119,7 +119,7 @@ async function configOf(login: SshLogin, { trust, offer, refusal }: Believing): 
   };
 }
 
-/** Algorithms of old servers that the library disables by default, after its preferred ones. */
+/** Algorithms for old servers, which the library disables by default. They come after its preferred ones. */
 const legacy: ConnectConfig['algorithms'] = {
   kex: {
     append: ['diffie-hellman-group-exchange-sha1', 'diffie-hellman-group14-sha1', 'diffie-hellman-group1-sha1'],

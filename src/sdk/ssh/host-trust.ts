@@ -59,7 +59,9 @@ async function textOf(login: SshLogin, path: string): Promise<string> {
   }
 }
 
-/** All types, known ones first: a host without a known key shows another, which is then checked. */
+/**
+ * All key types, those of known keys first. If the host has no known key, it offers another key, which is then checked.
+ */
 function knownFirst(keys: readonly KnownKey[]): ServerHostKeyAlgorithm[] {
   const known = new Set<string>(keys.filter(({ isRevoked }) => !isRevoked).map(({ type }) => type));
   const isKnown = (kind: readonly string[]) => kind.some((name) => known.has(name));

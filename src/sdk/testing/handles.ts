@@ -11,14 +11,14 @@ const patienceMs = 2000;
 export async function openHandles(): Promise<string[]> {
   try {
     const links = await Promise.all((await readdir(folder)).map((fd) => readlink(`${folder}/${fd}`).catch(() => '')));
-    // Listing the folder opens it, so leave it out.
+    // Listing the folder opens it, so leave that handle out.
     return links.filter((link) => link !== '' && !link.endsWith('/fd')).sort();
   } catch {
     return process.getActiveResourcesInfo().filter((kind) => /TCP|Pipe|Socket|File/.test(kind));
   }
 }
 
-/** Handles that are open now and weren't before; waits briefly for resources that are being closed. */
+/** Handles that weren't open before but are now; waits briefly for resources that are being closed. */
 export async function leftOpen(before: readonly string[]): Promise<string[]> {
   const deadline = Date.now() + patienceMs;
   for (;;) {

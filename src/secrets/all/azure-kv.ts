@@ -110,7 +110,7 @@ class KeyVault {
     return grantToken({ title, grant: 'client_credentials', clientId, clientSecret, tokenUrl, scope }, this.#context);
   }
 
-  /** The token of a managed identity, from App Service and similar services, or from a virtual machine. */
+  /** A managed identity's token, from App Service or a similar service, or from the virtual machine. */
   async #machineToken(resource: string, clientId: string | undefined): Promise<string> {
     const { env, client } = this.#context;
     const query = new URLSearchParams({ resource, ...(clientId === undefined ? {} : { client_id: clientId }) });

@@ -21,7 +21,7 @@ export default defineSecretProvider({
           cause,
         });
       });
-      // sops would take a name that starts with a dash as a flag.
+      // sops would interpret a name that starts with a dash as a flag.
       const path = resolve(cwd, file);
       const ran = await runProgram('sops', ['--decrypt', '--output-type', 'json', path], { cwd, env, signal });
       if (!ran.ok) {

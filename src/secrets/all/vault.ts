@@ -45,7 +45,7 @@ const options = {
 
 type VaultOptions = OptionValues<typeof options>;
 
-/** HashiCorp Vault and OpenBao: key/value secrets of version 1 and 2. */
+/** HashiCorp Vault and OpenBao: key/value secrets, versions 1 and 2. */
 export default defineSecretProvider({
   title,
   form: 'PATH#FIELD',
@@ -215,7 +215,7 @@ function fieldsOf({ text }: HttpAnswer): { readonly [field: string]: unknown } {
   return exactFields(text) ?? {};
 }
 
-/** The status, and the errors that Vault names. */
+/** The status and Vault's own error messages. */
 function seenIn(answer: HttpAnswer): string {
   const { errors } = fieldsOf(answer);
   const named = Array.isArray(errors) ? errors.filter((one) => typeof one === 'string').join('; ') : '';

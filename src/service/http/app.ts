@@ -46,7 +46,7 @@ export function buildApp(context: ServiceContext, resources: readonly Resource[]
     logger: false,
     exposeHeadRoutes: false,
     return503OnClosing: false,
-    // Without this, Node rejects a request without a Host header, and not with an envelope.
+    // Otherwise, Node would reject a request without a Host header itself, and not in our envelope.
     http: {
       requireHostHeader: false,
       headersTimeout: context.bodyIdleMs,
@@ -223,7 +223,7 @@ function installFaultHooks(app: FastifyInstance, { testControls, bodyIdleMs }: S
   });
 }
 
-/** For a path that the router can't decode: no hook has run yet. */
+/** Handles a path that the router can't decode. No hook has run yet. */
 async function refuseAtOnce(request: FastifyRequest, reply: FastifyReply, logging: Logging): Promise<void> {
   begin(request, reply, logging);
   const error = badRequest('The path is not valid');

@@ -50,7 +50,7 @@ export class IncomingBody {
 }
 
 /**
- * Frees the memory of a chunk immediately. Otherwise the chunks of a 10 MB document make the garbage collector scan the
+ * Frees a chunk's memory immediately. Otherwise, the chunks of a 10 MB document make the garbage collector scan the
  * whole heap, which takes longer than checking the document.
  */
 function release({ buffer, byteLength }: Buffer): void {
@@ -73,7 +73,7 @@ export async function readJson(incoming: IncomingBody): Promise<Record<string, u
   return value as Record<string, unknown>;
 }
 
-/** Reads a UTF-8 text of at most one megabyte. */
+/** Reads UTF-8 text of at most one megabyte. */
 export async function readText(incoming: IncomingBody): Promise<string> {
   const pieces: Buffer[] = [];
   let bytes = 0;

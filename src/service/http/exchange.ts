@@ -70,7 +70,7 @@ function count({ context, request: { entry } }: Exchange, { user, company }: Cal
   entry.user = user.id;
   entry.company = company.id;
   context.limits.countCall(company, entry.arrived);
-  // Only a password counts as a sign-in, because programs use keys.
+  // Only a password counts as a sign-in, because API keys are used by programs.
   if (entry.credentials === 'authorization') noteSignIn(context.db, user, context.clock.now());
 }
 
@@ -85,7 +85,7 @@ function received({ context, request, reply }: Exchange, caller: Caller): Authen
   };
 }
 
-/** The request's host. HTTP/1.0 clients may send no Host header. */
+/** The request's host, which HTTP/1.0 clients may not send. */
 function hostOf({ headers: { host }, socket }: IncomingMessage): string {
   return host || `${socket.localAddress ?? 'localhost'}:${socket.localPort}`;
 }
@@ -95,7 +95,7 @@ function keyHashOf({ headers }: FastifyRequest): string | undefined {
   return typeof key === 'string' && key !== '' ? hexHashOf(key) : undefined;
 }
 
-/** A request's credentials in a form without secrets, for the request log. */
+/** Describes a request's credentials in the request log, without secrets. */
 export function credentialsShown(request: FastifyRequest, keyHash = keyHashOf(request)): string | null {
   if (keyHash !== undefined) return `key ${keyHash.slice(0, 8)}`;
   return request.headers.authorization === undefined ? null : 'authorization';

@@ -85,7 +85,7 @@ export class RequestLog {
     return this.#last.text;
   }
 
-  /** Writes the line of a finished or aborted request. */
+  /** Writes the line for a completed or aborted request. */
   end(entry: LoggedRequest): void {
     this.#file?.write(`${JSON.stringify(entry)}\n`);
     for (const listener of this.#listeners) listener(entry);

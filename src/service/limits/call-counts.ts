@@ -80,7 +80,7 @@ export class CallCounts {
   #beginTurn(): void {
     if (this.#kept !== undefined) return;
     const kept = Promise.withResolvers<void>();
-    // Callers that need the result await it. There may be no such caller, so mark rejections as handled.
+    // Callers that need the result await it. If there is no such caller, the rejection must still count as handled.
     kept.promise.catch(() => undefined);
     this.#kept = kept;
     setImmediate(() => {
@@ -111,7 +111,7 @@ export class CallCounts {
     for (const turn of turns) this.#storeOne(turn);
   }
 
-  /** A company that was deleted meanwhile has no row to update. */
+  /** A company that was deleted in the meantime has no row to update. */
   #storeOne({ accountId, date, added, allowance }: Turn): void {
     const sql = `insert into api_usage (account_id, day, used, allowance)
       select id, ?, ?, ? from accounts where id = ?

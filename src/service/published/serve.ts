@@ -66,7 +66,7 @@ function failure({ log }: ServiceContext, thrown: unknown): ApiError {
   return new ApiError('internal_error', 'Internal error');
 }
 
-/** Links of a closed account, or one that may no longer publish, return 404 until that changes. */
+/** Returns the link and its tab. Throws 404 while the account is closed or may not publish. */
 function findPublished({ db, clock }: ServiceContext, id: string): { link: PublishedLink; tab: Tab } {
   const link = linkById(db, id);
   const tab = link && tabById(db, link.tabId);
@@ -82,7 +82,7 @@ function nowhere(): ApiError {
   return notFound('Dashboard not found');
 }
 
-/** A password can be guessed, so a wrong one counts as a failed login of the client's address. */
+/** Passwords can be guessed, so a wrong one counts as a failed login from the client's address. */
 async function checkPassword({ limits }: ServiceContext, request: FastifyRequest, link: PublishedLink): Promise<void> {
   if (link.password === null) return;
   const given = passwordIn(request);

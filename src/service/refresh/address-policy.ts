@@ -43,7 +43,7 @@ const near = listOf([
   ['ff00::', 8],
 ]);
 
-/** What determines the policy: the address that the service listens on, and whether private addresses are allowed. */
+/** What the policy depends on: the address that the service listens on, and whether private addresses are allowed. */
 export interface Reach {
   readonly host: string;
   readonly allowPrivate: boolean;

@@ -19,7 +19,7 @@ export interface Account {
 const columns = `a.id, a.name, a.parent_id as parentId, coalesce(a.plan, (select p.plan from accounts p where p.id = a.parent_id), 'starter') as plan,
   a.requests_per_day as requestsPerDay, a.requests_per_second as requestsPerSecond,
   a.status, a.trial_extended as trialExtended, a.created_at as createdAt`;
-// One table and no ORDER BY, because SQLite would prepare a more complex statement again each time.
+// One table and no ORDER BY, because SQLite would prepare a more complex statement again for every query.
 const from = 'from accounts a';
 
 /** A company or a client. */
@@ -27,7 +27,7 @@ export function accountById(db: Database, id: string): Account | undefined {
   return db.get<Account>(`select ${columns} ${from} where a.id = ?`, id);
 }
 
-/** A client of this company; undefined if it is not theirs. */
+/** The company's client with this ID; undefined if the company has no such client. */
 export function clientOf(db: Database, company: Account, id: string): Account | undefined {
   return db.get<Account>(`select ${columns} ${from} where a.id = ? and a.parent_id = ?`, id, company.id);
 }

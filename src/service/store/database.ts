@@ -119,7 +119,7 @@ function isRead(sql: string): boolean {
   return /^\s*(?:select|with)\b/i.test(sql) && !/\breturning\b/i.test(sql);
 }
 
-/** Created in advance, because SQLite would create it readable for all users, and it contains hashes. */
+/** Created here, because SQLite would create a file that all users can read, and it contains hashes. */
 function privateFile(folder: string): string {
   const path = join(folder, 'service.db');
   ensurePrivateFile(path);

@@ -73,7 +73,7 @@ export class JsonChecker implements FormatChecker {
     return this.#scan(this.#held.take());
   }
 
-  /** Returns the start of a token that is incomplete in these bytes, and holds it. */
+  /** If these bytes end in an incomplete token, holds the token and returns its start. */
   #scan(bytes: Buffer): number {
     this.#scanner.show(bytes);
     const end = this.#tokens();

@@ -76,7 +76,7 @@ async function snapshot(state: string, to: { stage: string; database: string }):
   }
 }
 
-/** Paths of payloads that still exist, relative to the state folder. */
+/** Paths of payload files that still exist, relative to the state folder. */
 function payloadsIn(database: SqliteDatabase, state: string): string[] {
   const wanted = database.prepare("select path from outbox where state <> 'superseded'").all<{ path: string }>();
   const files = [...new Set(wanted.map(({ path }) => absolutePath(state, path)))].filter((path) => existsSync(path));
@@ -88,8 +88,8 @@ function hasTable(database: SqliteDatabase, name: string): boolean {
 }
 
 /**
- * Paths of the jobs' kept rows. A missing file doesn't stop the backup of the others. The state of an older Sluice has
- * no kept rows.
+ * Paths of the jobs' kept rows. A missing file doesn't stop the backup of the others. States of older versions have no
+ * kept rows.
  */
 function setsIn(database: SqliteDatabase, state: string): string[] {
   if (!hasTable(database, 'generations')) return [];

@@ -102,7 +102,7 @@ async function makeReady(stage: string, { moved, manifest, clock }: Readying): P
   }
 }
 
-/** Refuses to replace a state that a live process uses. A state that can't be opened isn't in use. */
+/** Refuses to replace a state that is used by a live process. A state that can't be opened isn't in use. */
 async function refuseLiving(state: string, replace: boolean, clock: Clock): Promise<void> {
   if (!hasDatabase(state)) return;
   if (!replace) throw stateThere(state);

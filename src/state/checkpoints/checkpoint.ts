@@ -45,15 +45,15 @@ export async function advanceHeldCheckpoint(
 }
 
 /**
- * Undoes the checkpoint of a run whose payload won't be delivered, so the same data is read again, unless a later run
- * has continued from it.
+ * Undoes the checkpoint of a run whose payload won't be delivered, so that the same data is read again. Does nothing if
+ * a later run has continued from it.
  */
 export async function rewindCheckpoint(inside: StoreContext, run: string): Promise<void> {
   await new Watermarks(inside).takeBack(run);
   await new Generations(inside).takeBack(run);
 }
 
-/** Applies the checkpoint again for a dead payload that is owed again, unless a later run has moved it. */
+/** If a dead payload is owed again, applies its checkpoint again, unless a later run has moved it. */
 export async function readvanceCheckpoint(
   inside: StoreContext,
   { job, run }: { job: string; run: string },
@@ -72,8 +72,8 @@ export async function readvanceCheckpoint(
 }
 
 /**
- * For a rollback, made in run `run`, to the payload of run `former`: the job continues from that run's checkpoint. If
- * it no longer exists, the job reads everything.
+ * For a rollback to the payload of run `former`, made by run `run`: the job continues from the checkpoint of `former`.
+ * If that checkpoint no longer exists, the job reads everything.
  */
 export async function restoreCheckpoint(
   inside: StoreContext,

@@ -45,8 +45,8 @@ export function stateFileProblem(error: unknown, file: string): Problem | undefi
 }
 
 /**
- * The database is empty although there are payloads beside it. If it counted as a new state, the payloads would be
- * swept.
+ * The database is empty although payload files exist next to it. If it counted as a new state, these files would be
+ * deleted.
  */
 export function emptied(folder: string): Problem {
   return new Problem({
@@ -58,7 +58,7 @@ export function emptied(folder: string): Problem {
   });
 }
 
-/** If the disk is full, SQLite reports an I/O error when its shared memory can't grow. */
+/** If the disk is full, SQLite's shared memory can't grow, which SQLite reports as an I/O error. */
 function hasNoRoom(folder: string): boolean {
   try {
     return statfsSync(folder).bavail === 0;

@@ -35,7 +35,7 @@ export class TransactionGuard {
       this.#note(text, result);
       return result;
     } catch (error) {
-      // The lock may be free on the next attempt. The code that gives up waiting reports it.
+      // The lock may be free on the next attempt. When the caller stops retrying, it reports the error.
       if (isUnwritable(error) && error.code !== 'STATE_LOCKED') this.#health.refused(error);
       if (this.#isBegun && !this.#connection.inTransaction) this.#failure = error;
       throw error;
@@ -52,8 +52,8 @@ export class TransactionGuard {
   }
 
   /**
-   * Ends the transaction if it's still open. Never throws, because it runs while another error is handled, which must
-   * not be replaced.
+   * Ends the transaction if it's still open. Never throws: it runs while another error is handled, and must not replace
+   * it.
    */
   rollBack(): void {
     this.#isBegun = false;

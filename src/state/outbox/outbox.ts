@@ -133,9 +133,9 @@ export class Outbox extends Repository {
   }
 
   /**
-   * The attempt failed and the payload stays owed. It may be tried again after `waitMs`; undefined: as soon as the
-   * cause is gone. `free`: the attempt doesn't count. `blamed`: the service accepts other payloads, so the failure
-   * counts against this one. `untaken`: the request was certainly not processed and never will be.
+   * The attempt failed and the payload stays owed. It may be tried again after `waitMs` or, if that's undefined, as
+   * soon as the cause is gone. `free`: the attempt doesn't count. `blamed`: the service accepts other payloads, so the
+   * failure counts against this one. `untaken`: the request was certainly not processed and never will be.
    */
   async postpone(
     id: number,
@@ -191,7 +191,10 @@ export class Outbox extends Repository {
     });
   }
 
-  /** The destination moved: the payload is owed there; the newest data wins. Undefined if the row no longer exists. */
+  /**
+   * The destination moved, so the payload is owed at its new URL. The newest data wins. Undefined if the row no longer
+   * exists.
+   */
   readdress(id: number, url: string): Promise<OutboxRow | undefined> {
     return inTransaction(this.context, async (inside) => {
       const outbox = new Outbox(inside);
@@ -208,7 +211,7 @@ export class Outbox extends Repository {
     });
   }
 
-  /** Enqueues a dead payload again, starting with its first attempt. False if newer data has made it obsolete. */
+  /** Enqueues a dead payload again and counts its attempts from the start. False if newer data has made it obsolete. */
   async requeue(id: number): Promise<boolean> {
     return inTransaction(this.context, async (inside) => {
       const row = await new Outbox(inside).find(id);
@@ -235,7 +238,7 @@ export class Outbox extends Repository {
     return (await byId(this.context.db, { id }))[0];
   }
 
-  /** The payload of a run, if it made one. */
+  /** The run's payload, if it produced one. */
   async ofRun(run: string): Promise<OutboxRow | undefined> {
     return this.context.db
       .selectFrom('outbox')
@@ -251,7 +254,7 @@ export class Outbox extends Repository {
     return oldestFirst((await Promise.all(found)).flat());
   }
 
-  /** Something newer replaces the payload. Its guard findings and service errors stay in the history. */
+  /** Marks the payload as replaced by something newer. Its guard findings and service errors stay in the history. */
   async supersede(row: OutboxRow): Promise<void> {
     if (!(await this.#settle(row.id, 'superseded', ['owed', 'quarantined', 'dead']))) return;
     if (row.state === 'owed') await new Runs(this.context).settle(row.run, { state: 'superseded' });

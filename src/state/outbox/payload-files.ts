@@ -102,8 +102,8 @@ export class PayloadFiles extends Repository {
   }
 
   /**
-   * Deletes files that neither a payload nor a live run can need: files of dead runs and partial ones. The folder of a
-   * live run is never touched, even if its files seem old, because the clock may have been changed.
+   * Deletes files that no payload or live run needs: those of dead runs, and partial ones. The folder of a live run is
+   * never touched, even if its files seem old, because the clock may have been changed.
    */
   async sweep(): Promise<string[]> {
     // List the folders before the runs: a run's row exists before its folder.

@@ -53,7 +53,7 @@ export class Resends extends Repository {
     });
   }
 
-  /** The service accepted it again; `row` as {@link begin} returned it. */
+  /** The service accepted the payload again. `row` is what {@link begin} returned. */
   async delivered(row: OutboxRow): Promise<void> {
     await inTransaction(this.context, async (inside) => {
       await new Receipts(inside).repeated(keyOf(row));
@@ -74,7 +74,7 @@ export class Resends extends Repository {
       .execute();
   }
 
-  /** The resend is impossible: the instance's contents are unknown, so the job's next run sends. */
+  /** The payload can't be resent, so the instance's contents are unknown and the job's next run sends its data. */
   async giveUp(row: OutboxRow): Promise<void> {
     await new Receipts(this.context).distrust(keyOf(row));
   }

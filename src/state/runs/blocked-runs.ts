@@ -105,7 +105,7 @@ function recordsIn(folder: string): string[] {
   }
 }
 
-/** Undefined for a truncated record (the disk was full). */
+/** Undefined for a record that was truncated because the disk was full. */
 function readRecord(path: string): BlockedRecord | undefined {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as BlockedRecord;

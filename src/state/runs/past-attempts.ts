@@ -38,7 +38,7 @@ export function spanOf(run: Pick<RunRow, 'past_attempts' | 'started_at' | 'ended
   const past = pastAttempts(run);
   const started_at = past[0]?.started_at ?? last;
   if (took !== null) return { started_at, took_ms: took + Math.max(0, last - started_at) };
-  // The run was ended while it waited for an attempt that never began.
+  // The run was ended while it was waiting for an attempt, which never began.
   const isGivenUp = ended_at !== null && past.at(-1)?.started_at === last;
   return { started_at, took_ms: isGivenUp ? Math.max(0, ended_at - started_at) : null };
 }

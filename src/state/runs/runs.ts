@@ -112,7 +112,7 @@ export class Runs extends Repository {
     });
   }
 
-  /** Null if the run began in another boot, because that clock isn't comparable. */
+  /** Null if the run began in another boot, because the clocks aren't comparable. */
   async #tookMs(id: string): Promise<number | null> {
     const { db, clock, processes } = this.context;
     const run = db.selectFrom('runs').select(['owner', 'started_tick']).where('id', '=', id);
@@ -169,9 +169,9 @@ export class Runs extends Repository {
   }
 
   /**
-   * Jobs whose newest runs failed consecutively: how many, since when, and the last one. Ignores stopped runs and the
-   * later state of a payload. Killed runs (repeated once at the next start) and runs replaced by newer firings only
-   * count as {@link toleratedCodes} defines.
+   * The jobs whose newest runs failed consecutively: how often, since when, and the last failure. Ignores stopped runs
+   * and what later happened to a payload. Killed runs (repeated once at the next start) and runs replaced by newer
+   * firings count only as {@link toleratedCodes} defines.
    */
   async streaks(): Promise<Streak[]> {
     const { db } = this.context;

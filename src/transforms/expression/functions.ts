@@ -35,7 +35,7 @@ function registerText(define: Define): void {
 /** The characters from `from` (0-based, inclusive) to `to` (exclusive), clamped to the string's length. */
 function partOf(text: string, from: bigint, to: bigint = BigInt(text.length)): string {
   const [start, end] = [from, to].map((at) => Number(at < 0n ? 0n : at));
-  // Counts code points, so that none is split. This matters only for characters outside the basic plane.
+  // Counts code points, so that no character is split. This matters only outside the basic plane.
   const whole = /[\ud800-\udfff]/.test(text) ? [...text] : text;
   return typeof whole === 'string' ? whole.slice(start, end) : whole.slice(start, end).join('');
 }

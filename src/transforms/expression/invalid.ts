@@ -31,7 +31,7 @@ export function invalidExpression(thrown: unknown, around: ExpressionContext): P
   });
 }
 
-/** `"a +": unexpected end, at character 4`. */
+/** For example: `"a +": unexpected end, at character 4`. */
 export function syntaxFault(thrown: unknown, text: string): string {
   const range = (thrown as { range?: { start: number } }).range;
   const place = range === undefined ? '' : `, at character ${range.start + 1}`;

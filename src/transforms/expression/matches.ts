@@ -58,7 +58,7 @@ function compiled(pattern: string, node: ASTNode): (text: string) => boolean {
   }
 }
 
-/** Without the library's "error parsing regexp: ". */
+/** The message without the library's "error parsing regexp: ". */
 function wordsOf(thrown: unknown): string {
   return String((thrown as Error).message).replace(/^error parsing regexp: /, '');
 }
