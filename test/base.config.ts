@@ -4,10 +4,10 @@ import { LongFirst } from './long-first.ts';
 const sdk = (file: string) => new URL(`../src/sdk/${file}`, import.meta.url).pathname;
 const report = process.env.SLUICE_TEST_REPORT;
 
-/** How all tests run. Servers are private to a test file, on free ports, so files run in parallel. */
+/** How all tests run. Servers are private to a test file and use free ports, so files run in parallel. */
 export default defineConfig({
   root: new URL('..', import.meta.url).pathname,
-  // What authors outside of the package import; see src/config/catalog/load-plugin.ts.
+  // What authors outside the package import; see src/config/catalog/load-plugin.ts.
   resolve: { alias: { 'sluice/sdk/testing': sdk('testing/index.ts'), 'sluice/sdk': sdk('index.ts') } },
   test: {
     pool: 'forks',
@@ -16,7 +16,7 @@ export default defineConfig({
     // More workers than cores, because many tests wait for timers or their own processes.
     maxWorkers: 4,
     sequence: { sequencer: LongFirst },
-    // Only a hang should reach this limit: an overloaded machine is twenty times slower than an idle one.
+    // Only a hang should reach this limit: an overloaded machine is up to twenty times slower than an idle one.
     testTimeout: 300_000,
     hookTimeout: 240_000,
     teardownTimeout: 20_000,

@@ -3,7 +3,7 @@ import type { Clock } from '../src/lib/clock.ts';
 /** Noon in New York, on a day in June. */
 export const noon = Date.UTC(2026, 5, 15, 16, 0, 0);
 
-/** A clock that moves only if a test advances it, or if code sleeps on it. */
+/** A clock that moves only if a test advances it or code sleeps on it. */
 export class SteppingClock implements Clock {
   wall: number;
   ticks = 1_000_000;
@@ -28,7 +28,7 @@ export class SteppingClock implements Clock {
   }
 }
 
-/** A clock that moves only if a test advances it: a sleep ends once the clock has reached its end. */
+/** A clock that moves only if a test advances it: a sleep ends when the clock reaches the sleep's end. */
 export class HandClock extends SteppingClock {
   readonly #sleepers = new Set<{ readonly at: number; wake(): void }>();
 

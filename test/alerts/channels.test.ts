@@ -257,7 +257,7 @@ describe('a command', () => {
   it('is killed with its children if it takes too long or Sluice stops', async () => {
     const surroundings = await around();
     const begun = join(surroundings.folder, 'child');
-    // On an overloaded machine, its time may be over before it has started.
+    // On an overloaded machine, the program may time out before it has started.
     for (let seconds = 1; !existsSync(begun); seconds *= 2) {
       const slow = command('/bin/sh', '-c', 'sleep 1000 & echo $! > new; mv new child; wait');
       expect(await sendTo({ ...slow, timeoutMs: seconds * 1000 } as AlertChannel, postOf(), surroundings)).toEqual({

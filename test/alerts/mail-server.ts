@@ -18,7 +18,7 @@ export interface MailServer {
   readonly mails: readonly Mail[];
 }
 
-/** A real mail server; by default, it supports neither encryption nor logins. */
+/** A real mail server. By default, it supports neither encryption nor logins. */
 export async function openMailServer(options: SMTPServerOptions = {}): Promise<MailServer> {
   const mails: Mail[] = [];
   const server = new SMTPServer({

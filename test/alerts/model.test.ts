@@ -4,13 +4,13 @@ import { failing, hour, minute, remindMs, settleMs, Told } from './world.ts';
 
 const jobs = ['a', 'b', 'c', 'd'];
 const longestPause = 4 * hour;
-/** 0, 10, 30, 90 minutes, then four hours: the maximum number of messages of a group per day. */
+/** Maximum number of a group's messages per day: after 0, 10, 30 and 90 minutes, then every four hours. */
 const mostADay = 10;
 
-/** What is true now: the level of each failing job. */
+/** The actual level of each failing job. */
 type Truth = Map<string, 1 | 2>;
 
-/** The state as someone who reads every message knows it. */
+/** The state as known to someone who reads every message. */
 class Reader {
   readonly believed = new Map<string, number>();
   read = 0;

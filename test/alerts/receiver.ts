@@ -19,7 +19,7 @@ export interface Receiver {
   readonly got: readonly Received[];
   /** The response from now on. */
   answer(status: number, headers?: Record<string, string>): void;
-  /** From now on, it accepts requests and never responds. */
+  /** After this, the server accepts requests but never responds. */
   fallSilent(): void;
   /** The titles of the posted events, in order. */
   titles(): string[];
@@ -63,7 +63,7 @@ export async function openReceiver(): Promise<Receiver> {
   };
 }
 
-/** As the Standard Webhooks specification defines it for receivers. */
+/** Verifies a request as the Standard Webhooks specification requires of receivers. */
 export function isSigned({ headers, text }: Received, key = secret): boolean {
   const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${text}`;
   const expected = createHmac('sha256', Buffer.from(key.slice('whsec_'.length), 'base64'))

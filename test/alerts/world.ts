@@ -21,7 +21,7 @@ export function failing(job: string, more: Partial<AlertCondition> = {}): AlertC
   };
 }
 
-/** The state machine with rows in memory, and what a reader of its messages knows. */
+/** The state machine, with rows in memory, and what a reader of its messages knows. */
 export class Told {
   now = Date.UTC(2026, 5, 15);
   rows: AlertRow[] = [];
@@ -32,7 +32,7 @@ export class Told {
   readonly log: { readonly at: number; readonly bulletin: Bulletin }[] = [];
   dueAt: number | undefined;
 
-  /** One check that finds these conditions; returns the resulting messages. */
+  /** Runs one check that finds these conditions. Returns the resulting messages. */
   look(...conditions: readonly AlertCondition[]): readonly Bulletin[] {
     const { now, rows, groups, recovery, standing } = this;
     const next = advance({ now, settleMs, recovery, conditions, standing, rows, groups });

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 const root = resolve(import.meta.dirname, '../..');
 const textOf = (file: string): string => readFileSync(resolve(root, file), 'utf8');
 
-/** Uppercase literals that aren't error codes of Sluice: vendors' names, Node's codes and examples. */
+/** Uppercase literals that aren't Sluice error codes: vendors' names, Node's codes and examples. */
 const others = new Set(
   `
     ABORT_ERR ACCESS_DENIED ACCESS_PROHIBITED AREA_WHAT AUTH_SWITCH_PLUGIN_ERROR CATALOG_NAME CLIENT_SECRET

@@ -62,8 +62,7 @@ const allowed: Record<string, readonly string[]> = {
 };
 
 /**
- * Payload (with the check whether its file is intact) and Config are nouns that the next stage may know; nothing else
- * is.
+ * Later stages may know the nouns Payload (including the check that its file is intact) and Config, and nothing else.
  */
 const nounsOnly: Record<string, Record<string, readonly string[]>> = {
   state: { pipeline: ['payload.ts'], 'kept-rows': ['manifest.ts'] },
@@ -162,7 +161,7 @@ describe('the rooms', () => {
       'src/cli/compiled-code.ts',
       'src/lib/import-own.ts',
       'src/lib/late.ts',
-      // An entry file of the bundle: see knip.entry in package.json.
+      // The bundle's entry files: see knip.entry in package.json.
       'src/lib/temporal.ts',
     ]);
   });

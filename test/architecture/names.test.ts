@@ -6,7 +6,7 @@ const root = resolve(import.meta.dirname, '../..');
 
 /**
  * Names that are still declared in more than one file. This list only shrinks: a new type needs a unique name. A name
- * stays only if both worlds are separate on purpose; then a comment says why.
+ * stays only if its declarations are kept apart on purpose, which a comment explains.
  */
 const declaredTwice = new Set(
   `

@@ -7,9 +7,7 @@ const pages = globSync(['*.md', 'docs/*.md', 'docs/decisions/*.md', 'src/ARCHITE
   cwd: root,
 });
 
-/**
- * What a page refers to: files in backticks, relative to the checkout or to `src/`, and links, relative to the page.
- */
+/** A page's references: files in backticks, relative to the checkout or to `src/`, and links, relative to the page. */
 function missing(page: string): string[] {
   const text = readFileSync(join(root, page), 'utf8');
   const paths = [...text.matchAll(/`((?:src|test|bench|deploy)\/[\w./-]+|(?:[a-z-]+\/)+[a-z-]+\.ts)`/g)].map(

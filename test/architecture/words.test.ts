@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 
 const root = resolve(import.meta.dirname, '../..');
 
-/** Archaic or private words, and what to write instead. */
+/** Archaic or invented words, and what to write instead. */
 const refused: readonly (readonly [RegExp, string])[] = [
   [/\banew\b/i, 'again, new'],
   [/\bheed(s|ed|ing)?\b/i, 'follow, obey, apply'],
@@ -46,7 +46,7 @@ it('advice follows a label ("next", "Fix:"), so it starts with a lowercase lette
     .filter((file) => /^(src|connectors)\/.*\.ts$/.test(file))
     .flatMap((file) => {
       const text = readFileSync(resolve(root, file), 'utf8');
-      // A literal right after the key, or one of two in a condition. Names such as SLUICE_KEY stay in capitals.
+      // A literal right after the key, or either of the two in a condition. Names such as SLUICE_KEY stay uppercase.
       return [...text.matchAll(/\b(?:next|fix): (?:[^,;\n]*\?\s+)?['"`]([A-Z][a-z ][^'"`]*)/g)].map(
         ([, advice]) => `${file}: ${advice}`,
       );

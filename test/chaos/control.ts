@@ -35,7 +35,7 @@ export class Control {
     return new Control(ready.control_url!, (await readFile(ready.control_token_file!, 'utf8')).trim());
   }
 
-  /** Every finished upload to an instance; waits for those in progress. */
+  /** Every finished upload to an instance; waits for uploads in progress. */
   async uploads(instance: string): Promise<Seen[]> {
     for (;;) {
       const seen = await this.#uploads(instance);

@@ -10,7 +10,7 @@ beforeAll(async () => {
   theatre = await openTheatre(scope);
 });
 
-/** Flips one bit in the middle of the owed payload; the size and time of the file stay the same. */
+/** Flips one bit in the middle of the owed payload; the file's size and time stay the same. */
 async function flipBit({ home }: Stage): Promise<void> {
   const { path, bytes } = home.state().outbox.find(({ state }) => state === 'owed')!;
   const handle = await open(path, 'r+');

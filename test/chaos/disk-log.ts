@@ -1,10 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Start } from '../journey/process.ts';
 
-/**
- * One operation of a process on a disk, as the system saw it. `from` and `to`: lines of the log between which it
- * happened.
- */
+/** One disk operation of a process, as the system saw it. It happened between the log lines `from` and `to`. */
 export type DiskStep = { readonly from: number; readonly to: number; readonly path: string } & (
   | { readonly what: 'create'; readonly empties: boolean }
   | { readonly what: 'mkdir' | 'remove' | 'sync' }
@@ -26,7 +23,7 @@ export function logged(file: string): Pick<Start, 'under'> {
   return { under: ['strace', ...quiet, '-y', '-xx', '-s', '100000000', '-e', `trace=${calls}`, '-o', file] };
 }
 
-/** What was done below a folder, and to the folder itself, in order of completion. Failed operations are omitted. */
+/** What was done below a folder and to the folder itself, in order of completion. Failed operations are omitted. */
 export function readDiskLog(file: string, folder: string): DiskStep[] {
   const begun = new Map<string, { from: number; text: string }>();
   const steps: DiskStep[] = [];

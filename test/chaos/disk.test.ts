@@ -19,7 +19,7 @@ function brokenDisk({ home }: Stage, ...faults: object[]): Start {
   return { preload: ['broken-disk'], env };
 }
 
-/** A stage whose instance shows version 1, and whose source has version 2, of several pieces. */
+/** A stage whose instance shows version 1 and whose source has version 2, which consists of several chunks. */
 async function secondVersion(job: object = {}): Promise<Stage> {
   const stage = await setStage(theatre, { top: { keep: { payloads: 0 } }, job });
   stage.upstream.advance();
@@ -138,7 +138,7 @@ describe('a disk that is really full', () => {
     expect(stderr + stdout).toMatch(/STATE_FULL|DISK_FULL/);
     expect(stderr).not.toContain('ERR_SQLITE_ERROR');
     const { findings } = JSON.parse((await home.sluice(['doctor', '--json'])).stdout) as { findings: object[] };
-    // Restoring a backup over an intact database, on a disk without space for it, would be the worst advice.
+    // The worst advice would be to restore a backup over an intact database on a disk that has no space for it.
     expect(findings).toContainEqual(
       expect.objectContaining({ check: 'database', ok: false, fix: expect.stringContaining('free some space') }),
     );

@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 const says = (running: Running, text: string) => until(text, () => running.output().includes(text));
 
-/** A stage on a disk of a few megabytes, without space kept free for others. */
+/** A stage on a disk of a few megabytes, with no space reserved for other programs. */
 async function smallStage(size: string, top: object = {}): Promise<Stage> {
   const stage = await setStage(theatre, {
     top: { keep: { payloads: 0 }, disk: { free_megabytes: 0 }, ...top },
@@ -154,7 +154,7 @@ describe.skipIf(missing !== undefined)('a full disk', () => {
 });
 
 describe('a disk with write errors in SQLite and the file system', () => {
-  /** The process may no longer write to any file: SQLite reports SQLITE_IOERR_WRITE, the file system EFBIG. */
+  /** The process can't write to any file any more: SQLite reports SQLITE_IOERR_WRITE, the file system EFBIG. */
   const allow = ({ child }: Running, bytes: number | 'unlimited') =>
     execFileSync('prlimit', ['--pid', String(child.pid), `--fsize=${bytes}:unlimited`]);
 

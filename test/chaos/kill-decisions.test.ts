@@ -12,7 +12,7 @@ beforeAll(async () => {
   theatre = await openTheatre(scope);
 });
 
-/** What the instance shows before a decision, and what the decision is about. */
+/** What the instance shows before a decision, and what is to be decided. */
 interface Choice {
   readonly before: number;
   readonly about: number;
@@ -22,7 +22,7 @@ interface Decision {
   readonly args: readonly string[];
   /** Prepares the test up to the decision. */
   prepare(stage: Stage): Promise<Choice>;
-  /** After an interrupted decision: repeats it if it had no effect, and checks the result. */
+  /** Called after an interrupted decision: repeats the decision if it had no effect, and checks the result. */
   settle(stage: Stage, choice: Choice): Promise<void>;
 }
 
@@ -42,20 +42,20 @@ async function keepBack({ upstream, home, oracle }: Stage, state: string, rows?:
   return upstream.version;
 }
 
-/** Repeats a decision that may have been made: there is nothing left to decide, or it's made now. */
+/** Repeats a decision that may have taken effect: either nothing is left to decide, or it takes effect now. */
 async function again({ home }: Stage, args: readonly string[]): Promise<void> {
   const { code, stderr } = await home.sluice(args);
   if (code !== 0) expect(stderr).toContain('PAYLOAD_UNKNOWN');
 }
 
-/** What the outbox owes is sent, even if the source no longer has data. */
+/** Owed payloads are sent, even if the source no longer has their data. */
 async function sendRest({ home, oracle }: Stage): Promise<number> {
   const ended = await home.sync();
   expect(ended).toMatchObject({ code: 1, jobs: [{ state: 'failed' }] });
   return oracle.ended(ended);
 }
 
-/** The rows that are already shown, or new ones if there are none yet. */
+/** The rows that are already shown, or new rows if none are shown yet. */
 async function showSomething(stage: Stage): Promise<number> {
   return stage.upstream.version === 0 ? deliver(stage) : stage.oracle.look();
 }
@@ -117,7 +117,7 @@ const decisions: Record<string, Decision> = {
   },
 };
 
-/** From the decision on, without the steps of every start and every delivery. */
+/** The steps after the decision, without those of every start and every delivery. */
 function ownSteps(steps: readonly string[]): string[] {
   const own = steps.slice(steps.indexOf('commit insert into audit #1'));
   return own.filter((step) => /audit|leases #1|^rm |^say (payload|request\.answered)/.test(step));

@@ -8,15 +8,15 @@ import { dieAt, stepsOf } from './stage.ts';
 
 const scope = forSuite();
 let world: World;
-/** What two daemons do with their state: one whose login is refused, and one that starts after it and logs in. */
+/** The durable steps of two daemons: the first one's login is refused; the second one starts later and logs in. */
 let steps: readonly { readonly life: 'refused' | 'accepted'; readonly step: string }[];
 
-/** The time of the only firing: it was missed, so it's the first thing that a daemon does. */
+/** The time of the only firing. It was missed, so a daemon runs it first. */
 const year = new Date().getUTCFullYear();
 const firedAt = [year, year - 1].map((each) => Date.UTC(each, 10, 1)).find((at) => at < Date.now())!;
 
 interface RefusedPlace extends Place {
-  /** From now on, the server accepts the password, and the hold on the login allows the next attempt. */
+  /** After this, the server accepts the password, and the hold on the login allows the next attempt. */
   accept(): void;
 }
 

@@ -8,17 +8,17 @@ import { dieAt, stepsOf } from './stage.ts';
 
 const scope = forSuite();
 let world: World;
-/** What a daemon does with its state, and which events it emits, from the firing to the receipt. */
+/** A daemon's durable steps and events, from the firing to the receipt. */
 let steps: readonly string[];
 
-/** The time of the only firing: it was missed, so it's the first thing that a daemon does. */
+/** The time of the only firing. It was missed, so a daemon runs it first. */
 const firedAt = Date.parse('2026-11-01T00:00:00Z');
 
 interface RestPlace extends Place {
   readonly source: TestServer;
 }
 
-/** A yearly job whose source refuses the first two requests. */
+/** A yearly job whose source rejects the first two requests. */
 async function makePlace(own: Scope): Promise<RestPlace> {
   const source = await new TestServer().start();
   own(() => source.stop());
@@ -56,12 +56,12 @@ it('a retried firing consists of commits and events', () => {
   }
 });
 
-/** The firing was delivered once; it has no other results, and nothing waits. */
+/** The firing was delivered once and has no other results, and nothing is waiting. */
 async function expectOneDelivery(place: RestPlace, step: string): Promise<void> {
   const { home, instance, source } = place;
   const { runs, outbox } = home.state();
   expect(outbox, step).toMatchObject([{ state: 'delivered' }]);
-  // If the process died during a run, the run starts again, like any other; one that waited continues.
+  // If the process died during a run, the run starts again, as any run does. A run that was waiting continues.
   const codes = runs.filter(({ state }) => state !== 'delivered').map(({ code }) => code);
   expect([[], ['RUN_INTERRUPTED']], step).toContainEqual(codes);
   expect(runs.length - codes.length, step).toBe(1);

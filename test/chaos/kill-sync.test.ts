@@ -6,7 +6,7 @@ import { usualRows } from './upstream.ts';
 
 const scope = forSuite();
 let theatre: Theatre;
-/** All durable steps and events of a sync that replaces older rows. */
+/** Every durable step and event of a sync that replaces older rows. */
 let steps: readonly string[];
 
 beforeAll(async () => {
@@ -19,7 +19,7 @@ beforeAll(async () => {
   steps = (await stepsOf(stage)).filter(isOfInterest);
 });
 
-/** If many pieces follow each other, test only the first, the second and one in the middle. */
+/** If many chunks follow each other, test only the first, the second and one in the middle. */
 function isOfInterest(step: string): boolean {
   return !/^(write|read) /.test(step) || /#(1|2|4)$/.test(step);
 }
@@ -56,7 +56,7 @@ describe.for([
     upstream.advance({ large: true });
     await oracle.ended(await home.sync());
     let killed = 0;
-    // Before the payload is complete, a source that forgets behaves like one that doesn't: nothing was promised yet.
+    // Before the payload is complete, it doesn't matter whether the source forgets rows: nothing has been promised yet.
     const hand = handOf(seed, prunes ? steps.slice(steps.indexOf('say extract.progressed #1')) : steps);
     for (const step of hand) {
       if (random() < 0.8 || prunes) upstream.advance({ large: random() < 0.8 });
@@ -69,7 +69,7 @@ describe.for([
   });
 });
 
-/** Ways to keep rows. Seeds alternate between them: most steps of a run are the same in both. */
+/** Ways to keep rows. Seeds alternate between them, because most steps of a run are the same in both. */
 const ways = [
   { disposition: 'merge', key: 'id' },
   // The size of a version: the result is complete only if it contains each row exactly once.
@@ -93,7 +93,7 @@ describe.each(ways)(
       }
       const all = await stepsOf(stage);
       const [from, to] = [all.indexOf('say extract.started #1'), all.indexOf('say payload.owed #1')];
-      // Then come the steps of every sync, and the deletion of rows that are no longer needed.
+      // After these come the steps of every sync, and the deletion of rows that are no longer needed.
       steps = all.filter((step, i) => i >= from && isOfInterest(step) && (i <= to || /generations|^rm/.test(step)));
       for (const step of ['create payload #1', 'sync payload #1', 'commit delete from generations #1']) {
         expect(steps).toContain(step);

@@ -18,9 +18,9 @@ interface Place {
   readonly home: Home;
   readonly vendor: Vendor;
   readonly instance: string;
-  /** Lets the stored token expire, for processes that start from now on. */
+  /** Makes the stored token look expired to processes that start after this. */
   expire(): void;
-  /** How to start a process: at the current time, killed before a step. */
+  /** How to start a process: at the current time, or to be killed before a step. */
   how(step: string): ReturnType<typeof dieAt>;
 }
 

@@ -4,7 +4,7 @@ import type { Home } from '../journey/home.ts';
 import type { Start } from '../journey/process.ts';
 import { type DiskStep, logged, readDiskLog } from './disk-log.ts';
 
-/** What was done and not made durable: it exists now, and may be lost in a power failure. */
+/** Changes that weren't made durable: they exist now but may be lost in a power failure. */
 interface Unsafe<T> {
   readonly to: number;
   readonly change: (content: T) => T;
@@ -27,13 +27,13 @@ class Kept<T> {
     this.#unsafe.push({ to, change });
   }
 
-  /** What happened before `from` can no longer be lost. */
+  /** Changes before `from` can no longer be lost. */
   sync(from: number): void {
     for (const { to, change } of this.#unsafe) if (to < from) this.#safe = change(this.#safe);
     this.#unsafe = this.#unsafe.filter(({ to }) => to >= from);
   }
 
-  /** What exists if only this survives of everything that was not made durable. */
+  /** What exists if, of everything that wasn't made durable, only this survives. */
   after(survives: () => boolean): T {
     return this.#unsafe.filter(survives).reduce((content, { change }) => change(content), this.#safe);
   }
@@ -54,9 +54,9 @@ class Folder extends Kept<ReadonlyMap<string, Node>> {
 type Node = File | Folder;
 
 /**
- * A disk that keeps only what it must keep: the contents of a file are durable once the file was synced, its name once
- * its folder was, and both are separate (fsync(2)). Everything that existed before is durable; what one process does
- * below a home is tracked, and {@link lose} simulates the power failure.
+ * A disk that keeps only what it must keep: a file's contents are durable after the file was synced, its name after its
+ * folder was synced, and the two are separate (fsync(2)). Everything that existed before is durable. What one process
+ * does below a home is tracked, and {@link lose} simulates the power failure.
  */
 export class LosingDisk {
   readonly #home: string;
@@ -75,7 +75,10 @@ export class LosingDisk {
     return { ...how, ...logged(this.#log) };
   }
 
-  /** The power failure, after the process has ended. Of what was not durable, `survives` says what exists anyway. */
+  /**
+   * Simulates the power failure after the process has ended. `survives` decides which changes exist although they
+   * weren't durable.
+   */
   lose(survives: () => boolean = () => false): void {
     for (const step of readDiskLog(this.#log, this.#home)) {
       if (/^(state(\/|$)|$)/.test(relative(this.#home, step.path))) this.#take(step);
@@ -133,7 +136,7 @@ function change(file: File, step: DiskStep): void {
   });
 }
 
-/** At least this many bytes; unwritten bytes are zeros. */
+/** The bytes, at least this many; bytes that weren't written are zeros. */
 function sized(bytes: Buffer, size: number): Buffer {
   return bytes.length >= size ? bytes : Buffer.concat([bytes, Buffer.alloc(size - bytes.length)]);
 }
@@ -146,7 +149,7 @@ function read(path: string): Folder {
   return new Folder(new Map(entries));
 }
 
-/** The file that SQLite's processes share next to the database is memory: it's lost in a power failure. */
+/** The file next to the database that SQLite's processes share is only memory, so it's lost in a power failure. */
 const isMemory = (name: string) => name.endsWith('-shm');
 
 function write(folder: Folder, path: string, survives: () => boolean): void {

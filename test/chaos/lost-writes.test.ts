@@ -13,10 +13,13 @@ beforeAll(async () => {
 
 /** Each of these changes the disk or reports something. */
 const isOfInterest = (step: string) => /^(commit|sync|rename|rm|say|mkdir) /.test(step) && !/progressed/.test(step);
-/** It's owed and has no other copy: a loss would be permanent. */
+/** At this step, the payload is owed and has no other copy, so losing it would be permanent. */
 const dearest = 'say upload.started #1';
 
-/** A power failure before a step; what the process reported by then must be true of what the disk still has. */
+/**
+ * A power failure before a step. Everything that the process has reported until then must be true of what the disk
+ * still has.
+ */
 async function cut(stage: Stage, disk: LosingDisk, step: string, survives: () => boolean): Promise<void> {
   const { home, oracle, upstream } = stage;
   const before = (await stepsOf(stage).catch(() => [])).length;
@@ -27,7 +30,7 @@ async function cut(stage: Stage, disk: LosingDisk, step: string, survives: () =>
   await oracle.ended(ended);
 }
 
-/** Ways to deliver rows: all of them, or by keeping them. */
+/** Ways to deliver rows: all of them each time, or with kept rows. */
 const jobs = [{}, { write: { disposition: 'merge', key: 'id' } }]
   .map((job, i, { length }) => ({ job, own: seeds.filter((seed) => seed % length === i) }))
   .filter(({ own }) => own.length > 0);

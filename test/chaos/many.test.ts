@@ -4,7 +4,7 @@ import { makeHome } from '../journey/home.ts';
 import { forTest, until } from '../journey/process.ts';
 import { adminKey } from '../journey/world.ts';
 
-/** Many jobs with one small file, each with its own instance. */
+/** Many jobs that read the same small file, each with its own instance. */
 function configOf(jobs: number, schedule: (i: number) => string, destination: object = {}): object {
   const job = (i: number) => ({
     source: 'files',
@@ -20,14 +20,14 @@ function configOf(jobs: number, schedule: (i: number) => string, destination: ob
   };
 }
 
-/** The peak resident set of a live process so far, in megabytes. */
+/** A live process's peak resident set so far, in megabytes. */
 const peakOf = (pid: number) =>
   Math.round(Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024);
 
 it('ten thousand jobs start, respond, reload and end, with a heap of 320 MB', async ({ annotate }) => {
   const home = await makeHome(forTest);
   await home.write('rows.csv', 'id\n1\n');
-  // Fires on another day of the year, so nothing runs.
+  // Fires on another day of the year, so nothing runs now.
   const month = ((new Date().getUTCMonth() + 6) % 12) + 1;
   await home.config(configOf(10_000, (i) => `${i % 60} 4 ${1 + (i % 28)} ${month} *`));
   const began = performance.now();

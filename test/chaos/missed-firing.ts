@@ -25,7 +25,7 @@ interface Given {
   readonly top?: object;
 }
 
-/** A home's yearly job missed a firing, which is the first thing that a daemon does. */
+/** A home whose yearly job missed a firing, which is the first thing that a daemon runs. */
 export async function missFiring(own: Scope, given: Given): Promise<Place> {
   const { world, firedAt, source, format, path, top } = given;
   const [home, instance] = [await world.home(own), await world.instance(format)];
@@ -45,7 +45,7 @@ export async function missFiring(own: Scope, given: Given): Promise<Place> {
   return { home, instance };
 }
 
-/** Runs a daemon until the job has such a run, and stops it as an operator would. */
+/** Runs a daemon until the job has such a run, then stops it as an operator would. */
 export async function live({ home }: Place, wanted: 'failed' | 'delivered', how: Start = {}): Promise<void> {
   const daemon = home.start(['run'], { ...how, serves: true });
   await until(`a run in the state ${wanted}`, () => home.state().runs.some(({ state }) => state === wanted));

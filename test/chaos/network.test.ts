@@ -14,8 +14,8 @@ beforeAll(async () => {
 });
 
 /**
- * What the network and the service do to the next uploads (docs/service-control.md). Not included: a service that
- * executes a request long after its client has given up, and after a later one. No client could handle that.
+ * What the network and the service do to the next uploads (docs/service-control.md). This leaves out a service that
+ * executes a request long after its client has given up, and after a later request: no client could handle that.
  */
 const faults: readonly object[] = [
   { first: 4, answer: { status: 429, headers: { 'Retry-After': '1' } } },
@@ -29,7 +29,7 @@ const faults: readonly object[] = [
   { first: 1, answer_delay_ms: 8000 },
 ];
 const clocks = [0, 0, 24, -24, 1, -1];
-/** Three consecutive seeds cover every fault, and every clock. */
+/** Three consecutive seeds cover every fault and every clock. */
 const weatherOf = (seed: number) => {
   const shifts = [...handOf(seed, clocks), 0];
   return handOf(seed, faults).map((fault, i) => ({ fault, shift: shifts[i]! }));

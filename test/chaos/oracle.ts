@@ -4,7 +4,7 @@ import { busiestWindow, type Ended, type World } from '../journey/world.ts';
 import type { Control, Seen } from './control.ts';
 import type { Upstream } from './upstream.ts';
 
-/** What an oracle observes: one user's job, from one upstream to one instance. */
+/** What an oracle observes: a user's job that reads one upstream and writes to one instance. */
 export interface Watched {
   readonly world: World;
   readonly control: Control;
@@ -21,8 +21,8 @@ type Synced = Ended & { readonly jobs: readonly JobResult[] };
 const done = ['delivered', 'unchanged', 'superseded'];
 
 /**
- * Knows the truth at the source, reads what the service shows and which requests it received, and throws if they don't
- * match, with the number of the invariant in src/ARCHITECTURE.md.
+ * Knows the truth at the source and reads what the service shows and which requests it received. If they don't match,
+ * throws with the number of the invariant in src/ARCHITECTURE.md.
  */
 export class Oracle {
   readonly #watched: Watched;
@@ -35,7 +35,7 @@ export class Oracle {
     this.#watched = watched;
   }
 
-  /** The newest version that was ever promised: it, or a newer one, must be shown in the end. */
+  /** The newest version that was ever promised. In the end, this version or a newer one must be shown. */
   get owed(): number {
     return this.#owed;
   }
@@ -45,7 +45,7 @@ export class Oracle {
     this.#owed = Math.max(this.#owed, version);
   }
 
-  /** A user restored an older version: from now on, it isn't "older than before". */
+  /** A user restored an older version, so showing it is no longer a step backwards. */
   wentBack(version: number): void {
     this.#shown = version;
     this.#owed = version;
@@ -66,7 +66,7 @@ export class Oracle {
     return version;
   }
 
-  /** Checks the end of a sync against its report: exit code, states, and what is shown. */
+  /** Checks the end of a sync against its report: the exit code, the states and what is shown. */
   async ended({ signal, code, stdout, stderr, jobs }: Synced): Promise<number> {
     const shown = await this.look();
     if (signal !== null) {
@@ -85,14 +85,14 @@ export class Oracle {
   }
 
   /**
-   * Lets everything finish without changing the source, and checks that nothing owed was lost (invariant 2), that no
-   * run, lease or file is left over, and that all requests were within the limits (invariant 4).
+   * Lets everything finish without changing the source. Checks that nothing owed was lost (invariant 2), that no run,
+   * lease or file is left over, and that all requests were within the limits (invariant 4).
    */
   async rest(): Promise<void> {
     const { home, upstream } = this.#watched;
     const readable = upstream.has;
     const last = await home.sync();
-    // What failed before may have to wait for its next attempt.
+    // A payload that failed before may have to wait for its next attempt.
     const owes = () => home.state().outbox.some(({ state }) => state === 'owed');
     while (owes()) await home.sync();
     const shown = await this.ended(last);
@@ -107,7 +107,10 @@ export class Oracle {
     await this.expectPaced();
   }
 
-  /** By the service's log: every effective upload contained a complete version, and none an older one (1 and 3). */
+  /**
+   * Checks the service's log: every upload that took effect contained a complete version, and none contained an older
+   * one (1 and 3).
+   */
   async expectInOrder(): Promise<void> {
     const taken = (await this.#uploads()).filter(({ status }) => status === 200);
     const versions = taken.map(({ bytes_in }) => this.#watched.upstream.versionOfSize(bytes_in));
@@ -115,7 +118,9 @@ export class Oracle {
     expect(versions, '3: in order').toEqual(versions.toSorted((a, b) => a! - b!));
   }
 
-  /** By the service's log: no second and no Eastern day had too many requests, and every request was counted (4). */
+  /**
+   * Checks the service's log: no second and no Eastern day had too many requests, and every request was counted (4).
+   */
   async expectPaced(): Promise<void> {
     const { home, allowance } = this.#watched;
     const uploads = await this.#uploads();

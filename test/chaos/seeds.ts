@@ -2,9 +2,9 @@ const dayMs = 24 * 60 * 60 * 1000;
 const { SLUICE_CHAOS_SEED: one, SLUICE_CHAOS_SEEDS: many } = process.env;
 
 /**
- * Which random schedules to run: today's (UTC), so that days alternate between the points of a matrix (see {@link
- * handOf}); the one that SLUICE_CHAOS_SEED names, to repeat a failure; or the first SLUICE_CHAOS_SEEDS of them, as `npm
- * run test:chaos` does.
+ * Which random schedules to run: today's (UTC), so that the points of a matrix take turns day by day (see {@link
+ * handOf}); to repeat a failure, the one that SLUICE_CHAOS_SEED selects; or the first SLUICE_CHAOS_SEEDS of them, as
+ * `npm run test:chaos` does.
  */
 export const seeds: readonly number[] =
   many === undefined
@@ -17,7 +17,7 @@ function numberIn(text: string | undefined): number | undefined {
   return number >= 1 ? number : undefined;
 }
 
-/** Numbers in [0, 1), always the same for the same seed (mulberry32). */
+/** Numbers in [0, 1), which are always the same for a seed (mulberry32). */
 export function randomOf(seed: number): () => number {
   let state = seed * 0x9e3779b1;
   return () => {
@@ -28,7 +28,7 @@ export function randomOf(seed: number): () => number {
   };
 }
 
-/** The same items in another order (Fisher and Yates). */
+/** The same items in a different order (Fisher–Yates shuffle). */
 export function shuffled<T>(things: readonly T[], random: () => number): T[] {
   const deck = [...things];
   for (let last = deck.length - 1; last > 0; last--) {
@@ -39,8 +39,8 @@ export function shuffled<T>(things: readonly T[], random: () => number): T[] {
 }
 
 /**
- * The part of a deck that a seed runs: three consecutive seeds run the whole deck, each a third of it in its own order;
- * the next three run it again in another order.
+ * The part of a deck that a seed runs. Three consecutive seeds run the whole deck, each of them one third in its own
+ * order; the next three run the deck again in another order.
  */
 export function handOf<T>(seed: number, deck: readonly T[]): T[] {
   const round = Math.floor((seed - 1) / 3);

@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import { forTest } from '../journey/process.ts';
 import type { Stage } from './stage.ts';
 
-/** Mounts a small disk at the state folder, for this many files; false if this machine doesn't allow it. */
+/**
+ * Mounts a small disk at the state folder for all tests in a file. Returns false if this machine doesn't allow that.
+ */
 export function mountSmall({ home }: Pick<Stage, 'home'>, size: string, files?: number): boolean {
   const folder = join(home.folder, 'state');
   mkdirSync(folder);
@@ -34,7 +36,7 @@ export function noSmallDisk(): string | undefined {
 
 const filler = ({ home }: Pick<Stage, 'home'>): string => join(home.folder, 'state', 'filler');
 
-/** Leaves this many bytes on the small disk; without a number, not even a page for the state. */
+/** Leaves this many bytes free on the small disk; without a number, not even a page for the state. */
 export async function fill(stage: Pick<Stage, 'home'>, left = 0): Promise<void> {
   const { bavail, bsize } = await statfs(join(stage.home.folder, 'state'));
   // Other processes write in the meantime, so a page or two of difference doesn't matter.

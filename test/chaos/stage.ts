@@ -7,7 +7,7 @@ import { Control } from './control.ts';
 import { Oracle } from './oracle.ts';
 import { Upstream } from './upstream.ts';
 
-/** A service without rate limits (its log shows how fast we were), with its control interface. */
+/** A service without rate limits and with its control interface. Its log shows how fast Sluice sent. */
 export interface Theatre {
   readonly world: World;
   readonly control: Control;
@@ -19,7 +19,7 @@ export async function openTheatre(scope: Scope): Promise<Theatre> {
   return { world, control: await Control.of(world.folder) };
 }
 
-/** A user with one job, the source that it reads, and an oracle for both. */
+/** A user with one job, the source that the job reads, and an oracle for both. */
 export interface Stage extends Theatre {
   readonly home: Home;
   readonly instance: string;
@@ -31,13 +31,13 @@ export interface StageGiven {
   readonly destination?: object;
   readonly job?: object;
   readonly top?: object;
-  /** Base URL in place of the service's: a proxy's. */
+  /** A base URL to use in place of the service's, such as a proxy's. */
   readonly url?: string;
   readonly allowance?: number;
   readonly scope?: Scope;
 }
 
-/** A separate stage for the running test (or another scope); nothing has been synced yet. */
+/** A separate stage for the running test or for another scope; nothing has been synced yet. */
 export async function setStage({ world, control }: Theatre, given: StageGiven = {}): Promise<Stage> {
   const { allowance = 10_000, url = world.url, scope = forTest } = given;
   const upstream = await Upstream.open(scope);
@@ -53,7 +53,7 @@ export async function setStage({ world, control }: Theatre, given: StageGiven = 
   return { world, control, home, instance, upstream, oracle };
 }
 
-/** How to start a process that dies before its step of this name; with '', it only lists its steps. */
+/** How to start a process that dies before the step with this name; if the name is '', it only lists its steps. */
 export function dieAt({ home }: Pick<Stage, 'home'>, step: string): Start {
   const env = { STEPS_UNDER: join(home.folder, 'state'), STEPS_FILE: join(home.folder, 'steps'), DIE_AT: step };
   return { preload: ['die-at-step'], env };

@@ -34,7 +34,7 @@ const damages: Record<string, (file: string) => Promise<void>> = {
   'is gone': (file) => rm(file),
 };
 
-/** A user with a backup, and with a payload that was owed after it; the source has forgotten both. */
+/** A user with a backup, and with a payload that became owed after it; the source no longer has the data of either. */
 async function owing(): Promise<Stage & { readonly backup: string; readonly file: string }> {
   const stage = await setStage(theatre);
   const { upstream, home, oracle } = stage;
@@ -46,7 +46,7 @@ async function owing(): Promise<Stage & { readonly backup: string; readonly file
   upstream.advance();
   await oracle.ended(await home.sync(dieAt(stage, 'say payload.owed #1')));
   const file = join(home.folder, 'state', 'sluice.db');
-  // The WAL of the killed process is written to the file.
+  // This also writes the killed process's WAL to the database file.
   expect(home.state().outbox).toHaveLength(2);
   return { ...stage, backup, file };
 }
@@ -75,10 +75,7 @@ describe('a state whose database', () => {
   );
 });
 
-/**
- * The payloads, and the database byte for byte as long as it is a database: an empty file gets a header when it's
- * opened.
- */
+/** The payloads, and the database byte for byte while it is one: an empty file gets a header when it's opened. */
 async function shapeOf({ home, file }: Stage & { readonly file: string }): Promise<unknown> {
   const bytes = await readFile(file).catch(() => Buffer.alloc(0));
   const hash = bytes.length <= pageBytes ? 'none' : createHash('sha256').update(bytes).digest('hex');

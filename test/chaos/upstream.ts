@@ -4,19 +4,19 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { Scope } from '../journey/process.ts';
 
-/** Default number of rows of a version, before the last one: always the same, so that no guard objects. */
+/** Default number of a version's rows without the last one. Always the same, so that no guard objects. */
 export const usualRows = 40;
 
 /**
- * A source whose content is known: it shows one version of its rows after the other, and remembers which of them it has
- * returned completely. With `prunes`, it forgets what it has returned, so that the payload with it is the only copy.
+ * A source with known content: it shows one version of its rows after another, and remembers which versions it has
+ * returned completely. With `prunes`, it forgets the rows that it has returned, so that their payload is the only copy.
  */
 export class Upstream {
   readonly url: string;
   prunes = false;
-  /** A reader that has the current version gets no rows, only that information. */
+  /** If true, a reader that already has the current version gets no rows, only that information. */
   isConditional = false;
-  /** The version that it would return now; 0 before the first. */
+  /** The version that the source would return now; 0 before the first. */
   version = 0;
   /** Whether it still has that version. */
   has = false;
@@ -41,8 +41,9 @@ export class Upstream {
   }
 
   /**
-   * Has new rows from now on. No two versions have the same size, so that a request in the service's log shows which
-   * one it contained. `large`: in several pieces, so that an upload can be interrupted in the middle.
+   * Replaces the rows with a new version. No two versions have the same size, so that a request's size in the service's
+   * log shows which version it contained. With `large`, a version consists of several chunks, so that an upload can be
+   * interrupted in the middle.
    */
   advance({ large = false, rows = usualRows }: { large?: boolean; rows?: number } = {}): string {
     this.version += 1;
@@ -55,7 +56,7 @@ export class Upstream {
     return this.#text;
   }
 
-  /** The version of a text; undefined if it isn't a version or is incomplete. */
+  /** The version that a text contains; undefined if it contains none or is incomplete. */
   versionOf(text: string): number | undefined {
     return this.#texts.get(hashOf(text));
   }
@@ -89,7 +90,7 @@ export class Upstream {
   }
 }
 
-/** All of the same length, so that sorting rows by ID also sorts them by text. */
+/** All IDs have the same length, so sorting rows by ID also sorts them by text. */
 function idOf(row: number): string {
   return `r${String(row).padStart(3, '0')}`;
 }

@@ -27,7 +27,10 @@ function* advice(): Generator<{ readonly file: string; readonly words: string[] 
   }
 }
 
-/** The error in it: an unknown command, subcommand or flag. Words that follow in a sentence are ignored. */
+/**
+ * The error in these words: an unknown command, subcommand or flag. If they're part of a sentence, ignores the words
+ * that follow.
+ */
 function faultOf([name = '', ...rest]: readonly string[]): string | undefined {
   const command = program.commands.find((one) => one.name() === name);
   if (command === undefined) return `there is no command ${name}`;
@@ -37,7 +40,9 @@ function faultOf([name = '', ...rest]: readonly string[]): string | undefined {
   return flag === undefined || flag.startsWith('--help') ? undefined : `${name} has no flag ${flag}`;
 }
 
-/** Not the command: prose, a title, or a user and a container of that name, followed by a program. */
+/**
+ * Uses of "sluice" that aren't the command: prose, a title, or a user or container of that name, followed by a program.
+ */
 const others = ['control', 'node', 'sluice'];
 const isProse = ([word = '']: readonly string[]): boolean => !/^[a-z]+$/.test(word) || others.includes(word);
 

@@ -12,7 +12,7 @@ const door = new URL('../../src/cli/sluice.js', import.meta.url).pathname;
 
 const sluice = (args: readonly string[], how?: Start) => start(args, how).ended;
 
-/** A destination, a csv file and a job that declares its data source. */
+/** A destination, a csv file, and a job that declares its data source. */
 async function setUp(world: World, target: unknown = { datasource: { name: 'Orders', format: 'csv' } }) {
   const home = await world.home();
   await home.write('rows.csv', 'id,name\n1,a\n2,b\n');

@@ -45,7 +45,7 @@ describe('completion', () => {
       ['run', '--log', ''],
       ['debug', 'info', 'warn', 'error', 'silent'],
     ],
-    // The value of an option that has no choices, and arguments that aren't names of the config: files.
+    // Files are offered for options that have no choices and for arguments that aren't names in the config.
     [['sync', '--to', ''], []],
     [['backup', ''], []],
     [['resume', 'orders', ''], []],

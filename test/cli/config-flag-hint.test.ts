@@ -98,6 +98,6 @@ it('every command with --config repeats it in its advice, in text and JSON', asy
   expect(status.stdout).toContain(`"sluice run ${words}" starts one.`);
   expect(status.stdout).toContain(`"sluice explain ${words} declared" says why`);
   expect((await named('apply')).stdout).toContain(`To apply these changes: sluice apply ${words} --yes`);
-  // The option of this command belongs to its group.
+  // This command's option is declared on its group.
   expect((await named('dead', 'show', 'declared')).stderr).toContain(words);
 });

@@ -14,7 +14,7 @@ sources:
 jobs: {}
 `;
 
-/** A folder with a config, a SQLite file and two csv files, one of them broken. */
+/** A folder with a config, a SQLite file, and two csv files, one of which is broken. */
 async function setUp(): Promise<(...args: string[]) => ReturnType<typeof start>['ended']> {
   const cwd = await makeFolder();
   const db = new SqliteDatabase(join(cwd, 'shop.sqlite'));

@@ -30,7 +30,7 @@ async function folderWithShop(): Promise<string> {
 const init = (cwd: string, ...args: string[]) => start(['init', ...args], { cwd }).ended;
 const configIn = (cwd: string) => readFile(join(cwd, 'sluice.yaml'), 'utf8');
 
-/** Types the answers on a pseudo-terminal, each when a question is waiting. */
+/** Types the answers on a pseudo-terminal, each one when its question is waiting. */
 async function walk(cwd: string, args: string, { answers, env = {} }: { answers: string[]; env?: NodeJS.ProcessEnv }) {
   const child = spawn('script', ['-qec', `"${process.execPath}" "${door}" init ${args}`, '/dev/null'], {
     cwd,
@@ -58,7 +58,7 @@ describe('sluice init --url', () => {
     expect(problems).toEqual([]);
     expect([...config!.jobs.keys()]).toEqual(['a_b', 'orders']);
     expect(config!.jobs.get('a_b')!.extract!.query.sql).toBe('select "$\u007bc}" from "a $\u007bb}"');
-    // A cursor is only suggested: it would not see deleted rows.
+    // A cursor is only suggested, because it would miss deleted rows.
     expect(config!.jobs.get('orders')!.extract!.query.cursor).toBeUndefined();
     expect(await configIn(cwd)).toContain('# To read only changed rows');
   });

@@ -10,7 +10,7 @@ const platform = `node-linux-${process.arch}`;
 let prefix: string;
 let installed: string;
 
-/** An installation as npm creates it: the package, and a link to its command. The program prints how it was started. */
+/** An installation as npm creates it: the package and a link to its command. The program prints how it was started. */
 beforeEach(() => {
   prefix = mkdtempSync(join(tmpdir(), 'sluice prefix-'));
   installed = join(prefix, 'lib/node_modules/sluice');
@@ -115,7 +115,7 @@ function withLibrariesOf(folder: string): string {
   return join(prefix, folder);
 }
 
-/** A folder for the PATH with a Node that runs this script. */
+/** A folder for the PATH, containing a Node that runs this script. */
 function fakeNode(script: string): string {
   const folder = join(prefix, 'fake');
   mkdirSync(folder);

@@ -20,7 +20,7 @@ function family(command: Command): Command[] {
 
 const flagsOf = (command: Command) => command.options.map(({ long }) => long).filter((long) => long !== undefined);
 
-/** What the page contains about a command: its rows in the table, and the sections named after it. */
+/** What the page says about a command: its rows in the table, and the sections named after it. */
 function saidOf(name: string): string {
   const [, ...sections] = page.split(/^## /m).map((section) => section.split('\n'));
   const rows = page.split('\n').filter((line) => new RegExp(`^\\| \`${name}\\b`).test(line));

@@ -14,7 +14,7 @@ export async function wholeProgram(): Promise<Command> {
   return program;
 }
 
-/** The parse error of the command line for these words, without running anything; undefined if there is none. */
+/** The error in parsing these words as a command line, without running anything; undefined if there is none. */
 export async function parseFault(words: readonly string[]): Promise<string | undefined> {
   const program = silenced(await wholeProgram()).version('0');
   const parsed = new Error('parsed');

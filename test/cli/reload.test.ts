@@ -5,7 +5,10 @@ import { freeze } from '../journey/freeze.ts';
 import { until } from '../journey/process.ts';
 import { adminKey, makeWorld } from '../journey/world.ts';
 
-/** A daemon with one job whose schedule never comes due in a test; its key is in a file, as systemd provides it, or in the config. */
+/**
+ * A daemon with one job whose schedule never becomes due in a test. The key is in a file, as systemd provides it, or in
+ * the config.
+ */
 async function setUp({ hasCredentials = false } = {}) {
   const world = await makeWorld();
   const home = await world.home();

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type Running, until } from '../journey/process.ts';
 import { adminKey, makeWorld, type World } from '../journey/world.ts';
 
-/** A user with a csv file, a job whose schedule never comes due in a test, and a daemon that logs. */
+/** A user with a csv file, a job whose schedule never becomes due in a test, and a daemon that logs. */
 async function setUp(world: World) {
   const home = await world.home();
   await home.write('rows.csv', 'id,name\n1,a\n');

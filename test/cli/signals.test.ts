@@ -29,16 +29,16 @@ it.for([
   const pid =
     under.length > 0 ? Number(readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8')) : child.pid!;
   process.kill(pid, 'SIGTERM');
-  // A signal within a second counts as an echo of the first, and a busy process may notice the first one late.
+  // A signal within a second counts as an echo of the first one, which a busy process may notice late.
   for (await wait(1500); isRunning; await wait(1500)) signalAgain(pid);
   expect(await ended).toBe(how);
 });
 
-/** A second SIGTERM, if the process is still running. */
+/** Sends a second SIGTERM if the process is still running. */
 function signalAgain(pid: number): void {
   try {
     process.kill(pid, 'SIGTERM');
   } catch {
-    // It has ended, and its parent is about to report that.
+    // The process has ended, and its parent is about to report that.
   }
 }

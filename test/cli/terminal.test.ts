@@ -9,7 +9,7 @@ const esc = '\u001b';
 const codes = new RegExp(`${esc}\\[(\\d+)A|(\\r?${esc}\\[2K)|(${esc}\\[J)|(\\n)|([^${esc}\\r\\n]+)`, 'g');
 const colours = new RegExp(`${esc}\\[\\d+m`, 'g');
 
-/** A terminal that supports the few codes that we use, and remembers every line that scrolled away. */
+/** A terminal that supports the few control codes that we use and remembers every line that scrolled away. */
 class Terminal {
   readonly isTTY = true;
   readonly columns = 60;

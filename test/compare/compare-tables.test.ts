@@ -4,7 +4,7 @@ import { formatIds } from '../formats/encoding.ts';
 import fc, { runsOf } from '../property.ts';
 import { type Cells, compared, type Table } from './tables.ts';
 
-/** A sorted table: an ID, a name that several rows share, an amount. */
+/** A sorted table with an ID, a name that several rows share, and an amount. */
 const sorted = (from: number, to: number): Table => ({
   columns: ['id', 'name', 'amount'],
   rows: Array.from({ length: to - from }, (_, i) => [
@@ -237,7 +237,7 @@ describe('any two tables', () => {
     await fc.assert(
       fc.asyncProperty(table, table, fc.constantFrom(1, 200, undefined), async (last, now, maxBytes) => {
         const columns = ['x', 'y'];
-        // The third column prevents all others from being unique.
+        // Doubles every row, so that no combination of columns is unique.
         const twice = (rows: Cells[]): Table => ({ columns, rows: [...rows, ...rows] });
         const way = { format: 'json' as const, ...(maxBytes === undefined ? {} : { maxBytes }) };
         const { added, removed, by } = await compared(twice(last), twice(now), way);
@@ -269,7 +269,7 @@ describe('any two tables', () => {
   });
 });
 
-/** How many rows of the first are missing in the second, counting duplicates. */
+/** How many rows of the first table are missing in the second, counting duplicates. */
 function surplus(one: readonly Cells[], other: readonly Cells[]): number {
   const left = new Map<string, number>();
   for (const row of other) left.set(JSON.stringify(row), (left.get(JSON.stringify(row)) ?? 0) + 1);

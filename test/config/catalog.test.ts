@@ -160,7 +160,7 @@ jobs: {orders: {source: files, query: a.csv, format: csv, target: ${id('a')}}}
     expect([...config!.jobs.keys()]).toEqual(['orders']);
     expect([...refused.keys()]).toEqual(['broken']);
     expect(problems.map(({ code }) => code).sort()).toEqual(['CONFIG_CONNECTOR_BROKEN', 'CONFIG_UNKNOWN_CONNECTOR']);
-    // Its name is known, so no name is suggested, least of all its own.
+    // The connector's name is known, so no name is suggested, least of all its own.
     expect(problems.map(({ next }) => next)).not.toContain('did you mean "bad"?');
   });
 

@@ -14,7 +14,7 @@ import { defineConnector } from '../../src/sdk/connector.ts';
 import { option } from '../../src/sdk/option.ts';
 import { defineTransform, type Transform } from '../../src/transforms/transform.ts';
 
-/** A private folder with these files, deleted after the test. */
+/** A private folder with these files, which is deleted after the test. */
 export async function folderWith(files: Record<string, string | Buffer>): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-config-'));
   onTestFinished(() => rm(folder, { recursive: true }));
@@ -24,7 +24,7 @@ export async function folderWith(files: Record<string, string | Buffer>): Promis
 
 const nothing = { check: async () => 'fine', extract: () => Promise.reject(new Error('not here')) };
 
-/** A connector with an option of every kind, and its own rules. */
+/** A connector that has an option of every kind, and rules of its own. */
 export const warehouse = defineConnector({
   id: 'warehouse',
   title: 'Warehouse',
@@ -147,7 +147,7 @@ export function lines(problems: readonly Problem[]): string[] {
 
 const part = (value: unknown): Part => ({ path: '', value, resolved: new Map(), broken: new Set() });
 
-/** A job's guards with these options, and these at the top level. */
+/** The guards of a job with these options, and with these guards at the top level. */
 export function guardsOf(job: unknown, top: unknown): Guards {
   const faults = new Faults(readDocument('sluice.yaml', 'a: 1'));
   return loadGuards(part(job), loadTopGuards(part(top), faults), faults);

@@ -50,7 +50,7 @@ describe("the schema's patterns", () => {
     };
     collect(JSON.parse(await readFile(join(import.meta.dirname, '../../config/sluice.schema.json'), 'utf8')));
     expect(patterns.size).toBeGreaterThan(10);
-    // Unicode properties and code points, named groups, lookbehind, control escapes: missing in Python, or written
+    // Unicode properties and code points, named groups, lookbehind and control escapes, which Python lacks or writes
     // differently.
     expect([...patterns].filter((pattern) => /\\[pPcuk]|\(\?</.test(pattern))).toEqual([]);
   });

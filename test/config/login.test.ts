@@ -77,7 +77,7 @@ interface Given {
   readonly env?: Record<string, string>;
 }
 
-/** Loads a config with these sources; JSON is YAML. */
+/** Loads a config with these sources; JSON is valid YAML. */
 function load({ sources, top = {}, env = {} }: Given) {
   const destinations = { main: { url: 'https://app.example.com/api/1.0', api_key: 'k'.repeat(40) } };
   const catalog = async () => ({

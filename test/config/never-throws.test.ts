@@ -7,7 +7,7 @@ import { transforms } from '../../src/transforms/index.ts';
 import fc, { runsOf } from '../property.ts';
 import { clock, load, warehouse } from './fixtures.ts';
 
-/** Words with a meaning in configs, so that random configs pass the first check. */
+/** Words that mean something in a config, so that random configs pass the first check. */
 const words =
   `version state timezone allow_commands connectors destinations sources jobs main shop orders url api_key basic
 client_id account requests_per_day source query transforms format target destination schedule enabled instance datasource
@@ -71,7 +71,7 @@ function fitting(node: JsonSchema): fc.Arbitrary<unknown> {
   return type === 'object' ? mapOf(node) : scalar;
 }
 
-/** Some of the options of a map, and other members if it allows any name. */
+/** Some of a map's options, and other members if the map allows any name. */
 function mapOf({ properties = {}, required = [], additionalProperties: members }: JsonSchema): fc.Arbitrary<unknown> {
   const named = properties as Record<string, JsonSchema>;
   const others = typeof members === 'object' ? ['main', 'shop', 'orders'] : [];
@@ -90,12 +90,12 @@ const parts = schema.properties as Record<string, JsonSchema>;
 const job = (parts.jobs as { additionalProperties: JsonSchema }).additionalProperties;
 const destinations = { main: { url: 'http://127.0.0.1/api/1.0', api_key: 'abcdefabcdef' } };
 const sources = { shop: { connector: 'clock' } };
-/** A valid config in which one job, or one option at the top level, is anything that the schema has words for. */
+/** A valid config, except for one job or top-level option, which may be anything that the schema describes. */
 const declared = fc.oneof(
   writtenAs(job).map((orders) => ({ destinations, sources, jobs: { orders } })),
   mapOf(schema).map((top) => ({ destinations, sources, jobs: {}, ...(top as object) })),
 );
-/** Kinds of values, found in practice, that no schedule parser may fail on. */
+/** Values, seen in practice, that must not make any schedule parser throw. */
 const schedules = [
   { cron: null },
   { cron: 6 },
@@ -130,7 +130,7 @@ it('whatever a user writes, loading it returns a config or errors with a locatio
       for (const problem of problems) {
         expect(problem).toMatchObject({ family: 'config', code: expect.stringMatching(/^CONFIG_[A-Z_]+$/) });
         expect(problem.where.line).toBeGreaterThan(0);
-        // The folder's random name may contain anything.
+        // The folder has a random name, so it may contain any text.
         expect(renderProblem(problem).replaceAll(problem.where.file ?? '', '')).not.toMatch(/undefined|\[object|NaN/);
       }
       for (const name of refused.keys()) expect(loaded?.jobs.has(name) ?? false).toBe(false);

@@ -5,7 +5,7 @@ import { load } from './fixtures.ts';
 
 const env = { KEY: 'k'.repeat(40) };
 
-/** What `check` advises for an incremental job with this service. */
+/** The advice that `check` gives for an incremental job with this service. */
 async function advice(id: string, source: object, query: object): Promise<string | undefined> {
   const text = JSON.stringify({
     destinations: { main: { url: 'http://127.0.0.1:9/api/1.0', api_key: 'abcdefabcdef' } },

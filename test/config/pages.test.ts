@@ -58,7 +58,7 @@ function envFor(text: string): Record<string, string> {
 async function faultsOf(config: Part): Promise<string[]> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-pages-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  // The connector from the page about writing connectors.
+  // The connector in the page about writing connectors.
   await cp(join(root, 'config/scaffold'), join(folder, 'my-connectors'), { recursive: true });
   const text = JSON.stringify(config);
   await writeFile(join(folder, 'sluice.yaml'), text);

@@ -8,7 +8,7 @@ const hour = 60 * minute;
 
 const byDefault = { firstMs: 30 * second, longestMs: 10 * minute, withinMs: 6 * hour };
 
-/** A job's retry rule with this value of `retry:`, in a config with this at the top level. */
+/** The retry rule of a job with this value of `retry:`, in a config with this at the top level. */
 async function read(written?: string, top = ''): Promise<RetryRule | undefined> {
   const { config, problems } = await load(`${top}${configWith(`${goodJob}${line(written)}`)}`);
   expect(problems).toEqual([]);

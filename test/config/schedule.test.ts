@@ -5,7 +5,7 @@ import { configWith, goodJob, load } from './fixtures.ts';
 const hour = 3_600_000;
 const day = 24 * hour;
 
-/** A job's schedule with this value of `schedule:`, in a config with this at the top level. */
+/** The schedule of a job with this value of `schedule:`, in a config with this at the top level. */
 async function read(written: string, top = ''): Promise<Schedule | undefined> {
   const { config, problems } = await load(`${top}${configWith(`${goodJob}    schedule: ${written}\n`)}`);
   expect(problems).toEqual([]);

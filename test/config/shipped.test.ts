@@ -36,7 +36,7 @@ beforeAll(async () => {
   example = await readFile(join(root, 'config/example.yaml'), 'utf8');
 });
 
-/** The example with every commented-out setting (with one mark) enabled. */
+/** The example with every setting enabled that is commented out with a single mark. */
 function switchedOn(text: string): string {
   return text
     .split('\n')
@@ -51,7 +51,7 @@ async function problemsOf(text: string) {
     env,
     catalog: () => openCatalog(),
   });
-  // It shows how to read incrementally, which causes a warning wherever it's used.
+  // The example shows how to read incrementally, which causes a warning wherever it's used.
   const told = warnings.filter(({ code }) => code !== 'CONFIG_ONLY_NEW');
   return [...problems, ...told].map(({ message, where }) => `${where.line}: ${message}`);
 }

@@ -4,7 +4,7 @@ import { type ShownConfig, showConfig } from '../../src/config/show/show-config.
 import { redact } from '../../src/lib/redact.ts';
 import { id, load } from './fixtures.ts';
 
-/** The resolved form of this text, with these variables and the fixtures' connectors. */
+/** This text's resolved form, with these variables and the fixtures' connectors. */
 async function shown(
   text: string,
   env: Record<string, string> = {},

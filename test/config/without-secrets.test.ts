@@ -6,7 +6,7 @@ import { makeFolder } from '../journey/process.ts';
 
 const id = '0123456789abcdef0123456789abcdef';
 
-/** Loads a config with these jobs and files as CI does, where no variable is set. */
+/** Loads a config with these jobs and files as CI does, with no variables set. */
 async function load(jobs: string, files: Record<string, string> = {}) {
   const folder = await makeFolder();
   const file = join(folder, 'sluice.yaml');

@@ -5,7 +5,7 @@ import { collections, idFields } from './foreign-ids.ts';
 import { fieldsOf, missing, wrongTexts, wrongTypes } from './values.ts';
 import { client, keyWithOnly, keyWithout, other, own, type World } from './world.ts';
 
-/** Something that must be true for every endpoint, or every one of a kind. */
+/** Something that must be true for every endpoint, or for every endpoint of one kind. */
 export interface Check {
   readonly title: string;
   readonly appliesTo: (endpoint: Endpoint) => boolean;

@@ -3,7 +3,7 @@ import { validValue } from './values.ts';
 
 type Fields = Record<string, unknown>;
 
-/** Where to create the assets whose IDs fields of these names contain. */
+/** For each field name, where to create the assets whose IDs the field contains. */
 export const collections: Readonly<Record<string, string>> = {
   tab_id: '/tabs',
   tab_ids: '/tabs',
@@ -18,13 +18,13 @@ export const collections: Readonly<Record<string, string>> = {
   company_id: '/clients',
 };
 
-/** A field, at any depth, that contains an ID, and how to replace the ID. */
+/** A field at any depth that contains an ID, and how to replace that ID. */
 export interface IdField {
   readonly name: string;
   put(fields: Fields, id: string): Fields;
 }
 
-/** Every field of the schema that contains an ID, including optional ones. */
+/** All fields in the schema that contain an ID, including optional ones. */
 export function idFields(schema: OpenApiSchema): IdField[] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, inner]): IdField[] => {
     const items = inner.type === 'array' ? (inner.items ?? {}) : undefined;

@@ -2,9 +2,7 @@ import { type TSchema, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { type OpenApiSchema, plainSchema } from '../../src/service/openapi/schemas.ts';
 
-/**
- * A value that a schema allows: only required fields, and as simple as possible. `made` overrides values by field name.
- */
+/** The simplest value that a schema allows, with only required fields. `made` overrides values by field name. */
 export function validValue(schema: OpenApiSchema, made: (name: string) => unknown, name = ''): unknown {
   if (schema.enum !== undefined) return schema.default ?? schema.enum[0];
   const known = made(name);

@@ -1,4 +1,4 @@
-/** What isn't true for an endpoint, and why that is correct. */
+/** Exceptions: which checks don't apply to which endpoint, and why that is correct. */
 interface Waiver {
   readonly endpoints: readonly string[];
   readonly checks: readonly string[];
@@ -70,7 +70,7 @@ const given: readonly Waiver[] = [
   },
 ];
 
-/** The reason by the title of the endpoint and of the check. */
+/** The reason, by endpoint title and check title. */
 export const waivers: Readonly<Record<string, string>> = Object.fromEntries(
   given.flatMap(({ endpoints, checks, reason }) =>
     endpoints.flatMap((endpoint) => checks.map((check) => [`${endpoint} ${check}`, reason] as const)),

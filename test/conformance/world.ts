@@ -17,7 +17,7 @@ export const own: Owner = { key: keys.acmeAdmin };
 export const other: Owner = { key: keys.otherAdmin };
 export const client: Owner = { key: keys.acmeAdmin, client: 'bakery' };
 
-/** A valid call of an endpoint, to be sent or to be broken. */
+/** A valid call of an endpoint, to be sent as it is or to be broken. */
 export interface Ready {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
@@ -43,10 +43,10 @@ const fieldMakers: Readonly<Record<string, Given>> = {
   permissions: async () => ['dashboard.library'],
 };
 
-/** What the last parameter of a path refers to if no POST creates it. */
+/** What a path's last parameter refers to if no POST creates it. */
 const entities: Readonly<Record<string, string>> = { user: '/users', group: '/groups', role: '/roles' };
 
-/** A service with companies, and one role without each set of permissions that an endpoint requires. */
+/** A service with companies and, for each set of permissions that an endpoint requires, a role without them. */
 export class World {
   readonly bench: Bench;
   readonly #endpoints: readonly Endpoint[];
@@ -87,7 +87,7 @@ export class World {
     return { params, query: { ...asText, ...extra.query }, body: { ...body, ...extra.body } };
   }
 
-  /** Sends the call; whatever isn't set is as prepared. */
+  /** Sends the call, using the prepared value for whatever isn't set. */
   send(
     endpoint: Endpoint,
     ready: Partial<Ready>,
@@ -168,18 +168,21 @@ export class World {
   }
 }
 
-/** Creating unused objects only costs calls, so any mention in a list of required fields is enough. */
+/**
+ * An object that is created but not used costs only calls, so it's enough that any list of required fields mentions the
+ * name.
+ */
 function isRequiredSomewhere(text: string, name: string): boolean {
   return [...text.matchAll(/"required":\[([^\]]*)\]/g)].some(([, names]) => names!.includes(`"${name}"`));
 }
 
 export const titleOf = ({ method, path }: Pick<Endpoint, 'method' | 'path'>): string => `${method} ${path}`;
 
-/** A key for the user whose role has every permission except these. */
+/** A key for the user whose role has all permissions except these. */
 export const keyWithout = (endpoint: Endpoint): string =>
   Buffer.from(`without ${endpoint.permission.join()}`).toString('hex').padEnd(40, '0').slice(0, 190);
 
-/** A key for the user whose role has this permission only. */
+/** A key for the user whose role has only this permission. */
 export const keyWithOnly = (permission: string): string => Buffer.from(`only ${permission}`).toString('hex');
 
 function withRoles(endpoints: readonly Endpoint[]): object {
@@ -220,7 +223,7 @@ const shared =
     return holder;
   };
 
-/** Parameters whose values are created in their own way. */
+/** Parameters whose values need a function of their own. */
 const pathMakers: Readonly<Record<string, Given>> = {
   '/datasource-instances/{id}': source,
   '/datasources/{id}/share-rights/{holder}': shared('/datasources'),
@@ -243,7 +246,7 @@ const pathMakers: Readonly<Record<string, Given>> = {
   },
 };
 
-/** What must exist, or be sent, for a call to succeed. */
+/** What must exist or be sent for a call to succeed. */
 const prepared: Readonly<Record<string, Given>> = {
   'DELETE /klips/{id}/share-rights': async (world, owner, params) => {
     const group_id = await shared('/klips')(world, owner, params);

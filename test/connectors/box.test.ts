@@ -101,7 +101,7 @@ it('reads several folders as one table', async () => {
   expect(outcome.rows).toEqual([row(9, '7'), row(1), row(2), row(3)]);
 });
 
-/** The content of files is on another host, which must not see the token. */
+/** File contents are on another host, which must not see the token. */
 const files: Routes = {
   'GET /2.0/files/{id}': ({ part }) => ({
     json: { type: 'file', id: part.id, name: `${part.id}.csv`, modified_at: '2026-01-06T02:00:00-08:00' },

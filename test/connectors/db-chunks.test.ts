@@ -40,7 +40,7 @@ function itReadsInChunks({ url, port, run, series }: Place): void {
     expect(rows).toBe(4);
   });
 
-  /** What is read of five rows, in chunks of two, if a statement runs after the first chunk. */
+  /** The rows that are read if a table has five, chunks have two, and this statement runs after the first chunk. */
   async function changed(sql: string) {
     await run('create table shrinking (i int primary key)');
     try {
@@ -120,7 +120,7 @@ function itReadsInChunks({ url, port, run, series }: Place): void {
     ]);
     const stop = new AbortController();
     const source = { url: url().replace(/:\d+\//, `:${proxy.port}/`) };
-    // Emitted when the connection broke, before the next attempt.
+    // The warning is emitted after the connection breaks and before the next attempt.
     const warn = () => void setImmediate(() => stop.abort(new Error('stopped')));
     const setting = { signal: stop.signal, warn };
     const { batches } = await extract(source, { sql: series(30_000), chunks: chunks(20_000) }, setting);
@@ -129,7 +129,7 @@ function itReadsInChunks({ url, port, run, series }: Place): void {
   });
 
   it("rejects a column that isn't unique, whichever chunk reveals it", async () => {
-    // Not from a sequence table: if it's sorted by an expression, MariaDB 11.8 loses its first row.
+    // Don't use a sequence table: if it's sorted by an expression, MariaDB 11.8 loses its first row.
     const ten = [1, 2, 3, 4, 4, 6, 7, 8, 9, 10].map((i) => `select ${i} as i`).join(' union all ');
     const sql = `select i from (${ten}) s`;
     for (const rows of [1, 2, 3, 4, 5, 100]) {

@@ -14,7 +14,7 @@ interface Place {
   run(sql: string): Promise<void>;
 }
 
-/** What applies to every kind of database; `types` are its type names. */
+/** Tests that apply to every kind of database; `types` contains the database's type names. */
 function itReadsOn({ source, run }: Place, types: { instant: string; decimal: string; text: string }): void {
   const query = (table: string, more: object = {}) => ({
     sql: `select id, at from ${table} order by id desc -- newest id first;`,

@@ -18,7 +18,7 @@ beforeEach(() => {
 const sql = "select 'one' as word union all select 'two' union all select null union all select 'three'";
 const rows = [['one'], ['two'], [null], ['three']];
 
-/** The client after a server on MySQL's recorded dialog, of which some bytes were changed. */
+/** The URL of a server that replays a recorded MySQL dialog in which some bytes were changed. */
 async function mysqlWith(change: (pieces: readonly Buffer[]) => void): Promise<string> {
   const dialog = protocols.mysql!.dialog();
   change(dialog);

@@ -10,7 +10,7 @@ const inTheClear = { ...connecting, hasTls: false };
 type Row = [fault: string, code: string, family: string, next?: string];
 
 describe('PostgreSQL', () => {
-  /** What its servers send; poolers omit the routine. */
+  /** An error as a server sends it; poolers omit the routine. */
   const server = (code: string, message = 'words', routine = 'SomeRoutine') =>
     Object.assign(new Error(message), { code, severity: 'FATAL', routine });
 

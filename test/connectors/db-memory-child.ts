@@ -1,7 +1,8 @@
 import { countRows, extract } from './db-reader.ts';
 
 /**
- * Reads `rows` rows slowly enough for garbage collection, and prints the number of rows and peak memory in megabytes.
+ * Reads `rows` rows slowly enough for the garbage collector to keep up, and prints the number of rows and the peak
+ * memory in megabytes.
  */
 const [url, sql] = process.argv.slice(2);
 const { batches } = await extract({ url }, sql!);

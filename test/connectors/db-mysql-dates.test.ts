@@ -3,7 +3,7 @@ import { mysqlType, type ZeroDates } from '../../connectors/db/mysql-types.ts';
 
 const [timestamp, date, datetime] = [7, 10, 12];
 
-/** What a value becomes, given its bytes on the wire after the length byte. */
+/** The value for these bytes on the wire, which follow the length byte. */
 function cell(columnType: number, text: string, zeroDates: ZeroDates): string | null {
   const { fix } = mysqlType(
     { columnType, characterSet: 63, flags: 0, columnLength: 0, schema: '', name: 'd' },

@@ -6,7 +6,7 @@ import { check, problemOf, read } from './db-reader.ts';
 
 /** The parts of mysql2's server side that this file uses; its types omit most of it. */
 interface Client {
-  /** Every command starts at 0, which mysql2 leaves to the caller here. */
+  /** Must be set to 0 before every command, which mysql2 leaves to its caller here. */
   sequenceId: number;
   serverHandshake(given: Readonly<Record<string, unknown>>): void;
   on(event: 'query' | 'stmt_prepare', listener: (sql: string) => void): void;
@@ -21,7 +21,7 @@ interface Client {
 const longlong = 8;
 const column = { catalog: 'def', schema: '', table: '', orgTable: '', name: 'n', orgName: '', characterSet: 63 };
 
-/** A server that identifies as MySQL 8.4, and ends a result of three rows with an error if the test says so. */
+/** A server that identifies as MySQL 8.4 and, if the test says so, ends a result of three rows with an error. */
 async function startEight(failure?: { code: number; message: string }) {
   const said: string[] = [];
   const server = mysql.createServer((connection) => {
@@ -55,7 +55,7 @@ async function startEight(failure?: { code: number; message: string }) {
       },
     });
   });
-  // Its types have neither the listening address nor the listener itself.
+  // mysql2's types declare neither the listening address nor the listener.
   const { _server: listener } = server as unknown as { _server: Server };
   listener.listen(0, '127.0.0.1');
   await once(listener, 'listening');

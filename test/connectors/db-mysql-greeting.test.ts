@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { check, problemOf } from './db-reader.ts';
 
-/** A server that sends these pieces on connect, and nothing more. */
+/** A server that sends these chunks on connect, and nothing more. */
 async function serverThatSays(...pieces: readonly Buffer[]): Promise<string> {
   const server = createServer(async (socket) => {
     socket.on('error', () => undefined);

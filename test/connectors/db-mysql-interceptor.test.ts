@@ -10,7 +10,7 @@ import fc from '../property.ts';
 const longest = 0xffffff;
 type Row = readonly (string | null)[];
 
-/** What a server sends after a statement, packet by packet; a payload of 16 MB or more takes several. */
+/** What a server sends after a statement, packet by packet; payloads of 16 MB or more take several packets. */
 function packets(payloads: readonly Buffer[], first = 1): Buffer {
   let number = first;
   const packet = (payload: Buffer) => {
@@ -77,7 +77,7 @@ function tapped(width: number) {
 
 const table = Array.from({ length: 3000 }, (_, i): Row => [String(i), i % 3 === 0 ? null : 'ü'.repeat(i % 200), '']);
 const wire = packets(result(table));
-/** What mysql2 receives: sequence numbers without a gap. */
+/** mysql2 receives sequence numbers without gaps. */
 const others = packets([count, column, eof, eof]);
 
 for (const size of [1, 2, 3, 7, 1000, 65_536, wire.length]) {
@@ -116,7 +116,8 @@ it('finds the rows however the bytes are split', async () => {
   );
 });
 
-// A row of exactly this many bytes ends with an empty packet; one with a cell of 16 MB starts like the end of the rows.
+// A row of exactly this many bytes ends with an empty packet; a row with a cell of 16 MB starts like the end of the
+// rows.
 for (const bytes of [longest - 1, longest, longest + 1, 2 * longest, 2 * longest + 50]) {
   it(`joins a row of ${bytes} bytes from its packets`, async () => {
     const heads = bytes < longest + 10 ? 4 : 9;

@@ -69,7 +69,8 @@ describeWithServer(
     });
 
     it("returns timestamps as instants, whatever the server's time zone", async () => {
-      // MariaDB 11.8 returns null for from_unixtime(0), and declares a timestamp where older ones declare a datetime.
+      // MariaDB 11.8 returns null for from_unixtime(0), and declares a timestamp where older versions declare a
+      // datetime.
       const instant = 'cast(from_unixtime(1) as datetime)';
       const sql = `select timestamp '2024-01-01 00:00:00' a, ${instant} b, @@session.time_zone c`;
       expect((await read(source(), sql)).rows[0]).toEqual(['2024-01-01T00:00:00', '1970-01-01T00:00:01', '+00:00']);

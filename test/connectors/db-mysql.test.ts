@@ -32,7 +32,7 @@ describeWithServer({ servers: 'MariaDB' }, 'reading MariaDB', (server) => {
 
   afterAll(() => admin.destroy());
 
-  /** Waits until the server has no connection except the one that checks this. */
+  /** Waits until the server has no connections except the one that this check uses. */
   async function untilNobodyIsLeft(): Promise<void> {
     const others =
       "select count(*) as n from information_schema.processlist where user = 'sluice' and id <> connection_id()";

@@ -23,7 +23,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'reading PostgreSQL', (server) => 
 
   afterAll(() => admin.end());
 
-  /** Waits until the server has none of our connections. */
+  /** Waits until the server has no connections of ours. */
   async function untilNobodyIsLeft(): Promise<void> {
     const left = "select count(*)::int as n from pg_stat_activity where application_name = 'sluice'";
     await expect.poll(async () => (await admin.query(left)).rows[0].n).toBe(0);

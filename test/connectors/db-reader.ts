@@ -23,7 +23,7 @@ function contextOf(source: Options, setting: Setting) {
   return { source: withDefaults(db.source, source), folder, signal, log: { ...log, warn } };
 }
 
-/** Starts an extract with the connector as the pipeline does. */
+/** Starts an extract as the pipeline does. */
 export function extract(source: Options, query: Options | string, setting: Setting = {}): Promise<Extraction> {
   const given = typeof query === 'string' ? { sql: query } : query;
   const { watermark, range, timezone, onWarning = () => {} } = setting;
@@ -42,7 +42,7 @@ export function check(source: Options, setting: Setting = {}): Promise<string> {
   return db.check(contextOf(source, setting));
 }
 
-/** The complete result: `name type` of each column, and the rows as canonical text. */
+/** The complete result: each column as `name type`, and the rows as canonical text. */
 export async function read(source: Options, query: Options | string, setting: Setting = {}) {
   const { columns, batches } = await extract(source, query, setting);
   const rows: (string | null)[][] = [];
@@ -72,7 +72,7 @@ export async function readRange(source: Options, query: Options, setting: Settin
   return { rows, covers, cursor, moves: watermark !== undefined };
 }
 
-/** The problem that a call fails with; fails the test if it succeeds, or throws anything else. */
+/** Returns the problem that a call fails with. Fails the test if the call succeeds or throws anything else. */
 export async function problemOf(act: Promise<unknown>): Promise<Problem> {
   const thrown = await act.then(
     (value) => new Error(`expected a problem, got ${JSON.stringify(value)}`),

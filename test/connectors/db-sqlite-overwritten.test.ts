@@ -22,7 +22,7 @@ const file = (name: string) => join(folder, name);
 const source = (name: string) => ({ file: file(name) });
 const sql = 'select id, word from shop order by id';
 
-/** A database whose rows all contain the same word; two of them have the same size and the same counters. */
+/** A database whose rows all contain the same word. Any two such databases have the same size and counters. */
 function make(name: string, word: string, mode = 'delete'): void {
   const db = new SqliteDatabase(file(name));
   db.pragma(`journal_mode = ${mode}`);
@@ -36,14 +36,14 @@ function make(name: string, word: string, mode = 'delete'): void {
   db.close();
 }
 
-/** Overwrites a file with the bytes of another, like `rsync --inplace`; it's never truncated in between. */
+/** Overwrites a file with another file's bytes, like `rsync --inplace`, without truncating it first. */
 function overwrite(name: string, by: string): void {
   const there = openSync(file(name), 'r+');
   writeSync(there, readFileSync(file(by)));
   closeSync(there);
 }
 
-/** Reads the first batch, acts, and reads the rest: returns each word found, once. */
+/** Reads the first batch, acts, and reads the rest. Returns the distinct words found. */
 async function wordsOf({ batches }: Extraction, act: () => void | Promise<void>): Promise<string[]> {
   const words = new Set<string>();
   let count = 0;

@@ -19,7 +19,7 @@ const text = (value: string) => {
   return length.toString('hex') + bytes.toString('hex');
 };
 
-/** Each type with its TYPE_INFO, values as sent on the wire, and the exact text that must result. */
+/** For each type: its TYPE_INFO, a value as sent on the wire, and the exact text that must result. */
 const kinds: readonly [name: string, type: string, values: readonly (readonly [string, string | null])[]][] = [
   [
     'bit boolean',
@@ -389,7 +389,7 @@ describe('TLS to SQL Server', () => {
     server = await startTdsServer(series(1000), { tls: certificates });
   });
   afterAll(async () => {
-    // Undefined if `beforeAll` failed, whose error is then the only one to show.
+    // Undefined if `beforeAll` failed; then only its error should be shown.
     await server?.close();
     await rm(folder, { recursive: true });
   });

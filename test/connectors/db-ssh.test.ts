@@ -32,7 +32,7 @@ for (const [kind, isInstalled, start] of [
     let certificates: Certificates;
     let server: TestServer;
     let gate: SshServer;
-    /** Stops what was started, even if something after it failed to start, whose error is then the only one to show. */
+    /** Stops the servers that started, even if a later one failed to; then only that error should be shown. */
     const ends: (() => Promise<unknown>)[] = [];
 
     beforeAll(async () => {

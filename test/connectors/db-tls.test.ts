@@ -43,7 +43,7 @@ for (const [kind, isInstalled, start, many] of [
     });
 
     afterAll(async () => {
-      // Undefined if `beforeAll` failed, whose error is then the only one to show.
+      // Undefined if `beforeAll` failed; then only its error should be shown.
       await server?.stop();
       await rm(folder, { recursive: true });
     });
@@ -94,7 +94,7 @@ for (const [kind, isInstalled, start, many] of [
     });
 
     it('is refused without a certificate, and with one from another authority', async () => {
-      // A server of the other kind doesn't distinguish a missing certificate from a wrong password.
+      // MariaDB doesn't distinguish a missing certificate from a wrong password.
       const wanted =
         kind === 'PostgreSQL'
           ? { code: 'DB_CLIENT_CERTIFICATE', family: 'config', next: expect.stringContaining('cert_file') }
@@ -135,7 +135,7 @@ for (const [kind, isInstalled, start, many] of [
 
 const users = ['certified', 'encrypted'];
 
-/** From then on, one user needs a certificate, and the other needs TLS. */
+/** After this, one user needs a certificate, and the other needs TLS. */
 async function demandOfPostgres(server: TestServer): Promise<void> {
   const admin = new pg.Client(server.url);
   await admin.connect();

@@ -11,7 +11,7 @@ import {
 } from './doubles/service-suite.ts';
 import type { Asked, Reply } from './doubles/vendor.ts';
 
-/** The fields next to the records of a single page. */
+/** What a response contains next to the records if there is a single page. */
 const only = { cursors: { before: 'c0', after: 'c9' } };
 
 const error = (code: number, more: object = {}, headers: Record<string, string> = {}): Reply => ({

@@ -54,7 +54,7 @@ describe('a zip archive', () => {
 
   it("that claims an impossible size isn't read at all", async () => {
     const bomb = await zipOf({ 'a.csv': 'x\n1\n' });
-    // The size in the archive's list, in its entry of the central directory.
+    // Sets the size in the file's entry of the archive's central directory.
     bomb.writeUInt32LE(0xf0000000, bomb.indexOf(Buffer.from('PK\x01\x02', 'latin1')) + 24);
     await put('bomb.zip', bomb);
     const refusal = { code: 'RECORDS_ZIP', message: expect.stringContaining('unpack to far more') };
@@ -150,7 +150,7 @@ describe('a workbook', () => {
   });
 
   it('with a formula that was never calculated is rejected, unless the column is excluded', async () => {
-    // Written by openpyxl 3.1, which doesn't calculate: columns a, f (=A2*2) and t.
+    // Written by openpyxl 3.1, which doesn't calculate formulas. The columns are a, f (=A2*2) and t.
     await copyFile(new URL('books/openpyxl-formulas.xlsx', import.meta.url), join(folder, 'a.xlsx'));
     const refusal = { code: 'RECORDS_XLSX_FORMULA', where: { line: 2, column: 'f' }, seen: '=A2*2' };
     await expect(extract({ path: 'a.xlsx' })).rejects.toMatchObject(refusal);

@@ -9,7 +9,7 @@ const soap = (action: string, inside: string): Reply => ({
 });
 const line = (period: string, n: number) => `<TR><TH>${note}${n}</TH><TD>${period}${n}</TD></TR>`;
 
-/** A job's ID is its period; periods from 1000 on have many rows. */
+/** The job's ID is its period. From 1000 on, periods have many rows. */
 function report({ headers, body }: Asked): Reply {
   if (String(headers.soapaction).includes('Submit')) {
     const period = /KeyId="timePeriod" Value="(\d+)"/.exec(body as string)?.[1] ?? '';

@@ -12,7 +12,7 @@ import { freePort, type TestServer } from '../../servers/server.ts';
 const rows = 200_000;
 const table = 'create table orders (id integer primary key, customer varchar(40), amount decimal(12,2), day date)';
 const content = "insert into orders values (1, 'Ann', 1.50, '2026-01-31'), (2, null, null, null)";
-/** A table that grows during incremental reads, at the watermark and before it. */
+/** Between incremental reads, this table gets new rows, both at the watermark and before it. */
 const log = 'create table log (at integer, word varchar(40))';
 const begun = "insert into log values (1, 'one'), (2, 'two')";
 const grown = "insert into log values (2, 'two again'), (3, 'three')";
@@ -66,7 +66,7 @@ interface HostileTable {
   readonly rows: readonly (string | number)[][];
 }
 
-/** A table of hostile names, and the query that reads it in insertion order. */
+/** A table with hostile names, and the query that reads it in insertion order. */
 function hostileTable(given: readonly string[], quote: (name: string) => string): HostileTable {
   const names = given.map(quote);
   return {
@@ -127,7 +127,7 @@ const mariadb: World = {
   name: 'MariaDB',
   async open() {
     const server = await startMariadb();
-    // Its names contain only characters of the basic multilingual plane.
+    // Uses only names whose characters are all in the basic multilingual plane.
     const names = hostileNames.filter((name) => /^\P{Extended_Pictographic}*$/u.test(name));
     const hostile = hostileTable(names, (name) => `\`${name}\``);
     const connection = await mysql.createConnection({ uri: server.url, charset: 'utf8mb4' });

@@ -30,7 +30,7 @@ const entries = (from: number, to: number) => Array.from({ length: to - from }, 
 /** Files added after the first listing. */
 let grown = 0;
 
-/** Cursors are the number of the next entry, in the short or the long list. */
+/** A cursor is the number of the next entry, in the short or the long list. */
 function listed({ body }: Pick<Asked, 'body'>) {
   const [folder, at] = String(body.cursor ?? `${body.path} 1`).split(' ');
   const from = Number(at);

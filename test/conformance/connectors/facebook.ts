@@ -10,7 +10,7 @@ const record = (n: number, name: string) => ({
   date_start: `2026-01-0${(n % 3) + 1}`,
 });
 
-/** Three days of account 11; many rows of account 99. Cursors are the number of the next row. */
+/** Account 11 has three days, account 99 many rows. A cursor is the number of the next row. */
 function insights({ part, query, base }: Asked) {
   const isMany = part.account === '99';
   const from = Number(query.get('after') ?? 0);

@@ -9,7 +9,7 @@ import { startProftpd } from '../../servers/proftpd.ts';
 import { freePort } from '../../servers/server.ts';
 import { manyRows, orders, putOrders } from '../order-files.ts';
 
-/** Both worlds are ProFTPD, which has its own users; the connector's own tests cover the other servers. */
+/** Both worlds use ProFTPD, which has its own users; the connector's own tests cover the other servers. */
 const worlds: readonly World[] = [
   {
     name: 'FTPS',

@@ -17,7 +17,7 @@ const row = (n: number) => [`g${n}`, String(n), `2026-01-05T10:00:0${n}Z`, '10',
 /** Activities added after the first read. */
 let grown = 0;
 
-/** Tokens are the number of the page. Type 99 has many activities. */
+/** A token is the page number. Type 99 has many activities. */
 function activities({ query }: Asked) {
   const page = Number(query.get('nextPageToken'));
   const isMany = query.get('activityTypeIds') === '99';
@@ -27,7 +27,7 @@ function activities({ query }: Asked) {
   return { json: { success: true, result, nextPageToken: String(page + 1), moreResult: isMany && page + 1 < pages } };
 }
 
-/** A table of the columns that were ordered last. */
+/** A table with the columns of the last order. */
 let ordered: readonly string[] = [];
 
 function create({ body }: Asked) {

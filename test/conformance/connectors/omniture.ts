@@ -9,7 +9,7 @@ const row = (n: number, value: string, figures: number) => ({
   data: Array.from({ length: figures }, () => n),
 });
 
-/** The report suite determines the number of rows and their content. */
+/** The report suite determines the rows' number and content. */
 function report({ body }: Asked) {
   const { page } = body.settings;
   const ids = (body.metricContainer.metrics as { columnId: string }[]).map(({ columnId }) => columnId);

@@ -30,7 +30,7 @@ function rest({ part }: Pick<Asked, 'part'>) {
   );
 }
 
-/** A page of the long result: the number of its first record. */
+/** A page of the long result, identified by the number of its first record. */
 function many({ part }: Pick<Asked, 'part'>) {
   const from = Number(part.from ?? 0);
   const records = Array.from(

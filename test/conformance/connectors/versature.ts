@@ -24,7 +24,7 @@ const row = (n: number) => [
   null,
 ];
 
-/** Cursors are the number of the page. May has many rows. */
+/** A cursor is the page number. May has many rows. */
 function calls({ query }: Asked) {
   const page = Number(query.get('cursor') ?? 0);
   const isMany = query.get('start_date')!.startsWith('2026-05');

@@ -12,7 +12,7 @@ const manyRows = 60_000;
 const store = 'store '.repeat(80);
 const columns = ['Store:string', 'Sales:int'];
 
-/** Created once: that takes as long as reading it, in the same process that has to stop promptly. */
+/** Created once, because creating it takes as long as reading it, and the same process has to stop promptly. */
 const many = tabular(
   columns,
   Array.from({ length: manyRows }, (_, i) => [`${store}${i}`, String(i)]),

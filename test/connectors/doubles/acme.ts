@@ -22,7 +22,7 @@ export const basics: StreamData = {
   columns: { id: 'integer' },
 };
 
-/** A service with one stream, built from the parts that a test is about. */
+/** A service with one stream that consists of the parts under test. */
 export function caseOf(stream: Partial<StreamData>, { service, others = {}, query = {}, ...given }: Given) {
   return {
     ...given,

@@ -1,6 +1,6 @@
 import type { Asked, Reply, Routes } from './vendor.ts';
 
-/** A record as the CRM returns it: the search looks at its ID and modification time. */
+/** A record as the CRM returns it. The search filters by ID and modification time. */
 export interface CrmObject {
   readonly id: string;
   readonly createdAt: string;
@@ -13,7 +13,10 @@ interface Filter {
   readonly value: string;
 }
 
-/** The search for one kind of records, filtered, ordered by ID, and with only the requested properties. */
+/**
+ * The search endpoint for records of one kind: filters them, orders them by ID and returns only the requested
+ * properties.
+ */
 export function searched(all: () => Iterable<CrmObject>, perPage: number) {
   return ({ body }: Pick<Asked, 'body'>): Reply => {
     const filters = body.filterGroups[0].filters as Filter[];

@@ -16,7 +16,7 @@ export const executed = (root: string): Reply => wrapped('Execute', root);
 
 const escaped = (text: string) => text.replaceAll(/[<>&"]/g, (c) => `&#${c.charCodeAt(0)};`);
 
-/** A result in the tabular layout; a column is `name` or `name:type`. */
+/** A result in the tabular layout; each column is `name` or `name:type`. */
 export function tabular(columns: readonly string[], rows: readonly (readonly (string | null)[])[]): Reply {
   const split = columns.map((column) => column.split(/:(?=\w+$)/));
   const declared = split.map(

@@ -1,6 +1,6 @@
 import type { Asked, Reply } from './vendor.ts';
 
-/** The root of the API, as in the token response. */
+/** The API's root, as the token response contains it. */
 export const api = '/services/data/v64.0';
 
 /** The other fields in the token response. */
@@ -16,7 +16,7 @@ export function refusal(status: number, errorCode: string, message = 'no'): Repl
   return { status, json: [{ message, errorCode }] };
 }
 
-/** A page of a query: each record is JSON text as the vendor writes it, with all digits. */
+/** A page of a query. Each record is JSON text as the vendor writes it, with all digits. */
 export function page(records: readonly string[], more?: { readonly next?: string; readonly total: number }): Reply {
   const rest = more?.next === undefined ? '"done":true' : `"done":false,"nextRecordsUrl":"${api}/query/${more.next}"`;
   const whole = records.map((text) => text.replace('{', '{"attributes":{"type":"X","url":"/x"},'));
@@ -24,7 +24,7 @@ export function page(records: readonly string[], more?: { readonly next?: string
   return { text, headers: { 'content-type': 'application/json', 'sforce-limit-info': 'api-usage=18/15000' } };
 }
 
-/** The `>=` condition of a query; everything if there is none. */
+/** The value in a query's `>=` condition; if it has none, a value that includes everything. */
 export function sinceOf({ query, body }: Pick<Asked, 'query' | 'body'>): string {
   return />= (\S+)/.exec(query.get('q') ?? body?.query ?? '')?.[1] ?? '';
 }

@@ -47,7 +47,7 @@ export interface Outcome {
   readonly login: TestLogin;
 }
 
-/** One run of a stream against its double. The double and all files are removed when the test ends. */
+/** One run of a stream against its double. When the test ends, the double and all files are removed. */
 export async function runService(given: ServiceCase): Promise<Outcome> {
   const { vendor, login, context } = await setUp(given);
   const warnings: RunWarning[] = [];
@@ -120,16 +120,16 @@ interface Expected {
   readonly asked?: readonly string[];
 }
 
-/** A row of the fault table: what the vendor does once, and the result. */
+/** A row in the fault table: what the vendor does once, and the expected result. */
 export interface FaultCase {
   readonly name: string;
   readonly faults: readonly Fault[];
-  /** Code and family of the problem; undefined if the rows stay the same. */
+  /** The problem's code and family; undefined if the rows stay the same. */
   readonly problem?: Readonly<Record<string, unknown>>;
 }
 
 /**
- * The standard tests of a stream: it returns all rows, retries a busy vendor, a rate limit and a truncated response,
+ * A stream's standard tests: it returns all rows, retries if the vendor is busy or rate-limits or truncates a response,
  * and can be stopped. `faults` adds the service's own faults as data.
  */
 export function describeStream(
@@ -165,7 +165,8 @@ export function describeStream(
 }
 
 /**
- * A guard that accepts only `Bearer token-N`, and rejects `token-1` after this many requests, like an expired token.
+ * A guard that accepts only `Bearer token-N`. After this many requests, it rejects `token-1`, as if that token had
+ * expired.
  */
 export function expiringAfter(
   requests: number,

@@ -12,22 +12,22 @@ interface WorldInit {
   readonly columns: readonly Column[];
   readonly rows: CanonicalRows;
   readonly refused: NonNullable<TestSource['refused']>;
-  /** Pages are generated on request by the routes: at least 24 MB of cells. */
+  /** The routes generate pages on request, at least 24 MB of cells. */
   readonly many?: NonNullable<TestSource['many']>;
   readonly hostile?: NonNullable<TestSource['hostile']>;
   readonly resume?: NonNullable<TestSource['resume']>;
   readonly waived?: World['waived'];
   /** Fields of the token response. */
   readonly kept?: Readonly<Record<string, string>>;
-  /** For services without OAuth: wrong credentials, and whether those of a request are valid. */
+  /** For services without OAuth: wrong credentials, and a guard that checks a request's credentials. */
   readonly login?: { readonly wrong: Options; readonly guard: (asked: Asked) => Reply | undefined };
 }
 
-/** If columns are declared, nothing hostile arrives. */
+/** If columns are declared, no hostile names can arrive. */
 export const ownNames = { hostile: 'its columns are declared, and their names are not up to the vendor' } as const;
 
 /**
- * The world of a service for the standard suite: its vendor's double, and the same one with wrong tokens and at an
+ * A service's world for the standard suite: the vendor's double, once as it is, once with wrong tokens and once at an
  * unreachable address.
  */
 export function serviceWorld(init: WorldInit): World {

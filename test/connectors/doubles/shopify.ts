@@ -10,7 +10,7 @@ export function shopGuard(...good: readonly string[]) {
       : { status: 401, json: { errors: '[API] Invalid API key or access token' } };
 }
 
-/** The rate limit bucket in every GraphQL response, different each time. */
+/** The rate limit bucket in every GraphQL response, which is different each time. */
 export function cost(available: number) {
   return { cost: { throttleStatus: { maximumAvailable: 2000, currentlyAvailable: available, restoreRate: 100 } } };
 }
@@ -22,7 +22,7 @@ export function graphError(code: string, message = 'no'): Reply {
 
 let asked = 0;
 
-/** A page of a list after `after`, where cursors are numbers. */
+/** The page of a list that starts after `after`; cursors are numbers. */
 export function listed(nodes: readonly object[], { body }: Pick<Asked, 'body'>, perPage = 2): Reply {
   const from = Number(body.variables.after ?? 0);
   const to = Math.min(from + perPage, nodes.length);

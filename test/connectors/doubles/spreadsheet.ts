@@ -5,13 +5,14 @@ export type Cells = readonly (readonly unknown[])[];
 interface Sheet {
   readonly cells: Cells;
   readonly hidden?: boolean;
-  /** Size of the grid; by default that of the cells, and 26 columns. */
+  /** The grid's size; by default, that of the cells, with 26 columns. */
   readonly rows?: number;
   readonly columns?: number;
 }
 
 /**
- * Simulates a Google spreadsheet: cuts ranges out of sheets, without empty cells at the end of rows and of the range.
+ * Simulates a Google spreadsheet: cuts ranges out of sheets, omitting empty cells at the end of each row and of the
+ * range.
  */
 export function spreadsheet(id: string, sheets: Readonly<Record<string, Sheet>>): Routes {
   const properties = Object.entries(sheets).map(([title, { cells, hidden, rows, columns }], index) => ({

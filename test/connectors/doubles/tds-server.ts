@@ -5,8 +5,8 @@ import type { Certificate } from '../../servers/certificates.ts';
 import { wrapInTls } from './tds-tls.ts';
 
 /**
- * Simulates SQL Server as far as [MS-TDS] defines the wire format: greets, accepts any login but one, and responds to
- * each statement with the tokens from the test. It doesn't know SQL.
+ * Simulates SQL Server as far as [MS-TDS] defines the wire format: greets, accepts every login except one, and responds
+ * to each statement with the test's tokens. It doesn't understand SQL.
  */
 export interface TdsServer {
   readonly port: number;
@@ -17,7 +17,7 @@ export interface TdsServer {
   close(): Promise<void>;
 }
 
-/** The response to a statement: tokens, piece by piece; `undefined` breaks the connection. */
+/** The response to a statement: its tokens, chunk by chunk; `undefined` breaks the connection. */
 export type Answer = (sql: string) => Iterable<Buffer | undefined>;
 
 const message = { batch: 1, rpc: 3, answer: 4, login: 16, prelogin: 18 };
@@ -79,7 +79,7 @@ async function talkOver(socket: Socket, { heard, answer, redirect }: Talk): Prom
   }
 }
 
-/** Messages are split into packets with a header of eight bytes; the second byte marks the last one. */
+/** Messages are split into packets with eight-byte headers; the second byte marks the last packet. */
 async function* messagesOf(socket: Socket): AsyncGenerator<{ type: number; body: Buffer }> {
   let bytes = Buffer.alloc(0);
   let parts: Buffer[] = [];
@@ -174,7 +174,7 @@ function isStranger(login: Buffer): boolean {
 
 export interface TdsColumn {
   readonly name: string;
-  /** TYPE_INFO of the column, [MS-TDS] 2.2.5.6, in hex. */
+  /** The column's TYPE_INFO, [MS-TDS] 2.2.5.6, in hex. */
   readonly type: string;
 }
 

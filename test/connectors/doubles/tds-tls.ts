@@ -7,7 +7,7 @@ const prelogin = 18;
 const headerBytes = 8;
 
 /**
- * The server's side of TLS according to [MS-TDS] 2.2.6.5: the handshake is wrapped in prelogin packets, everything
+ * The server's side of TLS according to [MS-TDS] 2.2.6.5: the handshake is wrapped in prelogin packets; everything
  * after it is plain TLS. Resolves when the handshake is done.
  */
 export async function wrapInTls(socket: Socket, { cert, key }: { cert: string; key: string }): Promise<TLSSocket> {
@@ -34,7 +34,7 @@ export async function wrapInTls(socket: Socket, { cert, key }: { cert: string; k
     }
   });
   socket.on('close', () => wire.destroy());
-  // In TLS 1.3, the data after the handshake would already be outside the packets.
+  // In TLS 1.3, the packets would no longer contain the data after the handshake.
   const secure = new TLSSocket(wire, { isServer: true, cert, key, maxVersion: 'TLSv1.2' } as object);
   await once(secure, 'secure');
   isDone = true;

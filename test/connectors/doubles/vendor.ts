@@ -24,13 +24,16 @@ export interface Reply {
   readonly text?: string | Buffer;
 }
 
-/** `METHOD /path/{name}` to its response. A plain value is JSON with status 200. */
+/** Maps `METHOD /path/{name}` to a response. A plain value is sent as JSON with status 200. */
 export type Routes = Readonly<Record<string, Reply | ((asked: Asked) => Reply)>>;
 
-/** One special response: the `at`-th request (from 1) to `to` (any, if undefined) gets this one. */
+/**
+ * One special response: returned for request number `at` (from 1) among those to `to`, or among all if `to` is
+ * undefined.
+ */
 export interface Fault {
   readonly at: number;
-  /** The number of consecutive requests; by default one. */
+  /** The number of consecutive requests that get the response; 1 by default. */
   readonly times?: number;
   readonly to?: string;
   readonly reply: Reply | 'cut' | 'repeat';
@@ -39,13 +42,13 @@ export interface Fault {
 interface VendorInit {
   readonly routes: Routes;
   readonly faults?: readonly Fault[];
-  /** Returns whether a request's credentials are valid; otherwise, the request gets this response. */
+  /** Returns the response to a request whose credentials are invalid; undefined if they're valid. */
   readonly guard?: (asked: Asked) => Reply | undefined;
-  /** Records no requests and responses: for tests that measure memory. */
+  /** If true, records no requests and responses; for tests that measure memory. */
   readonly forgetful?: boolean;
 }
 
-/** Simulates a vendor: a real HTTP server on a free port, whose responses are data. */
+/** Simulates a vendor: a real HTTP server on a free port with responses that are data. */
 export class Vendor {
   readonly asked: Asked[] = [];
   readonly #init: VendorInit;
@@ -66,7 +69,7 @@ export class Vendor {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** `METHOD /path?query` of every request, followed by the JSON of its body. */
+  /** Each request's `METHOD /path?query`, followed by its body as JSON. */
   get lines(): string[] {
     return this.asked.map(({ method, path, query, body }) => {
       const search = query.size === 0 ? '' : `?${decodeURIComponent(query.toString().replaceAll('+', ' '))}`;
