@@ -27,7 +27,7 @@ async function read(script: Partial<FtpScript>, { source = {}, ...query }: Recor
   return await readFtp({ source: all, query: { path: 'in/*.csv', settle_seconds: 0, ...query } });
 }
 
-/** One response to a command in place of the usual one. */
+/** Overrides the usual response to a command once. */
 const says = (to: string, answer: string): Partial<FtpScript> => ({
   reply: (verb) => (verb === to ? answer : undefined),
 });

@@ -24,10 +24,7 @@ const csv = `id,name\n${Array.from({ length: rows }, (_, i) => `${i},name ${i}\n
 
 const hows = ['reset', 'end', 'silence'] as const;
 
-/**
- * Silence is the only fault that is detected by time: it's injected once, with a timeout that is long enough for a busy
- * machine.
- */
+/** Only silence is detected by time. It's injected once, with a timeout that is long enough for a busy machine. */
 const broken = {
   reset: { afterBytes: [1_000_000, 2_000_000], patience: { idle_timeout_seconds: 10 } },
   end: { afterBytes: [1_000_000, 2_000_000], patience: { idle_timeout_seconds: 10 } },
@@ -36,7 +33,7 @@ const broken = {
 
 const cutsBy = (how: Cut['how']): Cut[] => broken[how].afterBytes.map((afterBytes) => ({ afterBytes, how }));
 
-/** At least as many retries as faults, and each read got further than the previous one. */
+/** Expects at least as many retries as faults, and that each read got further than the previous one. */
 function expectProgress(warned: readonly object[], how: Cut['how']): void {
   const places = [...new Set((warned as readonly { at: number }[]).map(({ at }) => at))];
   expect(places.length).toBeGreaterThanOrEqual(broken[how].afterBytes.length);
@@ -51,7 +48,7 @@ interface Broken {
   readonly title: string;
   readonly login: Login;
   readonly proxy: (port: number, cuts: Cut[]) => Promise<TcpProxy>;
-  /** The folder's known_hosts lists hosts by port, and the proxy listens on another port. */
+  /** Trusts the server behind the proxy: known_hosts lists hosts by port, and the proxy listens on another port. */
   readonly behind: (source: Record<string, unknown>, server: FileServer) => Record<string, unknown>;
 }
 
@@ -108,7 +105,7 @@ for (const server of ['ProFTPD', 'sshd'] as const) {
     it('never joins two versions of a file', async () => {
       const path = await putFile(running(), 'a.csv', csv);
       await through([{ afterBytes: 1_000_000, how: 'reset' }], async (source) => {
-        // Emitted when the transfer broke, before the next check.
+        // The warning is emitted after the transfer breaks and before the next check.
         const warn = () => appendFileSync(path, 'x,y\n');
         const reading = readFtp({ source, query: { path: 'a.csv' }, warn });
         await expect(reading).rejects.toMatchObject({ code: 'FTP_FILE_CHANGED', family: 'try_later' });
@@ -136,7 +133,7 @@ for (const server of ['ProFTPD', 'sshd'] as const) {
   });
 }
 
-/** How each server is configured with the ports for data. */
+/** How to configure each server's ports for data. */
 const portLines = {
   ProFTPD: ([first, last]: PortRange) => [`PassivePorts ${first} ${last}`],
   vsftpd: ([first, last]: PortRange) => [`pasv_min_port=${first}`, `pasv_max_port=${last}`],
@@ -156,7 +153,7 @@ for (const server of ['ProFTPD', 'vsftpd', 'Pure-FTPd'] as const) {
     it.each(hows)('resumes with another login after it was broken by %s', async (how) => {
       await putFile(running(), 'a.csv', csv);
       const between = await openTlsProxy(running().port, { cuts: cutsBy(how), dataPorts });
-      // A broken login counts until a busy server notices it.
+      // A broken login counts as a connection until a busy server notices it.
       const lingering = connect(running().port, '127.0.0.1');
       await once(lingering, 'data');
       try {
@@ -191,7 +188,7 @@ describeWithFileServer({ server: 'sshd' }, 'files that change', (server) => {
   it("don't count as complete while they grow", async () => {
     const path = await putFile(server(), 'a.csv', 'x\n1\n');
     await putFile(server(), 'b.csv', 'x\n2\n');
-    // Immediately: on a busy machine, everything due during the pause happens just before the second check.
+    // Start immediately: on a busy machine, everything due during the pause happens just before the second check.
     const timer = setInterval(() => appendFileSync(path, '1\n'), 50);
     try {
       const growing = { code: 'FTP_NOT_COMPLETE', family: 'try_later', seen: 'a.csv' };

@@ -48,7 +48,7 @@ export function ftpContext(run: FtpRun, folder: string) {
   };
 }
 
-/** Everything that one extract returns; by default without waiting for files to settle. */
+/** Everything that one extract returns. By default, it doesn't wait for files to settle. */
 export async function readFtp(run: FtpRun): Promise<FtpTable> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-ftp-run-'));
   try {
@@ -61,7 +61,7 @@ export async function readFtp(run: FtpRun): Promise<FtpTable> {
   }
 }
 
-/** Writes a file where the server's clients see it; `modified` in seconds since 1970. */
+/** Writes a file where the server's clients see it. `modified` is in seconds since 1970. */
 export async function putFile(
   { files }: FileServer,
   name: string,

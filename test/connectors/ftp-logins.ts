@@ -13,7 +13,7 @@ export function certificates(): Promise<Certificates> {
   return made;
 }
 
-/** The options of a source that logs in to a server; files that they name are written to the folder. */
+/** The options of a source that logs in to a server. Files that the options name are written to the folder. */
 export type Login = (server: FileServer, folder: string) => Promise<Record<string, unknown>>;
 
 export const plainLogin: Login = async ({ host, port, user, password }) => ({

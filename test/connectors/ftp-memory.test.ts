@@ -45,8 +45,8 @@ for (const { login, ...suite } of servers) {
         const { stdout } = await run(process.execPath, ['--max-old-space-size=96', child, source, query, folder()]);
         return JSON.parse(stdout) as { rows: number; peak: number };
       };
-      // A short run ends before the garbage collector lets the heap reach its usual size, so both runs are long.
-      // Anything kept per piece of a file would be noticeable: the file of the longer run is 100 MB larger.
+      // Both runs are long, because a short run ends before the garbage collector lets the heap reach its usual size.
+      // If anything were kept for each chunk of a file, it would be noticeable: the longer run's file is 100 MB larger.
       const few = await peakOf(1_000_000);
       const many = await peakOf(3_000_000);
       expect([few.rows, many.rows]).toEqual([1_000_000, 3_000_000]);

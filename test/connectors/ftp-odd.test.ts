@@ -44,7 +44,7 @@ describe('a broken transfer', () => {
   const rows = (value: string) =>
     `id,v\n${Array.from({ length: 40_000 }, (_, i) => `${100_000 + i},${value}\n`).join('')}`;
 
-  /** The first transfer breaks in the middle; then another file of the same size replaces the file. */
+  /** The first transfer breaks in the middle. Then the file is replaced with another one of the same size. */
   const replaced = (change: (files: Map<string, string>) => void): Partial<FtpScript> => {
     const files = new Map([['/in/a.csv', rows('x')]]);
     let transfers = 0;
@@ -99,7 +99,7 @@ describe('a broken transfer', () => {
     const warned: unknown[] = [];
     const warn = (_: string, facts?: object) => warned.push(facts);
     const context = ftpContext({ source: server.source, query: { path: 'in/a.csv' }, warn }, folder());
-    // The rest arrives, and the server reports the broken transfer, while the reader is busy with one chunk.
+    // While the reader is busy with one chunk, the rest arrives and the server reports the broken transfer.
     const alive = () => {
       for (const until = performance.now() + 50; performance.now() < until; );
     };

@@ -4,7 +4,8 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 const here = '127.0.0.1';
 
 /**
- * What happens to a connection after this many bytes were sent to the client: reset, closed as if complete, or silent.
+ * What happens to a connection after this many bytes were sent to the client: it's reset, closed as if complete, or
+ * goes silent.
  */
 export interface Cut {
   readonly afterBytes: number;
@@ -21,7 +22,10 @@ export interface TcpProxy {
   close(): Promise<void>;
 }
 
-/** A proxy on real sockets in front of an SSH server; the first connections are broken as configured, the rest pass. */
+/**
+ * A proxy on real sockets in front of an SSH server. It breaks the first connections as configured and passes all
+ * others.
+ */
 export async function openTcpProxy(port: number, cuts: Cut[]): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let carried = 0;
@@ -38,8 +42,8 @@ export async function openTcpProxy(port: number, cuts: Cut[]): Promise<TcpProxy>
 }
 
 /**
- * A proxy in front of an FTP server without TLS. It reads the responses to EPSV, and also intercepts those connections;
- * data connections that carry files (those of RETR) are broken as configured.
+ * A proxy in front of an FTP server without TLS. It reads the responses to EPSV to also intercept data connections;
+ * those that carry files (for RETR) are broken as configured.
  */
 export async function openFtpProxy(port: number, cuts: Cut[]): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
@@ -77,14 +81,14 @@ export async function openFtpProxy(port: number, cuts: Cut[]): Promise<TcpProxy>
   };
 }
 
-/** Another address on this machine: connections to it go through the proxy, those to 127.0.0.1 don't. */
+/** Another address of this machine. Connections to it go through the proxy; connections to 127.0.0.1 don't. */
 const aside = '127.0.0.2';
 
-/** The first and last port that a server uses for data. */
+/** The first and last port that a server uses for data connections. */
 export type PortRange = readonly [first: number, last: number];
 
 /**
- * Pure-FTPd allows half as many users at a time as it has data ports, and a broken login counts until the server
+ * Pure-FTPd allows half as many concurrent users as it has data ports, and a broken login counts until the server
  * notices it.
  */
 const rangeSize = 16;
@@ -105,8 +109,8 @@ export async function freeRange(): Promise<PortRange> {
 const portsOf = ([first, last]: PortRange): number[] => Array.from({ length: last - first + 1 }, (_, i) => first + i);
 
 /**
- * A proxy in front of an FTP server with TLS, whose responses can't be read or changed: it listens at another address
- * on the ports that the server uses for data. Data connections are broken as configured.
+ * A proxy in front of an FTP server with TLS, whose responses it can't read or change. It therefore listens at another
+ * address, on the same ports that the server uses for data. Data connections are broken as configured.
  */
 export async function openTlsProxy(
   port: number,
@@ -136,9 +140,9 @@ interface Carrying {
 }
 
 /**
- * Each chunk waits one turn of the event loop after it was sent to the client, which reads in this same process: so the
- * client has read all but the last chunk when the connection is cut. A reset drops whatever a busy machine has not
- * sent.
+ * After each chunk is sent to the client, which reads in this process, wait one turn of the event loop. When the
+ * connection is cut, the client has therefore read all chunks except the last. A reset drops whatever a busy machine
+ * has not sent.
  */
 function carry({ client, upstream, sockets, cut }: Carrying): void {
   for (const socket of [client, upstream]) track(socket, sockets);

@@ -3,20 +3,20 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { posix } from 'node:path';
 import { createServer as createTlsServer } from 'node:tls';
 
-/** The content of one data connection, and the reply after it. */
+/** What is sent over one data connection, and the reply after it. */
 interface Transfer {
   readonly bytes: Buffer;
   readonly end: string;
 }
 
 /**
- * A scripted FTP server, for behavior that real servers can't be made to show. Everything else follows the default
- * rules.
+ * A scripted FTP server, for behavior that real servers can't be made to show. What the script doesn't override follows
+ * the default rules.
  */
 export interface FtpScript {
-  /** Absolute paths and contents; tests may change them at any time. */
+  /** Absolute paths with contents; a test may change them at any time. */
   readonly files: Map<string, string>;
-  /** Overrides the default rules: a full reply, such as `550 denied`. Undefined: default rules. */
+  /** Overrides the default rules with a full reply, such as `550 denied`; undefined for the default reply. */
   readonly reply?: (verb: string, argument: string) => string | undefined | Promise<string | undefined>;
   /** The response to LIST for a folder; by default `ls -l` of its files. */
   readonly list?: (folder: string, names: readonly string[]) => string;

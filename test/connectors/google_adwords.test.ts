@@ -38,7 +38,7 @@ const row = (n: number, account: string, cost: string) => [
   '99.9',
 ];
 
-/** Two pages per period: the token is in the body of the next request. */
+/** Two pages per period: the body of the second request contains the token. */
 const pages: Routes = {
   'POST /v26/customers/{id}/googleAds:search': ({ body, part }: Asked) =>
     body.pageToken === undefined

@@ -12,7 +12,7 @@ import {
 } from './doubles/service-suite.ts';
 import type { Asked, Reply, Routes } from './doubles/vendor.ts';
 
-/** The fields of every list, including one that may be omitted if it's empty. */
+/** A field of every list, which may be all that an empty list contains. */
 const kind = 'drive#fileList';
 
 const file = (n: number) => ({
@@ -143,7 +143,7 @@ it('reports the remaining space, and who is logged in', async () => {
 const native = 'application/vnd.google-apps.spreadsheet';
 const workbook = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
 
-/** A Drive with these files: their metadata, and their bytes by way of request. */
+/** A Drive with these files: it serves their metadata and, on request, their bytes. */
 function holding(files: Readonly<Record<string, { name: string; mimeType: string; bytes?: Reply }>>): Routes {
   const meta = (id: string) => {
     const { name, mimeType } = files[id]!;

@@ -26,7 +26,7 @@ export class TestServer {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Listens, with no requests so far; also after {@link stop}. */
+  /** Starts listening, again if stopped, and forgets all requests. */
   async start(): Promise<this> {
     this.requests.length = 0;
     await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));

@@ -46,7 +46,7 @@ const known = properties({
   is_big: 'bool',
 });
 
-/** Sorted by ID, the modification times go up and down. */
+/** In order of ID, the modification times go up and down. */
 const some = [deal('9', 3), deal('20', 1, { amount: '' }), deal('100', 2)];
 const routes = (all: readonly CrmObject[] = some) => ({
   'GET /crm/v3/properties/deals': known,

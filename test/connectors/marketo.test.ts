@@ -35,7 +35,7 @@ const row = (n: number) => [
   '[{"name":"Device","value":"phone"}]',
 ];
 
-/** Two activities, then none although there are more, then one. */
+/** Returns two activities, then none although there are more, then one. */
 const pages: Readonly<Record<string, object>> = {
   t0: { nextPageToken: 't1', moreResult: true, result: [activity(1), activity(2)] },
   t1: { nextPageToken: 't2', moreResult: true },

@@ -14,7 +14,7 @@ export function expectExpressionsExact(server: () => TestServer): void {
   });
   afterAll(() => oracle.close());
 
-  /** The statements whose result differs from what the server stores, and how many of them it supports. */
+  /** Statements whose result differs from what the server stores, and the number of statements that it supports. */
   async function wrong(all: readonly string[]) {
     const found: string[] = [];
     let known = 0;

@@ -1,4 +1,4 @@
-/** The table that the expressions use: extreme values, empty ones, nulls, and ordinary ones. */
+/** The table that the expressions use, with extreme, empty, null and ordinary values. */
 export const zoo = `
 set sql_mode = '';
 create table z (

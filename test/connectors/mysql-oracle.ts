@@ -3,7 +3,7 @@ import { Problem } from '#sdk';
 import type { TestServer } from '../servers/server.ts';
 import { read } from './db-reader.ts';
 
-/** How the server itself writes a value of a type as text if it comes from a table. */
+/** How the server itself writes a type's values as text if they come from a table. */
 const told = {
   integer: 'cast(v + 0 as char)',
   float: 'cast(v + 0 as char)',
@@ -14,8 +14,8 @@ const told = {
 type Told = (string | null)[];
 
 /**
- * What the server stores if it writes the result of a statement to a table: the column's type and its values. This is
- * the only result that doesn't depend on how results are transferred.
+ * What the server stores when it writes a statement's result to a table: the column's type and its values. Only this
+ * doesn't depend on how results are transferred.
  */
 export class MysqlOracle {
   readonly #connection: Connection;
@@ -59,7 +59,8 @@ export class MysqlOracle {
   }
 
   /**
-   * What is wrong with our result for the statement, whose column is `v`; `unknown` if the server doesn't support it.
+   * What is wrong with our result for the statement, whose column is `v`; undefined if nothing is, `unknown` if the
+   * server doesn't support the statement.
    */
   async compare(url: string, sql: string): Promise<string | undefined> {
     const table = await this.#tell(sql);
@@ -96,14 +97,14 @@ const types: Readonly<Record<string, RegExp>> = {
   timestamptz: /^timestamp/,
   json: /^(json|(var)?char|(medium|long)?text)/,
   binary: /^((var)?binary|(tiny|medium|long)?blob|geometry|point)/,
-  // MySQL 8 has aggregates that are times in a table and strings in a result; both have the same text.
+  // In MySQL 8, some aggregates are times in a table and strings in a result; their text is the same.
   text: /^((var)?char|(tiny|medium|long)?text|enum|set|time)|zerofill|^inet/,
   uuid: /^uuid/,
 };
 
 const fits = (ours: string, table: string) => types[ours]?.test(table) === true;
 
-/** One form for equal numbers. Both servers print a FLOAT with six digits, and store more. */
+/** Writes equal numbers in the same form. Both servers print a FLOAT with six digits but store more. */
 function shownBy(type: string, table: string): (text: string) => string {
   if (type === 'decimal') return (text) => text.replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, '');
   if (type !== 'float') return (text) => text;

@@ -4,7 +4,7 @@ import { problemOf, read } from './db-reader.ts';
 
 type Value = string | number | boolean | null;
 
-/** Values of `parameters` arrive unchanged, wherever they are in the query. */
+/** Values in `parameters` arrive unchanged, wherever the query uses them. */
 export function expectParametersExact(server: () => TestServer): void {
   const source = () => ({ url: server().url });
 

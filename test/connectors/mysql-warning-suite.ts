@@ -12,7 +12,7 @@ export async function readWarned(url: string, query: Record<string, unknown>) {
 
 const numbers = (count: number) =>
   `(with recursive n as (select 1 as i union all select i + 1 from n where i < ${count}) select i from n) x`;
-/** Truncated at the server's limit, which is one megabyte on MariaDB and one kilobyte on MySQL. */
+/** This value is truncated at the server's limit, which is one megabyte on MariaDB and one kilobyte on MySQL. */
 const cutList = `select length(group_concat(repeat('x', 3000))) > 1 as v from ${numbers(900)}`;
 
 /** Values that the server truncated are reported, or rejected. */

@@ -7,7 +7,7 @@ import { cellText, type Extraction } from '../../src/sdk/index.ts';
 import { contextOf } from './harness.ts';
 
 /**
- * Runs in its own process with a small heap: reads the given file, or URL (with a query as JSON), and prints the number
+ * Runs in its own process with a small heap. Reads the given file, or URL with a query as JSON, and prints the number
  * of rows and the sum of the first column.
  */
 const place = process.argv[2]!;

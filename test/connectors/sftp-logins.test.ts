@@ -12,7 +12,7 @@ import { fingerprintOf } from './ftp-logins.ts';
 const folder = ownFolder();
 const isFolder = { mode: 0o040755, size: 4, uid: 0, gid: 0, atime: 1_770_000_000, mtime: 1_770_000_000 };
 
-/** What a server requires, in order; one method is sufficient for each. */
+/** The steps of a login, in order. For each step, one of its methods is sufficient. */
 type Wanted = readonly (readonly AuthenticationType[])[];
 
 interface Attempt {
@@ -24,7 +24,7 @@ interface Attempt {
   readonly prompts?: readonly string[];
 }
 
-/** Tries a login; returns the methods that the server saw, and the result. */
+/** Tries a login. Returns the methods that the server saw, and the result. */
 async function login({ wanted, password, withKey, prompts = ['Password: '] }: Attempt): Promise<{
   seen: string[];
   result: unknown;

@@ -4,7 +4,7 @@ import { readAhead } from '../../connectors/ftp/sftp-read.ts';
 
 const content = Buffer.from(Array.from({ length: 100_000 }, (_, i) => i % 251));
 
-/** How many of the requested bytes a server sends at that position. */
+/** How many of the requested bytes a server sends for a read at that position. */
 type Sends = (wanted: number, at: number) => number;
 
 /** An open file on a server that may return fewer bytes; reads after its end return nothing. */

@@ -17,7 +17,7 @@ const { OPEN_MODE, STATUS_CODE } = ssh2.utils.sftp;
 const isFile = { mode: 0o100644, size: 4, uid: 0, gid: 0, atime: 1_770_000_000, mtime: 1_770_000_000 };
 const isDirectory = { ...isFile, mode: 0o040755 };
 
-/** Where the subsystem goes silent. The SSH server itself keeps answering keepalives, as sshd does. */
+/** The point at which the subsystem goes silent. The SSH server itself keeps answering keepalives, as sshd does. */
 const points = ['the subsystem', 'REALPATH', 'STAT', 'OPENDIR', 'READDIR', 'OPEN', 'READ'] as const;
 type Point = (typeof points)[number];
 
@@ -75,7 +75,7 @@ function answer(sftp: SFTPWrapper, silentAt: Point): void {
   sftp.on('CLOSE', (id) => sftp.status(id, STATUS_CODE.OK));
 }
 
-/** Short if the server is silent, and otherwise long enough for a busy machine. */
+/** Short if the server is silent; otherwise, long enough for a busy machine. */
 const opening = { connect_timeout_seconds: 2 };
 const later = { connect_timeout_seconds: 120, idle_timeout_seconds: 1 };
 

@@ -91,7 +91,7 @@ it('continues from the latest change', async () => {
   expect(variables(second)[0]).toEqual({ first: 50, query: `updated_at:>='${day(3)}'` });
 });
 
-/** A bulk operation that is complete when checked, with its file. */
+/** A bulk operation, which is complete as soon as it's checked, and its file. */
 function bulk(text: string | null, sent: (string | undefined)[] = []) {
   return {
     [graph]: ({ body, base }: Asked): Reply => {

@@ -1,8 +1,8 @@
 import { SqliteProcess } from '../../connectors/db/sqlite-process.ts';
 
 /**
- * Closes a reader of the file in the first argument while its next rows are on their way, many times. Nothing else keeps this
- * process alive: if `close` doesn't, it ends with code 13.
+ * Many times, closes a reader of the file in the first argument while its next rows are on their way. Nothing else
+ * keeps this process alive: if `close` doesn't either, it ends with code 13.
  */
 const [path = ''] = process.argv.slice(2);
 for (let n = 0; n < 20; n++) {

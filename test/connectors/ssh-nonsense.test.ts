@@ -23,7 +23,7 @@ async function openSshServer() {
   return { port: (server.address() as AddressInfo).port, host_key: fingerprintOf(key.public) };
 }
 
-/** Forwards everything, and can send something of its own to the client; it never disconnects. */
+/** Forwards everything and can also send data of its own to the client. It never disconnects. */
 async function openProxy(behind: number) {
   const sockets: Socket[] = [];
   const server = createServer({ allowHalfOpen: true }, (client) => {

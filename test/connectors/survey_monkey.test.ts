@@ -34,7 +34,7 @@ const row = (survey: string, n: number) => [
   `2026-01-0${n}T10:00:00Z`,
 ];
 
-/** Two responses per page; the surveys are on two separate pages. */
+/** Two survey responses per page; the surveys are on two separate pages. */
 const routes = {
   'GET /v3/surveys': ({ query, base }: Asked) =>
     query.get('page') === '1'
@@ -95,7 +95,7 @@ it('reads all surveys by default', async () => {
   const outcome = await runService({ ...given, query: { stream: 'responses' } });
   expect(outcome.rows).toEqual([...rows, ...[1, 2, 3].map((n) => row('8', n))]);
   expect(outcome.asked).toEqual([
-    // All of them are listed before the first is read, because their total may change in between.
+    // All surveys are listed before the first one is read, because their total may change in between.
     ...[1, 2].map((page) => `GET /v3/surveys?page=${page}&per_page=1000`),
     ...[asked(1, '7', ''), asked(2, '7', '')],
     ...[asked(1, '8', ''), asked(2, '8', '')],

@@ -16,7 +16,7 @@ const connections = [
   { tenantId: 't-3', tenantType: 'PRACTICE', tenantName: 'Accountants' },
 ];
 
-/** Midnight of 1 January 2026 in UTC, and this many hours later. */
+/** The time this many hours after midnight on 1 January 2026 in UTC. */
 const dotnet = (hours: number) => `/Date(${1767225600000 + hours * 3_600_000}+0000)/`;
 
 const invoice = (tenant: string, n: number) => ({

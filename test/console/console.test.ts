@@ -12,7 +12,7 @@ let home: Home;
 let url: string;
 let browser: Browser;
 
-/** A daemon with a healthy job, one whose file is missing, and one whose result is quarantined. */
+/** A daemon with one healthy job, one whose file is missing, and one whose result is quarantined. */
 beforeAll(async () => {
   world = await makeWorld({ scope });
   home = await makeHome(scope);
@@ -44,7 +44,7 @@ beforeAll(async () => {
   scope(() => browser.close());
 });
 
-/** A page in a real browser, with all errors from the browser. */
+/** A page in a real browser, and all errors that the browser reports. */
 async function open(path: string, { width = 1280, dark = false } = {}): Promise<{ page: Page; complaints: string[] }> {
   const page = await browser.newPage({ viewport: { width, height: 800 }, colorScheme: dark ? 'dark' : 'light' });
   onTestFinished(() => page.close());
@@ -118,7 +118,7 @@ describe('the page with all jobs', () => {
   });
 });
 
-/** The lowest contrast of any text with its background, as defined by WCAG 2.2 (1.4.3). */
+/** The lowest contrast between any text and its background, as defined by WCAG 2.2 (1.4.3). */
 const faintest = `(() => {
   const parts = (color) => color.match(/[\\d.]+/g).map(Number);
   const light = (color) => parts(color).slice(0, 3).map((one) => one / 255)

@@ -10,7 +10,7 @@ import { type OptionSet, option } from '../../src/sdk/option.ts';
 const options = { user: option.text({ about: 'User.' }), password: option.text({ about: 'Password.', secret: true }) };
 const columns = [{ name: 'value', type: 'text' }] as const;
 
-/** A server with accounts that counts login attempts, and a connector that reads from it. */
+/** A server that has accounts and counts login attempts, and a connector that reads from it. */
 export class Bank {
   readonly passwords = new Map([
     ['etl', 'right'],
@@ -60,7 +60,7 @@ export class Bank {
   }
 }
 
-/** Opens a source through the gate, as a run does; returns the problem if it was refused. */
+/** Opens a source through the gate, as a run does. Returns the problem if the gate refused. */
 export async function open(
   gate: LoginBreaker,
   source: Source,

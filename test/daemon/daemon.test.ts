@@ -20,7 +20,7 @@ import {
 
 const hour = 3_600_000;
 
-/** Accepts connections and never responds; counts the requests. */
+/** Accepts connections but never responds; counts the requests. */
 async function openSilence() {
   let requests = 0;
   const server = createServer((request) => {

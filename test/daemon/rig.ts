@@ -28,7 +28,7 @@ export async function newFolder(): Promise<string> {
   return folder;
 }
 
-/** The system's clock, whose wall time the test advances; waits take real time. */
+/** The system clock, with a wall-clock time that the test advances; waits take real time. */
 export class SetClock implements Clock {
   #ahead = 0;
 
@@ -41,7 +41,7 @@ export class SetClock implements Clock {
   }
 }
 
-/** The system's clock: a sleep advances it instead of waiting. */
+/** The system clock, but a sleep advances it instead of waiting. */
 export class SkippingClock implements Clock {
   /** Total milliseconds slept. */
   ahead = 0;
@@ -102,13 +102,13 @@ export async function openService(): Promise<Service> {
   };
 }
 
-/** A source of one column that a test controls: its next result, and how often it was asked. */
+/** A source with one column. The test controls its next result and sees how often it was read. */
 export class Source {
   asked = 0;
-  /** Current extracts, and the most that ever ran at once. */
+  /** The number of current extracts, and the most that ever ran at once. */
   open = 0;
   most = 0;
-  /** The times for which extracts ran; undefined for the present. */
+  /** The logical times that extracts ran for; undefined for the present. */
   readonly stoodFor: (number | undefined)[] = [];
   says: (signal: AbortSignal) => Promise<string> = async () => 'hello';
 
@@ -137,7 +137,7 @@ export class Source {
   }
 }
 
-/** A source that waits until the test releases it, or the run is stopped. */
+/** A source that waits until the test releases it or the run is stopped. */
 export function gate(): { says: Source['says']; open: (text: string) => void } {
   const { promise, resolve } = Promise.withResolvers<string>();
   const says = (signal: AbortSignal): Promise<string> =>
@@ -210,7 +210,7 @@ export function configOf(folder: string, jobs: readonly Job[], more: readonly De
   };
 }
 
-/** The service, an instance, a source, and the job `orders` from one to the other; with the config of that job. */
+/** The service, an instance, a source, and the config of the job `orders`, which reads the source into the instance. */
 export async function setUp(more: Partial<JobGiven> = {}) {
   const [folder, service] = await Promise.all([newFolder(), openService()]);
   const destination = destinationOf(service.url);
@@ -236,7 +236,7 @@ export interface Started {
   stop(): Promise<void>;
 }
 
-/** The real daemon on the real store; `before` may prepare the state like an earlier process. */
+/** The real daemon on the real store. `before` may prepare the state as an earlier process would have left it. */
 export async function startDaemon(
   config: Config,
   {
@@ -278,7 +278,7 @@ export async function startDaemon(
 
 /** Waits until a condition is true; otherwise fails with its name. */
 export async function until(what: string, isSo: () => boolean, seen: () => unknown = () => ''): Promise<void> {
-  // Only a hang should reach this limit: an overloaded machine is many times slower than an idle one.
+  // Only a hang should reach this limit: an overloaded machine is much slower than an idle one.
   const end = performance.now() + 120_000;
   while (!isSo()) {
     if (performance.now() > end) throw new Error(`timed out waiting for ${what}; ${JSON.stringify(seen())}`);
@@ -286,7 +286,7 @@ export async function until(what: string, isSo: () => boolean, seen: () => unkno
   }
 }
 
-/** Writes a past firing into the state: due at once. */
+/** Stores a firing in the past, which is due at once. */
 export function overdue(...jobs: readonly Job[]): (runtime: Runtime) => Promise<void> {
   return async ({ store, clock }) => {
     for (const { name, schedule } of jobs) {

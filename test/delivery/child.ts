@@ -9,12 +9,12 @@ import { openStore } from '../../src/state/store.ts';
 import { draftOf, spool } from '../state/fixtures.ts';
 import { deliverOwed, destinationAt, jobFor } from './fixtures.ts';
 
-/** What a child process does; passed as JSON in its first argument. */
+/** What a child process does; passed to it as JSON in the first argument. */
 export interface Errand {
   readonly folder: string;
   readonly url: string;
   readonly requestsPerDay: number;
-  /** Instances for which a payload is enqueued before the delivery. */
+  /** Instances for which payloads are enqueued before the delivery. */
   readonly instances: readonly string[];
   readonly text: string;
   /** Kills itself with SIGKILL at this event. */
@@ -23,7 +23,7 @@ export interface Errand {
   readonly skewMs?: number;
   /** Offset of this process's monotonic clock. */
   readonly laterMs?: number;
-  /** URL of the service; a test that sets none runs its own server. */
+  /** The service's URL; by default, the test runs its own server. */
   readonly key?: string;
 }
 

@@ -122,7 +122,7 @@ describe('attempts', () => {
     let answered = 0;
     const others = Promise.withResolvers<void>();
     stage.otherwise = async (request, response, seen) => {
-      // It hangs until the others have their responses: no timeout decides which of them are in time.
+      // This request hangs until the others have their responses, so no timeout decides which of them are in time.
       if (seen.path.includes('hang')) return void others.promise.then(() => response.destroy());
       const isPoison = seen.path.includes('poison');
       await say(isPoison ? 500 : 200)(request, response, seen);

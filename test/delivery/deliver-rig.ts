@@ -18,7 +18,7 @@ import {
   type Stage,
 } from './fixtures.ts';
 
-/** For the running test: where payloads are owed, where they are sent, and what is reported. */
+/** For the running test: where payloads are owed, where they are sent, and which events were emitted. */
 export let store: Store;
 export let stage: Stage;
 export let heard: Heard;

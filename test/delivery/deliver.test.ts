@@ -15,7 +15,7 @@ describe('a connection', () => {
     ['large', 2_000_000],
   ])('is reused by later uploads, even if the response immediately follows the last byte (%s)', async (_, bytes) => {
     const { destination, gateway } = open();
-    // The response is sent before the client detects the end of its file, as by a service that counts bytes.
+    // The response is sent before the client detects the end of its file, as a service that counts bytes would do.
     stage.otherwise = async (request, response, seen) => {
       let left = Number(request.headers['content-length']);
       request.on('data', (piece: Buffer) => {

@@ -19,7 +19,7 @@ function setUp({ next }: { next?: string } = {}) {
       destination.credentials = { kind: 'api_key', key: next };
     };
   const login = new DestinationLogin(destination as Destination);
-  /** Sends a request with the current key that gets this response; a 401 blocks the login. */
+  /** Sends a request with the current key and gets this response. A 401 blocks the login. */
   const answer = async (status: number): Promise<boolean> => {
     await login.answered(status, login.credentials);
     return status === 401 && login.block(refusal);

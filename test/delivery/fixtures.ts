@@ -24,13 +24,13 @@ export interface Seen {
   body: string;
 }
 
-/** How the server handles a request; called when its headers have arrived. */
+/** How the server handles a request. Called when the request's headers have arrived. */
 export type Play = (request: IncomingMessage, response: ServerResponse, seen: Seen) => void | Promise<void>;
 
 export interface Stage {
   readonly url: string;
   readonly seen: Seen[];
-  /** Handlers for the next requests, in order; afterwards, everything is accepted. */
+  /** Handlers for the next requests, in order. Requests after those are accepted. */
   readonly script: Play[];
   /** Used if the script is empty. */
   otherwise: Play;
@@ -184,7 +184,7 @@ export function jobFor(destination: Destination, instance: string, more: Partial
   };
 }
 
-/** Sends what is owed, as a sync does; `only` limits it to these payloads (outbox IDs). */
+/** Sends what is owed, as a sync does. `only` limits this to payloads with these outbox IDs. */
 export async function deliverOwed({
   only,
   ...given
@@ -196,7 +196,7 @@ export async function deliverOwed({
   );
 }
 
-/** A run of a job from its start until it has passed on `text`. */
+/** Starts a run of a job and lets it pass on `text`. */
 export async function commitText(
   gateway: Gateway,
   options: { job: Job; text: string; asOf?: number; rows?: number },

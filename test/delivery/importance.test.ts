@@ -24,7 +24,7 @@ afterEach(async () => {
 const day = 86_400_000;
 const priorities: Record<string, JobPriority> = { 'job-vip': 'high', 'job-usual': 'normal', 'job-later': 'low' };
 
-/** Enqueues data for instances with these names in this order, one second apart. */
+/** Enqueues data for instances with these names, in this order and one second apart. */
 async function oweAll(names: readonly string[], limits: Partial<Destination>) {
   const clock = new SteppingClock();
   const store = await newStore({ clock });
@@ -52,7 +52,7 @@ describe('an owed payload', () => {
   it('is sent by importance, then by age', async () => {
     const { stage, deliver } = await oweAll(['later', 'a', 'usual', 'vip', 'b'], {});
     await deliver();
-    // Each payload is taken as soon as it's seen; by then, the others are in the queue.
+    // The first payload is taken as soon as it's seen; by the time it's sent, the others are in the queue.
     expect(namesIn(stage).slice(1)).toEqual(['vip', 'a', 'usual', 'b']);
     expect(namesIn(stage)[0]).toBe('later');
   });

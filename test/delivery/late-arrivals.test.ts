@@ -31,7 +31,7 @@ afterEach(async () => {
   await cleanUp();
 });
 
-/** The real service without limits, whose log has the arrival time of each request, with instances to send to. */
+/** The real service without limits, with instances to send to. Its log contains each request's arrival time. */
 async function startEmbedded(instances = 0): Promise<{ service: RunningService; ids: string[] }> {
   const users = [{ id: 'boss', email: 'boss@acme.test', role: 'Admin', api_keys: [key] }];
   const fixtures = join(newFolder(), 'fixtures.json');
@@ -49,7 +49,7 @@ async function startEmbedded(instances = 0): Promise<{ service: RunningService; 
   return { service, ids };
 }
 
-/** Arrival times of such requests, from the service's own log (monotonic ms). */
+/** Arrival times of requests with this method, from the service's own log (monotonic ms). */
 const arrivalsAt = ({ requestLog }: RunningService, kind: 'GET' | 'PUT') =>
   requestLog.entries.filter(({ method }) => method === kind).map(({ arrived }) => arrived);
 
@@ -57,7 +57,7 @@ interface Sending {
   readonly clock: HandClock;
   readonly store: Store;
   readonly gateway: Gateway;
-  /** Sends one request, which is given up after less than a second without a response. */
+  /** Sends one request, and gives it up after less than a second without a response. */
   send(): Promise<RequestOutcome>;
   slot(): ReturnType<Store['sendSlots']['take']>;
 }
@@ -203,13 +203,13 @@ describe('processes that are killed during requests', () => {
     await wire.loaded(5);
     await kill(second);
     const third = start(ids.slice(5));
-    // Several seconds of delay are enough time to send if it considered the slots free.
+    // If the process considered the slots free, these few seconds would be enough to send.
     await wait(4_000);
     wire.open();
     await expect.poll(() => arrivalsAt(service, 'PUT').length).toBeGreaterThanOrEqual(5);
     await wait(1_012);
     await kill(third);
-    // According to its clock, nothing can be in transit any more.
+    // According to the new process's clock, nothing can be in transit any more.
     const [code] = await once(start([], { laterMs: 60_000 }), 'exit');
     expect(code).toBe(0);
     expect(mostInASecond(arrivalsAt(service, 'PUT'))).toBeLessThanOrEqual(5);

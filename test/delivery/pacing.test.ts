@@ -149,12 +149,12 @@ describe('send slots', () => {
     const request = fc.record({
       gap: fc.constantFrom(0, 1, 7, 190, 200, 950, 1_012, 5_000),
       travel: fc.constantFrom(0, 0, 1, 40, 1_500),
-      // The service stalls: what is in transit now arrives all at once when it continues.
+      // While the service stalls, requests stay in transit; when it continues, they all arrive at once.
       stalls: fc.boolean(),
       back: fc.constantFrom(0, 0, 0, 1, 40, 1_500),
       who: fc.nat(2),
-      // The other side closes the connection of a request that was given up, after it arrived or without ever seeing
-      // it.
+      // After a request was given up, the other side closes its connection: either after the request arrived or without
+      // ever having seen it.
       ends: fc.constantFrom('answered', 'answered', 'given up', 'given up unseen', 'killed', 'rebooted'),
       jump: fc.constantFrom(0, 0, 0, 86_400_000, -86_400_000),
     });
@@ -196,7 +196,7 @@ describe('send slots', () => {
         for (const { gap, travel, stalls, back, who, ends: how, jump } of requests) {
           await pass(gap);
           clock.wall += jump;
-          // The oldest can wait no longer: everything arrives together with it.
+          // When the oldest request can't wait any longer, everything arrives together with it.
           const isLate = underway.some(({ sentAt }) => now() - sentAt > longest - 6_000);
           if (!stalls || isLate) for (const one of underway) one.at = Math.min(one.at, now() + travel);
           const { sendSlots, processes } = stores[who] as Store;

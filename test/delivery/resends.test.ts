@@ -28,7 +28,7 @@ afterEach(async () => {
   await cleanUp();
 });
 
-/** A service that applies the first upload only after it has accepted a newer one: it shows the old rows. */
+/** A service that applies the first upload only after it has accepted a newer one, so it shows the old rows. */
 async function setUp(more = {}) {
   const clock = new HandClock();
   const store = await newStore({ clock });
@@ -52,7 +52,7 @@ async function setUp(more = {}) {
     return deliverOwed({ ...given, gateway: by, signal });
   };
   stage.script.push(async (request, _, seen) => readBody(request, seen));
-  // Only the first upload gets no response: the others may be slow on an overloaded machine.
+  // Only the first upload gets no response. The others do, even if they're slow on an overloaded machine.
   expect(await send('old', gatewayOf({ ...destination, timeoutMs: 600 }))).toMatchObject([{ state: 'waiting_retry' }]);
   expect(await send('new')).toMatchObject([{ state: 'delivered' }]);
   service.shows = 'old';
@@ -113,7 +113,8 @@ it('an attempt that never reached the service causes no resend', async () => {
   clock.advance(11 * minute);
   await again();
   await stage.close();
-  // The end of the connection is noticed in the next ticks; earlier requests might have been processed.
+  // The client notices the closed connection only in the next ticks; until then, the service might have processed a
+  // request.
   for (let turns = 0; turns < 10; turns++) await nextTurn();
   expect(await send('unreached')).toMatchObject([{ state: 'waiting_retry', problem: { code: 'DELIVERY_NO_ANSWER' } }]);
   await commitText(gateway, { job: jobFor(gateway.find('main')!.destination, 'i'), text: 'newest' });

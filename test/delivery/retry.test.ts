@@ -37,7 +37,7 @@ describe('the delay before the next attempt', () => {
   });
 });
 
-/** The decision about a response from the service with this status. */
+/** The decision after a service response with this status. */
 function answered(status: number, { code, after }: { code?: string; after?: string } = {}) {
   const text = JSON.stringify({ meta: { success: false, status, error_code: code } });
   const headers: Record<string, string> = after === undefined ? {} : { 'retry-after': after };

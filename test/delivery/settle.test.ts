@@ -11,7 +11,7 @@ import { commitText, jobFor } from './fixtures.ts';
 
 deliverHere();
 
-/** Settles a run with `text`; returns what happened to its draft, with the run's state at that moment. */
+/** Settles a run with `text`. Returns what happened to its draft, and the run's state at that moment. */
 async function settled(
   { destination, gateway }: ReturnType<typeof open>,
   { text, more = {}, rows = 1, asOf = Date.now() }: { text: string; more?: Partial<Job>; rows?: number; asOf?: number },
@@ -68,7 +68,7 @@ it("a result that can't be settled is discarded", async () => {
   await expect(run).rejects.toMatchObject({ code: 'TARGET_NOT_APPLIED' });
 });
 
-/** The texts of all payload files, and the events since the last look. */
+/** The contents of all payload files, and the events since the last call. */
 function left() {
   const files = readdirSync(store.payloads.root, { recursive: true, withFileTypes: true });
   const texts = files.filter((one) => one.isFile()).map((one) => readFileSync(join(one.parentPath, one.name), 'utf8'));

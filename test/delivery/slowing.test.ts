@@ -103,7 +103,7 @@ it("another client on the same account slows us down: everything arrives, and th
   const signal = AbortSignal.timeout(40_000);
   const given = { gateway, signal } as const;
   await commitText(gateway, { job: jobFor(destination, instance), text: 'a\n1\n' });
-  // The other client takes every slot, so that one of our requests is refused sooner or later.
+  // Another client takes every slot, so sooner or later one of our requests is refused.
   while (!heard.names().includes('account.slowed')) {
     const [result] = await deliverOwed({ ...given, priority: 'schedule' });
     if (result?.state === 'delivered')

@@ -43,7 +43,7 @@ async function setUp(more: Partial<Destination> = {}) {
   const destination = destinationAt(stage.url, { requestsPerDay: 5000, askUsage: true, ...more });
   const heard = listener();
   const gateway = openGateway({ store, destinations: [destination], clock, emit: heard.emit });
-  /** Checks like a process that has just started, and waits until it's done. */
+  /** Checks as a process does that has just started, and waits until the check is done. */
   const look = async () => {
     const watch = new UsageWatch(gateway);
     watches.push(watch);

@@ -2,16 +2,17 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 /**
- * A connection to a server that can be paused: sent data arrives when it's resumed, even if the client has closed it.
+ * A connection to a server that can be paused. Data sent while it's paused arrives when it's resumed, even if the client
+ * has closed the connection.
  */
 export interface Wire {
   /** The server's URL, through the wire. */
   readonly url: string;
   /** From now on, nothing reaches the server. */
   hold(): void;
-  /** Delivers everything in transit at once, and all that follows. */
+  /** Delivers everything in transit at once, and then whatever follows. */
   open(): void;
-  /** Resolves when this many connections have data in transit that the server hasn't received. */
+  /** Resolves when this many connections have data in transit, which the server hasn't received. */
   loaded(connections: number): Promise<void>;
   close(): Promise<void>;
 }

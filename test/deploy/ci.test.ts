@@ -95,7 +95,7 @@ interface Comment {
   body: string;
 }
 
-/** A test double of the comments API. With `status`, it refuses writes with that status. */
+/** A test double of the comments API. With `status`, it rejects writes with that status. */
 async function fakeApi({ status }: { status?: number } = {}) {
   const comments: Comment[] = Array.from({ length: 100 }, (_, id) => ({ id, body: 'from a person' }));
   const requests: string[] = [];

@@ -113,7 +113,7 @@ function collect(child: ChildProcess): () => string {
   return () => said;
 }
 
-/** Every file of the image except its cache of compiled code. */
+/** Every file in the image except its cache of compiled code. */
 async function inventory(folder: string): Promise<string[]> {
   const names = await readdir(folder, { recursive: true });
   return names.filter((name) => !name.startsWith('cache/')).sort();

@@ -7,7 +7,7 @@ import { Copy, DockerfileParser, Env, From, type Instruction, JSONInstruction } 
 const run = promisify(execFile);
 const root = resolve(import.meta.dirname, '../..');
 
-/** One stage of the Dockerfile: its base image and its steps. */
+/** A stage of the Dockerfile: its base image and its steps. */
 export interface Stage {
   readonly name: string;
   readonly image: string;
@@ -32,25 +32,25 @@ export function wordsOf(step: Instruction | undefined): string[] | undefined {
   return step.getJSONStrings().map((one) => one.getJSONValue());
 }
 
-/** A folder that simulates the root of an image after its last step. */
+/** A folder that simulates an image's root after its last step. */
 export interface Image {
   readonly root: string;
   readonly env: Readonly<Record<string, string>>;
-  /** The path on this machine for a path of the image. */
+  /** The path on this machine that stands for a path in the image. */
   at(path: string): string;
 }
 
 export interface BuildGiven {
   /** An empty folder; each stage becomes a folder in it. */
   readonly into: string;
-  /** The image folders that its steps use; in commands, they are replaced by those of `into`. */
+  /** The image folders that the steps use. In commands, they are replaced with those in `into`. */
   readonly folders: readonly string[];
 }
 
 /**
- * Executes a Dockerfile without Docker: each COPY copies, each RUN runs with the image's folders replaced, with the
- * Node of this process, and with only the files of this checkout that .dockerignore includes. If the test runs as root,
- * the image's user is that user; otherwise it's the one that runs the test.
+ * Executes a Dockerfile without Docker. Each COPY copies, and each RUN runs with the image's folders replaced, with
+ * this process's Node, and with only those files of this checkout that .dockerignore includes. If the tests run as
+ * root, commands run as the image's user; otherwise, as the current user.
  */
 export async function carryOut(text: string, given: BuildGiven): Promise<Image> {
   const built = new Map<string, Image>();
@@ -94,10 +94,10 @@ async function carryOutStage(
   }
 }
 
-/** What README.md says to run in a checkout. It takes as much CPU time as a hundred runs of Sluice. */
+/** The command that README.md says to run in a checkout. It takes as much CPU time as a hundred runs of Sluice. */
 const installation = 'npm ci --ignore-scripts';
 
-/** Copies what that command installed in this checkout, without the caches that tests keep next to it. */
+/** Copies what that command has installed in this checkout, without the caches that tests keep in the same folder. */
 async function copyInstallation(folder: string): Promise<void> {
   const from = join(root, 'node_modules');
   const isInstalled = (name: string) => !name.startsWith('.') || ['.bin', '.package-lock.json'].includes(name);
@@ -118,7 +118,7 @@ async function runStep(
 ): Promise<void> {
   const PATH = `${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`;
   const env = { ...how.env, PATH, HOME: join(how.home, 'nobody') };
-  // What npm has downloaded before isn't downloaded again.
+  // Files that npm has already downloaded aren't downloaded again.
   const cache = process.env.npm_config_cache ?? join(process.env.HOME ?? '/tmp', '.npm');
   await run('/bin/sh', ['-c', line], {
     cwd: how.cwd,

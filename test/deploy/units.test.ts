@@ -10,7 +10,7 @@ const folder = resolve(import.meta.dirname, '../../deploy/systemd');
 const names = await readdir(folder);
 const services = names.filter((name) => name.endsWith('.service'));
 
-/** The units in their own folder, with a program that every machine has in place of what they start. */
+/** The units in their own folder, changed to start a program that every machine has. */
 async function standIns(): Promise<string[]> {
   const into = await mkdtemp(join(tmpdir(), 'sluice-units-'));
   onTestFinished(() => rm(into, { recursive: true }));
@@ -23,7 +23,7 @@ async function standIns(): Promise<string[]> {
   );
 }
 
-/** What systemd reports about these units, and not about others that a machine includes. Rejects if it finds errors. */
+/** What systemd reports about these units, leaving out other units of the machine. Rejects if it finds errors. */
 async function verify(units: readonly string[]): Promise<string> {
   const { stdout, stderr } = await run('systemd-analyze', ['verify', '--man=no', '--recursive-errors=no', ...units]);
   return stdout + stderr;
@@ -84,7 +84,7 @@ describe('the systemd units', () => {
       const [state] = valuesOf(text, 'StateDirectory');
       expect(valuesOf(text, 'Environment')).toContain(`SLUICE_STATE=/var/lib/${state}`);
       const [credential] = valuesOf(text, 'LoadCredential').map((value) => value.split(':')[0]);
-      // What systemd provides in the unit, and the file itself for root, who manages it without systemd.
+      // The credential that systemd provides in the unit, and the file itself for root, who manages it without systemd.
       const [loaded] = valuesOf(text, 'LoadCredential').map((value) => value.split(':')[1]!);
       expect(text).toContain(`api_key: \${file:\${env:CREDENTIALS_DIRECTORY:-${dirname(loaded!)}}/${credential}}`);
     },
@@ -95,7 +95,7 @@ describe('the systemd units', () => {
     expect(Number.parseInt(valuesOf(text, 'TimeoutStopSec')[0]!, 10)).toBeGreaterThan(10);
     expect(valuesOf(text, 'Type')).toEqual(['notify']);
     expect(valuesOf(text, 'NotifyAccess')).toEqual(['all']);
-    // Schedules may be silent for two and a half minutes before that is an error; pings are sent twice per period.
+    // If schedules are silent for two and a half minutes, that is an error; pings are sent twice per period.
     expect(Number.parseInt(valuesOf(text, 'WatchdogSec')[0]!, 10)).toBeGreaterThanOrEqual(30);
   });
 });

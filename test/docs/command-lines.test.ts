@@ -24,7 +24,7 @@ describe('the commands of a page, run one after another', () => {
     const pictured = blocks.flatMap(({ place, picture }) => (picture === undefined ? [] : [{ place, ...picture }]));
     const walk = await typeAll(world, { blocks, terminal: pictured.length > 0, ...preparations[file] });
     expect(await faultsOf(walk)).toEqual([]);
-    // No command of the page is missing from the record.
+    // The record contains every command of the page.
     for (const { place } of blocks) expect(walk.typed.map((one) => one.place)).toContain(place);
     for (const picture of pictured)
       await expect(pictureOf(picture, walk), 'is fixed by `npm run pictures`').toMatchFileSnapshot(
@@ -56,7 +56,7 @@ const isNamed = (fault: string | undefined): boolean =>
 describe('a command in a sentence', () => {
   const all = [...new Map(pages.flatMap((page) => page.inline).map((one) => [one.text, one])).values()];
   const inline = all.filter(({ text }) => !notTyped.some(({ words }) => words.test(text)));
-  // The first words of what code blocks run: `config show`, `sync`.
+  // The first words of the commands in code blocks: `config show`, `sync`.
   const inBlocks = pages.flatMap(({ blocks }) =>
     blocks.flatMap(({ text }) => [...text.matchAll(/\bsluice ([a-z]+)/g)]),
   );

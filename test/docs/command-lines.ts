@@ -10,12 +10,12 @@ export interface Picture {
   readonly alt: string;
 }
 
-/** Commands of a page that a reader runs one after another. */
+/** Commands on a page that a reader runs one after another. */
 export interface CommandBlock {
   /** `docs/operate.md:11`. */
   readonly place: string;
   readonly text: string;
-  /** The picture that follows: what these commands print. */
+  /** The picture after the block, which shows what these commands print. */
   readonly picture?: Picture;
 }
 
@@ -28,7 +28,7 @@ export interface Page {
 
 const fence = /^```(\w*)\n(.*?)^```$(?:\n\n!\[([^\]]*)\]\((pictures\/[\w-]+\.svg)\))?/gms;
 
-/** The README and every page of docs/, with their commands. A code block without a language is an error of the page. */
+/** The README and every page in docs/, with their commands. A code block without a language throws an error. */
 export function readPages(): Page[] {
   const files = ['README.md', ...globSync('docs/**/*.md', { cwd: root }).sort()];
   return files.map((file) => {

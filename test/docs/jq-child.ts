@@ -1,5 +1,5 @@
 /**
- * The subset of jq that the pages need: `-r .NAME FILE` prints a member; a filter must start with an existing member.
+ * The subset of jq that the pages need: `-r .NAME FILE` prints a member. A filter must start with an existing member.
  */
 import { readFileSync } from 'node:fs';
 

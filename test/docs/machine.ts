@@ -11,14 +11,14 @@ import { type CommandBlock, root } from './command-lines.ts';
 /** The result of a command. */
 export interface Typed {
   readonly place: string;
-  /** Its exit code; undefined if it was recorded instead of run. */
+  /** The command's exit code; undefined if it was recorded instead of run. */
   readonly code: number | undefined;
   readonly words: readonly string[];
 }
 
 export interface Walk {
   readonly typed: readonly Typed[];
-  /** All output, to see why a command failed. On a terminal, titles separate the locations of the page. */
+  /** All output, which shows why a command failed. On a terminal, titles separate the page's blocks. */
   readonly output: string;
   /** Whether the shell reached the end of the page. */
   readonly isWhole: boolean;
@@ -26,13 +26,10 @@ export interface Walk {
   readonly folder: string;
 }
 
-/** Small programs on every Debian, which a page can use unchanged. */
+/** Small programs that every Debian has and that a page can use unchanged. */
 const tools = ['cat', 'cp', 'curl', 'date', 'find', 'mkdir', 'mkfifo', 'openssl', 'rm', 'sed'];
 
-/**
- * Names on a page that are different here: addresses, ports and folders of the reader's machine, and commands that take
- * long.
- */
+/** Names on a page that are replaced here: the reader's addresses, ports and folders, and commands that take long. */
 async function replacements(world: World): Promise<[string, string][]> {
   const free = await freePort();
   return [
@@ -50,7 +47,7 @@ async function replacements(world: World): Promise<[string, string][]> {
   ];
 }
 
-/** A folder with what the pages assume: a shop's database and files, a config, a key. */
+/** A folder with everything that the pages assume: a shop's database and files, a config, a key. */
 async function makeMachine(world: World, { keeps }: { readonly keeps: boolean }): Promise<string> {
   const folder = await makeFolder();
   const bin = join(folder, 'bin');
@@ -96,11 +93,11 @@ async function makeMachine(world: World, { keeps }: { readonly keeps: boolean })
 
 export interface Script {
   readonly blocks: readonly CommandBlock[];
-  /** Lines to run before a line of the page that contains this text; they must succeed. */
+  /** Lines to run before a line on the page that contains this text; they must succeed. */
   readonly before?: Readonly<Record<string, string>>;
   /** The job keeps its rows. */
   readonly keeps?: boolean;
-  /** The commands run on a terminal, at fixed times, and the output includes them. */
+  /** Runs the commands on a terminal, at fixed times, and includes them in the output. */
   readonly terminal?: boolean;
 }
 
@@ -172,7 +169,7 @@ function unquoted(text: string): string[] {
 /** A command asks, or a server is ready. */
 const waitsForEnter = /\[y\/N\] |daemon\.started|service is listening url/g;
 
-/** Runs a shell, and presses Enter whenever its terminal waits for it. */
+/** Runs a shell and presses Enter whenever its terminal waits for it. */
 function bash(
   [program = '', ...words]: readonly string[],
   how: {

@@ -2,7 +2,7 @@ import type { Script } from './machine.ts';
 
 type Preparation = Omit<Script, 'blocks'>;
 
-/** What a page assumes when a reader reaches a line. */
+/** What a page assumes when the reader reaches a line. */
 export const preparations: Readonly<Record<string, Preparation>> = {
   'docs/ci.md': { before: { 'before.yaml': 'command cp sluice.yaml before.yaml' } },
   'docs/first-hour.md': {
@@ -40,7 +40,7 @@ export const preparations: Readonly<Record<string, Preparation>> = {
   },
 };
 
-/** What the examples of a command's help assume, by its name. */
+/** What the examples in a command's help assume, by command name. */
 export const examplePreparations: Readonly<Record<string, Preparation>> = {
   backfill: { keeps: true, before: { '--chunk 1d': 'deliver' } },
   backup: { before: { 'before-upgrade': 'deliver' } },
@@ -72,7 +72,10 @@ export const examplePreparations: Readonly<Record<string, Preparation>> = {
   sync: { before: { 'sluice sync': 'sluice apply --yes' } },
 };
 
-/** Lines, by location, that exit with a code other than 0, as the page says, or because of this environment. */
+/**
+ * Lines, by location, that exit with a code other than 0, either because the page says so or because of this
+ * environment.
+ */
 export const otherEnds: readonly { readonly words: RegExp; readonly code: number; readonly why: string }[] = [
   {
     words: /^before (docs\/guards|quarantine --help).*: sluice sync$/,
@@ -94,7 +97,7 @@ export const onlyParsed: readonly { readonly words: RegExp; readonly why: string
   { words: /^alerts test/, why: "sends to the reader's channel" },
 ];
 
-/** Words in sentences that look like a command and aren't meant to be run. */
+/** Words in sentences that look like a command but aren't meant to be run. */
 export const notTyped: readonly { readonly words: RegExp; readonly why: string }[] = [
   { words: /^npx sluice$/, why: 'names the command' },
   { words: /^(psql|curl)\b[^|]*\|/, why: 'names what Sluice is compared with' },

@@ -4,7 +4,7 @@ import { escapeHtml } from '../../src/lib/html.ts';
 import type { Picture } from './command-lines.ts';
 import type { Walk } from './machine.ts';
 
-/** A run of text in one style, and where it starts. */
+/** A piece of text in one style, and where it starts. */
 interface Piece {
   readonly column: number;
   readonly text: string;
@@ -21,7 +21,7 @@ const styles: Readonly<Record<string, string>> = { '0': '', '2': 'quiet', '31': 
 /** The control character ESC as a visible one. */
 const visibleEscape = '␛';
 
-/** What is different each time, or on each machine. */
+/** What differs each time or on each machine. */
 const normal: readonly (readonly [RegExp, string])[] = [
   [/\/[\w./-]*sluice-journey-\w+/g, '/home/ann/shop'],
   [/127\.0\.0\.1:\d+\/api/g, '127.0.0.1:8080/api'],
@@ -31,7 +31,7 @@ const normal: readonly (readonly [RegExp, string])[] = [
   [/\bprocess \d+/g, 'process 4711'],
   [/pid=\d+/g, 'pid=4711'],
   [/\b0 ms ago/g, '412 ms ago'],
-  // The column of durations in the table of `sync`.
+  // The column of durations in the table that `sync` prints.
   [/(requests) +(time {2}result)/g, '$1    $2'],
   [/(─{8}) {2}─+( {2}─{9})\r/g, '$1  ──────$2\r'],
   [/(\d) +[\d.]+ m?s( {2}␛)/g, '$1  412 ms$2'],
@@ -40,8 +40,8 @@ const normal: readonly (readonly [RegExp, string])[] = [
 const normalized = (text: string): string => normal.reduce((all, [from, to]) => all.replaceAll(from, to), text);
 
 /**
- * What a terminal shows or, if the commands left a page of the picture's name, what a browser shows. The viewer's color
- * scheme decides whether it's light or dark.
+ * What a terminal shows or, if the commands wrote a page with the picture's name, what a browser shows. The viewer's
+ * color scheme decides whether the picture is light or dark.
  */
 export function pictureOf(
   { place, path, alt }: Picture & { readonly place: string },
@@ -88,7 +88,7 @@ ${content}
 </svg>
 `;
 
-/** Every word has its place, so that columns are aligned in any font. */
+/** Every word has a fixed position, so that columns are aligned in any font. */
 function textAt({ column, text, style }: Piece, y: number): string {
   const kind = style === '' ? '' : ` class="${style}"`;
   return `<text x="${rounded(margin + column * cellWidth)}" y="${rounded(y)}" textLength="${rounded(text.length * cellWidth)}"${kind}>${escapeHtml(text)}</text>`;
@@ -96,11 +96,11 @@ function textAt({ column, text, style }: Piece, y: number): string {
 
 const rounded = (length: number): number => Math.round(length * 10) / 10;
 
-/** The screen after the output: progress is drawn over earlier lines. */
+/** The screen after the output, because progress is drawn over earlier lines. */
 function linesOf(output: string): Piece[][] {
   const lines: Piece[][] = [];
   let [row, column, style] = [0, 0, ''];
-  // An empty line before each prompt, except between two.
+  // Adds an empty line before each prompt, unless it follows another prompt.
   const spaced = output.replaceAll(/(?<=\n(?!\$ )[^\n]*\n)(?=\$ )/g, '\n');
   for (const [token, count, command] of spaced.matchAll(/␛\[(\d*)([A-Za-z])|\r|\n|[^␛\r\n]+/g)) {
     lines[row] ??= [];

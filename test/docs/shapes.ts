@@ -16,7 +16,7 @@ interface Shape {
   readonly fault?: (words: readonly string[]) => string | undefined;
 }
 
-/** Programs that a test can't run, and what must be true of a line with one of them. */
+/** Programs that a test can't run, and the rules for lines that use them. */
 export const shapes: Readonly<Record<string, Shape>> = {
   npm: {
     why: 'reads a registry, or runs a whole suite',
@@ -62,7 +62,7 @@ export const shapes: Readonly<Record<string, Shape>> = {
   psql: { why: 'appears in a comparison, and no server runs here', flags: ['-c'] },
 };
 
-/** What is wrong with the words of a command that was not run; undefined for nothing. */
+/** What is wrong with the words of a command that wasn't run; undefined if nothing is. */
 export async function shapeFault([program = '', ...words]: readonly string[]): Promise<string | undefined> {
   if (program === 'sluice') return parseFault(words);
   const inside = program === 'docker' ? insideContainer(words) : undefined;

@@ -2,7 +2,7 @@ import type { Typed, Walk } from './machine.ts';
 import { otherEnds } from './pages.ts';
 import { shapeFault } from './shapes.ts';
 
-/** What is wrong with a command: it failed, or, if it was not run, its arguments are invalid. */
+/** What is wrong with a command: it failed or, if it wasn't run, its arguments are invalid. */
 async function faultOf({ place, code, words }: Typed): Promise<string | undefined> {
   const line = words.join(' ');
   const said = (what: string) => `${place}: ${line}: ${what}`;

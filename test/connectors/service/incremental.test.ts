@@ -3,7 +3,7 @@ import { option, type StreamData } from '../../../src/sdk/index.ts';
 import { fail, run } from '../doubles/acme.ts';
 import type { Routes } from '../doubles/vendor.ts';
 
-/** A vendor that returns three changes at a time, oldest first, without pages; and the stream that reads it. */
+/** A vendor that returns three changes at a time, oldest first and without pages, and the stream that reads it. */
 function capped(all: readonly { id: number; changed: string }[]): { routes: Routes; stream: Partial<StreamData> } {
   const routes: Routes = {
     'POST /v1/things': ({ body }) => ({
@@ -51,7 +51,7 @@ describe('a stream that continues where the last run ended', () => {
     const { since, edge } = JSON.parse(first.watermark!) as { since: string; edge?: string[] };
     const behind = now.since(Temporal.Instant.from(since)).total('minutes');
     expect([Math.round(behind), edge]).toEqual([10, undefined]);
-    // Changed before the one that was read, and visible only now.
+    // This record was changed before the one that was read, but becomes visible only now.
     all.push({ id: 3, changed: now.subtract({ minutes: 1 }).toString({ smallestUnit: 'second' }) });
     const second = await run(stream, { routes, query, watermark: first.watermark! });
     expect(second.rows.map(([id]) => id)).toEqual(['2', '3']);

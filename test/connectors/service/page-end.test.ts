@@ -3,7 +3,7 @@ import type { Paging, StreamData } from '../../../src/sdk/index.ts';
 import { begin, fail, ids, numbers, run } from '../doubles/acme.ts';
 import type { Routes } from '../doubles/vendor.ts';
 
-/** Pages by number or token, the first one without. */
+/** Pages by number or token; the first request has neither. */
 const pagesAre = (pages: readonly unknown[], headers: Record<string, string> = {}): Routes => ({
   'GET /v1/things': ({ query }) => ({ json: pages[Number(query.get('p') ?? 1) - 1] ?? { data: [] }, headers }),
 });
@@ -118,7 +118,7 @@ describe("the end of a service's pages", () => {
 });
 
 describe('a total that changes while the pages are read', () => {
-  /** The pages of each read in turn; the last read repeats. */
+  /** Each read returns the next of these lists of pages; further reads repeat the last one. */
   const readsAre = (reads: readonly (readonly object[])[]): Routes => {
     let read = -1;
     return {
@@ -204,7 +204,7 @@ describe('a total that changes while the pages are read', () => {
       [total(changed(-9, 2), 12), fallen[1]!],
       [total(changed(0, 2), 4), total(changed(2, 4), 4)],
     ]);
-    // The watermark comes from the second read: records that only the first one saw no longer exist.
+    // The watermark comes from the second read, because records that only the first read saw no longer exist.
     const { rows, watermark } = await run(incremental, { routes: whole, query });
     expect(rows).toHaveLength(4);
     expect(JSON.parse(watermark!)).toMatchObject({ since: '100' });

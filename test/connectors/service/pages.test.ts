@@ -153,7 +153,7 @@ describe("a service's pages", () => {
     };
     expect(await fail(stream, { routes: stuck(ids(1, 3)) })).toMatchObject({ code: 'SERVICE_PAGES_REPEAT' });
     expect(asked).toBe(2);
-    // The same token for different pages is not an error: some services keep the position themselves.
+    // The same token on different pages is not an error, because some services store the position themselves.
     const scroll: Routes = {
       'GET /v1/things': () => ({ json: { data: ids(asked++, Math.min(asked, 3)), next: 'c1' } }),
     };

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { caseOf, fail, run } from '../doubles/acme.ts';
 import type { Routes } from '../doubles/vendor.ts';
 
-/** Records by modification time; the vendor supports a start and no end. */
+/** Records by modification time. The vendor supports a start date but no end date. */
 const changes = {
   request: { path: '/things', query: { since: '{{ since | iso }}' } },
   columns: { id: 'integer', changed: 'timestamptz' },

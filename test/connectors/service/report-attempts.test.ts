@@ -37,7 +37,10 @@ const reports = (answers: Routes = {}): Routes => {
   };
 };
 
-/** A vendor, and attempts of one run to read one of its streams; each takes over what the previous one left. */
+/**
+ * A vendor, and the attempts of one run that reads one of its streams. Each attempt takes over what the previous one
+ * left.
+ */
 async function runOf(stream: Partial<StreamData>, { routes = reports(), faults = [] as readonly Fault[] } = {}) {
   const vendor = await new Vendor({ routes, faults }).start();
   const folder = await mkdtemp(join(tmpdir(), 'sluice-report-'));

@@ -72,14 +72,14 @@ describe("a service's refusals and rate limits", () => {
         return { json: { data: ids(Number(query.get('p')), 99), pages: 4 }, headers };
       },
     });
-    // Measured from before the first request was sent: a busy server reads it later, which would shorten the measured
-    // wait.
+    // Measured from before the first request was sent, because a busy server reads that request later, and the measured
+    // wait would be too short.
     const start = performance.now();
     await run(
       { paging, request },
       { routes: routes({}), service: { budget: { rates: [{ requests: 2, within: '1s' }] } } },
     );
-    // A lower bound is not a measurement: a slow machine only adds to it.
+    // A lower bound is enough, because a slow machine only lengthens the wait.
     expect(begun[2]! - start).toBeGreaterThan(950);
     begun.length = 0;
     const gauges = [

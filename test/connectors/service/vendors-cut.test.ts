@@ -22,7 +22,7 @@ const salesforce = { instance_url: 'https://acme.my.salesforce.com' };
 const api = '/services/data/v64.0';
 
 /**
- * Responses with status 200 without something the vendor always sends: a missing part, or an error that looks like
+ * Responses with status 200 that lack something the vendor always sends: a part is missing, or an error looks like
  * success.
  */
 const cuts: readonly CutCase[] = [
@@ -189,7 +189,7 @@ describe('an incomplete response with status 200', () => {
   });
 });
 
-/** A stream whose first page leads to a second one, and what the vendor always sends on it. */
+/** A stream whose first page leads to a second one, and the page as the vendor always sends it. */
 interface Paged {
   readonly id: string;
   readonly query: Readonly<Record<string, unknown>>;
@@ -198,11 +198,11 @@ interface Paged {
   readonly route: string;
   /** Routes that are requested before the pages. */
   readonly others?: Routes;
-  /** The page's records below `at`; `isLast` says which page. */
+  /** The records below `at` on the page; `isLast` says which page it is. */
   readonly page: (isLast: boolean, base: string) => Record<string, unknown>;
   /** The path of the list. */
   readonly at: string;
-  /** The flag of every page, and its possible replacements. */
+  /** The path of a flag on every page, which tests remove or set to null. */
   readonly flag?: string;
   readonly total?: string;
 }
@@ -359,7 +359,7 @@ const paged: readonly Paged[] = [
   },
 ];
 
-/** A copy with another value at a path; without that path if the value is undefined. */
+/** A copy with another value at a path or, if the value is undefined, without the path. */
 function altered(page: object, path: string, value: unknown): object {
   const copy = structuredClone(page) as Record<string, unknown>;
   const steps = path.split('.');
@@ -392,10 +392,10 @@ const spoiled = paged.flatMap((given) => {
   ];
 });
 
-/** The second of two pages, or the first if the second is complete. */
+/** Spoils the second of two pages (`second`), or the first one if it's the only page (`only`). */
 describe.each(['second', 'only'] as const)("a vendor's %s page", (which) => {
   const routesOf = ({ route, others = {}, page, at, spoil }: Paged & { spoil: (page: object) => unknown }): Routes => {
-    // Which page a request asks for is up to the vendor: another request, another page.
+    // The vendor decides how requests select pages, so each new request gets the next page.
     const known: string[] = [];
     const [method, path] = route.split('{more}');
     const answer = ({ base, path: asked, query, body }: Asked) => {

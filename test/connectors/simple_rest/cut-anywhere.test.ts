@@ -8,7 +8,7 @@ const { server, extract } = restBench();
 
 const kinds = ['page', 'offset', 'cursor', 'next_link', 'link_header'] as const;
 
-/** What a response has in place of the expected value. */
+/** What a response contains instead of the expected value. */
 const cuts = [
   ...(['none', 'truncated', 'without a length', 'no body', 'a page of html', 'error object'] as const),
   ...(['202', '206', '304', '500', 'missing list', 'null list', 'wrong type', 'empty list'] as const),
@@ -24,9 +24,9 @@ interface Server {
   readonly all: number;
   readonly size: number;
   readonly tells: { readonly total: boolean; readonly pages: boolean; readonly more: boolean; readonly last: boolean };
-  /** Whether the last page omits the next-page value. */
+  /** Whether the last page omits the value that leads to the next page. */
   readonly leavesOut: boolean;
-  /** What happens to which page, and at which reads of it. */
+  /** Which page is cut, how, and in which of its reads. */
   readonly cut: Cut;
   readonly at: number;
   readonly when: 'first' | 'second' | 'always';
@@ -42,10 +42,10 @@ interface Job {
   readonly isSized: boolean;
 }
 
-/** Mostly true: a cut has to be compared with what is both sent and used. */
+/** Usually true, because a cut can be detected only if a value is both sent and used. */
 const mostly = fc.constantFrom(true, true, false);
 const four = { total: mostly, pages: mostly, more: mostly, last: mostly };
-/** One server in six is intact, so that false errors are found, too. */
+/** One in six servers is intact, so that false errors are found too. */
 const anyCut = fc.oneof(
   { arbitrary: fc.constant('none' as const), weight: 1 },
   { arbitrary: fc.constantFrom(...cuts), weight: 5 },
@@ -189,8 +189,8 @@ function pagingOf(given: Server, job: Job): object {
 }
 
 /**
- * Whether the server's error can't be detected: a list is empty, or the pages end, and the job uses no total that would
- * show it; or the job says that a field may be missing, and it is.
+ * Whether the server's error can't be detected. Either a list is empty, or the pages end early, and the job uses no
+ * total that would show it; or a field is missing, and the job says that it may be.
  */
 function isHidden(given: Server, job: Job): boolean {
   const { cut, kind } = given;
@@ -206,7 +206,7 @@ function isHidden(given: Server, job: Job): boolean {
   );
 }
 
-/** Whether the job matches the server, so that it must deliver if nothing is truncated. */
+/** Whether the job matches the server, so that it must deliver if nothing is cut. */
 function isFit(given: Server, { typo, missing, asks }: Job): boolean {
   const isFollowed = given.kind !== 'page' && given.kind !== 'offset';
   const isEnd = !given.leavesOut || missing === 'end' || !isFollowed;
@@ -240,7 +240,7 @@ it("never delivers a partial result, wherever and however a server's responses a
       delivered++;
       const isTold = outcome.warnings.some(({ incomplete }) => incomplete === true);
       if (isTold || isHidden(given, job)) return;
-      // A server that once returns to an earlier page returns rows twice; it must not return fewer.
+      // A server that once returns to an earlier page sends rows twice; it must not send fewer.
       const rows = given.cut === 'back to the first' ? unique(outcome.rows) : outcome.rows;
       expect(rows).toEqual(numbers(0, given.all));
     }),

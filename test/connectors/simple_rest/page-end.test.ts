@@ -5,7 +5,7 @@ import { faults, ids, numbers, restBench } from './rig.ts';
 
 const { server, extract, failure, asked } = restBench();
 
-/** Returns the pages by number, from 1 up, whatever the request. */
+/** Serves these pages by number, counted from 1; other pages are empty. */
 function pagesAre(pages: readonly unknown[], headers: Record<string, string> = {}): void {
   server.answer = ({ searchParams }, response) => {
     const page = Number(searchParams.get('page') ?? 1);
@@ -333,7 +333,7 @@ describe('a page of xml without records', () => {
       expect(await failure({ records: 'row', paging })).toMatchObject({ code: 'RECORDS_NOT_FOUND' });
       expect((await extract({ records: 'row', paging, null_records: 'empty' })).rows).toEqual([]);
     }
-    // Content after the records is still compared with them.
+    // Content after the records is still checked against them.
     xmlIs([page(0, 3), '<error/>']);
     const query = { records: 'row', paging: { kind: 'page' }, null_records: 'empty' };
     expect(await failure(query)).toMatchObject({ code: 'RECORDS_NOT_FOUND' });

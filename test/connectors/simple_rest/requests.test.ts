@@ -48,7 +48,7 @@ test.each([
   server.answer = (_, response) => sendJson(response, []);
   for (const given of [{ path }, { endpoint_url: `${server.url}${path}` }]) {
     await extract({ ...given, ...more }, { auth: { kind: 'key', name: 'k', value: 'key 12345', in: 'query' } });
-    // A URL that is given in full is normalized by the URL class.
+    // The URL class normalizes a URL that is given in full.
     const own = 'endpoint_url' in given ? url.replace('p=50%25', 'p=50%') : url;
     expect(server.requests.at(-1)?.url).toBe(`${own}&k=key%2012345`);
   }

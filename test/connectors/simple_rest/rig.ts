@@ -21,7 +21,7 @@ interface Run {
   readonly login?: TestLogin;
 }
 
-/** A server and an empty folder for each test of the calling file, and the connector between them. */
+/** A server and an empty folder for each test in the calling file, and the connector between them. */
 export function restBench() {
   const server = new TestServer();
   const folder = join(tmpdir(), `sluice-rest-${randomUUID()}`);
@@ -66,13 +66,13 @@ export function restBench() {
   };
 }
 
-/** The options that the connector rejects before anything is sent. */
+/** Names of the options that the connector rejects before it sends anything. */
 export function faults(query: Options, source: Options = { url: 'https://h/' }): string[] {
   const context = contextOf(rest, { source, query, folder: '/' });
   return (rest.validate?.({ source: context.source, query: context.query }) ?? []).map(({ option }) => option);
 }
 
-/** Records with IDs from `from` up to but excluding `to`, and the resulting rows. */
+/** Records with IDs from `from` (inclusive) to `to` (exclusive), and the resulting rows. */
 export const ids = (from: number, to: number): { id: number }[] =>
   Array.from({ length: Math.max(0, to - from) }, (_, i) => ({ id: from + i }));
 export const numbers = (from: number, to: number): string[][] => ids(from, to).map(({ id }) => [String(id)]);

@@ -62,7 +62,7 @@ interface Given {
   readonly channels?: (receiver: Receiver) => readonly AlertChannel[];
 }
 
-/** An alert loop on a store, with a clock that the test advances. */
+/** An alert loop that uses a store and a clock that the test advances. */
 async function setUp({
   names = ['orders'],
   alerts,

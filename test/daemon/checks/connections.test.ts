@@ -4,7 +4,9 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { limitConnections } from '../../../src/daemon/monitor/connections.ts';
 
-/** A server that allows two connections. It responds to `/` at once, and to other paths when the test triggers it. */
+/**
+ * A server that allows two connections. It responds to `/` at once, and to other paths only when the test triggers it.
+ */
 async function listen() {
   const waiting: ServerResponse[] = [];
   const server = createServer(({ url }, response) => {

@@ -66,8 +66,8 @@ describeWithServer({ servers: 'PostgreSQL' }, 'checks of a PostgreSQL database',
     const wrong = async () =>
       (await lookout.scan({ config, alerts: config.alerts, store, clock, liveness: undefined })).conditions;
     /**
-     * Waits for this many events of a name. Time hardly advances: a source may take a minute to respond, which is
-     * longer than this function waits.
+     * Waits for this many events with this name. The clock hardly advances meanwhile: a source may take a minute to
+     * respond, which is longer than this function waits.
      */
     const hear = (name: string, count: number) => {
       let looks = 0;

@@ -20,7 +20,7 @@ afterEach(cleanUp);
 const minute = 60_000;
 const hour = 60 * minute;
 
-/** Sources controlled by a test: their responses, and the virtual times of their checks. */
+/** Sources whose responses a test controls, and the virtual times of their checks. */
 class Town {
   readonly clock = new VirtualClock(noon);
   readonly asked = new Map<string, number[]>();
@@ -50,7 +50,9 @@ class Town {
   }
 }
 
-/** A store, and checks of these sources (each read by a job of the same name), until the test ends. */
+/**
+ * A store, and checks of these sources, which run until the test ends. Each source is read by a job of the same name.
+ */
 async function look(
   town: Town,
   sources: Readonly<Record<string, { checkEveryMs?: number }>>,

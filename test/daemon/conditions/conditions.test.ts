@@ -19,7 +19,7 @@ const fault = new Problem({
 });
 const note = { file: '/nowhere/sluice.yaml', sha256: '0', faults: [], leftOut: [], shown: '' };
 
-/** Two jobs of a daemon, and the output of each user interface for them. */
+/** Two of a daemon's jobs, and what each user interface reports about them. */
 async function setUp() {
   const clock = new SteppingClock();
   const store = await newStore({ clock });

@@ -23,14 +23,14 @@ const [minute, hour] = [60_000, 3_600_000];
 const url = 'http://127.0.0.1:1/api/1.0';
 const destination = destinationOf(url);
 
-/** A job of the source `made`, or of another one. */
+/** A job that reads the source `made`, or another one. */
 function job(name: string, { source = 'made', login }: { source?: string; login?: string } = {}): Job {
   const made = jobOf({ name, destination, instance: name, source: new Source() });
   const own = { ...made.extract!.source, name: source, ...(login === undefined ? {} : { login: { name: login } }) };
   return { ...made, extract: { ...made.extract!, source: own as never } };
 }
 
-/** Two jobs about which nothing is known but what a test says. */
+/** Two jobs about which nothing is known except what the test states. */
 function snapshotOf(
   overview: object = {},
   { jobs = [job('orders'), job('stock')], ...more }: Partial<Snapshot> = {},
@@ -345,7 +345,7 @@ it('an error in the config is reported once: for its job, or for the config', ()
 
 describe("an account's daily allowance", () => {
   const account = { destinations: ['main'], day: '2026-06-15', limit: 1000, others: 0, turns_at: now + 16 * hour };
-  /** What is said about an account; nothing is planned for the rest of the day. */
+  /** What is reported about an account for which nothing is planned for the rest of the day. */
   async function found(more: object, { reserve = 0, waiting = [] as object[] } = {}) {
     const own = { ...destination, reserveRequests: reserve };
     const jobs = [jobOf({ name: 'orders', destination: own, instance: 'i', source: new Source() })];

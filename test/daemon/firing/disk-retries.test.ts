@@ -7,7 +7,7 @@ import { overdue, SetClock, setUp, startDaemon } from '../rig.ts';
 
 const hour = 3_600_000;
 
-/** Makes the state read-only, like a disk that was remounted that way. */
+/** Makes the state read-only, like a disk that was remounted as read-only. */
 function freezer(folder: string): (isFrozen: boolean) => Promise<unknown> {
   const { db, close } = useDatabase(join(folder, 'sluice.db'));
   onTestFinished(close);

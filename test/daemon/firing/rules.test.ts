@@ -21,7 +21,7 @@ const dueAt =
     }
   };
 
-/** A clock that shows half past the hour, so that no hour begins during a test, and the start of that hour. */
+/** A clock that shows half past, so that no hour begins during a test, and the start of the clock's hour. */
 function halfPast() {
   const clock = new SetClock();
   clock.forward(hour - ((clock.now() + 30 * minute) % hour));
@@ -81,7 +81,7 @@ describe('a firing during a run of the same job', () => {
 it("a firing that exceeds the daily allowance doesn't cancel the current run", async () => {
   const { folder, source, job, config } = await setUpWith({ ...hourly, overlap: 'cancel_other' });
   const clock = new SetClock();
-  // Noon in UTC: late in the Eastern day, the one request would be enough for the remaining firings.
+  // Start at noon in UTC, because late in the Eastern day the single request would be enough for the remaining firings.
   clock.forward(36 * hour - (clock.now() % (24 * hour)));
   const slow = gate();
   source.says = slow.says;
@@ -196,7 +196,7 @@ describe('missed firings', () => {
 });
 
 describe('a run whose process died', () => {
-  /** The state left by a process that died in this many consecutive runs of the job. */
+  /** The state left by a process that died in this many of the job's runs in a row. */
   const dead =
     (job: Job, { runs, nextAt, firedAt }: { runs: number; nextAt: number; firedAt?: number }) =>
     async (runtime: Runtime): Promise<void> => {

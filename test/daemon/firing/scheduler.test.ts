@@ -35,7 +35,7 @@ async function live(clock: SteppingClock, given: { folder?: string } = {}) {
     return taken;
   };
   const names = () => fired().map(({ job: { name }, at }) => [name, new Date(at).toISOString().slice(11, 16)]);
-  /** What a run does with its firing when it starts. */
+  /** What a run does to its firing when it starts. */
   const begin = (firing: Firing) =>
     store.transaction(async (parts) => {
       await parts.runs.begin({ job: firing.job.name, origin: 'schedule' });

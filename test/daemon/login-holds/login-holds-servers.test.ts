@@ -32,7 +32,7 @@ interface Town {
 }
 
 /**
- * Fires three jobs of the source every 15 minutes for two days, at first all at once, and checks the source in between
+ * For two days, fires three jobs of the source every 15 minutes, at first all at once, and in between checks the source
  * as doctor does. Returns the hours in which the server saw a login.
  */
 async function hoursOfLogins({ source, query, logins }: Town): Promise<number[]> {

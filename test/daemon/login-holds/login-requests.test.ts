@@ -42,7 +42,7 @@ interface Read {
   readonly query?: (n: number) => object;
 }
 
-/** The codes, or states, of many jobs of one source that start at the same time. */
+/** Codes or states of many jobs of one source that start at the same time. */
 async function runTogether({ source, query = (n) => ({ path: `/rows/${n}` }) }: Read): Promise<string[]> {
   const names = Array.from({ length: many }, (_, n) => `job${n}`);
   const job = (n: number) => ({ source: 'api', query: query(n), format: 'json', target: `${n}`.repeat(32) });
@@ -106,7 +106,7 @@ it('jobs with a valid password send one request each, concurrently once one has 
   const rest = Promise.withResolvers<void>();
   const { asked, url } = await startApi(async (request, response) => {
     if (asked.length === many) rest.resolve();
-    // None of the others gets a response before all have sent their request.
+    // The first request gets its response at once. No other gets one before all have been sent.
     if (asked.length > 1) await rest.promise;
     rows(request, response);
   });

@@ -21,7 +21,7 @@ import {
 
 const hour = 3_600_000;
 
-/** Two daily jobs that read the bank, and one of another account, all due at once. */
+/** Two daily jobs that read the bank, and one that uses another account, all due at once. */
 async function setUp() {
   const [folder, service, clock] = [await newFolder(), await openService(), new SetClock()];
   const bank = new Bank(clock);

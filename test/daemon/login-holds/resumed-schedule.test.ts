@@ -6,7 +6,7 @@ const hour = 3_600_000;
 const noon = Date.parse('2026-11-23T12:00:00Z');
 const hourly = (misfire?: Misfire): Schedule => ({ every: hour, from: 0, timezone: 'UTC', misfire });
 
-/** What a job with this policy does if its login is tried again then; it's a minute past twelve now. */
+/** What a job with this policy does if its login is tried again at that time. It's now a minute past twelve. */
 function resumed(retry_at: number | null, misfire?: Misfire, nextAt: number | null = noon + hour) {
   const given = [hourly(misfire), { retry_at }, { nextAt, now: noon + 60_000 }] as const;
   return [resumedSchedule(...given), nextResumedRun(...given)];

@@ -19,7 +19,7 @@ interface Written {
   readonly facts: readonly string[];
 }
 
-/** Every line that a source file logs directly, with its fields. */
+/** Every line that a source file logs directly, and its fields. */
 function* written(): Generator<Written> {
   for (const folder of ['src', 'connectors']) {
     for (const entry of readdirSync(join(root, folder), { recursive: true, withFileTypes: true })) {

@@ -15,7 +15,7 @@ interface Family {
 const line = /^(?<name>[a-zA-Z_:][\w:]*)(?:\{(?<labels>.*)\})? (?<value>\S+)$/;
 const pair = /(?<name>[a-zA-Z_]\w*)="(?<value>(?:[^"\\\n]|\\[\\n"])*)"(?:,|$)/y;
 
-/** Parses the text format strictly, as its specification says; throws if a line is invalid. */
+/** Parses the text format strictly according to its specification. Throws if a line is invalid. */
 export function parseExposition(text: string): Family[] {
   if (!text.endsWith('\n')) throw new Error('the last line has no line break');
   const families: Family[] = [];
@@ -57,7 +57,7 @@ function familyOf(families: readonly Family[], name: string): Family {
   return family;
 }
 
-/** The findings of a metrics linter that checks the naming rules that Prometheus publishes. */
+/** What a metrics linter finds; it checks the naming rules that Prometheus publishes. */
 export function lintExposition(families: readonly Family[]): string[] {
   const seen = new Set<string>();
   return families.flatMap(({ name, type, help, samples }) => {

@@ -43,7 +43,7 @@ async function get(url: string, host?: string): Promise<{ status: number; type: 
   return { status: statusCode, type: String(headers['content-type']), text: await body.text() };
 }
 
-/** One job, whose source responds when the test says so. */
+/** One job whose source responds when the test says so. */
 async function setUpGated() {
   const { config, job, source } = await setUp({ name: 'orders "1"' });
   const { says, open } = gate();

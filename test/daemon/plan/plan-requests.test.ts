@@ -26,7 +26,7 @@ function accountWith(limit: number, more: Partial<PlannedAccount> = {}): Planned
   return { account: 'acme', limits: new Map([['main', limit]]), used: 0, owed: new Map(), ...more };
 }
 
-/** Checks every minute, asks every job, and counts manually. */
+/** A naive calculation: checks every minute, asks every job, and counts. */
 function naive(jobs: readonly PlannedJob[], planned: PlannedAccount, now: number, until: number) {
   let gone = planned.used * 1000;
   let firings = 0;

@@ -5,7 +5,7 @@ import { reportHealth } from '../../../src/daemon/report/report-health.ts';
 import { openStore } from '../../../src/state/store.ts';
 import { newFolder, SetClock } from '../rig.ts';
 
-/** A clock with a wall and a monotonic time set by the test. */
+/** A clock whose wall-clock and monotonic time the test sets. */
 class StoppedClock extends SetClock {
   #monotonic = 1_000_000;
   override monotonic = () => this.#monotonic;

@@ -8,7 +8,7 @@ import type { Timer } from '../../../src/schedule/timer.ts';
 import { configOf, destinationOf, jobOf, newFolder, Source, startDaemon, until } from '../rig.ts';
 import { openManager } from './manager.ts';
 
-/** A timer that can be stopped: it no longer calls back, and its silence grows. */
+/** A timer that can be stopped; after that, it no longer calls back, and its silence grows. */
 function mortalTimer() {
   let isDead = false;
   const timer: Timer = {

@@ -50,7 +50,7 @@ describe("all jobs' status", () => {
     const { counting, config, clock, asked } = await setUp(300);
     const found = await explainInstance('i-job7', { config, store: counting, clock });
     expect(found.map(({ job }) => job)).toEqual(['job7']);
-    // The conditions are read once, whatever the number of jobs.
+    // The conditions are read only once, however many jobs there are.
     expect(asked()).toBeLessThan(30);
     expect(await explainInstance('nobody', { config, store: counting, clock })).toEqual([]);
   });

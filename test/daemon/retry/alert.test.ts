@@ -15,7 +15,7 @@ const outage = fc.record({
   ),
 });
 
-/** A webhook that is notified of the first failed firing. */
+/** A webhook that gets a notification for the first failed firing. */
 const tellingOf = ({ url }: Receiver): NonNullable<Config['alerts']> => ({
   channels: new Map([['ops', { name: 'ops', type: 'webhook', url, secret, timeoutMs: 5_000 }]]),
   rules: [],
@@ -29,8 +29,8 @@ const tellingOf = ({ url }: Receiver): NonNullable<Config['alerts']> => ({
 });
 
 /**
- * Runs an outage that starts at noon, with a restart at each of these times; returns the alerts, and how long the run
- * was retried.
+ * Runs an outage that starts at noon, with a restart at each of these times. Returns the alerts, and for how long the
+ * run was retried.
  */
 async function play({ ms, restarts }: typeof outage extends fc.Arbitrary<infer T> ? T : never) {
   const world = await openWorld(noon - minute);

@@ -14,7 +14,7 @@ const seed = 'orders 1';
 const away = (more: Partial<ProblemOptions> = {}) =>
   new Problem({ code: 'DB_UNREACHABLE', family: 'try_later', message: 'connection refused', ...more });
 
-/** The decision about the first failed attempt of a run that began at noon. */
+/** The decision after the first failed attempt of a run that began at noon. */
 const decide = (more: Partial<FailedAttempt> = {}) =>
   decideRetry({ rule, problem: away(), attempt: 1, waits: 0, since, now: since, nextFiring: null, seed, ...more });
 

@@ -7,7 +7,7 @@ import { SteppingClock } from '../../clocks.ts';
 const clock = new SteppingClock();
 const keys = new EncryptionKeys({ current: 'k'.repeat(32), former: [] }, '/nowhere');
 
-/** A process, with the instant at which a person last gave the grant of the login. */
+/** A process; `madeAt` is when a person last gave the login's grant. */
 const runtimeOf = ({ madeAt = 1, own = keys } = {}) => ({
   clock,
   store: { logins: { find: async () => ({ made_at: madeAt }) } as never },
@@ -18,7 +18,7 @@ const login = { name: 'acme', clientId: 'app', grant: 'authorization_code' };
 const jobWith = (more: object = {}) =>
   ({ extract: { source: { connector: { id: 'shop' }, options: { key: 'a' }, login, ...more } } }) as unknown as Job;
 
-/** Opens the facts for an attempt of this run; they are those of the former attempt, or none. */
+/** Opens the facts for an attempt of this run: either those of the previous attempt, or none. */
 async function opened(sealed: string | null, run: string, more: Partial<Parameters<typeof openHandedOn>[0]> = {}) {
   const handedOn = new HandedOn(sealed);
   const given = { runtime: runtimeOf(), job: jobWith(), attempt: { handedOn }, ...more };

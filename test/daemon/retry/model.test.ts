@@ -25,7 +25,8 @@ const step = fc.oneof(
 );
 
 /**
- * What a firing does to a running attempt. Only attempts that are canceled may be slow: others would prevent firings.
+ * What a firing does to a running attempt. Only attempts that a firing cancels may be slow, because other slow attempts
+ * would prevent firings.
  */
 const overlap = fc.oneof(
   fc.constant({ overlap: 'skip', takesMs: second } as const),
@@ -52,22 +53,22 @@ interface Seen {
   readonly heard: readonly Event[];
   readonly runs: readonly RunRow[];
   readonly away: Away;
-  /** When nothing ran, or the job was on hold: from, until. */
+  /** Periods, from start to end, in which nothing ran or the job was on hold. */
   readonly off: readonly (readonly [number, number])[];
   readonly schedules: readonly Schedule[];
   /** The duration of an attempt. */
   readonly takesMs: number;
   /** The maximum number of attempts; undefined: no limit. */
   readonly cap: number | undefined;
-  /** Times after which a wait may be shorter than the rule says. */
+  /** Times after which a wait may be shorter than the retry rule says. */
   readonly hurried: readonly number[];
 }
 
 const ann = { who: 'ann', why: 'rollback' };
 
 /**
- * Restores an earlier payload of a job, which puts the job on hold. False if there is none, or if a run of the job is
- * active.
+ * Restores an earlier payload of a job, which puts the job on hold. Returns false if there is none, or if a run of the
+ * job is active.
  */
 async function rollBack({ runtime: { store, gateway }, daemon }: Life, name: string): Promise<boolean> {
   const job = daemon.config.jobs.get(name)!;
@@ -133,7 +134,8 @@ async function play(given: History): Promise<Seen> {
       .filter((id) => !running.includes(id))
       .toSorted(),
   ).toEqual(waiting.toSorted());
-  // The source, and everything else, has been back for longer than the longest wait: everything has caught up.
+  // If the source and everything else have been available for longer than the longest wait, everything must have caught
+  // up.
   const quietSince = Math.max(...outages.map(({ from, ms }) => from + ms), ...hurried);
   if (clock.now() - quietSince > 11 * minute + 2 * takesMs)
     expect(rows.filter(({ run }) => !running.includes(run))).toEqual([]);
@@ -145,23 +147,23 @@ const timeOf = ({ facts }: Event): number => facts.clock as number;
 
 function hold({ heard, runs, off, hurried, schedules, takesMs, away, cap }: Seen): void {
   const of = (name: string, run: string) => heard.filter((one) => one.name === name && one.facts.run === run);
-  // One probe, or one firing of each job, at a time.
+  // Only one probe runs at a time, or one firing of each job.
   expect(away.source.most).toBeLessThanOrEqual(schedules.length);
   for (const run of runs) {
     const schedule = schedules[Number(run.job.slice('job'.length))]!;
     const started = of('run.started', run.id);
     const failed = of('run.retrying', run.id);
     const finished = of('run.finished', run.id).filter(({ facts }) => facts.outcome !== 'stopped');
-    // A run has one end, and the event for it matches the history.
+    // A run ends once, and the event for its end matches the history.
     const isOver = !['running', 'retrying', 'interrupted'].includes(run.state);
     expect(finished.length, `${run.id} ${run.state}`).toBe(isOver ? 1 : 0);
     expect(of('payload.owed', run.id).length).toBeLessThanOrEqual(1);
-    // A firing that has started isn't skipped, and neither are its attempts. One that was skipped may start after a
-    // restart, which catches up what was interrupted.
+    // A firing that has started isn't skipped, and neither are its attempts. A skipped firing may start after a
+    // restart, which catches up on what was interrupted.
     const passedOver = heard.filter(({ name, facts }) => name === 'firing.throttled' && facts.job === run.job);
     const isAfterStart = (one: Event): boolean => timeOf(one) >= timeOf(started[0]!);
     expect(passedOver.filter((one) => one.facts.at === run.fired_at && isAfterStart(one))).toEqual([]);
-    // The next firing wins, unless it's skipped: no attempt of an older one starts at or after it.
+    // The next firing wins unless it's skipped: no attempt of an older firing starts at that time or later.
     const skipped = heard.filter(({ name, facts }) => name === 'firing.skipped' && facts.job === run.job);
     const overlapped = skipped.filter(({ facts }) => facts.reason === 'the previous run of this job is still running');
     const isPassedOver = (at: number) => [...passedOver, ...overlapped].some(({ facts }) => facts.at === at);
@@ -169,8 +171,8 @@ function hold({ heard, runs, off, hurried, schedules, takesMs, away, cap }: Seen
     while (isPassedOver(next)) next = nextFiring(schedule, next)!;
     for (const attempt of started.slice(1))
       expect(timeOf(attempt), `${run.id} of ${scheduleKey(schedule)}`).toBeLessThan(next);
-    // It's given up no earlier than one wait before the next firing, if nothing else has ended it; another job may have
-    // probed the source in its place.
+    // If nothing else has ended it, a run is given up no earlier than one wait before the next firing. Another job may
+    // have probed the source in its place.
     const last = heard
       .filter((one) => one.name === 'run.started' && timeOf(one) <= run.ended_at!)
       .map(timeOf)
@@ -190,7 +192,7 @@ function hold({ heard, runs, off, hurried, schedules, takesMs, away, cap }: Seen
         expect(started.filter((one) => timeOf(one) > from && timeOf(one) < until)).toEqual([]);
       }
     }
-    // Waits are at least half of the first one, unless something shortened them.
+    // Each wait is at least half of the first one, unless something shortened it.
     for (const [i, attempt] of started.slice(1).entries()) {
       const before = failed.findLast((one) => timeOf(one) <= timeOf(attempt));
       if (before === undefined || i < 0) continue;
@@ -206,7 +208,7 @@ function hold({ heard, runs, off, hurried, schedules, takesMs, away, cap }: Seen
   expectInOrder(runs, of);
 }
 
-/** Each run of a job starts for a later firing than the one before it, unless it repeats an interrupted one. */
+/** Each run of a job starts for a later firing than the previous run, unless it repeats an interrupted run. */
 function expectInOrder(runs: readonly RunRow[], of: (name: string, run: string) => readonly Event[]): void {
   for (const all of Map.groupBy(runs, ({ job }) => job).values()) {
     const begun = all.toSorted((a, b) => timeOf(of('run.started', a.id)[0]!) - timeOf(of('run.started', b.id)[0]!));
@@ -217,8 +219,8 @@ function expectInOrder(runs: readonly RunRow[], of: (name: string, run: string) 
 }
 
 /**
- * A missed firing whose run fails after the next regular firing was due: those waiting for it run before another
- * attempt.
+ * The run of a missed firing fails after the next regular firing was due. The missed firings that wait for it run
+ * before its next attempt.
  */
 const missed: History = {
   outages: [{ from: noon + 5 * minute, ms: hour + minute }],
@@ -230,7 +232,7 @@ const missed: History = {
   requestsPerDay: 1000,
 };
 
-/** A firing during an attempt is skipped: it ends no attempts. */
+/** A firing that is due during an attempt is skipped, so it ends no attempts. */
 const overlapped: History = {
   outages: [
     { from: noon, ms: 2 * second },
@@ -255,7 +257,7 @@ const behindProbe: History = {
   requestsPerDay: 1000,
 };
 
-/** Missed firings that are skipped one by one for lack of requests, while an attempt of an earlier one waits. */
+/** Missed firings that are skipped one by one for lack of requests while an earlier one's attempt is waiting. */
 const shortDay: History = {
   outages: [
     { from: 1795440701000, ms: 4969 * second },
@@ -276,7 +278,8 @@ it('every rule for attempts is obeyed in random outages, firings, restarts, relo
     {
       numRuns: runsOf(12),
       examples: [[missed], [overlapped], [behindProbe], [shortDay]],
-      // A history that hangs is reported, and isn't shrunk: the runner would give up first, without a seed.
+      // A history that hangs is reported without being shrunk, because the runner would give up before that and show no
+      // seed.
       timeout: 120_000,
       endOnFailure: true,
     },

@@ -6,7 +6,7 @@ import { reportStatus } from '../../../src/daemon/report/report-status.ts';
 import { Bank } from '../bank.ts';
 import { hour, minute, noon, openWorld } from './world.ts';
 
-/** A daemon whose password is refused at noon, and the output of each user interface a few minutes later. */
+/** A daemon whose password is refused at noon, and what each user interface shows a few minutes later. */
 async function refusedAtNoon() {
   const world = await openWorld(noon - minute);
   const bank = new Bank(world.clock);

@@ -13,7 +13,7 @@ const rowOf = (job: string, more: Partial<RetryRow> = {}): RetryRow => ({
   ...more,
 });
 
-/** Runs that wait for one source, or for the named ones. */
+/** Runs that wait for one source or, if given, for the named sources. */
 function waiting(...given: (Partial<RetryRow> & { readonly job: string; readonly source?: string })[]) {
   const pending = new PendingAttempts();
   for (const { source, ...row } of given) pending.add({ job: jobOf(row.job, source), row: rowOf(row.job, row) });

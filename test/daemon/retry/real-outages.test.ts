@@ -86,7 +86,7 @@ describeWithServer({ servers: ['PostgreSQL', 'MariaDB'] }, 'a stopped database',
     const { host, port, user, password, database } = server('MariaDB');
     const admin = await mysql.createConnection({ host, port, user, password, database });
     onTestFinished(() => admin.end());
-    // The second consecutive wrong password locks an account, whatever comes after it.
+    // A second wrong password in a row locks the account, whatever follows.
     await admin.query('set global max_password_errors = 2');
     await admin.query("create user 'etl'@'127.0.0.1' identified by 'right'");
     await admin.query("grant select on *.* to 'etl'@'127.0.0.1'");

@@ -16,7 +16,7 @@ interface RealSource {
   readonly query: object | string;
 }
 
-/** The config of jobs that read a real server, by default at noon, and the times at which they did. */
+/** The config of jobs that read a real server, by default at noon, and the times when they did. */
 export async function readReal(
   { clock, folder, destination }: Awaited<ReturnType<typeof openWorld>>,
   { source, query, jobs = 1, schedule = '0 12 * * *' }: RealSource & { jobs?: number; schedule?: string },
@@ -56,7 +56,7 @@ export async function readReal(
 
 type Hold = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** Does real work while the clock is stopped. If that work sleeps on this clock, the clock continues. */
+/** Does real work while the clock is stopped. If the work sleeps on this clock, the clock runs again. */
 function standWhile(clock: VirtualClock): Hold {
   const now = new AsyncLocalStorage<{ letGo: () => void }>();
   const sleep = clock.sleep.bind(clock);
@@ -80,7 +80,7 @@ function standWhile(clock: VirtualClock): Hold {
   };
 }
 
-/** The connector, on a clock that is stopped while the connector waits for its server. */
+/** The connector with a clock that stops while the connector waits for its server. */
 function holding(connector: Connector, held: Hold): Connector {
   return defineConnector({
     ...connector,
@@ -123,18 +123,18 @@ export function standForRequests(clock: VirtualClock): void {
   });
 }
 
-/** A proxy to a server: while it's closed, each connection is reset as soon as it's made. */
+/** A proxy to a server. While it's closed, each connection is reset as soon as it's established. */
 export class Door {
   isShut = false;
   /** Connections so far, including refused ones. */
   knocks = 0;
-  /** Current connections, and the most that ever existed at once. */
+  /** The number of current connections, and the most there ever were at once. */
   open = 0;
   most = 0;
   readonly #sockets = new Set<Socket>();
   #port = 0;
 
-  /** A proxy to a port on this machine, which ends with the test. */
+  /** A proxy to a port on this machine; it's closed when the test ends. */
   static async before(port: number): Promise<Door> {
     const door = new Door();
     const server = createServer((client) => door.#knock(client, port));

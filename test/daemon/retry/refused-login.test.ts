@@ -24,7 +24,7 @@ it('a daemon with frequent and daily jobs sends a wrong password once, then afte
   const { named, runtime } = await live(config);
   await pass(7 * hour);
   expect(hours()).toEqual([0, 1, 5]);
-  // One run for each that started with the first refusal, and one for each attempt.
+  // At most one run for each job that started with the first refusal, and one for each attempt.
   expect(named('run.started').length).toBeLessThanOrEqual(3 + 2);
   const skips = await runtime.store.skips.history({ job: 'frequent', limit: 99 });
   expect(skips.reduce((sum, { firings }) => sum + firings, 0)).toBeGreaterThan(20);

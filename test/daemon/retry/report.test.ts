@@ -13,7 +13,7 @@ import { hour, type Life, minute, noon, openWorld, second } from './world.ts';
 const poll = 'GET /v1/reports/{id}';
 const secretId = 'r-secret-address-of-a-report';
 
-/** A job at noon that reads a vendor's report; its first polls are refused. */
+/** A job that reads a vendor's report at noon; its first polls are refused. */
 async function reportWorld({ refused = 3 }: { refused?: number } = {}) {
   const world = await openWorld(noon - minute);
   const { clock } = world;

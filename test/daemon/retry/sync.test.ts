@@ -5,7 +5,7 @@ import { syncJobs } from '../../../src/daemon/run/sync-jobs.ts';
 import type { ProblemOptions } from '../../../src/lib/problem.ts';
 import { minute, noon, openWorld, second, usual } from './world.ts';
 
-/** A sync of `count` jobs of one source, on the virtual clock. */
+/** A sync of `count` jobs that read one source, on the virtual clock. */
 async function sync(given: {
   count?: number;
   patienceMs: number;
@@ -78,7 +78,7 @@ it('a sync that is stopped while it waits leaves no run to retry', async () => {
 it('a sync of many jobs sends an unavailable source one probe at a time', async () => {
   const { outcomes, away } = await sync({ count: 40, patienceMs: 5 * minute, outage: 2 * minute });
   expect(new Set(outcomes.map(({ state }) => state))).toEqual(new Set(['delivered']));
-  // The first attempts, four at a time, are over after ten seconds.
+  // After ten seconds, the first attempts, four at a time, are over.
   const probes = away.asked.filter((at) => at > noon + 15 * second && at < noon + 2 * minute);
   expect(probes.length).toBeLessThan(10);
 });

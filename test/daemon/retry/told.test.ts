@@ -5,7 +5,7 @@ import { reportStatus } from '../../../src/daemon/report/report-status.ts';
 import { syncJobs } from '../../../src/daemon/run/sync-jobs.ts';
 import { hour, minute, noon, openWorld, second } from './world.ts';
 
-/** A job that fires at noon and whose source is unavailable from then on; the daemon holds its lease, as `run` does. */
+/** A job that fires at noon, when its source becomes unavailable. The daemon holds its lease, as `run` does. */
 async function away(outage: number) {
   const world = await openWorld(noon - minute);
   world.away.between(noon, noon + outage);

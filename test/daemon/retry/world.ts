@@ -28,7 +28,7 @@ export const key = 'ad'.repeat(20);
 export const instanceOf = (n: number): string => (n + 1).toString(16).padStart(32, '0');
 const instances = 128;
 
-/** A source that is unavailable at times, according to its clock. */
+/** A source that is unavailable at times set by its clock. */
 export class Away {
   readonly source = new Source();
   readonly name: string;
@@ -36,7 +36,7 @@ export class Away {
   readonly asked: number[] = [];
   /** The duration of an attempt, successful or not. */
   takesMs = second;
-  /** Its current error; undefined if it's available. */
+  /** The source's current error; undefined if it's available. */
   fault: (now: number) => Partial<ProblemOptions> | undefined = () => undefined;
 
   constructor(clock: VirtualClock, name = 'made') {
@@ -50,7 +50,7 @@ export class Away {
     };
   }
 
-  /** Makes it unavailable from one time to another. */
+  /** Makes the source unavailable from one time to another. */
   between(from: number, until: number, fault: Partial<ProblemOptions> = {}): void {
     this.fault = (now) => (now >= from && now < until ? fault : undefined);
   }
@@ -66,7 +66,7 @@ export interface Life {
   stop(): Promise<void>;
 }
 
-/** The daemon, its state and the service on one virtual clock: days pass in seconds, and in the same way each time. */
+/** The daemon, its state and the service on one virtual clock: days pass in seconds, in the same way each time. */
 export async function openWorld(start = noon) {
   const clock = new VirtualClock(start);
   const folder = await mkdtemp(join(tmpdir(), 'sluice-retry-'));

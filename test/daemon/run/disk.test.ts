@@ -45,7 +45,7 @@ function endless(given: Given) {
   });
 }
 
-/** Writes into its own folder and never returns a row. */
+/** Writes to its own folder and never returns a row. */
 const hoarder = defineConnector({
   id: 'hoarder',
   title: 'Hoarder',
@@ -88,7 +88,7 @@ describe('a result without enough disk space', () => {
     });
     const outcome = await run();
     expect(outcome).toMatchObject({ state: 'failed', requests: 0, problem: { code: 'DISK_LIMIT' } });
-    // Most of the folder was its own file, which is deleted with it.
+    // Most of the folder's size was the run's own file, which is deleted with the folder.
     expect(outcome.problem?.next).not.toMatch(/wait for/i);
     expect(given.rows).toBeLessThan(1000);
     expect(left(runtime, 'payloads')).toEqual([]);

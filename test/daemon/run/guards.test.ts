@@ -12,7 +12,7 @@ async function setUpBoth() {
   return { ...rest, guarded: configOf(folder, [{ ...job, guards: { rows: { minimum: 2 } } }]), free };
 }
 
-/** Advances the clock by an hour, and makes the daemon check it now: its timer would do so within five seconds. */
+/** Advances the clock by an hour and makes the daemon check it now, as the daemon's timer would within five seconds. */
 async function anHourLater({ daemon }: Started, config: Config, clock: SetClock): Promise<void> {
   clock.forward(hour);
   await daemon.adopt(config);

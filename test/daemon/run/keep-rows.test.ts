@@ -24,7 +24,7 @@ function keptRows(one: Job): Job {
   return { ...one, extract: { ...one.extract!, write: { disposition: 'merge', key: ['id'] } } };
 }
 
-/** A run of a job until its payload is owed; returns the payload's ID. */
+/** Runs a job until its payload is owed. Returns the payload's ID. */
 async function owe(
   store: Store,
   { job, text, clock }: { job: Job; text: string; clock: SteppingClock },

@@ -5,7 +5,7 @@ import { configOf, destinationOf, jobOf, newFolder, overdue, Source, startDaemon
 
 afterEach(closeStages);
 
-/** More jobs than would run concurrently if they pulled rows. */
+/** More jobs than could run concurrently if they read rows. */
 const count = 9;
 
 it('refresh jobs due together cost one request, and each has the result of its own data sources', async () => {

@@ -88,7 +88,7 @@ describe('a day with too few requests', () => {
       fc.property(drawn, rooms, (jobs, room) => {
         const { every } = throttleDay(jobs, room);
         if (costOf(jobs, ({ firings }) => firings) <= room) expect([...every]).toEqual([]);
-        // Without its last step, the throttling would not have been sufficient.
+        // Without its last step, throttling would not have been sufficient.
         const left = leftOf(jobs, room);
         const total = costOf(jobs, left);
         const spared = jobs

@@ -39,7 +39,7 @@ async function worldOf(jobs: readonly Job[], { clock = new SteppingClock(midnigh
 }
 
 /**
- * Runs an Eastern day minute by minute; returns which job ran when. A run costs what `sends` says, counted at its
+ * Runs an Eastern day minute by minute. Returns which job ran when. A run costs what `sends` returns, counted at its
  * start.
  */
 async function live({ config, store, clock, throttler }: World, sends: (job: string, at: number) => number = () => 1) {

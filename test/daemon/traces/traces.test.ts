@@ -10,7 +10,7 @@ import { Problem } from '../../../src/lib/problem.ts';
 import { registerSecret } from '../../../src/lib/redact.ts';
 import { overdue, type Source, setUp, startDaemon } from '../rig.ts';
 
-/** A real SDK, whose exporter keeps what it receives. */
+/** A real SDK with an exporter that keeps what it receives. */
 function loadKit(): InMemorySpanExporter {
   const exporter = new InMemorySpanExporter();
   trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }));
