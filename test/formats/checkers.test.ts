@@ -8,7 +8,7 @@ import { checkerOf } from '../../src/service/uploads/checkers.ts';
 import fc, { runsOf } from '../property.ts';
 import { batches, encode } from './encoding.ts';
 
-/** `records N`, `accepted` if a format has no records, or the error. */
+/** `records N`, or `accepted` if the format has no records, or the error. */
 function answer(id: FormatId, chunks: readonly Uint8Array[]): string {
   const checker = checkerOf(id);
   try {
@@ -31,14 +31,14 @@ function cut(document: Buffer, places: readonly number[]): Buffer[] {
 
 const single = (document: Buffer): Buffer[] => Array.from(document, (_, k) => document.subarray(k, k + 1));
 
-/** Bytes with a meaning in a format, and some that are never allowed. */
+/** Bytes that mean something in a format, and some that are never allowed. */
 const bytesOf: Record<FormatId, string> = {
   csv: '",;\t|\r\n a\ufeff',
   json: '[]{}:,"\\ \n0-1.eE+tfnu',
   xml: '<>&;/"\'= \n\r!?-[]a#x',
 };
 
-/** Documents written by an encoder, then damaged. */
+/** Documents that an encoder wrote, then damaged. */
 const damaged = (id: FormatId): fc.Arbitrary<Buffer> =>
   harmed(
     id,
@@ -80,7 +80,7 @@ const aroundRows = fc.constantFrom(
   ['[{},', ']'],
 );
 
-/** Tables whose rows differ only in their values, except a few; then damaged. */
+/** Tables in which all rows but a few differ only in their values; then damaged. */
 const jsonTables: fc.Arbitrary<Buffer> = harmed(
   'json',
   fc
@@ -112,7 +112,7 @@ function harmed(id: FormatId, documents: fc.Arbitrary<Buffer>): fc.Arbitrary<Buf
   );
 }
 
-/** Small documents of only the characters with a meaning. */
+/** Small documents that consist only of characters with a special meaning. */
 const alphabet = (id: FormatId): fc.Arbitrary<Buffer> =>
   fc.string({ unit: fc.constantFrom(...bytesOf[id]), maxLength: 24 }).map((text) => Buffer.from(text));
 
@@ -155,7 +155,7 @@ describe.each(formatIds)('the %s checker', (id) => {
   );
 });
 
-/** The result of csv-parse with the delimiter and in strict mode; empty lines at the end are ignored. */
+/** The result of csv-parse with this delimiter and in strict mode, ignoring empty lines at the end. */
 function csvParses(document: Buffer): boolean {
   const text = document.toString();
   const first = /^(?:"[^"]*"|[^"\r\n])*/.exec(text.replace(/^\ufeff/, ''))![0].replaceAll(/"[^"]*"/g, '');

@@ -4,7 +4,7 @@ import fc from '../property.ts';
 
 const viewOf = (bytes: Buffer): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
 
-/** Result of `copyUnescaped`: where it stopped, and what it wrote before that. */
+/** What `copyUnescaped` does: where it stops, and what it has written by then. */
 function copied(bytes: Buffer, kind: EscapeSet, before = 3): { end: number; text: Buffer } {
   const from = Buffer.concat([Buffer.alloc(before, '&'), bytes, Buffer.alloc(4, '&')]);
   const to = Buffer.alloc(bytes.length + 5);

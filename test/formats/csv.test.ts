@@ -11,7 +11,7 @@ const wellFormed = (text: string | null): string | null => text?.toWellFormed() 
 const expected = (batch: Batch): (string | null)[][] => batchText(batch).map((row) => row.map(wellFormed));
 const names = ({ columns }: Batch): string[] => columns.map(({ name }) => name.toWellFormed());
 
-/** Parsed with csv-parse; an unquoted empty field is null. */
+/** Parses csv with csv-parse; an unquoted empty field becomes null. */
 function readBack(bytes: Buffer, delimiter: string, recordDelimiter: string): (string | null)[][] {
   return parse(bytes, {
     delimiter,

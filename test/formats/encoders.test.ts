@@ -16,7 +16,7 @@ const columns: readonly Column[] = [
   { name: 'note', type: 'text' },
 ];
 
-/** A batch whose only text is given as bytes, valid or invalid. */
+/** A batch whose only text is given as bytes, which may be invalid. */
 function rawBatch(bytes: Buffer): Batch {
   const spans = Int32Array.of(0, bytes.length);
   return {

@@ -6,9 +6,11 @@ import type { Column, ColumnType } from '../../src/sdk/column.ts';
 import { withDefaults } from '../../src/sdk/option.ts';
 import fc from '../property.ts';
 
-/** What the tests of all formats need to know about a format: the exports of a file with its name in `cases/`. */
+/**
+ * What the tests of all formats need to know about one format. A file in `cases/` with the format's name exports it.
+ */
 export interface FormatCase {
-  /** How many rows a document has, or an error if it isn't valid. Not determined by our own encoder. */
+  /** How many rows a document has. Throws if it isn't valid. Doesn't use our own encoder. */
   rowsOf(document: Buffer): number;
 }
 
@@ -18,7 +20,7 @@ export async function caseOf(id: string): Promise<FormatCase> {
   return (await import(`./cases/${id}.ts`)) as FormatCase;
 }
 
-/** Everything that an encoder writes for these batches, in the pieces that it emits. */
+/** Everything that an encoder writes for these batches, in the chunks that it emits. */
 export function encodePieces(id: string, batches: readonly Batch[], given: Record<string, unknown> = {}): Buffer[] {
   const format = formatById(id);
   const out = new Output();
@@ -44,7 +46,7 @@ export function encode(id: string, batches: readonly Batch[], given: Record<stri
   return Buffer.concat(encodePieces(id, batches, given));
 }
 
-/** The same batch as a database sends it: length-prefixed fields in one buffer, row after row. */
+/** The same batch as a database sends it: all fields in one buffer, length-prefixed, row by row. */
 export function wired(batch: Batch): Batch {
   const { columns, cells } = batch;
   const rows = batch.rows === undefined ? batch.length : Math.max(0, ...batch.rows.map((row) => row + 1));
@@ -69,7 +71,7 @@ export function wired(batch: Batch): Batch {
   };
 }
 
-/** The visible rows from `from` to `to`, as a separate batch with a row map. */
+/** The visible rows from `from` to `to`, as a new batch with a row map. */
 export function part(batch: Batch, from: number, to: number): Batch {
   const rows = Int32Array.from({ length: to - from }, (_, i) => storedRow(batch, from + i));
   return { ...batch, length: to - from, rows };

@@ -46,8 +46,8 @@ const jsonOf = (type: ColumnType, values: Value[], options: Record<string, unkno
     .map((line) => line.replace(/^\{"v":|\},?$/g, ''));
 
 /**
- * V8's JSON.parse misreads a key with an escape after another key ended in a backslash at that position
- * (nodejs/node#63785), so documents read back with it have no such key.
+ * V8's JSON.parse misreads a key with an escape if another key ended in a backslash at the same position
+ * (nodejs/node#63785), so documents that tests read back have no such key.
  */
 const isMisread = ({ name }: Column): boolean => name.endsWith('\\');
 

@@ -28,7 +28,7 @@ const ofParser = (document: Buffer): string =>
     return parser.end();
   });
 
-/** The checker's result for the document in pieces. */
+/** The checker's result for the document in chunks. */
 const ofChecker = (pieces: readonly Uint8Array[]): string =>
   said(() => {
     const checker = new XmlChecker();
@@ -48,7 +48,7 @@ const some = (...texts: string[]): fc.Arbitrary<string> => fc.constantFrom(...te
 const joined = (part: fc.Arbitrary<string>, maxLength: number): fc.Arbitrary<string> =>
   fc.array(part, { maxLength }).map((parts) => parts.join(''));
 
-/** Usually one of the first, sometimes something invalid in XML or missing. */
+/** Usually one of the `right` values, sometimes a `doubtful` one that is missing or invalid in XML. */
 const mostly = (right: fc.Arbitrary<string>, doubtful: fc.Arbitrary<string>): fc.Arbitrary<string> =>
   fc.oneof({ weight: 30, arbitrary: right }, { weight: 1, arbitrary: doubtful });
 
@@ -170,7 +170,7 @@ const around = fc.record({
   }),
 });
 
-/** Tables whose rows differ only in their texts, except a few. */
+/** Tables in which all rows but a few differ only in their texts. */
 const tables = fc
   .tuple(
     fc.array(around, { minLength: 1, maxLength: 2 }),
@@ -186,7 +186,7 @@ const tables = fc
     return Buffer.from(`<rows>${rows.join(kinds[0]!.between)}</rows>`);
   });
 
-/** Whether the scanner used the parser only for what follows the root. */
+/** Whether the scanner used the parser only for what follows the root element. */
 function scanned(document: Buffer): boolean {
   const scanner = new XmlSyntax();
   scanner.scan(document);

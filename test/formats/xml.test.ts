@@ -10,7 +10,7 @@ import { batches, encode, nastyTexts } from './encoding.ts';
 
 /** Production Char of the specification. */
 const outsideXml = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
-/** The text, with all characters replaced that XML 1.0 can't represent. */
+/** The text, with each character replaced that XML 1.0 can't represent. */
 const carried = (text: string): string => text.toWellFormed().replaceAll(outsideXml, '\ufffd');
 
 type Rows = Record<string, string>[];

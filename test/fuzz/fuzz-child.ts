@@ -4,14 +4,15 @@ import { type Protocol, protocols } from './protocols.ts';
 import { replay } from './replay.ts';
 
 /**
- * `node test/fuzz/fuzz-child.ts PROTOCOL COUNT SEED`: runs this many mutated dialogs; prints the seeds of those that
+ * `node test/fuzz/fuzz-child.ts PROTOCOL COUNT SEED`: runs this many mutated dialogs and prints the seeds of those that
  * failed.
  */
 const [name = '', count = '500', seed = '1'] = process.argv.slice(2);
 const protocol = protocols[name] as Protocol;
 const atATime = 32;
 /**
- * A peer that sends nothing is given up after this time, like a stopped run; it must then end, on a busy machine too.
+ * If a peer sends nothing for this long, it's given up as if the run were stopped. The client must then end, even on a
+ * busy machine.
  */
 const stopAfterMs = 1_500;
 const endsWithinMs = 60_000;
@@ -83,7 +84,9 @@ async function playSeed(one: number): Promise<void> {
   }
 }
 
-/** As UTF-8, or as UTF-16 for SQL Server; what the peer did not send as text can't be compared. */
+/**
+ * Whether the peer sent this cell, as UTF-8 or, for SQL Server, as UTF-16. Bytes that aren't text can't be compared.
+ */
 function wasSaid(cell: string, said: string): boolean {
   const forms = (['utf8', 'utf16le'] as const).map((encoding) => Buffer.from(cell, encoding).toString('latin1'));
   return cell.includes('\ufffd') || forms.some((form) => said.includes(form));

@@ -5,8 +5,8 @@ import { type Protocol, protocols } from './protocols.ts';
 import { replay } from './replay.ts';
 
 /**
- * `node test/fuzz/left-child.ts PROTOCOL COUNT`: prints as JSON what this many broken connections leave behind in this
- * process.
+ * `node test/fuzz/left-child.ts PROTOCOL COUNT`: prints, as JSON, what this many broken connections leave behind in
+ * this process.
  */
 const [name = '', count = '200'] = process.argv.slice(2);
 const protocol = protocols[name] as Protocol;
@@ -15,7 +15,7 @@ const atATime = 16;
 /** On the abort signals of all ended runs. */
 let listeners = 0;
 
-/** A run that is given up ends by its own signal. */
+/** Plays a broken dialog. Gives up after a while by aborting, as a stopped run does. */
 async function playBroken(dialog: Dialog, isSilent: boolean): Promise<void> {
   const { greets = false, data = () => [] } = protocol;
   const server = await replay({ dialog, data: data(), greets, isPushing: false, isSilent });
@@ -64,7 +64,7 @@ const play = async (some: number): Promise<void> => {
   await Promise.all(Array.from({ length: atATime }, one));
 };
 
-// Code that the first connection loads and keeps isn't a leak.
+// The first connection loads code that is kept, which isn't a leak.
 await play(atATime);
 await wait(2000);
 const before = await settled(undefined);

@@ -1,13 +1,13 @@
-/** A server's part of a dialog: one piece per turn of the client. */
+/** A server's part of a dialog: one chunk per turn of the client. */
 export type Dialog = readonly Buffer[];
 
 export interface Mutated {
   readonly dialog: Dialog;
-  /** The dialog is unchanged up to here and ends there; undefined if it was changed in another way. */
+  /** Up to here, the dialog is unchanged, and here it ends; undefined if it was changed in another way. */
   readonly cutAt?: { readonly piece: number; readonly byte: number };
 }
 
-/** Numbers of at least 0 and less than 1, always the same for the same seed. */
+/** Numbers from 0 (inclusive) to 1 (exclusive), which are always the same for a seed. */
 export function randomOf(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

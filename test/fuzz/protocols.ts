@@ -27,17 +27,20 @@ export interface Protocol {
   readonly dialog: () => Dialog;
   readonly data?: () => Dialog;
   readonly greets?: boolean;
-  /** Talks to the peer as Sluice does; returns the cells that a delivery would have. Throws if there would be none. */
+  /** Talks to the peer as Sluice does. Returns the cells that would be delivered; throws if nothing would be. */
   readonly play: (options: PlayOptions) => Promise<readonly (string | null)[]>;
   /** The peer never sends anything first. */
   readonly asksForAll?: true;
-  /** Its own timeout, which is tested separately, is longer than a dialog of this kind should take. */
+  /**
+   * Not tested with a silent peer: the protocol's own timeout is longer than a dialog should take here, and is tested
+   * separately.
+   */
   readonly isNeverSilent?: true;
   /** The result of the real dialog. */
   readonly gives: readonly (string | null)[];
-  /** A dialog that ends before this piece is complete returns nothing; undefined: it depends. */
+  /** A dialog that ends before this chunk is complete returns nothing. If undefined, it may or may not. */
   readonly wholeAt?: (dialog: Dialog) => number;
-  /** Cells may be decoded from bytes, not only copied. */
+  /** If true, cells may be decoded from bytes instead of copied. */
   readonly isDecoded?: true;
 }
 

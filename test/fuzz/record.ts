@@ -19,8 +19,8 @@ import { startSshd } from '../servers/sshd.ts';
 import { type Protocol, protocols } from './protocols.ts';
 
 /**
- * Records what real servers send to Sluice: `node test/fuzz/record.ts`. Only what the servers send is kept, split at
- * the client's messages.
+ * Records what real servers send to Sluice: `node test/fuzz/record.ts`. Keeps only what the servers send, split where
+ * the client's messages are.
  */
 async function recordThrough(to: number): Promise<{ port: number; pieces: Buffer[]; data: Buffer[] }> {
   const [pieces, data]: [Buffer[], Buffer[]] = [[], []];
@@ -79,7 +79,7 @@ async function keep(name: string, to: number, login: Login = {}): Promise<void> 
 }
 
 const postgres = await startPostgres();
-// The SCRAM responses match only the client's nonce in that recording.
+// The SCRAM responses match only the client nonce of that recording.
 await writeFile(join(postgres.folder, 'data/pg_hba.conf'), 'host all all 127.0.0.1/32 password\n');
 const client = new pg.Client(postgres.url);
 await client.connect();
@@ -103,7 +103,7 @@ const text = (value: string) => {
   const bytes = Buffer.from(value, 'utf16le');
   return `${Buffer.from([bytes.length, 0]).toString('hex')}${bytes.toString('hex')}`;
 };
-// No SQL Server runs here: its double sends what the protocol's specification says.
+// No SQL Server runs here; its double sends what the protocol specification requires.
 const tds = await startTdsServer(() => [
   columns([{ name: 'word', type: 'e7 64 00 09 04 d0 00 34' }]),
   ...['one', 'two', undefined, 'three'].map((word) => row([word === undefined ? 'ffff' : text(word)])),

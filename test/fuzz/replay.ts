@@ -4,12 +4,12 @@ import type { Dialog } from './mutate.ts';
 
 /** A client sends one request in several pieces. */
 const quietMs = 2;
-/** A client that sends nothing for this long gets the next piece anyway. */
+/** If a client sends nothing for this long, it gets the next chunk anyway. */
 const idleMs = 25;
 
 export interface Replay {
   readonly port: number;
-  /** Resolves when there is nothing left to send, and a client waits for more. */
+  /** Resolves when nothing is left to send and a client is waiting for more. */
   readonly silent: Promise<void>;
   /** Currently open connections. */
   open(): number;
@@ -18,17 +18,17 @@ export interface Replay {
 
 export interface ReplayOptions {
   readonly dialog: Dialog;
-  /** Sent on the connections that the FTP dialog names; each is closed afterwards. */
+  /** Sent on the data connections that the FTP dialog names; each is closed afterwards. */
   readonly data?: Dialog;
   /** The server sends first. */
   readonly greets?: boolean;
-  /** A waiting client gets the next piece, though it has not sent anything. */
+  /** A waiting client gets the next chunk even if it hasn't sent anything. */
   readonly isPushing: boolean;
-  /** The server stays silent at the end, instead of closing the connection. */
+  /** At the end, the server stays silent instead of closing the connection. */
   readonly isSilent: boolean;
 }
 
-/** Sends the pieces of a dialog, one per turn of the client, over however many connections it opens. */
+/** Sends the chunks of a dialog, one per turn of the client, over as many connections as the client opens. */
 export async function replay({
   dialog,
   data = [],
@@ -78,7 +78,7 @@ export async function replay({
   return { port, silent, open: () => sockets.size, close };
 }
 
-/** The response to EPSV names a port, which differs each time. */
+/** The response to EPSV names a port, which is different each time. */
 function atPort(piece: Buffer, port: number): Buffer {
   const text = piece.toString('latin1');
   return port === 0 ? piece : Buffer.from(text.replace(/\|\|\|\d+\|/, `|||${port}|`), 'latin1');

@@ -13,7 +13,7 @@ function result(given: Partial<Result>): Result {
   return { rows: 200, bytes: 5000, columns: ['id', 'day'], at: noon, mayBeEmpty: false, ...given };
 }
 
-/** The findings of the guards for a result, as a user reads them. */
+/** What the guards report about a result, as a user reads it. */
 function told(guards: Guards, given: Partial<Result>, last?: LastGood) {
   return checkGuards(guards, result(given), last).map(({ message, allowed }) => [message, allowed]);
 }

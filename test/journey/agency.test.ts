@@ -95,7 +95,7 @@ describe("an agency that pushes to its clients' accounts", () => {
   });
 });
 
-/** One call, repeated while it's rate-limited: all accounts share one limit, and it may apply to the test itself. */
+/** One call, repeated while it's rate-limited. All accounts share one limit, so the test itself may reach it. */
 async function patiently(world: World, path: string, method: 'GET' | 'DELETE' = 'GET') {
   for (;;) {
     const answer = await world.call(method, path);

@@ -85,7 +85,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a past range that is read again',
       env: { STEPS_UNDER: shop.home.folder, DIE_AT: 'create payload #2' },
     });
     expect(killed).toMatchObject({ signal: 'SIGKILL', stderr: expect.stringContaining('2026-01-01 to 2026-02-01') });
-    // A row of a chunk that was already read changes afterwards: the newer version must not be overwritten.
+    // After a chunk was read, one of its rows changes: the newer version must not be overwritten.
     await shop.put([4, 'newer'], [60, 'new']);
     expect((await shop.sync()).jobs).toMatchObject([{ state: 'delivered' }]);
     const other = await backfill(shop, ['--from', '2026-01-01', '--to', '2026-01-05']);

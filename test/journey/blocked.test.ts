@@ -8,8 +8,8 @@ import { type Ended, until } from './process.ts';
 import { adminKey, makeWorld } from './world.ts';
 
 /**
- * Reads one row, or blocks forever if a file says so: some time later, after the other job has read its file. It blocks
- * in JavaScript, or outside of it, in SQLite, if the file says "native".
+ * Reads one row or, if a file says so, blocks forever: some time later, after the other job has read its file. It
+ * blocks in JavaScript or, if the file says "native", outside of it, in SQLite.
  */
 const spinner = `
 import { existsSync, readFileSync } from 'node:fs';
@@ -33,8 +33,8 @@ export default defineConnector({
 });`;
 
 /**
- * For processes that a source blocks. A process that should survive gets 30 seconds, since a busy machine may block it
- * for seconds.
+ * For processes that a source blocks. A process that should survive gets 30 seconds instead, because a busy machine may
+ * block it for seconds.
  */
 const watched = { preload: ['short-watch'], env: { WATCH_MS: '3000' } };
 
@@ -123,7 +123,7 @@ it.for([
     const { ended } = home.start(['sync', 'bad'], { ...watched, under: firstProcess });
     expect(await ended).toMatchObject({ signal: 'SIGTRAP' });
     await rm(spin);
-    // From outside the namespace, the end of the process can't be seen, so the job is busy until its lease expires.
+    // Outside the namespace, the end of the process can't be seen, so the job counts as busy until its lease expires.
     await home.sync();
     const { stdout } = await home.sluice(['history', '--json']);
     expect(JSON.parse(stdout)).toContainEqual(
@@ -134,7 +134,7 @@ it.for([
 
 it('the watchdog blames the disk, never the source, however often a commit blocks', async () => {
   const { world, home, spin, spun, fine, runs } = await setUp();
-  // The bad job reads its source, without blocking, until this file is gone.
+  // Until this file is removed, the bad job reads its source without blocking.
   await rm(spin);
   const connector = spinner.replace(
     /await new Promise.*/,

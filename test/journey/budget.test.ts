@@ -32,7 +32,7 @@ it('the daemon learns how many requests others sent on the account, and status a
     return (JSON.parse(stdout) as { accounts: [Account] }).accounts[0];
   };
   await until('the daemon to ask for the usage', async () => (await account()).others > 0);
-  // Requests in progress when the service counted may be in either count.
+  // Requests that were in progress when the service counted may be in either count.
   expect((await account()).others).toBeGreaterThanOrEqual(7 - 5);
   await until('all payloads to be delivered', () => home.state().outbox.every(({ state }) => state === 'delivered'));
   daemon.child.kill('SIGTERM');

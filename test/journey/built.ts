@@ -16,13 +16,13 @@ const root = join(import.meta.dirname, '../..');
 const built = join(root, 'node_modules/.cache/built');
 const sources = ['src/**/*', 'connectors/**/*', 'deploy/build/*', 'package.json', 'package-lock.json'];
 
-/** Builds the package once for all test files, unless an earlier run's package is newer than all sources. */
+/** Builds the package once for all test files, unless the package of an earlier run is newer than all sources. */
 export default async function build({ provide }: TestProject): Promise<void> {
   if ((await writtenAt(join(built, 'dist/build.json'))) < (await newest())) await make();
   provide('door', join(built, 'src/cli/sluice.js'));
 }
 
-/** Built next to its final path and then renamed, so that no process ever sees an incomplete package. */
+/** Built next to its final path and then moved there, so that no process ever sees an incomplete package. */
 async function make(): Promise<void> {
   const fresh = `${built}.${process.pid}`;
   await mkdir(join(fresh, 'src/cli'), { recursive: true });

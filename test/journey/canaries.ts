@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
 
-/** Secrets that can be found wherever they end up, in any encoding. */
+/** Secrets that can be recognized wherever they end up, in any encoding. */
 export class Canaries {
-  /** Places, keyed by the letters and digits in the middle of the secret planted there. */
+  /** The places where secrets were planted, keyed by the letters and digits in the middle of each secret. */
   readonly #cores = new Map<string, string>();
 
-  /** A secret for a place, whose core is surrounded by characters that each text format escapes differently. */
+  /** A secret for a place. Around its core, it has characters that each text format escapes differently. */
   odd(place: string): string {
     return `"'<&${this.core(place)}\\%/+ö>`;
   }
 
-  /** A secret without spaces, quotes and non-ASCII letters, as keys require. */
+  /** A secret without spaces, quotes or non-ASCII letters, which keys may not contain. */
   key(place: string): string {
     return `&%${this.core(place)}+/=`;
   }
@@ -23,7 +23,7 @@ export class Canaries {
   }
 
   /**
-   * The places whose secrets, in full or in large part, can be found in a text: in plain text, base64 or hexadecimal.
+   * The places whose secrets can be found in a text, in full or in large part, as plain text, base64 or hexadecimal.
    */
   in(text: string): string[] {
     const found = [...this.#cores].filter(([core]) => shapesOf(core).some((shape) => text.includes(shape)));
@@ -35,7 +35,7 @@ export class Canaries {
   }
 }
 
-/** Half of a secret is as bad as all of it: cut off at its end, or at its beginning. */
+/** Half a secret is as bad as all of it, whether its end or its beginning was cut off. */
 function shapesOf(core: string): string[] {
   const halves = [core.slice(4, 20), core.slice(-16)];
   return halves.flatMap((half) => {

@@ -13,7 +13,9 @@ interface Connection {
 
 const sql = "select 1 as id, 'a' as name";
 
-/** Jobs with one source, each with an option that names a column, and the output of `check --connect` for them. */
+/**
+ * Jobs with one source, each of which has an option that names a column, and what `check --connect` prints about them.
+ */
 async function checkJobs(source: object, jobs: Readonly<Record<string, object>>) {
   const world = await makeWorld();
   const home = await world.home();

@@ -17,7 +17,7 @@ const newer = 'id,name\n1,new\n2,"wïth ""quotes"", and\nlines"\n';
 const newest = 'id,name\n3,newest\n';
 const day = 24 * 60 * 60 * 1000;
 
-/** The setup of a case: a service that doesn't rate-limit (its own log shows how fast we were), behind a proxy. */
+/** A case's setup: a service that doesn't rate-limit (its own log shows how fast we were), behind a proxy. */
 const scope = forSuite();
 let world: World;
 let proxy: FaultProxy;
@@ -30,7 +30,10 @@ beforeAll(async () => {
 interface Stage {
   readonly home: Home;
   readonly instance: string;
-  /** Requests to the service and the proxy together: a request that the proxy handled was also sent. */
+  /**
+   * The number of requests to the service and the proxy together. Both count, because the proxy may handle a request
+   * itself.
+   */
   sent(): number;
 }
 
@@ -53,7 +56,7 @@ const killAt = (event: string, nth = 1) => ({
   env: { KILL_AT: event, KILL_NTH: String(nth) },
 });
 
-/** Nothing is left over: no owed payload, no unfinished run, no lease of a dead process, no unused file. */
+/** Checks that nothing is left over: no owed payload, no unfinished run, no lease of a dead process, no unused file. */
 async function expectHealthy({ home }: Stage): Promise<void> {
   home.age();
   expect((await home.sync()).code).toBe(0);
@@ -61,7 +64,7 @@ async function expectHealthy({ home }: Stage): Promise<void> {
   expect(outbox.filter(({ state }) => state === 'owed')).toEqual([]);
   expect(runs.filter(({ state }) => state === 'running' || state === 'owed')).toEqual([]);
   expect(leases).toEqual([]);
-  // The last payload is kept until it's sent again, if an older upload may still arrive.
+  // If an older upload may still arrive, the last payload is kept until it's sent again.
   const last = outbox.findLast(({ state }) => state === 'delivered');
   const again = outbox.some(({ unanswered_at, sha256 }) => unanswered_at !== null && sha256 !== last?.sha256);
   const kept = outbox.filter((row) => row.state === 'dead' || (again && row === last)).map(({ path }) => path);
@@ -81,9 +84,9 @@ interface Case {
   readonly before?: (stage: Stage) => Promise<void>;
   /** What the killed process reads; by default, the newer text. */
   readonly reads?: string;
-  /** Maximum number of requests before and after the kill together. */
+  /** Maximum number of requests, before and after the kill together. */
   readonly requests: readonly number[];
-  /** For cases in which nothing more can be sent until the next day. */
+  /** For cases in which nothing more can be sent before the next day. */
   readonly dayTurns?: true;
 }
 
@@ -104,7 +107,7 @@ const deliverNewer = async ({ home }: Stage) => {
   expect((await home.sync()).code).toBe(0);
 };
 
-/** Events that only the daemon, a refresh or a source that resumes emits; other tests kill their processes. */
+/** Events that only a daemon, a refresh or a source that resumes emits. Other tests kill processes at these events. */
 type Elsewhere =
   | 'run.warning'
   | 'run.retrying'
@@ -126,7 +129,7 @@ type Elsewhere =
   | `schedules.${string}`;
 type Step = Exclude<keyof (PipelineEvents & DeliveryEvents & RunEvents), Elsewhere>;
 
-/** One case per event: a new event without a case is a type error. */
+/** One case per event: an event without a case causes a type error. */
 const matrix: { readonly [S in Step]: Case } = {
   'run.started': { requests: [1] },
   'extract.started': { requests: [1] },
@@ -327,7 +330,7 @@ describe('a sync after a kill', () => {
   });
 });
 
-/** Integers exactly as written, where a float would lose digits. */
+/** Keeps integers exactly as written, where a float would lose digits. */
 function exactly(_key: string, value: unknown, context?: { source?: string }): unknown {
   const { source } = context ?? {};
   if (typeof value !== 'number' || source === undefined) return value;

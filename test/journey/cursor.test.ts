@@ -39,12 +39,12 @@ it('an incremental job shows only the new rows, keeps them while nothing changes
   expect(await sync()).toMatchObject({ state: 'delivered', rows: 1 });
   const delivered = await shownAsOf();
   expect(await sync()).toMatchObject({ state: 'unchanged', rows: 0, requests: 0 });
-  // Checked again and unchanged: the data shown is as recent as this check.
+  // The source was checked again and is unchanged, so the data shown is as recent as this check.
   expect(Date.parse(await shownAsOf())).toBeGreaterThan(Date.parse(delivered));
   expect(await world.data(instance)).toBe('id\n1\n');
 
   shop.run("insert into orders values (2, '2026-01-31 10:05:00'), (3, '2026-01-31 10:05:00')");
-  // Killed before the payload is owed: the same rows are read again.
+  // The process is killed before the payload is owed, so the same rows are read again.
   const cut = await home.sync({ preload: ['kill-at'], env: { KILL_AT: 'payload.spooled' } });
   expect(cut).toMatchObject({ signal: 'SIGKILL' });
   expect(await sync()).toMatchObject({ state: 'delivered', rows: 2 });

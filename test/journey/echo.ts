@@ -3,8 +3,8 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import type { Scope } from './process.ts';
 
 /**
- * A server that refuses every request and echoes all of it in many encodings, as bad servers do in their error pages.
- * What comes before `/at/` in the path is the status: `/500/at/…`.
+ * A server that rejects every request and echoes all of it in many encodings, as bad servers do in their error pages.
+ * The part of the path before `/at/` is the status: `/500/at/…`.
  */
 export async function openEcho(scope: Scope): Promise<{ url: string; heard: () => string }> {
   let heard = '';
@@ -44,7 +44,7 @@ function safelyDecoded(text: string): string {
   }
 }
 
-/** A line-based server (FTP, SMTP) that echoes each line, and refuses anything that looks like a login. */
+/** A line-based server (FTP, SMTP) that echoes each line and rejects whatever looks like a login. */
 export async function openLineEcho(greeting: string, scope: Scope): Promise<number> {
   const server = createServer((socket) => {
     socket.on('error', () => undefined);

@@ -12,7 +12,7 @@ interface Explanation {
   readonly fix?: string;
 }
 
-/** A job that reads a file into an instance of a service, and the output of `explain` for it. */
+/** A job that reads a file into an instance of a service, and what `explain` prints about it. */
 async function setUp(given: { job?: object; destination?: object; serve?: readonly string[] } = {}) {
   const world = await makeWorld({ serve: given.serve ?? ['--no-limits'] });
   const home = await world.home();

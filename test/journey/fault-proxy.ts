@@ -3,9 +3,9 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo, Socket } from 'node:net';
 import { forTest, type Scope } from './process.ts';
 
-/** What happens to one upload on its way to the service. Everything else passes unchanged. */
+/** What happens to an upload on its way to the service. Everything else passes unchanged. */
 export type Fault =
-  /** The proxy responds in place of the service after it has read the body. */
+  /** The proxy reads the body, then responds in place of the service. */
   | {
       readonly answer: number;
       readonly code?: string;
@@ -14,11 +14,9 @@ export type Fault =
     }
   /** Something other than the service responds with 200. */
   | { readonly page: string }
-  /**
-   * The connection is reset: before any byte of the body is read, after half of it, or after all of it was discarded.
-   */
+  /** The connection is reset before the body is read, after half of it, or after all of it was discarded. */
   | { readonly reset: 'before the body' | 'after half of the body' | 'after the body' }
-  /** The service accepts the upload, but its response is lost or cut off. */
+  /** The service accepts the upload, but its response is lost or truncated. */
   | { readonly answerIs: 'lost' | 'cut' }
   /** There is never a response. */
   | { readonly hole: true }
@@ -26,7 +24,7 @@ export type Fault =
   | { readonly stall: true }
   /** Forwarded once the promise resolves. */
   | { readonly after: Promise<unknown> }
-  /** Forwarded unchanged: for a script that affects only a later upload. */
+  /** The upload is forwarded unchanged, for scripts that affect only a later upload. */
   | 'pass';
 
 export interface Met {
@@ -39,18 +37,18 @@ export interface FaultProxy {
   readonly url: string;
   /** Every upload seen, and what was done to it. */
   readonly met: readonly Met[];
-  /** What happens to the next uploads to an instance, in order; later ones are forwarded. */
+  /** What happens to the next uploads to an instance, in order; uploads after those are forwarded. */
   script(instance: string, ...faults: Fault[]): void;
-  /** What happens to each upload to an instance without a script. */
+  /** What happens to each upload to an instance that has no script. */
   always(instance: string, fault: Fault): void;
-  /** Forwards to another service from now on: the same address for a restarted service. */
+  /** After this, forwards to another service, so that a restarted service keeps its address. */
   aim(upstream: string): void;
   /** Breaks all stalled connections, on both sides. */
   drop(): void;
 }
 
 /**
- * A small proxy on real sockets between the command line and the service; it injects the faults that a test asks for.
+ * A small proxy on real sockets between the command line and the service. It injects the faults that a test requests.
  */
 export async function openFaultProxy(service: string, scope: Scope = forTest): Promise<FaultProxy> {
   let upstream = service;
@@ -128,7 +126,7 @@ function answerBy(fault: Extract<Fault, { answer: number }>, answer: ServerRespo
 }
 
 interface Breaking {
-  /** Called once, when half of the body has been forwarded and nothing more will be. */
+  /** Called once: half of the body has been forwarded, and nothing more will be. */
   readonly atHalf?: () => void;
   readonly lose?: 'lost' | 'cut';
 }

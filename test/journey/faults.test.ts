@@ -4,7 +4,7 @@ import type { Home, JobResult } from './home.ts';
 import { adminKey, type Ended, forSuite, makeWorld, until, type World } from './world.ts';
 
 const older = 'id,name\n1,old\n';
-/** More than fits into the buffers of two sockets, so that half of it is really in transit. */
+/** More than the buffers of two sockets can hold, so that half of it is really in transit. */
 const newer = `id,name\n${Array.from({ length: 150_000 }, (_, i) => `${i},new row number ${i}\n`).join('')}`;
 const small = 'id,name\n1,new\n';
 
@@ -21,7 +21,7 @@ interface Stage {
   readonly home: Home;
   /** The instance of the job with the fault. */
   readonly instance: string;
-  /** The instance of another job, which must not be affected (invariant 7). */
+  /** The other job's instance, which must not be affected (invariant 7). */
   readonly beside: string;
 }
 
@@ -32,11 +32,11 @@ interface Given {
   readonly faults?: readonly Fault[];
   readonly always?: Fault;
   readonly target?: string;
-  /** The service rate-limits the whole account: the other job has another account. */
+  /** The service rate-limits the whole account, so the other job uses a different account. */
   readonly ownAccount?: boolean;
 }
 
-/** A job that is about to meet faults, with rows that arrived before, and another job. */
+/** A job whose earlier rows were delivered and whose next uploads meet faults, and another job. */
 async function stage({
   text = small,
   destination,
@@ -78,11 +78,11 @@ async function stage({
 
 interface Seen extends Ended {
   readonly rows: JobResult;
-  /** Uploads of the job with the fault, in this sync. */
+  /** How often this sync uploaded for the job with the fault. */
   readonly sent: number;
 }
 
-/** One sync of both jobs. Whatever happened to the first, the other delivered its rows with one request. */
+/** Syncs both jobs once. Whatever happens to the first, the other must deliver its rows with one request. */
 async function syncBoth({ home, instance, beside }: Stage, args: readonly string[] = []): Promise<Seen> {
   const before = sentTo(instance);
   const { jobs, ...ended } = await home.sync({ args });
@@ -99,7 +99,9 @@ interface Passing {
   readonly faults: readonly Fault[];
   readonly text?: string;
   readonly destination?: object;
-  /** What the instance shows during the fault: the fault may occur after the service accepted the rows. */
+  /**
+   * If true, the instance already shows the new rows during the fault, which occurs after the service accepted them.
+   */
   readonly taken?: true;
   readonly ownAccount?: true;
 }
@@ -126,7 +128,7 @@ describe('an upload that meets', () => {
     '$what is retried and arrives complete',
     async ({ faults, text = small, destination, taken, ownAccount = false }) => {
       const one = await stage({ text, faults, ownAccount, ...(destination === undefined ? {} : { destination }) });
-      // First with retries disabled: in the meantime, the instance shows complete data, old or new.
+      // First sync without retries: until the next sync, the instance shows complete data, old or new.
       const hasty = await syncBoth(one, ['--wait', '0']);
       expect(hasty).toMatchObject({ code: 1, sent: 1, rows: { state: 'waiting_retry', requests: 1 } });
       expect(await world.data(one.instance)).toBe(taken ? text : older);
@@ -248,7 +250,7 @@ describe('a sync that is asked to stop', () => {
     sync.child.kill('SIGTERM');
     const ended = await sync.ended;
     expect(ended).toMatchObject({ code: 143, signal: null });
-    // Node warns about a timer with a negative delay, on a line that isn't part of the output.
+    // For a timer with a negative delay, Node prints a warning, on a line that isn't part of the output.
     expect(ended.stderr).not.toContain('Warning');
     expect(one.home.state().outbox.map(({ state, attempts }) => [state, attempts])).toContainEqual(['owed', 0]);
     expect((await one.home.sync({ args: ['rows'] })).code).toBe(0);

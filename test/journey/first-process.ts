@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 
 const isRoot = process.getuid!() === 0;
 
-/** A program that starts another as the first process of a PID namespace, as containers do; for {@link Start.under}. */
+/** A program that starts another one as the first process in a PID namespace, as containers do. */
 export const firstProcess: readonly string[] = [
   'unshare',
   ...(isRoot ? [] : ['--user', '--map-root-user']),

@@ -5,7 +5,7 @@ import { SqliteDatabase, sqliteErrorName } from '../../src/lib/sqlite.ts';
 import type { Home } from './home.ts';
 import type { Running } from './process.ts';
 
-/** Suspends a daemon as a hang would, but not during a write: its lock would block every other process. */
+/** Suspends a daemon as a hang would, but not during a write, because its lock would block every other process. */
 export async function freeze({ child }: Running, { folder }: Home): Promise<void> {
   for (;;) {
     child.kill('SIGSTOP');
@@ -16,7 +16,7 @@ export async function freeze({ child }: Running, { folder }: Home): Promise<void
   }
 }
 
-/** The state follows the program's name, which is in brackets: proc_pid_stat(5). */
+/** The state comes after the program's name, which is in brackets: proc_pid_stat(5). */
 function isStopped(pid: number): boolean {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   return stat.slice(stat.lastIndexOf(')') + 2).startsWith('T');

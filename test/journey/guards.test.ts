@@ -28,7 +28,7 @@ interface Stage {
   readonly instance: string;
 }
 
-/** A job that reads a file, and has delivered these versions of it in order. */
+/** A job that reads a file and has delivered these versions of the file in order. */
 async function stage(texts: readonly string[], job: object = {}, top: object = {}): Promise<Stage> {
   const instance = await world.instance('csv');
   const home = await world.home();

@@ -28,7 +28,7 @@ beforeAll(async () => {
   world = await makeWorld({ scope, serve: ['--no-limits'] });
 });
 
-/** A source that accepts requests and never responds. */
+/** A source that accepts requests but never responds. */
 async function serveSilence() {
   const server = createServer((request) => request.resume()).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -81,7 +81,7 @@ interface DaemonOptions {
   readonly socket: string;
 }
 
-/** Resolves when the daemon listens, whatever an earlier one has left. */
+/** Resolves when the daemon listens, whatever an earlier daemon has left behind. */
 async function startDaemon(home: Home, { how = {}, socket }: DaemonOptions): Promise<Running> {
   const inode = (): number | undefined => lstatSync(socket, { throwIfNoEntry: false })?.ino;
   const former = inode();
@@ -93,7 +93,7 @@ async function startDaemon(home: Home, { how = {}, socket }: DaemonOptions): Pro
 
 const servedBy = (daemon: Running): number => daemon.output().split('"msg":"sync.handed_over"').length - 1;
 
-/** The result without parts that differ between any two runs. */
+/** The result without the parts that differ between any two runs. */
 function plain({ code, signal, stdout, stderr }: Ended) {
   const same = (text: string): string =>
     text
@@ -116,7 +116,7 @@ function historyOf({ home }: Pick<Town, 'home'>) {
   }));
 }
 
-/** A series of syncs, which the daemon runs or which run in their own processes. */
+/** A series of syncs. Each is run by the daemon or by its own process. */
 type Story = (town: Town, sync: (...args: string[]) => Promise<Ended>) => Promise<Ended[]>;
 
 interface Outcome {
@@ -125,7 +125,7 @@ interface Outcome {
   /** What the last sync prints. */
   readonly shows: RegExp;
   readonly code: number;
-  /** The number of syncs that the daemon runs; by default, all. */
+  /** How many of the syncs the daemon runs; by default, all. */
   readonly served?: number;
 }
 
@@ -453,7 +453,7 @@ describe('the hand-over socket', () => {
     chmodSync(join(home.folder, 'state'), 0o770);
     await local('a folder for a group');
     expect(await home.sluice(['sync'])).toMatchObject({ code: 0 });
-    // The local run has made the folder private again.
+    // The sync that ran locally has made the folder private again.
     expect(served()).toBe(1);
   });
 
@@ -494,10 +494,10 @@ describe('the hand-over socket', () => {
   });
 });
 
-/** A peer's responses, one for each line that it receives; a function may end the connection. */
+/** A peer's responses, one for each line that it receives; if it's a function, it may end the connection. */
 type Peer = readonly (object | string | ((socket: Socket) => unknown))[];
 
-/** The same user's process in place of the daemon, in a state that no daemon uses. */
+/** Another process of the same user acts as the daemon of a state that no daemon uses. */
 async function openPeer(answers: Peer) {
   const home = await world.home(forTest);
   const instance = await world.instance('csv');
@@ -530,7 +530,7 @@ async function openPeer(answers: Peer) {
   return { home, instance, said };
 }
 
-/** What a daemon would report about itself: a process with the same environment as the tests' commands. */
+/** What a daemon would report about itself, using a process that has the same environment as the tests' commands. */
 function acceptance() {
   const twin = spawn('sleep', ['600'], { env: process.env, stdio: 'ignore' });
   forTest(() => twin.kill());

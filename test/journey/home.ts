@@ -12,7 +12,7 @@ export interface Home {
   write(name: string, text: string): Promise<string>;
   /** Writes the config and returns its path. */
   config(config: object): Promise<string>;
-  /** Starts `sluice <args>` with the config in its environment. */
+  /** Starts `sluice <args>`; its environment tells it where the config is. */
   start(args: readonly string[], how?: Start): Running;
   /** Like `start`, and waits for the end. */
   sluice(args: readonly string[], how?: Start): Promise<Ended>;
@@ -78,8 +78,9 @@ export async function makeHome(scope: Scope): Promise<Home> {
 }
 
 /**
- * JSON is YAML; relative paths are relative to the config's folder. By default, failed runs aren't retried: most tests
- * check how the first attempt ends. The default comes last, so that no line in the config moves.
+ * Writes the config as JSON, which is valid YAML. Paths in it are relative to its folder. By default, failed runs
+ * aren't retried, because most tests check how the first attempt ends. The default comes last, so that no line of the
+ * config moves.
  */
 export async function writeConfig(folder: string, config: object): Promise<string> {
   const file = join(folder, 'sluice.yaml');

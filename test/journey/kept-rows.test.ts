@@ -26,13 +26,13 @@ const files = ({ home }: Shop) =>
     /rows$/.test(name),
   );
 
-/** The steps of a sync (`sync`) before each of which it can be killed. */
+/** The steps of `sync`; the sync can be killed before each of them. */
 async function stepsOf(shop: Shop): Promise<string[]> {
   const file = join(shop.home.folder, 'steps');
   await shop.sync(dieAt(shop, ''));
   const steps = readFileSync(file, 'utf8').trim().split('\n');
   await rm(file);
-  // If equal steps follow each other, test only the first one, and also the second one if they make a file durable.
+  // If equal steps follow each other, test only the first one or, if they make a file durable, the first two.
   return steps.slice(steps.indexOf('say extract.started #1')).filter((step) => /#1$|(folder|payload) #2$/.test(step));
 }
 
@@ -132,7 +132,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a job that reads only changes', (
       for (const [i, step] of hand.entries()) {
         await shop.put([1, `one at ${i}`], [100 + i, 'new'], [100 + i - 2, 'gone', true]);
         if ((await shop.sync(dieAt(shop, step))).signal !== null) killed += 1;
-        // Whatever it shows is a complete state of the source at some time.
+        // The instance shows a complete state that the source had at some time.
         if (i % 3 === 0) await shop.put([1, `again at ${i}`]);
         await shop.sync();
         await shop.same();
@@ -186,7 +186,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a job that reads only changes', (
     proxy.always(shop.instance, 'pass');
     expect(await shop.home.sluice(['dead', 'send', 'orders'])).toMatchObject({ code: 0 });
     await shop.same();
-    // What the service refused can't arrive late: nothing needs to be sent again.
+    // An upload that the service refused can't arrive late, so nothing needs to be sent again.
     expect((await shop.sync()).jobs).toMatchObject([{ state: 'unchanged' }]);
   });
 
@@ -218,7 +218,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a job that reads only changes', (
     await shop.sync();
     await rm(join(shop.home.folder, 'state'), { recursive: true });
     expect(await shop.home.sluice(['restore', backup])).toMatchObject({ code: 0 });
-    // The row before the watermark is gone from the source: only the kept rows still contain it.
+    // The source no longer has the row before the watermark; only the kept rows still contain it.
     await shop.run('delete from orders where id in (1, 3)');
     expect((await shop.sync()).jobs).toMatchObject([{ state: 'delivered', rows: 2, requests: 1 }]);
     expect(await shop.shown()).toBe('id,name,amount\n1,one,1.50\n2,two,2.50\n');
@@ -245,7 +245,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a job that reads only changes', (
     const shop = await open();
     await shop.put([1, 'one'], [2, 'two']);
     await shop.sync();
-    // Deleted at the source without a trace: a full read would not return it.
+    // The row was deleted at the source without a trace, so a full read would not return it.
     await shop.run('delete from orders where id = 1');
     await shop.config({ transforms: [{ select: ['id'] }] });
     expect((await shop.sync()).jobs).toMatchObject([{ state: 'delivered', rows: 2 }]);

@@ -1,6 +1,6 @@
 /**
- * One column of the test table: its name and SQL type, the kind of JSON value it must become, and the texts that must
- * arrive for the row of extremes and for the row of small values. The third row is null.
+ * One column of the test table: its name and SQL type, the kind of JSON value that it must become, and the texts that
+ * must arrive for the row of extremes and for the row of small values. In the third row, all values are null.
  */
 export type Told = readonly [
   name: string,
@@ -13,7 +13,7 @@ export type Told = readonly [
 type Pair = readonly [sql: string, text: string];
 
 const hostile = 'a"b\'c,d;e|f\\g\nh\r\ni\tj <k>&amp;</row>]]> é漢😀 \u2028 \u0301';
-/** Characters that XML 1.0 can't represent; in XML, they become {@link controlInXml}. */
+/** Characters that XML 1.0 can't represent. In XML, they become {@link controlInXml}. */
 export const control = 'x\u0001y\u001fz';
 export const controlInXml = 'x\ufffdy\ufffdz';
 const bigJson =
@@ -187,7 +187,7 @@ export const sqlite: readonly Told[] = [
   ['raw', 'blob', 'text', ["x'00ff0a22'", 'AP8KIg=='], ["x''", '']],
 ];
 
-/** Standard SQL keeps backslashes in a string as they are. */
+/** In standard SQL, a string's backslashes are ordinary characters. */
 function backslashFree(text: string): string {
   return quoted(text);
 }

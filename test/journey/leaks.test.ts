@@ -26,7 +26,7 @@ function stateBytes({ folder }: Home): string {
   return files.map((path) => readFileSync(path, 'latin1')).join('\n');
 }
 
-/** Lets every source log in again: a login on hold would not be sent, so no server could echo it. */
+/** Lets every source log in again. If a login were on hold, it would not be sent, and no server could echo it. */
 function liftHolds({ folder }: Home): void {
   const file = join(folder, 'state', 'sluice.db');
   if (!existsSync(file)) return;
@@ -284,7 +284,7 @@ describe('secrets in use, with servers that refuse and echo them', () => {
     said.set('traces', collector.got.map(({ text }) => text).join('\n'));
     expect(leaksIn(said, canaries)).toEqual([]);
     const all = [...said.values()].join('\n');
-    // The secrets were really echoed, and really redacted.
+    // The secrets were actually echoed, and actually redacted.
     expect(all.split('[redacted]').length).toBeGreaterThan(100);
     expect(canaries.in(echo.heard()).length).toBeGreaterThan(8);
     expect(said.get('traces')).toContain('sluice.run');

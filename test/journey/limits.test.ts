@@ -11,7 +11,7 @@ const scope = forSuite();
 const instances: string[] = [];
 let world: World;
 
-/** The instances are created while nothing is rate-limited; then the service restarts with its limits. */
+/** The instances are created without rate limits; then the service restarts with its limits. */
 beforeAll(async () => {
   const data = await makeFolder(scope);
   const before = await makeWorld({ scope, data, serve: ['--no-limits'] });
@@ -20,7 +20,7 @@ beforeAll(async () => {
   world = await makeWorld({ scope, data, instances: before.instances });
 });
 
-/** A home whose jobs `job-0`, `job-1` … each write a line with their name to their own instance. */
+/** A home with jobs `job-0`, `job-1` and so on, each of which writes a line with its name to its own instance. */
 async function jobsFor(
   home: Home,
   { only = instances, limits = {}, url = world.url }: { only?: string[]; limits?: object; url?: string } = {},
@@ -28,7 +28,7 @@ async function jobsFor(
   const jobs: Record<string, object> = {};
   for (const [i, target] of only.entries()) {
     await home.write(`${i}.csv`, `id,name\n${i},${target}\n`);
-    // Every third job uses another name for the same account: one allowance, whatever the destination's name.
+    // Every third job uses another destination name for the same account, which has one allowance under all names.
     const destination = i % 3 === 2 ? 'again' : 'main';
     jobs[`job-${i}`] = { source: 'files', query: `${i}.csv`, format: 'csv', target, destination };
   }
@@ -41,7 +41,7 @@ async function jobsFor(
   return Object.keys(jobs);
 }
 
-/** The service's log since then, once the test's own requests no longer count toward the limit. */
+/** The uploads in the service's log that arrived after this time. */
 async function uploadsSince(since: number): Promise<Logged[]> {
   return (await world.uploads()).filter(({ arrived }) => arrived > since);
 }
@@ -61,7 +61,8 @@ describe('several processes on one state folder and one account', () => {
     await wait(1100);
     const began = monotonic();
     const shares = [0, 1, 2].map((turn) => ({ jobs: names.filter((_, i) => i % 3 === turn) }));
-    // A process may start late on a busy machine. So one upload of each is held until all of them have sent something.
+    // On a busy machine, a process may start late, so one upload of each process is held until all of them have sent
+    // something.
     const allSend = until('all processes to send', async () =>
       (await Promise.all(shares.map(({ jobs }) => hasArrived(jobs, began)))).every(Boolean),
     );
@@ -91,11 +92,11 @@ describe('several processes on one state folder and one account', () => {
     const names = await jobsFor(home, { url, limits: { requests_per_day: 1 } });
     const [owed, asked] = [names.slice(0, 24), names.slice(24)];
     await wait(1100);
-    // Only one request left on that day: nearly everything is owed when the daemon starts.
+    // Only one request is left on that day, so nearly everything is owed when the daemon starts.
     expect((await home.sync({ args: owed })).code).toBe(4);
     await jobsFor(home, { url });
-    // The daemon's queue must not be empty before the command has started, however long that takes: one of its uploads
-    // waits.
+    // The daemon's queue must not be empty before the command has started, however long that takes, so one of its
+    // uploads waits.
     const last = home.state().outbox.find(({ state }) => state === 'owed')!.instance!;
     const began = monotonic();
     proxy.script(last, { after: until('the manual sync to send', () => hasArrived(asked, began)) });
@@ -124,7 +125,7 @@ describe('several processes on one state folder and one account', () => {
     const began = monotonic();
     const both = await Promise.all([home.sync({ args: [name!] }), home.sync({ args: [name!] })]);
     const states = both.map(({ jobs }) => jobs[0]!.state).sort();
-    // Whether the second starts before or after the end of the first, nothing is sent twice.
+    // Nothing is sent twice, whether the second process starts before or after the end of the first.
     expect([
       ['busy', 'delivered'],
       ['delivered', 'unchanged'],

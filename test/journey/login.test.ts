@@ -21,7 +21,10 @@ interface Place {
   readonly home: Home;
 }
 
-/** A vendor, and a user of Sluice with jobs that read it; the browser may return to any free port on this machine. */
+/**
+ * A vendor, and a user of Sluice with jobs that read it. The browser may be redirected to any free port on this
+ * machine.
+ */
 async function makePlace(
   options: VendorOptions = {},
   more: { login?: object; source?: object; jobs?: number } = {},

@@ -8,14 +8,14 @@ import { adminKey, type Format, makeFolder, makeWorld, type World } from './worl
 const million = 1_000_000;
 const sizeLimit = 10_000_000_000;
 /**
- * 150 to 185 MB on a quiet machine, 207 MB on one with twenty processes waiting for two cores: how much freed memory
- * the allocator keeps depends on how threads are scheduled. Memory that grows with the rows would be 30 MB at 30 bytes
- * per row.
+ * The peak is 150 to 185 MB on a quiet machine, and 207 MB on one where twenty processes wait for two cores: how much
+ * freed memory the allocator keeps depends on how threads are scheduled. If memory grew with the rows, 30 bytes per row
+ * would add 30 MB.
  */
 const mostMegabytes = 230;
 /**
- * A quarter of Node's default: kept rows would not fit even a few times. When Node loads sources, its young generation
- * is 30 MB larger than when it loads the package (heaps of 66 and 41 MB while rows pass); 4 MB for each of its halves
+ * A quarter of Node's default, too small to hold the rows even a few times. When Node loads sources instead of the
+ * package, its young generation is 30 MB larger (heaps of 66 and 41 MB while rows pass); 4 MB for each of its halves
  * make the two comparable.
  */
 const smallHeap = ['--max-old-space-size=96', '--max-semi-space-size=4'];
@@ -32,7 +32,7 @@ interface Peaks {
   readonly service: number;
 }
 
-/** Moves this many rows with a CLI process with a small heap, and returns the peak resident set sizes in megabytes. */
+/** Moves this many rows with a CLI process that has a small heap. Returns the peak resident set sizes in megabytes. */
 async function carry(
   count: number,
   { server, world, format = 'csv', job = {} }: { server: TestServer; world: World; format?: Format; job?: object },

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { fileJob, plannedHome } from './planned-home.ts';
 import { makeWorld } from './world.ts';
 
-/** Noon in New York: the planned day has twelve hours left. */
+/** Noon in New York, so that the planned day has twelve hours left. */
 const atNoon = {
   preload: ['shifted-clock'],
   env: { CLOCK_SHIFT_MS: String(Date.parse('2026-06-10T16:00:00Z') - Date.now()) },

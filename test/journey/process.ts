@@ -7,16 +7,19 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, inject, onTestFinished } from 'vitest';
 
 const folder = process.env.SLUICE_TEST_FOLDER;
-/** The file of a module of preloads/: compiled by ../run-folder.ts, if that runs. */
+/** The file of a module in preloads/, as compiled by ../run-folder.ts if that has run. */
 const preloadFile = (name: string): string =>
   folder === undefined ? join(import.meta.dirname, `preloads/${name}.ts`) : join(folder, `preloads/${name}.mjs`);
-/** Compiled code is shared by all processes of the test suite, and by its next run. */
+/** All processes of the test suite share compiled code, also with the suite's next run. */
 const cache = new URL('../../node_modules/.cache/', import.meta.url).pathname;
 
-/** Maximum lifetime of a process that should end by itself; if one hangs, its test fails instead of the whole run. */
+/** Maximum lifetime of a process that should end by itself. If it hangs, its test fails instead of the whole suite. */
 const longestLifeMs = 200_000;
 
-/** Collects cleanup functions until they are due. Its `undefined` makes passing {@link forSuite} itself a type error. */
+/**
+ * Collects cleanup functions until they are due. Returns `undefined`, so that passing {@link forSuite} itself is a type
+ * error.
+ */
 export type Scope = (undo: () => unknown) => undefined;
 
 /** What is cleaned up at the end of the running test. */
@@ -26,7 +29,7 @@ export const forTest: Scope = (undo) => {
   });
 };
 
-/** A scope that ends after the last test of the calling suite; cleanup runs in reverse order. */
+/** A scope that ends after the last test in the calling suite; cleanup functions run in reverse order. */
 export function forSuite(): Scope {
   const undos: (() => unknown)[] = [];
   afterAll(async () => {
@@ -50,16 +53,16 @@ export interface Start {
   readonly cwd?: string;
   /** Flags for Node itself, such as a heap limit. */
   readonly node?: readonly string[];
-  /** A program, with its flags, that starts the process. */
+  /** A program, with its flags, that starts the process in turn. */
   readonly under?: readonly string[];
   /** Modules of preloads/ to load first. */
   readonly preload?: readonly string[];
   readonly scope?: Scope;
   /** The process runs until it's asked to stop. */
   readonly serves?: boolean;
-  /** It reads what the test writes to its standard input; by default, it has none. */
+  /** If true, the process reads what the test writes to its standard input; by default, it has no standard input. */
   readonly input?: boolean;
-  /** By default the built package, which starts in half of the CPU time that the sources need. */
+  /** By default, the built package, which needs half as much CPU time to start as the sources do. */
   readonly program?: Program;
 }
 
@@ -69,7 +72,7 @@ export interface Program {
   readonly door: string;
 }
 
-/** A running `sluice` process. `ended` resolves however it ends; the end of its scope kills it. */
+/** A running `sluice` process. `ended` resolves however the process ends; it's killed when its scope ends. */
 export interface Running {
   readonly child: ChildProcess;
   readonly ended: Promise<Ended>;
@@ -83,7 +86,7 @@ export function start(args: readonly string[], how: Start = {}): Running {
   const imports = preload.flatMap((name) => ['--import', pathToFileURL(preloadFile(name)).href]);
   const [program, ...flags] = [...under, sluice.node, ...node, ...imports, sluice.door, ...args];
   const child = spawn(program!, flags, {
-    // Not the cache of the test run: Sluice keeps compiled code itself.
+    // Without the test run's cache, because Sluice caches compiled code itself.
     env: { ...process.env, NODE_COMPILE_CACHE: undefined, NO_COLOR: '1', XDG_CACHE_HOME: cache, ...env },
     stdio: [input ? 'pipe' : 'ignore', 'pipe', 'pipe'],
     ...(cwd === undefined ? {} : { cwd }),

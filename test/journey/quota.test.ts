@@ -17,7 +17,7 @@ interface Ages {
   live(instant: string, serve?: readonly string[]): Promise<World>;
 }
 
-/** A service that is restarted at several times, with `count` instances that were created long before the first. */
+/** A service that is started at several times, with `count` instances that were created long before the first start. */
 async function makeAges({ count, requestsPerDay }: { count: number; requestsPerDay: number }): Promise<Ages> {
   const data = await makeFolder();
   const company = { requests_per_day: requestsPerDay, requests_per_second: 1000 };
@@ -108,12 +108,12 @@ describe('a day with few requests', () => {
     const first = await home.sync(at('2026-06-10T19:00:00Z'));
     expect(first.code).toBe(4);
     expect(countOf(first.jobs, 'waiting_quota')).toBe(8);
-    // Only requests that were in progress at the first response were sent, too.
+    // After the first response, no request was started; only those already in progress were sent.
     const sent = await today.uploads();
     expect(sent.length).toBeGreaterThan(0);
     expect(sent.length).toBeLessThanOrEqual(5);
     expect(sent.every(({ status }) => status === 429)).toBe(true);
-    // The service sends the wait time; its clock here is slightly ahead of ours, as clocks are.
+    // The service sends how long to wait. Here, its clock is slightly ahead of ours, as clocks often are.
     const [day, ...others] = home.state().quota;
     expect(others).toEqual([]);
     const midnight = Date.parse('2026-06-11T04:00:00Z');
@@ -179,7 +179,7 @@ describe.for(oddDays)('a day of $title', ({ starts, late, turns }) => {
     await ages.live(late);
     expect((await home.sync(at(late))).code).toBe(4);
     expect(ages.proxy.met).toHaveLength(1);
-    // A client that doesn't count its requests itself gets the same response from the service.
+    // A client that doesn't count its own requests gets the same response from the service.
     const stranger = await makeJobs(ages);
     expect((await stranger.sync(at(late))).code).toBe(4);
     const heard = ages.proxy.met.length;

@@ -26,7 +26,7 @@ interface Town {
   logins(): number;
 }
 
-/** A job that reads a file of an FTP server with a wrong password. */
+/** A job that reads a file on an FTP server with a wrong password. */
 async function setUp(): Promise<Town> {
   let right = 'right';
   const reply = (verb: string, argument: string) =>
@@ -142,7 +142,7 @@ it('two syncs that start at the same time send a wrong password once', async () 
   await until("the first job's login", () => logins() === 1);
   const second = home.sync({ args: ['second'] });
   await until("the second job's run", () => home.state().runs.some((run) => run.job === 'second'));
-  // Enough time for an attempt that doesn't wait to log in.
+  // Enough time to log in for an attempt that doesn't wait.
   await wait(500);
   answer();
   expect((await first).jobs).toMatchObject(refused);
@@ -202,7 +202,7 @@ it('a process that is killed around the login that lifts a hold leaves no workin
   for (const step of steps) {
     const town = await heldSince();
     expect(await town.home.sync(dieAt(town, step)), step).toMatchObject({ signal: 'SIGKILL' });
-    // An attempt that was claimed and not made counts as made: the next one is due later.
+    // An attempt that was claimed counts even if it was never made, so the next one is due later.
     makeDue(town.home);
     expect((await town.home.sync()).jobs, step).toMatchObject([
       { state: expect.stringMatching(/delivered|unchanged/) },

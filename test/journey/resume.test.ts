@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { adminKey, makeWorld } from './world.ts';
 
-/** An API with versioned data that responds with 304 to clients that have the current version. */
+/** An API with versioned data that returns 304 to clients that have the current version. */
 async function openApi() {
   const api = { version: 1, answers: [] as number[], url: '' };
   const server = createServer((request, response) => {

@@ -7,7 +7,7 @@ import { adminKey, makeWorld, until } from './world.ts';
 /** The only firing of the day. */
 const firing = Date.parse('2026-11-23T22:00:00Z');
 
-/** Makes processes that start from now on see a time relative to the firing. */
+/** Makes processes that start after this see a time relative to the firing. */
 const clockAt = (fromFiringMs: number) => ({ CLOCK_SHIFT_MS: String(firing + fromFiringMs - Date.now()) });
 
 it.each([
@@ -41,7 +41,7 @@ it.each([
       },
     },
   });
-  // A daemon that ran an hour before makes the firing due at the next start, however slow the machine is.
+  // Because a daemon ran an hour earlier, the firing is due at the next start, however slow the machine is.
   const before = home.start(['run'], { preload: ['shifted-clock'], env: clockAt(-3_600_000), serves: true });
   await until('the daemon to start', () => before.output().includes('daemon.started'));
   before.child.kill('SIGTERM');
@@ -63,7 +63,7 @@ it.each([
   const { runs, outbox } = home.state();
   expect(outbox).toHaveLength(1);
   expect(runs.filter(({ state }) => state === 'delivered')).toHaveLength(1);
-  // If the process died during a run, the run starts again, as any other; one that waited continues.
+  // If the process died during a run, the run starts again, as any run does. A run that was waiting continues.
   expect(runs.filter(({ state }) => state !== 'delivered').map(({ code }) => code)).toEqual(
     event === 'run.retrying' || event === 'payload.owed' ? [] : ['RUN_INTERRUPTED'],
   );

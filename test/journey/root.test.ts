@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { adminKey, makeWorld } from './world.ts';
 
-/** The user of a service if the tests run as root; otherwise the current user, and nothing changes owner. */
+/** If the tests run as root, a service user; otherwise the current user, and no file changes its owner. */
 const service = process.getuid!() === 0 ? 12_345 : process.getuid!();
 
 const ownersIn = (folder: string) =>

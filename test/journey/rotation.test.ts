@@ -10,7 +10,7 @@ const company = {
   users: [{ email: 'a@test.example', first_name: 'A', last_name: 'B', role: 'Admin', api_keys: [adminKey, newKey] }],
 };
 
-/** Jobs that send one row each; the key is in a file. */
+/** Jobs that send one row each. The key is in a file. */
 async function setUp(world: World, { count, limits = {} }: { count: number; limits?: object }) {
   const home = await world.home();
   const targets: string[] = [];

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Home } from './home.ts';
 import { adminKey, forSuite, makeWorld } from './world.ts';
 
-/** A user's own connector that warns: twice with the same text, once with a secret in it. */
+/** A user's own connector, which warns twice with the same text and once with a secret in the text. */
 const warner = `import { batchOf, defineConnector, option } from 'sluice/sdk';
 const columns = [{ name: 'a', type: 'text' }];
 const cut = { code: 'WARNER_CUT', message: 'The server cut 2 values', seen: 'group_concat()', next: 'raise group_concat_max_len' };

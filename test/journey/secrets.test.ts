@@ -9,7 +9,7 @@ import { openFaultProxy } from './fault-proxy.ts';
 import type { Home } from './home.ts';
 import { forSuite, makeWorld, type World } from './world.ts';
 
-/** Every secret of the suite, by where it's used. Those with special characters appear in several encodings. */
+/** Every secret in this suite, by where it's used. Those with special characters appear in several encodings. */
 const secrets = {
   fileKey: 'key-from-a-file-51c7a1e0b2',
   envKey: 'key-from-the-environment-0d11',
@@ -24,7 +24,7 @@ const secrets = {
 };
 const user = 'reader@test.example';
 
-/** How a secret may look in a log, a URL, a header, a JSON string. */
+/** What a secret may look like in a log, a URL, a header or a JSON string. */
 function spellings(secret: string): string[] {
   const base64 = (text: string) => Buffer.from(text).toString('base64');
   return [
@@ -94,7 +94,7 @@ beforeAll(async () => {
   echo = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 });
 
-/** Ways to read or run a config; together, they produce every kind of output. */
+/** Ways to read or run a config that together produce every kind of output. */
 const commands = [
   ['check', '--connect'],
   ['check', '--connect', '--json'],
@@ -104,7 +104,7 @@ const commands = [
   ['status', '--json'],
 ];
 
-/** The output of all of them, and the state that they leave. */
+/** The output of all these commands, and the state that they leave. */
 async function everything(home: Home, env: NodeJS.ProcessEnv = {}): Promise<string> {
   const said: string[] = [];
   for (const command of commands) {
@@ -129,7 +129,7 @@ async function homeWith(plan: Plan): Promise<Home> {
   return home;
 }
 
-/** The output of each command contains the job names: without them, there would be nothing to search. */
+/** Each command's output contains the job names; otherwise, there would be nothing to search. */
 function expectClosedMouth(text: string, ...words: string[]): void {
   expect(words.filter((word) => !text.includes(word))).toEqual([]);
   expect(spilt(text)).toEqual([]);

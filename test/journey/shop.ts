@@ -13,7 +13,7 @@ export interface Shop {
   run(sql: string): Promise<pg.QueryResult>;
   /** Inserts or updates rows by ID; each change is a minute later than the previous one. */
   put(...rows: readonly (readonly [id: number, name: string, gone?: boolean])[]): Promise<void>;
-  /** What the dashboard has to show: a SELECT at the source, as csv. */
+  /** What the dashboard must show: the result of a SELECT at the source, as csv. */
   wanted(where?: string): Promise<string>;
   shown(): Promise<string | null>;
   /** One sync, and its only job. */

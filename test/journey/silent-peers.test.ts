@@ -6,7 +6,7 @@ import { forTest } from './process.ts';
 const connectors = new URL('../oauth/connectors/', import.meta.url).pathname;
 
 /**
- * A user of Sluice whose peers all accept connections and never respond: a login, sources, the service, a mail server.
+ * A user of Sluice whose peers all accept connections but never respond: a login, sources, the service, a mail server.
  */
 async function makePlace(): Promise<{ peer: Peer; home: Home }> {
   const peer = await openPeer();
@@ -20,7 +20,7 @@ async function makePlace(): Promise<{ peer: Peer; home: Home }> {
     sources: {
       robot: { connector: 'acme', url: `http://${at}`, login: robot },
       person: { connector: 'acme', url: `http://${at}`, login: { client_id: 'person', client_secret: 'b' } },
-      // Logins of one account run one after the other; here, each source has its own account.
+      // Logins of the same account run one after another, so each source has its own account here.
       postgres: { connector: 'db', url: `postgres://p:b@${at}/c`, connect_timeout_seconds: 600 },
       mysql: { connector: 'db', url: `mysql://m:b@${at}/c`, connect_timeout_seconds: 600 },
       sqlserver: { connector: 'db', url: `sqlserver://s:b@${at}/c`, connect_timeout_seconds: 600 },

@@ -24,11 +24,11 @@ beforeAll(async () => {
 interface Stage {
   readonly home: Home;
   readonly instance: string;
-  /** Replaces the query, and the server if one is given. */
+  /** Changes the query and, if one is given, the server. */
   ask(sql: string, url?: string): Promise<void>;
 }
 
-/** A job that has delivered once and is about to run another query. */
+/** A job that has delivered once and whose next run uses another query. */
 async function stage(url: string, sql: string): Promise<Stage> {
   const instance = await world.instance('csv');
   const home = await world.home();
@@ -62,7 +62,7 @@ async function expectWorksAgain({ home, instance, ask }: Stage, url?: string): P
   expect(await world.data(instance)).toBe(newer);
 }
 
-/** Resolves once rows have reached the disk: the extract is in progress. */
+/** Resolves when rows have reached the disk, so that the extract is in progress. */
 async function midExtract({ home }: Stage): Promise<void> {
   const path = (name: string) => join(home.folder, 'state', 'payloads', name);
   const parts = () => home.payloads().filter((name) => name.endsWith('.part'));

@@ -12,7 +12,7 @@ const connectors = new URL('../oauth/connectors/', import.meta.url).pathname;
 /** A schedule that doesn't fire during a test. */
 const seldom = { format: 'csv', schedule: '0 0 29 2 *' };
 
-/** A user with a job that can run, others that a test adds, and a webhook that receives alerts. */
+/** A user with a job that can run, other jobs that a test adds, and a webhook that receives alerts. */
 async function setUp(
   world: World,
   { jobs = {}, sources = {}, ...more }: { jobs?: object; sources?: object; [top: string]: unknown },

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { forTest, until } from './process.ts';
 import { adminKey, makeWorld } from './world.ts';
 
-/** Starts a write to a state's database as soon as no one else writes, and neither commits nor exits. */
+/** Starts a write to a state's database as soon as no other process is writing, and neither commits nor exits. */
 const holder = `
 const { DatabaseSync } = require('node:sqlite');
 new DatabaseSync(process.argv[1], { timeout: 60_000 }).exec('begin immediate');
@@ -77,7 +77,8 @@ it("a daemon keeps running while another process holds the state's lock; it logs
   await unlock();
   let last = '';
   const isWell = async (): Promise<boolean> => {
-    // A process per check: without a pause, they would take CPU time from the daemon that the test waits for.
+    // Each check is a process, so pause between them: otherwise, they would take CPU time from the daemon that the test
+    // waits for.
     await wait(1000);
     const { code, stdout } = await home.sluice(['health']);
     last = stdout;

@@ -34,18 +34,18 @@ export interface World {
   /** Creates another one. */
   instance(format?: Format): Promise<string>;
   /**
-   * The bytes that an instance shows; null if it never had any. This is a request of the same account as the daemon's:
-   * a test that repeats it in a loop needs `--no-limits` and a high `requests_per_day`; otherwise, the daemon is
-   * rate-limited because of it, or finds the day's requests used up.
+   * The bytes that an instance shows; null if it never had any. This is a request from the daemon's own account. A test
+   * that repeats it in a loop needs `--no-limits` and a high `requests_per_day`; otherwise, the daemon may be
+   * rate-limited or find the day's requests used up.
    */
   data(instance: string): Promise<string | null>;
   /** All finished requests so far. */
   requests(): Promise<Logged[]>;
-  /** The uploads among them, of one instance or of all. Only the daemon uploads. */
+  /** The uploads among these requests, to one instance or to all. Only the daemon uploads. */
   uploads(instance?: string): Promise<Logged[]>;
   /** Writes the config and returns its path. */
   config(config: object): Promise<string>;
-  /** A user of Sluice: a folder with sources, a config and a state of its own. */
+  /** A user of Sluice, with a folder for sources, a config and a state. */
   home(scope?: Scope): Promise<Home>;
   /** One call to the service as its admin. */
   call(
@@ -53,7 +53,7 @@ export interface World {
     path: string,
     body?: unknown,
   ): Promise<{ status: number; body: Envelope }>;
-  /** Stops the service as an operator would; its data folder is kept. Rejects if it fails to stop cleanly. */
+  /** Stops the service as an operator would and keeps its data folder. Rejects if the service doesn't stop cleanly. */
   stop(): Promise<void>;
 }
 
@@ -68,11 +68,11 @@ export interface WorldOptions {
   readonly env?: NodeJS.ProcessEnv;
   readonly preload?: readonly string[];
   readonly scope?: Scope;
-  /** A Sluice for the service other than the sources of this checkout. */
+  /** The Sluice that runs the service, if not the sources of this checkout. */
   readonly program?: Program;
-  /** A folder that keeps the service's data across restarts; by default, it keeps nothing. */
+  /** A folder that keeps the service's data across restarts. By default, no data is kept. */
   readonly data?: string;
-  /** Data sources that exist already (if a service restarts): none are created. */
+  /** Data sources that exist already because a service is restarted. If set, none are created. */
   readonly instances?: World['instances'];
 }
 
@@ -100,7 +100,7 @@ export async function makeWorld(options: WorldOptions = {}): Promise<World> {
     xml: await instance('xml'),
   };
   const requests = () => settledLog(log);
-  // Otherwise, a test would count some of these among its own.
+  // Wait for these requests; otherwise, a test would count some of them among its own.
   const made = options.instances === undefined ? 3 : 0;
   await until('the request log to have the first requests', async () => (await requests()).length >= made);
   return {
@@ -135,14 +135,14 @@ interface ServiceOptions extends WorldOptions {
   readonly log: string;
 }
 
-/** Whether the service must run in its own process: for its data, its environment or its flags. */
+/** Whether the service must run in its own process because of its data, environment or flags. */
 function needsProcess({ data, env, preload, program, serve = [] }: WorldOptions): boolean {
   return [data, env, preload, program].some((given) => given !== undefined) || serve.some((flag) => flag !== noLimits);
 }
 
 const noLimits = '--no-limits';
 
-/** In this process, which starts one in a tenth of the time. */
+/** Starts the service in this process, which takes a tenth of the time that a new process takes. */
 async function startHere({ scope = forTest, serve = [], fixtures, log }: ServiceOptions): Promise<Service> {
   const limits = !serve.includes(noLimits);
   const options = { data: 'memory', pull: pullDatasource, fixtures, requestLogFile: log, limits } as const;
@@ -190,7 +190,7 @@ function callTo(url: string): Call {
   };
 }
 
-/** Retries if the limits under test reject this request: it isn't what the test measures. */
+/** If the limits under test reject this request, retries it: it isn't what the test measures. */
 async function dataOf(url: string, instance: string): Promise<string | null> {
   for (;;) {
     const { statusCode, body } = await request(`${url}/datasource-instances/${instance}/data`, {
@@ -204,7 +204,7 @@ async function dataOf(url: string, instance: string): Promise<string | null> {
   }
 }
 
-/** The service logs a request once it's over, a moment after its response: read until nothing is added. */
+/** The service logs a request when it's over, a moment after its response, so read the log until nothing is added. */
 async function settledLog(file: string): Promise<Logged[]> {
   for (let before = -1; ; ) {
     const lines = (await readFile(file, 'utf8')).split('\n').slice(0, -1);
@@ -214,7 +214,7 @@ async function settledLog(file: string): Promise<Logged[]> {
   }
 }
 
-/** Creates a push-only source; the limits under test must neither slow nor reject this. */
+/** Creates a push-only source. The limits under test must neither slow nor reject this. */
 async function push(call: Call, format: string): Promise<string> {
   for (;;) {
     const { status, body } = await call('POST', '/datasources', {

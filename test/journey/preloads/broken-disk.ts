@@ -1,15 +1,16 @@
 import { aroundDurable, type DurableStep } from './durable.ts';
 
 /**
- * Faults of disk operations below DISK_UNDER: DISK_FAULTS is a JSON list of them; the first that matches is applied.
+ * Makes disk operations below DISK_UNDER fail. DISK_FAULTS is a JSON list of faults; the first one that matches is
+ * applied.
  */
 interface DiskFault {
   readonly what: string;
   /** Part of the path. */
   readonly on?: string;
-  /** `short`: a write writes half of what it was given; anything else is an error code. */
+  /** `short` makes a write write half of what it was given; anything else is an error code. */
   readonly fails: string;
-  /** Number of matching operations that succeed first. */
+  /** Number of matching operations that succeed before the fault. */
   readonly after?: number;
   /** How often it happens; by default, always. */
   readonly times?: number;
@@ -30,7 +31,7 @@ aroundDurable(process.env.DISK_UNDER ?? '/nowhere', ({ what, on }, go, given) =>
   return go(piece, offset, Math.ceil(length / 2), position);
 });
 
-/** As the system reports it: a failed open names the file, an error of an open file doesn't. */
+/** As the system reports errors: a failed open names the file, but an error on an open file doesn't. */
 function failure(code: string, { what, on }: DurableStep): Error {
   const path = what === 'create' ? { path: on } : {};
   return Object.assign(new Error(`${code}: the disk says so, ${what}`), { code, syscall: what, ...path });

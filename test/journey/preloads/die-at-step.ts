@@ -4,10 +4,10 @@ import { basename } from 'node:path';
 import { aroundDurable, type DurableStep } from './durable.ts';
 
 /**
- * Writes to STEPS_FILE every durable step below STEPS_UNDER that this process is about to take, and every event that it
- * emits, one per line; kills the process, as a power failure would, before the step that DIE_AT names. The name of a
- * step is the same in every run that does the same: the operation, the kind of file, and a counter. What a transaction
- * changes before its commit is a step only if STEPS_CHANGES is set.
+ * Writes to STEPS_FILE, one per line, every durable step that this process is about to take below STEPS_UNDER, and
+ * every event that it emits. Before the step that DIE_AT names, kills the process, as a power failure would. A step has
+ * the same name in every run that does the same: the operation, the kind of file, and a counter. A transaction's
+ * changes before its commit count as steps only if STEPS_CHANGES is set.
  */
 const { STEPS_FILE, STEPS_UNDER = '', STEPS_CHANGES, DIE_AT } = process.env;
 const counts = new Map<string, number>();

@@ -15,10 +15,10 @@ export interface DurableStep {
 type Any = any;
 type Go = (...given: Any[]) => Any;
 
-/** Calls `go`, or doesn't, or does something else; `given` is what it would be called with. */
+/** Calls `go`, doesn't call it, or does something else; `given` is what `go` would be called with. */
 export type Around = (step: DurableStep, go: Go, given: Any[]) => Any;
 
-/** Wraps everything durable that this process does below a folder, in files or in SQLite, with `around`. */
+/** Wraps with `around` everything durable that this process does below a folder, in files or in SQLite. */
 export function aroundDurable(folder: string, around: Around): void {
   const isOurs = (path: unknown): boolean => String(path).startsWith(folder);
   aroundFiles(isOurs, around);
@@ -97,7 +97,8 @@ function wrapHandles(prototype: Any, paths: WeakMap<object, string>, around: Aro
 }
 
 /**
- * A commit, a statement that writes outside a transaction and therefore commits implicitly, and (`change`) one inside.
+ * A commit, a statement that writes outside a transaction and therefore commits implicitly, or (`change`) a statement
+ * inside a transaction.
  */
 function aroundCommits(isOurs: (path: unknown) => boolean, around: Around): void {
   const prototype = DatabaseSync.prototype as Any;
@@ -119,7 +120,7 @@ function aroundCommits(isOurs: (path: unknown) => boolean, around: Around): void
   };
 }
 
-/** `insert into "outbox" (…` as `insert into outbox`. */
+/** Turns `insert into "outbox" (…` into `insert into outbox`. */
 function shorten(text: string): string {
   return text.replaceAll('"', '').split(/\s+/).slice(0, 3).join(' ');
 }

@@ -1,6 +1,6 @@
 import { subscribe } from 'node:diagnostics_channel';
 
-/** Throws an uncaught error with SPILT in its message and fields, after the event FALL_AT. */
+/** After the event FALL_AT, throws an uncaught error with SPILT in its message and fields. */
 const { FALL_AT, SPILT } = process.env;
 
 subscribe('sluice', (message) => {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { aroundDurable } from './durable.ts';
 
-/** If the file `stall` exists, the disk below DISK_UNDER hangs once something becomes owed. */
+/** If the file `stall` exists, the disk below DISK_UNDER hangs as soon as something becomes owed. */
 const folder = process.env.DISK_UNDER ?? '/nowhere';
 const stall = join(folder, '../stall');
 
