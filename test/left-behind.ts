@@ -3,7 +3,10 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 const mark = 'SLUICE_TEST_RUN';
 
-/** Fails the run if a process that a test started outlives it. Linux only: it reads the environment of processes. */
+/**
+ * Fails the run if a process that a test started outlives it. Linux only, because it reads the environments of
+ * processes.
+ */
 export default function mind(): () => Promise<void> {
   process.env[mark] ??= String(process.pid);
   const inherited = `${mark}=${process.env[mark]}`;
@@ -19,7 +22,7 @@ export default function mind(): () => Promise<void> {
   };
 }
 
-/** Processes of Sluice with this variable in their environment. */
+/** Sluice processes with this variable in their environment. */
 async function processesWith(variable: string): Promise<{ pid: number; what: string }[]> {
   const all = await readdir('/proc').catch(() => []);
   const found = [];

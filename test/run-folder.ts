@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { rolldown } from 'rolldown';
 
 /**
- * A folder for what all test files of a run share: compiled code, preloads, and the data of new servers
+ * A folder for what a run's test files share: compiled code, preloads, and the data of new servers
  * (servers/new-data.ts).
  */
 export default async function makeRunFolder(): Promise<(() => Promise<void>) | undefined> {
@@ -19,7 +19,10 @@ export default async function makeRunFolder(): Promise<(() => Promise<void>) | u
   return () => rm(folder, { recursive: true, force: true, maxRetries: 10 });
 }
 
-/** Hundreds of processes load them first. Removing their types in each one would take longer than starting Node. */
+/**
+ * Hundreds of processes load the preloads first. Removing their types in each process would take longer than starting
+ * Node.
+ */
 async function compilePreloads(dir: string): Promise<void> {
   const input = await Array.fromAsync(glob(join(import.meta.dirname, 'journey/preloads/*.ts')));
   const bundle = await rolldown({ input, platform: 'node' });

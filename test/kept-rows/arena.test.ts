@@ -3,7 +3,7 @@ import { Arena } from '../../src/kept-rows/arena.ts';
 
 const maxBytes = 4 * 1024 * 1024;
 
-/** Fills an arena with records of 1 kB; returns the sizes of all its buffers. */
+/** Fills an arena with records of 1 kB. Returns the sizes of all its buffers. */
 function buffersOf(arena: Arena, bytes: number): number[] {
   const met = new Set([arena.buffer]);
   for (let used = 0; used + 1024 <= bytes; used += 1024) {

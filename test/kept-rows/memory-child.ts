@@ -5,7 +5,10 @@ import { MergeRun } from '../../src/kept-rows/merge-run.ts';
 import type { Batch } from '../../src/sdk/batch.ts';
 import type { Column } from '../../src/sdk/column.ts';
 
-/** Adds this many rows to a set, in no particular order, then changes some; prints rows and the peak in megabytes. */
+/**
+ * Adds this many rows to a set in random order, then changes some. Prints the number of rows and the peak memory in
+ * megabytes.
+ */
 const [folder = '', count = ''] = process.argv.slice(2);
 const rows = Number(count);
 const columns: readonly Column[] = [
@@ -14,7 +17,7 @@ const columns: readonly Column[] = [
 ];
 const batchRows = 1000;
 
-/** A step that is coprime with the number of rows visits each of them once. */
+/** A step that is coprime with the number of rows, so that each row is visited once. */
 const step = 982_451_653n;
 
 function batchAt(from: number): Batch {

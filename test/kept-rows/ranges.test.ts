@@ -15,7 +15,7 @@ it('a range that was read again replaces the rows in it, but nothing newer than 
     ],
     { asOf: noon, cursor: 'at' },
   );
-  // Row 2 was deleted at the source, row 3 has another name; row 5 was never seen.
+  // At the source, row 2 was deleted and row 3 has another name; row 5 was never seen.
   const staged = await rig.stage(
     [
       [3, 'C', at(3)],
@@ -23,7 +23,7 @@ it('a range that was read again replaces the rows in it, but nothing newer than 
     ],
     { asOf: noon + 10, cursor: 'at', covers: covers(2, 4) },
   );
-  // In the meantime, a run sees row 3 change again, and row 6 move into the range.
+  // In the meantime, a run sees that row 3 has changed again and that row 6 has moved into the range.
   await rig.run(
     [
       [3, 'newer', at(5)],
@@ -40,7 +40,7 @@ it('a range that was read again replaces the rows in it, but nothing newer than 
     ['6', 'f', at(3)],
   ]);
   expect(rig.manifest!.filled).toBe(staged.id);
-  // The result is the same after everything is written to one file.
+  // After enough runs to merge everything into one file, the result is the same.
   for (let i = 0; i < 20; i++)
     expect(await rig.run([[7, `g${i}`, at(6)]], { asOf: noon + 40 + i, cursor: 'at' })).toHaveLength(6);
   expect(rig.manifest!.segments.length).toBeLessThan(17);

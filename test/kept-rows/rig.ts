@@ -25,7 +25,7 @@ interface Told extends Partial<Omit<IncomingRows, 'columns'>> {
   readonly from?: Manifest;
 }
 
-/** A data set over its generations: each run continues from the last one. */
+/** A data set with its generations: each run continues from the last one. */
 export class Rig {
   readonly folder: string;
   readonly #rule: MergeRunOptions['rule'];
@@ -77,7 +77,7 @@ export class Rig {
     }
   }
 
-  /** Rows of a range that was read again, as one file. */
+  /** The rows of a range that was read again, as one file. */
   async stage(rows: readonly Row[], told: Told): Promise<StagedRanges> {
     const run = this.open(told);
     try {

@@ -7,7 +7,7 @@ import { commandLine } from '../../src/lib/command-line.ts';
 import { folderAdvice } from '../../src/state/engine/folder-advice.ts';
 import fc, { runsOf } from '../property.ts';
 
-/** The words that a real shell parses from a line. */
+/** The words into which a real shell splits a line. */
 const wordsOf = (line: string) =>
   execFileSync('sh', ['-c', `printf '%s\\0' ${line}`], { encoding: 'utf8' }).split('\0');
 

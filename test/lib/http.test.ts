@@ -8,7 +8,7 @@ const secret = '0123456789abcdefghijABCDEFGHIJ';
 
 afterEach(forgetSecrets);
 
-/** The part of a response that a reader with the limit `answerLimitBytes` reads. */
+/** What a reader with the limit `answerLimitBytes` gets of a response. */
 async function textOf(body: string, answerLimitBytes: number): Promise<unknown> {
   const server = createServer((_, response) => response.end(body)).listen(0, '127.0.0.1');
   const agent = new HttpAgent({ connectTimeoutMs: 60_000 });

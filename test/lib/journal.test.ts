@@ -7,7 +7,10 @@ import { promisify } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
 import { journalPrefix } from '../../src/lib/journal.ts';
 
-/** Starts the command with its standard error in a file that JOURNAL_STREAM names, as systemd does with the journal. */
+/**
+ * Starts the command with its standard error in a file and JOURNAL_STREAM naming that file, as systemd does with the
+ * journal.
+ */
 async function errorsOf(args: readonly string[], { isJournal = true } = {}): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-journal-'));
   onTestFinished(() => rm(folder, { recursive: true }));

@@ -23,7 +23,7 @@ it('a missing package that Sluice itself loads on demand is reported as an error
 });
 
 it('a missing file of Sluice is reported as an error in Sluice, even as the cause of another error', () => {
-  // As Node words it; the test runner has its own loader.
+  // Node's own wording of the error; the test runner has its own loader.
   const gone = Object.assign(
     new Error(`Cannot find module '/x/chunks/csv-reader-1.js' imported from ${ours.pathname}`),
     { code: 'ERR_MODULE_NOT_FOUND' },

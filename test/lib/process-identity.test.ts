@@ -6,7 +6,7 @@ import { ourselves, processStateOf } from '../../src/lib/process-identity.ts';
 const run = promisify(execFile);
 const library = new URL('../../src/lib/', import.meta.url).href;
 
-/** Creates a PID namespace whose first process is process 1; any user can, in a user namespace. */
+/** Creates a PID namespace whose first process is process 1. Any user can do this in a user namespace. */
 const apart = ['--user', '--map-root-user', '--pid', '--fork', '--kill-child'];
 
 describe("a process's state", () => {
@@ -40,7 +40,7 @@ describe("a process's state", () => {
   });
 
   it("isn't read from another namespace's /proc, where PIDs differ", async ({ skip }) => {
-    // The kernel refuses it in a chroot, and some machines refuse it for ordinary users.
+    // The kernel doesn't allow this in a chroot, and some machines don't allow it for ordinary users.
     const refusal = await run('unshare', [...apart, 'true']).then(
       () => undefined,
       (error: Error) => error.message,

@@ -87,7 +87,7 @@ describe('a secret', () => {
     registerSecret(secret);
     const text = `---- ${secret} ----`;
     for (let begin = 0; begin < 65; begin++) {
-      // Three characters of a secret reveal nothing, and more are recognized.
+      // Three characters of a secret reveal nothing; longer parts are recognized.
       for (const piece of [text.slice(begin), text.slice(0, text.length - begin)])
         for (let from = 0; from < piece.length; from += 7)
           expect(excerptAt(piece, from, from + 20).replaceAll('[redacted]', '')).not.toMatch(/[0-9a-jA-J]{4}/);

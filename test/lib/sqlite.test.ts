@@ -201,7 +201,8 @@ describe("an error's name", () => {
 });
 
 /**
- * The number of values that SQLite itself accepts: it rejects the index before it checks a value that can't be bound.
+ * The number of values that SQLite itself accepts: an index out of range is rejected even before a value that can't be
+ * bound.
  */
 function countBySqlite(raw: DatabaseSync, sql: string): number {
   const statement = raw.prepare(sql);

@@ -160,7 +160,7 @@ async function newWorld() {
   return { store, clock, pulse, config: () => config, play: (one: Step) => acts[one.what]!(one as never) };
 }
 
-/** What every user interface reports, read from its output and not from its input. */
+/** What every user interface reports, taken from its output and not from its input. */
 async function surfacesOf({ store, clock, pulse, config }: Awaited<ReturnType<typeof newWorld>>) {
   if ((await store.leases.holder('daemon')) !== undefined) await pulse.write();
   const status = await reportStatus(config(), store, clock);
@@ -248,7 +248,7 @@ it('all user interfaces agree on whether anything is wrong, and with which jobs,
     {
       numRuns: runsOf(40),
       examples: [
-        // Found by chance: both in the same millisecond.
+        // Found by chance: both happen in the same millisecond.
         [
           [
             { what: 'publish', job: 'orders' },

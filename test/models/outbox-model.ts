@@ -6,12 +6,12 @@ export interface Piece {
   readonly asOf: number;
   readonly path: string;
   state: 'owed' | 'delivered' | 'superseded' | 'quarantined' | 'discarded' | 'dead';
-  /** A user restored or approved it: it may be older than what is shown. */
+  /** A user restored or approved this payload, so it may be older than what is shown. */
   putBack: boolean;
   /** Its file is missing. */
   lost?: true;
   /**
-   * It was superseded and its file deleted, or the file was lost: even if the service then accepts it, it can't be
+   * It was superseded and its file deleted, or the file was lost. Even if the service accepts it later, it can't be
    * restored.
    */
   gone?: true;
@@ -23,18 +23,21 @@ export interface Piece {
   isAdrift?: boolean;
   /** When an attempt to send it was last given up. */
   unansweredAt?: number;
-  /** After a failed resend: the next one starts no earlier than this. */
+  /** After a failed resend, the time before which the next one doesn't start. */
   notBefore?: number;
 }
 
-/** A request that was given up, and may be executed anyway. */
+/** The request was given up but may still be executed. */
 interface Late {
   readonly text: string;
   readonly asOf: number;
   readonly until: number;
 }
 
-/** What is known about the instance: what it has, certainly or not, and the newest data that was ever sent to it. */
+/**
+ * What is known about the instance: its contents, whether they're certain, and the newest data that was ever sent to
+ * it.
+ */
 interface Belief {
   text: string;
   asOf: number;
@@ -44,10 +47,10 @@ interface Belief {
   at: number;
 }
 
-/** A request that was given up may be executed this much later. */
+/** How much later a request that was given up may still be executed. */
 const lateMs = 10 * 60_000;
 
-/** The outbox of one instance in fifty lines: without a database, files or processes. */
+/** One instance's outbox in a few lines, without a database, files or processes. */
 export class OutboxModel {
   readonly pieces: Piece[] = [];
   belief: Belief | undefined;
@@ -80,7 +83,7 @@ export class OutboxModel {
     return 'unchanged';
   }
 
-  /** Until when an abandoned attempt with other data may still arrive; infinite if there is none. */
+  /** Until when an abandoned attempt with other data may still arrive; infinite if there is no such attempt. */
   contestedUntil(): number {
     const { text, at, certain } = this.belief ?? { text: '', at: 0, certain: false };
     if (!certain) return Number.POSITIVE_INFINITY;
@@ -98,7 +101,7 @@ export class OutboxModel {
     return this.pieces.findLast(({ state, text }) => state === 'delivered' && text === this.belief!.text);
   }
 
-  /** The service accepts it; with `isAnswered`, we also get the response. */
+  /** The service accepts the payload; with `isAnswered`, we also get the response. */
   takeAgain(piece: Piece, now: number, isAnswered: boolean): void {
     this.shown = { text: piece.text, asOf: this.belief!.asOf };
     if (isAnswered) this.belief = { ...this.belief!, at: now };
@@ -111,13 +114,13 @@ export class OutboxModel {
     if (first !== undefined) this.shown = first;
   }
 
-  /** No process waits for the response to a request in progress, or ever will. */
+  /** No process is waiting for the response to the request in progress, or ever will. */
   giveUp({ taken, now }: { taken: boolean; now: number }): void {
     const { text, asOf } = this.sending!;
     if (!taken) this.late.push({ text, asOf, until: now + lateMs });
   }
 
-  /** Everything that waits is superseded, except one. */
+  /** Supersedes all waiting payloads, or all except one. */
   supersede(but?: Piece): void {
     for (const piece of this.waiting) {
       if (piece === but) continue;
@@ -154,7 +157,10 @@ export class OutboxModel {
     };
   }
 
-  /** The service accepts what is in transit. Only complete payloads, and by itself nothing older than what is shown. */
+  /**
+   * The service accepts what is in transit, but only complete payloads and, by itself, nothing older than what is
+   * shown.
+   */
   take(): void {
     const { text, asOf, putBack } = this.sending!;
     if (!putBack && this.shown !== undefined && asOf < this.shown.asOf) {
@@ -175,13 +181,13 @@ export class OutboxModel {
     if (['owed', 'superseded', 'dead'].includes(piece.state)) piece.state = 'delivered';
   }
 
-  /** Whether newer data is known to be there or in transit: a decision for this payload comes too late. */
+  /** Whether newer data is known to be shown or in transit, so that a decision for this payload comes too late. */
   isLate(piece: Piece): boolean {
     const isShown = this.belief?.certain === true && this.belief.asOf > piece.asOf;
     return isShown || (this.owed?.asOf ?? 0) > piece.asOf;
   }
 
-  /** What a rollback would restore: the newest data from before the current one. */
+  /** What a rollback would restore: the newest data that is older than the current data. */
   former(): Piece | undefined {
     const present = this.pieces.findLast(({ state }) => state === 'owed' || state === 'delivered');
     return this.pieces

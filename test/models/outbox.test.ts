@@ -24,7 +24,7 @@ type Command = fc.AsyncCommand<OutboxModel, Real>;
 const key = { url: place.url, instance: 'i' };
 const by = { who: 'a person', why: '' };
 
-/** A command by its text; after each one, the store and the model are compared. */
+/** A command with a description. After each command, the store and the model are compared. */
 function command(
   words: string,
   can: (model: OutboxModel) => boolean,
@@ -53,7 +53,7 @@ async function compare(model: OutboxModel, { store }: Real): Promise<void> {
   );
 }
 
-/** A finished extract, before the outbox is asked. */
+/** A finished extract that hasn't been passed to the outbox. */
 async function finish({ store }: Real, text: string, asOf: number): Promise<NewPayload> {
   const run = await store.runs.begin({ job: 'job', origin: 'schedule' });
   const payload = spool(store, { run, text, asOf });
@@ -69,7 +69,7 @@ function add(model: OutboxModel, row: Pick<OutboxRow, 'id' | 'path'>, piece: Omi
   model.pieces.push({ ...piece, id: row.id, path: row.path });
 }
 
-/** `early`: checks what the instance shows before the payload is durable, as a run does. */
+/** With `early`, checks what the instance shows before the payload is durable, as a run does. */
 const commit = (text: string, age: number, early: boolean): Command =>
   command(`commit ${text}, ${age} old${early ? ', early' : ''}`, always, async (model, real) => {
     const asOf = real.clock.now() - age;
@@ -133,7 +133,7 @@ const end = (how: End): Command =>
     [real.sending, model.sending] = [undefined, undefined];
   });
 
-/** A power failure: what is in transit may have been accepted, or not. */
+/** A power failure, after which uploads in transit may or may not have been accepted. */
 const crash = (taken: boolean): Command =>
   command(`crash, ${taken ? 'after' : 'before'} the service took it`, always, async (model, real) => {
     if (taken && model.sending !== undefined) model.take();
@@ -186,7 +186,7 @@ const rollback = command(
   },
 );
 
-/** Resends the last delivered payload, if that is due. */
+/** Resends the last delivered payload if that is due. */
 const repeat = (how: 'taken' | 'taken, no answer' | 'lost' | 'cut off'): Command =>
   command(
     `resend: ${how}`,
@@ -287,7 +287,7 @@ async function openReal(): Promise<Real> {
     sending: undefined,
     reopen: async () => {
       await real.store.close();
-      // No start happens within the millisecond of the previous one.
+      // No process starts in the same millisecond as the previous one.
       clock.advance(1);
       real.store = await open();
       await recover(real.store);
@@ -296,7 +296,7 @@ async function openReal(): Promise<Real> {
   return real;
 }
 
-/** Nothing fails any more: what is owed is sent, and the instance shows it. */
+/** Nothing fails any more: owed payloads are sent, and the instance shows the newest. */
 async function bringToRest(model: OutboxModel, real: Real): Promise<void> {
   if (model.sending !== undefined) await end('taken').run(model, real);
   const last = model.owed;
@@ -308,7 +308,9 @@ async function bringToRest(model: OutboxModel, real: Real): Promise<void> {
   await bringToRestLate(last, model, real);
 }
 
-/** Everything that was given up is executed, as late as possible: the instance still shows what was delivered last. */
+/**
+ * Everything that was given up is executed as late as possible, and the instance still shows what was delivered last.
+ */
 async function bringToRestLate(last: Piece, model: OutboxModel, real: Real): Promise<void> {
   while (model.late.length > 0) model.arrive(real.clock.now());
   for (let minutes = 0; minutes <= 30; minutes += 10) {

@@ -15,7 +15,7 @@ afterEach(cleanUp);
 /**
  * The daily quota ledger under everything that can happen to it: several processes, users and schedules, slow
  * responses, crashes between the charge and the request, midnight in New York on days of 23, 24 and 25 hours, a wall
- * clock that jumps, others on the same account. The model below uses no database and no processes.
+ * clock that jumps, and other programs on the same account. The model below uses no database and no processes.
  */
 
 const slots = 5;
@@ -25,11 +25,14 @@ const hour = 3600 * second;
 interface Model {
   readonly limit: number;
   readonly reserve: number;
-  /** By day of our wall clock: charged requests, the observed usage of others, and what the service reported. */
+  /**
+   * For each day of our wall clock: charged requests, the observed usage of other programs, and what the service
+   * reported.
+   */
   readonly days: Map<string, { ours: number; others: number; closed?: { from: number; until: number } }>;
   /** The days on which each request in progress was charged. */
   readonly underway: (readonly string[])[];
-  /** The same for requests whose process died, until that is noticed. */
+  /** The same for requests whose process has died, until its death is noticed. */
   ghosts: (readonly string[])[];
 }
 
@@ -48,12 +51,12 @@ interface Member {
 
 interface Real {
   readonly clock: SteppingClock;
-  /** How far the service's clock is ahead of ours; grows with each jump of ours. */
+  /** How far the service's clock is ahead of ours. Changes with each jump of our clock. */
   skew: number;
   readonly underway: Underway[];
   readonly members: Member[];
   readonly people: Population;
-  /** By day of the service: what arrived from us, and from others. */
+  /** For each day of the service: what arrived from us, and from other programs. */
   readonly arrived: Map<string, { ours: number; others: number }>;
   readonly allowance: number;
   open(): Promise<Member>;
@@ -143,7 +146,7 @@ class Send implements fc.AsyncCommand<Model, Real> {
       send: () => new Promise<RequestOutcome>((answer) => sent.resolve(answer)),
     });
     const first = await Promise.race([sent.promise, done]);
-    // The wait for a slot has taken time; the time of the charge counts.
+    // Waiting for a slot took time, and what counts is the time of the charge.
     const now = real.clock.now();
     if (typeof first !== 'function') {
       expect(first, 'refused').toMatchObject({ closed: { why: 'quota' } });
@@ -193,7 +196,7 @@ class Answer implements fc.AsyncCommand<Model, Real> {
   }
 }
 
-/** A process dies with its requests in progress; another one replaces it. */
+/** A process dies while it has requests in progress; another process replaces it. */
 class Crash implements fc.AsyncCommand<Model, Real> {
   readonly #which: number;
 
@@ -214,7 +217,7 @@ class Crash implements fc.AsyncCommand<Model, Real> {
       model.ghosts.push(one.charged);
     }
     real.members[at] = await real.open();
-    // Its slots rest from the time at which its death is noticed.
+    // The dead process's slots rest from the time when its death is noticed.
     real.clock.advance(2 * second);
   }
 }

@@ -79,7 +79,7 @@ export class Life {
     return this.#scheduler.next().map(({ job: name, at }) => `${name} ${text(at)}`);
   }
 
-  /** Ends without a shutdown: nothing more is written. */
+  /** Ends the process without a shutdown, so nothing more is written. */
   crash(): void {
     this.#isOver = true;
     this.#scheduler.stop();
@@ -149,7 +149,7 @@ export class Life {
   }
 }
 
-/** What persists from one process to the next, and what was observed across all of them. */
+/** What is kept from one process to the next, and what was observed in all of them. */
 export class Real {
   readonly store: Store;
   readonly clock: SteppingClock;
@@ -179,7 +179,7 @@ export class Real {
     }
   }
 
-  /** Until nothing more happens without outside input. */
+  /** Resolves when nothing more will happen without outside input. */
   async rest(): Promise<void> {
     for (let still = 0; still < 4; still++) {
       await turn();

@@ -1,8 +1,8 @@
 import { firingsBetween, nextFiring, type Schedule, scheduleKey } from '../../src/schedule/schedule.ts';
 
 /**
- * What a scheduler must do, as simply as possible: one thing after the other, each firing checked individually. The
- * times of a schedule come from the calendar, which has its own tests.
+ * What a scheduler must do, as simply as possible: it does one thing at a time, and checks each firing individually.
+ * The times of a schedule come from the calendar, which has its own tests.
  */
 
 const minute = 60_000;
@@ -19,7 +19,7 @@ interface Firing {
   readonly at: number;
   readonly logicalAt?: number;
   readonly isCatchUp: boolean;
-  /** The chain of missed firings that waits for it. */
+  /** The chain of missed firings that waits for this firing. */
   readonly chain?: object;
 }
 
@@ -39,7 +39,9 @@ interface Planned {
 export class Model {
   /** The state on disk, by job. */
   readonly kept = new Map<string, Kept>();
-  /** The runs that started and the outcomes of firings that didn't, by job: what a user could have seen. */
+  /**
+   * For each job, the runs that started and the outcomes of firings that didn't start one: what a user could have seen.
+   */
   readonly seen: string[] = [];
   readonly planned = new Map<string, Planned>();
   readonly standing = new Map<string, Standing>();
@@ -61,8 +63,8 @@ export class Model {
   }
 
   /**
-   * Running runs are given up: the next start fires them again, or an earlier firing if the clock was set back
-   * meanwhile.
+   * Gives up running runs: the next start fires them again or, if the clock was set back in the meantime, an earlier
+   * firing.
    */
   stop(): void {
     for (const [name, { state, firing }] of this.standing) {
@@ -103,7 +105,7 @@ export class Model {
       const key = scheduleKey(planned.schedule);
       const before = planned.next;
       planned.next = resumed(planned.schedule, { key, at: before }, now);
-      // A firing that hasn't started yet stays on disk.
+      // A firing that hasn't started yet remains on disk.
       if (planned.next !== null && this.kept.get(name)?.at === before) this.kept.set(name, { key, at: planned.next });
     }
   }
@@ -182,7 +184,7 @@ export class Model {
     }
   }
 
-  /** Runs that were asked to stop: they end once everything that is due has been checked. */
+  /** Runs that were asked to stop end once everything that is due has been checked. */
   readonly #cancelled: Standing[] = [];
 
   settle(now: number): void {
@@ -198,7 +200,7 @@ export class Model {
     this.#advance(now);
   }
 
-  /** The first in the queue runs, as long as there is a free place. */
+  /** Runs the first in the queue as long as a slot is free. */
   #advance(now: number): void {
     while (
       this.#line.length > 0 &&
@@ -219,7 +221,7 @@ export class Model {
     }
   }
 
-  /** What waited for the run is queued before its place is passed on. */
+  /** Firings that waited for the run are queued before its slot is released. */
   #end({ firing, waiting }: Standing, now: number): void {
     this.standing.delete(firing.name);
     this.#ending++;
@@ -250,8 +252,8 @@ export class Model {
 }
 
 /**
- * A planned firing stays, unless the schedule has changed, or the firing is later than what would be planned a minute
- * from now.
+ * A planned firing stays planned, unless the schedule has changed, or the firing is later than one that would be
+ * planned a minute from now.
  */
 function resumed(schedule: Schedule, kept: Kept | undefined, now: number): number | null {
   const fresh = nextFiring(schedule, now);

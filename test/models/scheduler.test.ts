@@ -7,8 +7,8 @@ import { Life, Real } from './scheduler-life.ts';
 import { Model, text } from './scheduler-model.ts';
 
 /**
- * The real scheduler with its timer, queue and store, on a clock that the test advances, next to a model of what must
- * be done. Promises that the test holds represent runs.
+ * The real scheduler with its timer, queue and store, on a clock that the test advances, next to a model of what it
+ * must do. Promises that the test holds represent runs.
  */
 
 const minute = 60_000;
@@ -39,7 +39,8 @@ abstract class Command implements Step {
 }
 
 /**
- * Both have seen the same, job by job; the same runs are active, the same firings are planned, and the same is on disk.
+ * The model and the scheduler have seen the same, job by job: the same runs are active, the same firings are planned,
+ * and the same is on disk.
  */
 async function compare(model: Model, real: Real): Promise<void> {
   await real.rest();
@@ -62,7 +63,7 @@ async function compare(model: Model, real: Real): Promise<void> {
 
 const names = ['a', 'b', 'c', 'd'] as const;
 
-/** Time passes, and nothing that is due is missed. */
+/** Time passes, and no firing that is due is missed. */
 class Advance extends Command {
   readonly milliseconds: number;
   constructor(milliseconds: number) {
@@ -119,7 +120,7 @@ class Finish extends Command {
   toString = () => `finish ${this.name}`;
 }
 
-/** The process ends, gracefully or not, and another starts later. */
+/** The process ends, gracefully or not, and another one starts later. */
 class Restart extends Command {
   readonly way: 'crash' | 'stop';
   readonly away: number;
@@ -225,7 +226,7 @@ describe('the scheduler', () => {
     });
   });
 
-  // The interrupted run belongs to tomorrow's date; firings that are due today must not be lost with it.
+  // The interrupted run belongs to tomorrow's date. Firings that are due today must not be lost along with it.
   it('continues at the earlier firing if the clock was set back during a run that a shutdown interrupted', async () => {
     await takeSteps(
       [['a', { cron: '*/20 * * * *', timezone }]],

@@ -14,23 +14,23 @@ import { TokenVendor, type Weather } from './token-vendor.ts';
 afterEach(cleanUp);
 
 /**
- * A login whose refresh tokens are valid once, in several processes that crash, at a vendor that is unavailable, that
- * accepts a token without us getting the response, or that ends the grant. The model has no store: only the requests to
- * the vendor and its responses.
+ * Several processes that crash share a login whose refresh tokens are valid once. The vendor may be unavailable, accept
+ * a token without us getting the response, or end the grant. The model has no store, only the requests to the vendor
+ * and its responses.
  */
 
 const second = 1000;
 const minute = 60 * second;
 /**
- * A token is handed out if it has this much time left, and renewed otherwise; less is accepted while the vendor is
- * unavailable.
+ * A token is handed out if it's valid for at least this long, and renewed otherwise. While the vendor is unavailable,
+ * less is accepted.
  */
 const fresh = 5 * minute;
 /** After a failure, the vendor gets no requests for this long. */
 const rest = 15 * second;
 
 interface Model {
-  /** A user has agreed, and the vendor has not yet reported the end of the grant. */
+  /** A user has consented, and the vendor has not yet reported the end of the grant. */
   agreed: boolean;
   /** The vendor has used up the stored token, and its response with a new one was lost. */
   lost: boolean;
@@ -46,9 +46,9 @@ interface Member {
   readonly login: Login;
   /** The token that it got last. */
   token: Token | undefined;
-  /** Until when it sends the vendor nothing, monotonic. */
+  /** Monotonic time until which the process sends the vendor nothing. */
   restsUntil: number;
-  /** The token that it was told not to use any more. */
+  /** Tokens that the process was told not to use any more. */
   readonly refused: Set<string>;
 }
 
@@ -68,7 +68,7 @@ type Command = fc.AsyncCommand<Model, Real>;
 
 const memberOf = ({ members }: Real, which: number): Member => members[which % members.length]!;
 
-/** Some of the processes request tokens, each this many times, concurrently. */
+/** Some of the processes request tokens concurrently, each this many times. */
 class Ask implements Command {
   readonly #which: readonly number[];
 
@@ -91,7 +91,7 @@ class Ask implements Command {
     if (vendor.present !== before.present) model.lost = vendor.weather === 'unanswered';
     const isOver = vendor.ended || model.lost || wasLost;
     if (refused > 0) expect(isOver, 'a grant ends only by a lost response or by the vendor').toBe(true);
-    // Each process finds out by itself that the vendor doesn't respond; if one gets a response, the others use its
+    // Each process finds out by itself that the vendor doesn't respond. If one gets a response, the others use its
     // token.
     const most = vendor.weather === 'well' ? 1 : new Set(asking).size;
     expect(asked - refused, 'one process asks for all').toBeLessThanOrEqual(most);
@@ -128,13 +128,13 @@ class Ask implements Command {
   }
 }
 
-/** What any process finds on disk is what the vendor accepts. */
+/** The token that any process finds on disk is one that the vendor accepts. */
 async function expectKept({ members, vendor }: Real): Promise<void> {
   const kept = await members[0]!.entry.tokenStore.load();
   expect(kept?.granted.refreshToken, 'the token that the vendor accepts is on disk').toBe(vendor.present);
 }
 
-/** A process sends a request, the vendor executes it, and the process dies before it gets the response. */
+/** A process sends a request, which the vendor executes, and dies before it gets the response. */
 class DieAsking implements Command {
   readonly #which: number;
 
@@ -265,7 +265,7 @@ const calm = [
   fc.oneof(fc.nat(20 * second), fc.nat(70 * minute)).map((by) => new Pass(by)),
 ];
 
-/** Three processes with one state, after a user has agreed; everything that was started is finished at the end. */
+/** Three processes share one state after a user has consented. At the end, everything that was started is finished. */
 async function play(forgives: boolean, isTrue: boolean, commands: Iterable<Command>): Promise<void> {
   const clock = new SteppingClock();
   const [folder, people, vendor] = [newFolder(), new Population(), new TokenVendor(clock, forgives)];

@@ -5,25 +5,25 @@ import type { SteppingClock } from '../clocks.ts';
 
 /**
  * What happens to the next requests: they get a response, are refused temporarily, or are disconnected before or after
- * they are executed.
+ * being executed.
  */
 export type Weather = 'well' | 'away' | 'unread' | 'unanswered';
 
 export const lifeMs = 3_600_000;
 
-/** A vendor on loopback whose refresh tokens are valid once; it uses the test's time. */
+/** A vendor on loopback whose refresh tokens are valid once. It uses the test's time. */
 export class TokenVendor {
   weather: Weather = 'well';
-  /** Requests so far, and how many of them got the response that the grant has ended. */
+  /** The number of requests so far, and of those that were told that the grant has ended. */
   asked = 0;
   refused = 0;
   /** The refresh token that it currently accepts. */
   present = '';
   /** The grant was revoked. */
   ended = false;
-  /** Until when access tokens are valid, by the monotonic clock. */
+  /** When access tokens expire, by the monotonic clock. */
   readonly good = new Map<string, number>();
-  /** Holds the next response back after its request was executed. */
+  /** Executes the next request but delays its response. */
   hold: ((request: IncomingMessage) => void) | undefined;
   readonly #clock: SteppingClock;
   readonly #forgives: boolean;

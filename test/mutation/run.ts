@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { Stryker } from '@stryker-mutator/core';
 
 /**
- * `npm run test:mutation -- src/guards [test/guards/check-guards.test.ts …]`: changes the code at each place where a
- * change should matter, and shows the changes that no test notices. Without named tests, those of the same room run
- * (`test/guards`). Stryker works in a copy outside of the tree, which is deleted when it ends.
+ * `npm run test:mutation -- src/guards [test/guards/check-guards.test.ts …]`: changes the code wherever a change should
+ * matter, and shows the changes that no test notices. If no tests are named, runs those of the same room
+ * (`test/guards`). Stryker works in a copy outside the tree and deletes it at the end.
  */
 const named = process.argv.slice(2).map((path) => path.replace(/^\.\//, '').replace(/\/+$/, ''));
 const sources = named.filter((path) => !path.startsWith('test/'));
@@ -20,7 +20,7 @@ function roomOfTests(source: string): string {
   return top === 'src' ? `test/${room}` : 'test/connectors';
 }
 
-/** A folder means all files in it with that extension. */
+/** A folder means all files in it that have that extension. */
 function filesIn(path: string, ending: string): string[] {
   if (!existsSync(path)) throw new Error(`There is no ${path}; name sources, and tests if they are in another room`);
   return statSync(path).isDirectory() ? globSync(`${path}/**/*${ending}`) : [path];
@@ -37,11 +37,11 @@ try {
     testRunner: 'vitest',
     plugins: [fileURLToPath(import.meta.resolve('@stryker-mutator/vitest-runner'))],
     vitest: { configFile: 'test/base.config.ts', pool: 'threads', related: false },
-    // Texts are for people; what programs use is covered by the other mutations.
+    // Strings are for people; other mutations cover what programs use.
     mutator: { excludedMutations: ['StringLiteral'] },
-    // Tables that are created when a file is loaded: each change of them would run every test.
+    // Tables that are created when a file is loaded: each change to them would run every test.
     ignoreStatic: true,
-    // Stryker would rewrite it with the API of an older TypeScript, and nothing reads it here.
+    // Stryker would rewrite this file with an older TypeScript's API, and nothing reads it here.
     tsconfigFile: 'none.json',
     reporters: ['clear-text', 'progress'],
     clearTextReporter: { logTests: false, reportTests: false, skipFull: true },

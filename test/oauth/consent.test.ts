@@ -7,7 +7,7 @@ import type { OAuthDescription } from '../../src/sdk/oauth.ts';
 import { openDesk, personLogin } from './rig.ts';
 import { tokenAddress } from './token-address.ts';
 
-/** An attempt to get consent from a vendor that accepts every code. */
+/** An attempt to get consent, from a vendor that accepts every code. */
 async function attempt(more: Partial<OAuthDescription> = {}) {
   const { url, heard } = await tokenAddress({ body: { access_token: 'the-token', expires_in: 60 } });
   const authorize_url = 'https://acme.example/authorize';

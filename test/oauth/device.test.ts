@@ -9,7 +9,7 @@ import { enterCode } from './person.ts';
 import { openDesk, opens, personLogin, vendorForTest } from './rig.ts';
 import { type Answer, tokenAddress } from './token-address.ts';
 
-/** A clock that never waits: each sleep advances the time, and `onSleep` may act in between. */
+/** A clock that never waits: each sleep advances the time, and `onSleep` may act during it. */
 function eagerClock(onSleep: (nth: number) => Promise<void> | void = () => undefined) {
   const slept: number[] = [];
   const clock: Clock = {
@@ -36,7 +36,7 @@ const codes: Answer = {
 const no = (error: string): Answer => ({ status: 400, body: { error } });
 const good: Answer = { body: { access_token: 'the-token', refresh_token: 'r1', expires_in: 3600 } };
 
-/** A device login's result at a URL that gives these responses, one after the other. */
+/** The result of a device login at a URL that returns these responses, one after another. */
 async function logInAt(answers: Answer[], device: Partial<DeviceCodes> = {}, onSleep?: (nth: number) => void) {
   const { url, heard } = await tokenAddress(...answers);
   const description = { grants: ['authorization_code'], token_url: url, refresh: 'static' } as const;

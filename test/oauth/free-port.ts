@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Below the ports that Linux assigns automatically, so it stays free until it's used. */
+/** Below the ports that Linux assigns automatically, so the port stays free until it's used. */
 const [first, last] = [10_000, 32_000] as const;
 
 /** A free port on this machine. */

@@ -1,11 +1,11 @@
-/** A user with a browser, simulated by plain requests: logs in, agrees, is redirected back. */
+/** A user with a browser, simulated by plain requests: logs in, consents and is redirected back. */
 
 /** Follows the provider's pages; resolves to the URL that the browser is redirected to, without opening it. */
 export async function agree(url: string, back: string): Promise<string> {
   return walk({ jar: new Map(), at: url }, (page) => (page.to?.startsWith(back) ? page.to : undefined));
 }
 
-/** Enters a code on the provider's page, logs in and agrees; or cancels when asked whether the code is right. */
+/** Enters a code on the provider's page, logs in and consents, or cancels when asked whether the code is right. */
 export async function enterCode(address: string, code: string, choice: 'agree' | 'abort' = 'agree'): Promise<void> {
   const jar: Jar = new Map();
   const xsrf = xsrfOf(await visit(address, jar));
@@ -23,7 +23,7 @@ interface Page {
   readonly to: string | undefined;
 }
 
-/** Submits the forms of page after page, until one is the wanted page. */
+/** Submits the forms of page after page until the wanted page appears. */
 async function walk<T>({ jar, at: start }: { jar: Jar; at: string }, found: (page: Page) => T | undefined): Promise<T> {
   let at = start;
   for (let hops = 0; hops < 16; hops++) {

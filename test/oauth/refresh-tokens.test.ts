@@ -10,7 +10,7 @@ const given = (number: number, more: object = {}): Answer => ({
   body: { access_token: `access-${number}`, token_type: 'bearer', expires_in: 3600, ...more },
 });
 
-/** A user who has agreed, at a vendor with scripted responses to token requests. */
+/** A user who has consented, at a vendor that has a script for responses to token requests. */
 async function deskAt(refresh: 'static' | 'rotating', ...answers: Answer[]) {
   const { url, heard } = await tokenAddress(...answers);
   const description: OAuthDescription = {

@@ -62,7 +62,7 @@ export interface DeskGiven {
   readonly sealKeys?: SealKeys;
 }
 
-/** A process that uses a login, on its own state folder or a given one. */
+/** A process that uses a login, with its own state folder or a given one. */
 export async function openDesk({ login, clock = systemClock, ...given }: DeskGiven): Promise<Desk> {
   const folder = given.folder ?? (await folderForTest());
   const store = await openStore(folder, { clock });
@@ -84,7 +84,7 @@ export async function openDesk({ login, clock = systemClock, ...given }: DeskGiv
   return desk;
 }
 
-/** Lets a user agree, with plain requests, and stores the result. */
+/** Lets a user consent, with plain requests, and stores the result. */
 export async function agreeAt({ entry, login, store }: Desk): Promise<void> {
   const consent = await Consent.begin(login, login.redirectUri);
   const address = new URL(await agree(consent.url, login.redirectUri));

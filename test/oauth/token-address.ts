@@ -17,7 +17,7 @@ export type Answer = {
   readonly headers?: Record<string, string>;
 };
 
-/** A token URL that records its requests and responds as scripted, the last response repeatedly. */
+/** A token URL that records its requests and responds as scripted; the last response is repeated. */
 export async function tokenAddress(...answers: Answer[]) {
   const heard: Heard[] = [];
   const server = createServer(async (request, response) => {

@@ -7,7 +7,9 @@ import { agreeAt, openDesk, opens, personLogin, robotLogin, vendorForTest } from
 const tokenOf = async (desk: Awaited<ReturnType<typeof openDesk>>) =>
   (await desk.entry.tokenManager.token()).access_token;
 
-/** Time that only the test advances, here and at the vendor, so that a token is valid as long as the test needs it. */
+/**
+ * Time that only the test advances, both here and at the vendor, so that a token is valid as long as the test needs it.
+ */
 function standingTime(): { clock: Clock; pass(milliseconds: number): void } {
   vi.useFakeTimers({ toFake: ['Date'] });
   onTestFinished(() => void vi.useRealTimers());

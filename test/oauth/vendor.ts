@@ -4,7 +4,7 @@ import type Provider from 'oidc-provider';
 import type { Configuration } from 'oidc-provider';
 import type { OAuthDescription } from '../../src/sdk/oauth.ts';
 
-/** One request to the token URL, and its status; 0 while it's in progress. */
+/** A request to the token URL, and its status; 0 while it's in progress. */
 export interface TokenRequest {
   status: number;
 }
@@ -14,7 +14,7 @@ export interface Vendor {
   /** Every request to the token URL so far. */
   readonly asked: readonly TokenRequest[];
   readonly description: OAuthDescription;
-  /** While it's set, it handles token requests; returns true if it responded. */
+  /** If set, handles token requests; returns true if it responded. */
   fault: ((request: IncomingMessage, response: ServerResponse) => boolean) | undefined;
   /** Delay before responses to token requests. */
   delayMs: number;
@@ -35,8 +35,8 @@ export const client = { id: 'web', secret: 'w3b-s3cr3t-w3b-s3cr3t' };
 export const robot = { id: 'robot', secret: 'r0b0t-s3cr3t-r0b0t' };
 
 /**
- * A vendor: the certified oidc-provider on loopback, a page of rows that requires its tokens, and a switch for faults.
- * Every consent page is the provider's own development page.
+ * A vendor: the certified oidc-provider on loopback, a page of rows that requires its tokens, and a way to inject
+ * faults. All consent pages are the provider's own development pages.
  */
 export async function startVendor(options: VendorOptions = {}): Promise<Vendor> {
   const { accessTtl = 3600, rotate = true, redirects = ['http://127.0.0.1/callback'] } = options;
@@ -95,7 +95,7 @@ export async function startVendor(options: VendorOptions = {}): Promise<Vendor> 
   return vendor;
 }
 
-/** The provider warns about everything that is only for development. */
+/** The provider warns about everything that is intended only for development. */
 async function openProvider(url: string, settings: Configuration): Promise<Provider> {
   const { warn } = console;
   console.warn = () => undefined;

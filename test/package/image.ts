@@ -9,7 +9,7 @@ const run = promisify(execFile);
 const root = resolve(import.meta.dirname, '../..');
 
 /**
- * Builds the image and uses it in place of an installed package: tests run containers with the limits in compose.yaml.
+ * Builds the image and uses it instead of an installed package: tests run containers with the limits in compose.yaml.
  */
 export default async function image({ provide }: TestProject): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-image-'));
@@ -25,7 +25,7 @@ export default async function image({ provide }: TestProject): Promise<() => Pro
   try {
     await run(join(root, '.ci/image'), [folder, 'sluice'], { maxBuffer: 64 * 1024 * 1024 });
     provide('installed', join(await podman('image', 'mount', 'sluice'), 'app'));
-    // Their servers aren't in the image; the demo reads the database that needs none.
+    // Without connectors whose servers aren't in the image. The demo reads the database that needs no server.
     provide('nodes', [{ major: 'of the image', path: await writeProgram(folder), without: ['db', 'ftp'] }]);
   } catch (error) {
     await close().catch(() => undefined);
@@ -41,8 +41,8 @@ async function mountsBelow(folder: string): Promise<string[]> {
 }
 
 /**
- * Starts a container where a test starts Node: with the image's own `sluice.js` if requested, otherwise with the
- * image's Node and a program of this checkout, which may send messages.
+ * Where a test starts Node, starts a container instead: with the image's own `sluice.js` if requested, otherwise with
+ * the image's Node and a program from this checkout, which may send messages.
  */
 async function writeProgram(folder: string): Promise<string> {
   const limits = '--read-only --cap-drop=ALL --security-opt=no-new-privileges --memory=512m --user=0:0';

@@ -6,8 +6,9 @@ import { join, resolve } from 'node:path';
 import { installNodes } from './installed/nodes.ts';
 
 /**
- * `npm run test:other-node`: the unit tests again, under the supported major versions of Node that `npm test` doesn't
- * use. These rooms start neither Sluice processes nor servers; differences between Node versions show up there.
+ * `npm run test:other-node`: runs the unit tests again, with the supported major versions of Node that `npm test`
+ * doesn't use. The rooms that they test start neither Sluice processes nor servers, and differences between Node
+ * versions show up there.
  */
 const rooms = [
   'architecture',

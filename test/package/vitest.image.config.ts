@@ -1,9 +1,7 @@
 import { defineConfig } from 'vitest/config';
 import base from './installed/vitest.config.ts';
 
-/**
- * `npm run test:image`: the tests of the installed package that use its command line, in containers of the real image.
- */
+/** `npm run test:image`: the installed package's tests that use its command line, in containers of the real image. */
 export default defineConfig({
   ...base,
   test: {

@@ -12,7 +12,7 @@ import { installLines, PackageMachine } from './package-machine.ts';
 const execute = promisify(execFile);
 const missing = noMachine();
 
-/** The same package with another version and stamp, compressed quickly. */
+/** The same package with another version and timestamp, compressed quickly. */
 async function makeNewer(deb: string, folder: string): Promise<string> {
   const root = join(folder, 'newer');
   await execute('dpkg-deb', ['--raw-extract', deb, root]);
@@ -25,7 +25,7 @@ async function makeNewer(deb: string, folder: string): Promise<string> {
   return newer;
 }
 
-// One machine, and one sequence: each test continues where the previous one ended.
+// The tests share one machine and form a sequence: each one continues where the previous one ended.
 describe.skipIf(missing !== undefined)(
   `the Debian package${missing === undefined ? '' : ` (NOT RUN: ${missing})`}`,
   () => {
@@ -63,7 +63,7 @@ describe.skipIf(missing !== undefined)(
     it('is installed and started as docs/operate.md says, and the first rows arrive', async () => {
       const [install, demo, ...others] = installLines('.deb');
       await machine.addFiles('id\n1\n');
-      // A minimal Debian has no sudo, and its root doesn't need it.
+      // A minimal Debian has no sudo, which root doesn't need.
       const type = (line: string) => machine.done(`cd /root; sudo() { "$@"; }; ${line}`);
       await type(install!);
       expect(await type(demo!)).toMatch(/orders +[\d,]+ .*delivered/);

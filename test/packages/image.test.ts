@@ -9,7 +9,7 @@ import { makePackages } from './make-packages.ts';
 
 const run = promisify(execFile);
 
-/** Why no container can run here; undefined if one can. */
+/** Why this machine can't run containers; undefined if it can. */
 async function noContainers(): Promise<string | undefined> {
   if (process.getuid!() !== 0) return 'it needs the rights of root';
   const versions = ['podman', 'runc'].map((tool) =>
@@ -33,7 +33,7 @@ describe.skipIf(missing !== undefined)(
 
     const podman = async (...args: string[]) =>
       (await run('podman', ['--runtime=runc', '--cgroup-manager=cgroupfs', ...args], { env })).stdout.trim();
-    // The limits of compose.yaml; those of this machine for open files may be higher than a container allows.
+    // The limits in compose.yaml. This machine's limit for open files may be higher than a container allows.
     const sluice = (...args: string[]) => {
       const limits = ['--read-only', '--cap-drop=ALL', '--security-opt=no-new-privileges', '--memory=512m'];
       const files = ['--ulimit=nofile=4096:4096', '--ulimit=nproc=4096:4096'];

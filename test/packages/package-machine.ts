@@ -13,7 +13,7 @@ import { makePackages } from './make-packages.ts';
 
 const key = `\${file:\${env:CREDENTIALS_DIRECTORY:-/etc/sluice/credentials}/api_key}`;
 
-/** The lines of the block in docs/operate.md that installs a kind of package. */
+/** The lines in docs/operate.md that install this kind of package. */
 export function installLines(kind: string): string[] {
   const blocks = readPages().find(({ file }) => file === 'docs/operate.md')!.blocks;
   return blocks
@@ -35,7 +35,7 @@ export class PackageMachine {
     this.#world = world;
   }
 
-  /** Makes the packages and boots a Debian that has some more of its packages. */
+  /** Makes the packages and boots a Debian that also has some of Debian's own packages. */
   static async boot(scope: Scope, more: readonly string[] = []): Promise<PackageMachine> {
     const folder = await mkdtemp(join(tmpdir(), 'sluice-packages-'));
     scope(() => rm(folder, { recursive: true, force: true }));
@@ -75,7 +75,7 @@ export class PackageMachine {
     return (await this.done(`systemctl show --property=${name} --value sluice`)).trim();
   }
 
-  /** Writes the files that an administrator writes: a key and a config, and a source. */
+  /** Writes the files that an administrator writes: a key, a config and a source. */
   async addFiles(rows: string): Promise<void> {
     await writeFile(this.path('srv/orders.csv'), rows);
     await writeFile(this.path('root/api_key.txt'), adminKey);
@@ -85,7 +85,7 @@ export class PackageMachine {
   configFor(url = this.#world.url): string {
     return JSON.stringify({
       state: `\${env:SLUICE_STATE:-/var/lib/sluice}`,
-      // More than this test needs to poll the service, which also counts.
+      // More requests than this test needs to poll the service, because those count too.
       destinations: { main: { url, api_key: key, requests_per_day: 50_000 } },
       sources: { files: { connector: 'file' } },
       jobs: {
@@ -105,7 +105,10 @@ export class PackageMachine {
     });
   }
 
-  /** Leaves rows that only the owed payload has: the running daemon is sending them to a service that doesn't respond. */
+  /**
+   * Makes a payload owed whose rows exist nowhere else: the running daemon is sending it to a service that doesn't
+   * respond.
+   */
   async owe(rows: string): Promise<void> {
     const silent = createServer((request) => request.resume()).listen(0, '127.0.0.1');
     await once(silent, 'listening');
@@ -121,7 +124,7 @@ export class PackageMachine {
     await rm(this.path('srv/orders.csv'));
   }
 
-  /** Checks that the daemon ran through an upgrade: it's active, it sends what was owed, and the config is unchanged. */
+  /** Checks that the daemon survived an upgrade: it's active, it sends what was owed, and the config is unchanged. */
   async continues(rows: string): Promise<void> {
     expect(await this.show('ActiveState')).toBe('active');
     expect(await this.show('NRestarts')).toBe('0');

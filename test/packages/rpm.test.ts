@@ -12,8 +12,8 @@ import { installLines, PackageMachine } from './package-machine.ts';
 const run = promisify(execFile);
 const missing = noMachine() ?? (isInstalled('rpmbuild') ? undefined : 'missing: rpmbuild (apt-get install rpm)');
 
-// A Debian in which rpm installs the package: --nodeps, because rpm doesn't know the libraries that dpkg has installed.
-// One machine, and one sequence: each test continues where the previous one ended.
+// A Debian in which rpm installs the package, with --nodeps because rpm doesn't know the libraries that dpkg has
+// installed. The tests share one machine and form a sequence: each one continues where the previous one ended.
 describe.skipIf(missing !== undefined)(
   `the RPM package${missing === undefined ? '' : ` (NOT RUN: ${missing})`}`,
   () => {

@@ -1,7 +1,7 @@
 import { configDefaults, defineConfig } from 'vitest/config';
 import base from '../base.config.ts';
 
-/** `npm run test:packages`: what `npm run package` makes, in a Debian that systemd has booted. */
+/** `npm run test:packages`: installs what `npm run package` makes in a Debian that systemd has booted. */
 export default defineConfig({
   ...base,
   test: {

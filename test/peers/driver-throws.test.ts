@@ -10,7 +10,7 @@ type Methods = Record<string, () => unknown>;
 const parserOf = (path: string) => (require(path) as { prototype: Methods }).prototype;
 const placeIn = (path: string, method: string) => ({ holder: parserOf(path), method });
 
-/** What a driver calls in its socket's listeners. */
+/** Functions that a driver calls in its socket's listeners. */
 const inside: Readonly<Record<string, () => { holder: Methods; method: string }>> = {
   ftp: () => ({ holder: FTPContext.prototype as unknown as Methods, method: '_onControlSocketData' }),
   ssh: () => placeIn('ssh2/lib/protocol/Protocol.js', 'parse'),

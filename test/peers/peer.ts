@@ -2,14 +2,14 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** A peer that accepts connections and then behaves as a test says, which may be nothing at all. */
+/** A peer that accepts connections and then does what the test says, which may be nothing at all. */
 export interface Peer {
   readonly port: number;
   /** Currently open connections. */
   open(): number;
 }
 
-/** Starts it on a free port of loopback, for as long as the test runs. */
+/** Starts the peer on a free port of loopback, until the test ends. */
 export async function openPeer(converse: (socket: Socket) => void = (socket) => void socket.resume()): Promise<Peer> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -25,7 +25,7 @@ export async function openPeer(converse: (socket: Socket) => void = (socket) => 
   return { port: (server.address() as AddressInfo).port, open: () => sockets.size };
 }
 
-/** Repeats a piece endlessly, so that a client that waits for silence never continues. */
+/** Repeats a chunk endlessly, so that a client that waits for silence never continues. */
 export function drip(socket: Socket, piece: string, everyMs = 50): void {
   const timer = setInterval(() => socket.write(piece), everyMs);
   socket.on('close', () => clearInterval(timer));

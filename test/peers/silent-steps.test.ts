@@ -3,7 +3,7 @@ import { Problem } from '../../src/lib/problem.ts';
 import { protocols } from '../fuzz/protocols.ts';
 import { replay } from '../fuzz/replay.ts';
 
-/** How many pieces a server sends before Sluice is logged in; until then, the connect timeout applies. */
+/** How many chunks a server sends before Sluice is logged in. Until then, the connect timeout applies. */
 const loginPieces: Readonly<Record<string, number>> = {
   postgres: 2,
   mysql: 2,
@@ -22,7 +22,7 @@ const steps = Object.entries(protocols)
 
 type Silence = Pick<TestContext, 'onTestFinished'> & { readonly signal: AbortSignal };
 
-/** A peer that goes silent after this many pieces, and never disconnects. */
+/** A peer that goes silent after this many chunks and never disconnects. */
 async function playSilent(name: string, said: number, { signal, onTestFinished }: Silence) {
   const protocol = protocols[name]!;
   const { greets = false, data = () => [] } = protocol;

@@ -14,7 +14,7 @@ import { columns, connectorOf, extractOf, rig, temporaryFolder } from './rig.ts'
 
 type Row = readonly [number, string];
 
-/** Returns the existing rows, once: the watermark is their number. */
+/** Returns each row once; its watermark is the number of rows. */
 function source(rows: readonly Row[], more: Partial<Extraction> = {}): Connector {
   return {
     ...connectorOf(async function* () {}),
@@ -33,7 +33,7 @@ function source(rows: readonly Row[], more: Partial<Extraction> = {}): Connector
   };
 }
 
-/** Runs of a job one after another, as the daemon would start them. */
+/** Runs of a job, one after another, as the daemon would start them. */
 function job(more: Partial<Extract> = {}, said: Partial<Extraction> = {}) {
   const folder = join(temporaryFolder(), 'sets');
   let runs = 0;

@@ -30,7 +30,7 @@ async function warningsOf(
   return { list: warnings.list, refusal, left };
 }
 
-/** A source whose texts come from a json document. */
+/** A source whose strings come from a json document. */
 function jsonConnector(document: string): Connector {
   return connectorOf(async function* ({ warn }) {
     const settings = { ...withDefaults(recordOptions, {}), format: 'json' as const, warn };

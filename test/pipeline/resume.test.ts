@@ -7,7 +7,7 @@ import type { Connector } from '../../src/sdk/connector.ts';
 import { transformById } from '../transforms/rig.ts';
 import { columns, extractOf, resultOf, rig, rowsConnector, sealedRun } from './rig.ts';
 
-/** Counts from its watermark: returns the rows up to `there` after it. */
+/** A source that counts on from its watermark: returns the rows after it, up to `there`. */
 function counting(there: number): Connector {
   return {
     ...rowsConnector(),

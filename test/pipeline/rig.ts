@@ -20,7 +20,7 @@ export const columns: readonly Column[] = [
   { name: 'name', type: 'text' },
 ];
 
-/** A format that is easy to read in a test: one line per row, cells separated by bars, null as a dash. */
+/** A format that is easy to read in a test: one line per row, with bars between cells and a dash for null. */
 export const barFormat = defineFormat({
   id: 'csv',
   title: 'Bars',
@@ -88,7 +88,7 @@ export interface Heard {
   readonly facts: PipelineEvents[keyof PipelineEvents];
 }
 
-/** Everything that runPipeline needs, and the events it emitted. */
+/** Everything that runPipeline needs, and the events that it emitted. */
 export function rig(extract: Extract, more: Partial<PipelineOptions> = {}): { given: PipelineOptions; heard: Heard[] } {
   const heard: Heard[] = [];
   const events = new Events<PipelineEvents>();
@@ -110,7 +110,7 @@ export function rig(extract: Extract, more: Partial<PipelineOptions> = {}): { gi
   return { given, heard };
 }
 
-/** A run whose result is sealed, as for sending, with its other facts. */
+/** A run whose result is sealed as if it were to be sent, and the other facts about it. */
 export async function sealedRun(given: PipelineOptions) {
   const { seal, discard: _, ...draft } = resultOf(await runPipeline(given));
   return { ...draft, ...(await seal()) };

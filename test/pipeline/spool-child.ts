@@ -11,7 +11,7 @@ import { withDefaults } from '../../src/sdk/option.ts';
 import compute from '../../src/transforms/all/compute.ts';
 import filter from '../../src/transforms/all/filter.ts';
 
-/** Runs in its own process: `hang` writes and then waits to be killed, `fill` writes too much, `many` measures. */
+/** Runs in its own process. `hang` writes and then waits to be killed, `fill` writes too much, `many` measures. */
 const [, , task, spool] = process.argv;
 
 const columns: readonly Column[] = [

@@ -16,7 +16,7 @@ import { columns, connectorOf, extractOf, rig, rowsConnector, sealedRun, tempora
 
 const helper = join(import.meta.dirname, 'spool-child.ts');
 
-/** Runs a program, which must succeed, and reads the JSON that it printed. */
+/** Runs a program, which must succeed, and parses the JSON that it printed. */
 async function saidBy(program: string, args: readonly string[]): Promise<Record<string, unknown>> {
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   let said = '';
@@ -34,7 +34,7 @@ describe("the payload folder's cleanup", () => {
     const dead = [
       `${tempFilePrefix({ ...ourselves, boot: 'anotherboot1', start: '1' })}aa.part`,
       `${tempFilePrefix({ ...ourselves, pid: 2 ** 22 + 1 })}bb.part`,
-      // The process ID is in use, by us, but not since then.
+      // The process ID is in use by this process, but it wasn't at that time.
       `${tempFilePrefix({ ...ourselves, start: '1' })}cc.part`,
       // Named as in an earlier version.
       `.tmp-${ourselves.boot}-${ourselves.space}-${ourselves.pid}-1-gg.part`,
@@ -101,7 +101,7 @@ describe('verifying a payload', () => {
     const { given } = rig(extractOf(rowsConnector([[1, 'a']])));
     let state: string | undefined;
     void verifyPayload(await sealedRun(given)).then((is) => (state = is));
-    // Results from another thread come in another turn of the event loop, and in no particular order.
+    // Results of another thread arrive in another turn of the event loop and in no particular order.
     await new Promise(process.nextTick);
     expect(state).toBe('whole');
   });

@@ -46,7 +46,7 @@ const kinds: readonly Kind[] = [
   { server: 'MySQL', ...mysql },
 ];
 
-/** A job with another query has not read anything yet. */
+/** A job with a different query that has not read anything yet. */
 const isAnother = ({ sql, query }: Break) => sql !== undefined || query !== undefined;
 
 const csv = (from: number, to: number) =>

@@ -7,7 +7,7 @@ import { describeWithServer, reportMissing } from '../servers/describe.ts';
 import { hasPgbouncer, type Pgbouncer, type PoolMode, startPgbouncer } from '../servers/pgbouncer.ts';
 import type { ServerSettings, TestServer } from '../servers/server.ts';
 
-/** More than fits into all buffers along the way, so a reader that stops is in the middle. */
+/** More than all buffers along the way can hold, so a reader that stops is in the middle. */
 const many = "select g, repeat('x', 1000) as fill from generate_series(1, 2000000) g";
 const endless = "select count(*) from generate_series(1, 100000) a, generate_series(1, 100000) b, repeat('busy', 1)";
 

@@ -10,7 +10,7 @@ import type { TestServer } from '../servers/server.ts';
 import { startStandby } from '../servers/standby.ts';
 
 const rows = 40_000;
-/** More than fits into all buffers along the way, so a reader that stops is in the middle. */
+/** More than all buffers along the way can hold, so a reader that stops is in the middle. */
 const query = { sql: "select id, v, repeat('x', 1000) as fill from orders", fetch_rows: 100 };
 const ids = Array.from({ length: rows }, (_, i) => String(i + 1));
 
@@ -23,7 +23,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a PostgreSQL hot standby', (prima
   });
   afterAll(() => admin.end());
 
-  /** A standby that is up to date, with a new table of orders. */
+  /** A standby that is up to date and has a new table of orders. */
   async function follow(
     settings: Record<string, string | number> = {},
   ): Promise<TestServer & { run(sql: string): Promise<void> }> {
@@ -50,7 +50,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a PostgreSQL hot standby', (prima
     await client.end();
   }
 
-  /** The IDs that a read returns, if `act` happens after its first batch. */
+  /** The IDs that a read returns if `act` happens after its first batch. */
   async function idsOf({ batches }: Extraction, act: () => Promise<unknown>): Promise<(string | null)[]> {
     const found: (string | null)[] = [];
     for await (const batch of batches) {
@@ -61,7 +61,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a PostgreSQL hot standby', (prima
     return found;
   }
 
-  /** Rewrites each row, and vacuums the old versions that a reader of the standby may still need. */
+  /** Rewrites each row and vacuums the old versions, which a reader on the standby may still need. */
   async function vacuum(standby: TestServer): Promise<void> {
     await admin.query('update orders set v = v + 1');
     await admin.query('vacuum orders');
@@ -90,7 +90,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a PostgreSQL hot standby', (prima
   it('never returns only some rows if they are vacuumed on the primary during the read', async () => {
     const standby = await follow({ max_standby_streaming_delay: 0 });
     const reading = idsOf(await extract({ url: standby.url }, query), () => vacuum(standby));
-    // While it's sending, a server has no way to report why it ends.
+    // While a server is sending, it can't report why it ends.
     expect(await problemOf(reading)).toMatchObject({
       code: expect.stringMatching(/^DB_(SERVER_BUSY|CONNECTION_LOST)$/),
       family: 'try_later',

@@ -1,7 +1,10 @@
 import { configDefaults, defineConfig } from 'vitest/config';
 import base from '../base.config.ts';
 
-/** Tests against servers that are in a registry and not in Debian; README.md in this folder explains how to add one. */
+/**
+ * Tests with servers that come from a registry because Debian doesn't have them. README.md in this folder explains how
+ * to add one.
+ */
 export default defineConfig({
   ...base,
   test: { ...base.test, include: ['test/real/**/*.test.ts'], exclude: [...configDefaults.exclude] },

@@ -11,7 +11,7 @@ import { type Species, toldQuery, zooStatements } from './zoos/zoo.ts';
 interface Zoo {
   readonly server: ServerKind;
   readonly species: readonly Species[];
-  /** Creates the table, and resolves to the server's own text of it. */
+  /** Creates the table, and resolves to what the server itself writes for it. */
   fill(url: string): Promise<Table>;
 }
 
@@ -113,7 +113,7 @@ for (const { server: kind, species, fill } of zoos) {
           .map((value, c) => {
             const { kind, text } = cellOf(value);
             const { json } = species[c]!;
-            // A number that JSON can't represent is a string, and JSON's null means no value.
+            // A number that JSON can't represent becomes a string; JSON's null means that there is no value.
             const fits =
               kind === json || kind === 'null' || json === 'json' || (kind === 'text' && !/^-?\d/.test(text!));
             return json === 'json' ? JSON.stringify(value) : fits ? text : `the ${kind} ${text}`;
@@ -127,7 +127,7 @@ for (const { server: kind, species, fill } of zoos) {
       expect(differences(found, expected)).toEqual([]);
     });
 
-    /** JSON in a normalized form, and rows without their ID. */
+    /** JSON in a normalized form, and rows without IDs. */
     function plain(rows: Table, hasId = true): Table {
       return rows.map((row) =>
         (hasId ? row.slice(1) : row).map((text, c) =>

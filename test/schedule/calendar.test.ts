@@ -25,7 +25,7 @@ interface Window {
   readonly until: number;
 }
 
-/** Compares the calendar with a check of every minute, for each clock change; returns the differences. */
+/** Compares the calendar with a check of every minute around each clock change. Returns the differences. */
 function compare(
   around: number,
   make: (
@@ -48,11 +48,12 @@ function compare(
 }
 
 /**
- * The first minute at which the clock has reached each wanted local time, found by checking all: exactly one for each.
+ * For each wanted local time, the first minute when the clock has reached it, found by checking every minute. There is
+ * exactly one for each.
  */
 function timesByLooking({ change, from, until }: Window, isWanted: (local: number) => boolean): number[] {
   const found = new Set<number>();
-  // A clock that was set back shows times again; one that jumps reaches all skipped times at once.
+  // A clock that is set back shows times again; a clock that jumps ahead reaches all skipped times at once.
   let reached = shown(change, from - dayMinutes);
   for (let minute = from - dayMinutes; minute <= until; minute++) {
     const local = shown(change, minute);
@@ -68,7 +69,7 @@ function shownByLooking({ change, from, until }: Window, isWanted: (local: numbe
   return found;
 }
 
-/** Times of day near those that a clock change skips or repeats, and one arbitrary time. */
+/** Times of day near those that a clock change skips or repeats, and one random time. */
 function timesNear({ at, before, after }: Change, random: (below: number) => number): number[] {
   const near = [before, after].map((offset) => at + offset - 60 + random(120));
   return [...near, random(dayMinutes)].map((minute) => ((minute % dayMinutes) + dayMinutes) % dayMinutes);

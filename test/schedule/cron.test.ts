@@ -3,7 +3,7 @@ import { cronFault, timezoneFault } from '../../src/schedule/cron.ts';
 import { firingsBetween, nextFiring } from '../../src/schedule/schedule.ts';
 import fc, { runsOf } from '../property.ts';
 
-/** Firings after `from` as local time with the offset, so that both 2:30s of an autumn night can be distinguished. */
+/** Firings after `from` as local times with offset, so that the two 2:30s of an autumn night can be distinguished. */
 function firings(cron: string, timezone: string, from: string, n: number): string[] {
   const found: string[] = [];
   let at: number | null = Date.parse(from);

@@ -41,7 +41,7 @@ const scheduled = fc.record({
 });
 
 /**
- * Periods without a check, in milliseconds; between them, checking every minute would give the same result as checking
+ * Periods without a check, in milliseconds. Between these, checking every minute would have the same result as checking
  * at their ends.
  */
 const looks = fc.array(fc.oneof(fc.integer({ min: 1, max: minuteMs }), fc.integer({ min: 1, max: 9 * hour })), {
@@ -63,7 +63,7 @@ interface Acted {
 }
 
 /**
- * The firings handled at the checks; runs end immediately. Every check is a new process, which has only the stored
+ * The firings handled at the checks; runs end immediately. Every check is a new process, which knows only the stored
  * plan.
  */
 function act(schedule: Schedule, start: number, gaps: readonly number[]): Acted {

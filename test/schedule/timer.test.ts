@@ -8,7 +8,7 @@ let jump = 0;
 let slept = 0;
 let timer: Timer;
 
-/** Wall clock and monotonic clock of the faked time; `jump` is how far the wall clock was set since. */
+/** Wall clock and monotonic clock in fake time. `jump` is how far the wall clock has been set since the start. */
 const clock: Clock = {
   now: () => Date.now(),
   monotonic: () => Date.now() - jump,
@@ -16,7 +16,7 @@ const clock: Clock = {
   sleep: () => Promise.resolve(),
 };
 
-/** Sets the wall clock as an operator or a time server would: timers continue from where they are. */
+/** Sets the wall clock as an operator or a time server would; timers aren't affected. */
 function setClock(to: number): void {
   jump += to - Date.now();
   vi.setSystemTime(to);
@@ -35,7 +35,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A plan with one job every `everyMs`; what fired, in order. */
+/** A plan with one job every `everyMs`, and what fired, in order. */
 function run(nextAt: number, everyMs: number) {
   const fired: number[] = [];
   const failures: unknown[] = [];
@@ -165,7 +165,7 @@ describe('the timer', () => {
   it('continues after the process was suspended, without reporting that its tick stopped', async () => {
     const { fired, failures } = run(begin + minute, 60 * minute);
     await vi.advanceTimersByTimeAsync(7_000);
-    // Time passes, for both clocks, and no timer is called.
+    // Lets time pass on both clocks without calling any timer.
     vi.setSystemTime(Date.now() + 130_000);
     expect(timer.silence()).toBe(137_000);
     await vi.advanceTimersByTimeAsync(5_000);

@@ -1,10 +1,10 @@
-/** Every clock change in every zone that this machine knows, from Temporal. In minutes. */
+/** Every clock change in every zone that this machine knows, according to Temporal. In minutes. */
 
 export interface Change {
   readonly zone: string;
   /** Epoch minutes. */
   readonly at: number;
-  /** Local time minus UTC, in minutes, before and after. */
+  /** Local time minus UTC before and after the change, in minutes. */
   readonly before: number;
   readonly after: number;
 }
@@ -12,7 +12,7 @@ export interface Change {
 export const minuteMs = 60_000;
 export const allZones: readonly string[] = Intl.supportedValuesOf('timeZone');
 
-/** Sorted by zone and time. `from` and `until` are years, the last one included. */
+/** Sorted by zone and time. `from` and `until` are years; `until` is included. */
 export function changesOf(zone: string, from = 2015, until = 2037): Change[] {
   const found: Change[] = [];
   let at = Temporal.ZonedDateTime.from({ year: from, month: 1, day: 1, timeZone: zone });
@@ -25,12 +25,12 @@ export function changesOf(zone: string, from = 2015, until = 2037): Change[] {
   }
 }
 
-/** The local time around a change, as the UTC minute with the same clock time. */
+/** The local time around a change, as the minute when a UTC clock shows the same time. */
 export function shown({ at, before, after }: Change, minute: number): number {
   return minute + (minute < at ? before : after);
 }
 
-/** Pseudorandom numbers, the same for the same seed. */
+/** Pseudorandom numbers, which are always the same for a seed. */
 export function luck(seed: number): (below: number) => number {
   let state = (seed + 1) * 0x9e3779b9;
   return (below) => {

@@ -14,10 +14,10 @@ export interface SheetParts {
   /** The content of `<sheetData>`. */
   readonly rows: string;
   readonly texts?: string;
-  /** Format codes by ID, from 164 on; cells contain the position in this list, counted from 1. */
+  /** Format codes by ID, from 164 on. Cells contain the position in this list, counted from 1. */
   readonly formats?: readonly string[];
   readonly book?: string;
-  /** The whole part of the sheet, in place of one with these rows. */
+  /** The sheet's whole part, instead of one with these rows. */
   readonly sheet?: Buffer;
 }
 
@@ -27,7 +27,7 @@ const office = 'http://schemas.openxmlformats.org/officeDocument/2006/relationsh
 const relations = (list: string) =>
   `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">${list}</Relationships>`;
 
-/** A workbook with hand-written parts, for content that none of our programs writes. */
+/** A workbook with hand-written parts, for content that none of our libraries writes. */
 export async function bookOf({ rows, texts, formats = [], book = '', sheet }: SheetParts): Promise<Buffer> {
   const codes = formats
     .map((code, i) => `<numFmt numFmtId="${164 + i}" formatCode="${code.replaceAll('"', '&quot;')}"/>`)

@@ -67,7 +67,7 @@ test('a `sep=` line counts as one of the lines that skip_rows skips, and still a
     expect(await rowsOf('sep=;\na;b\n1;2\n', 1)).toEqual([['1', '2']]);
     expect(await rowsOf('Report\nsep=;\na;b\n1;2\n', 1)).toEqual([['1', '2']]);
   }
-  // One too few: the title has one cell, and the rows have two.
+  // Skipping one row too few makes the title, which has one cell, the header of rows with two cells.
   await expect(readTable(inputOf('sep=;\nReport\na;b\n1;2\n'), 'csv', { skip_rows: 1 })).rejects.toMatchObject({
     code: 'CSV_RAGGED',
     where: { line: 3 },
@@ -163,7 +163,7 @@ test('the scanner agrees with csv-parse for delimiters with several characters a
     }),
     { numRuns: runsOf(3000) },
   );
-  // Enough documents must be valid, or the comparison shows little: about 780 are, with a deviation of 24.
+  // Enough documents must be valid for a meaningful comparison: about 780 are, with a standard deviation of 24.
   expect(read).toBeGreaterThan(500);
 });
 

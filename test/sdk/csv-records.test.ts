@@ -305,7 +305,7 @@ test('the scanner agrees with csv-parse about any document, however it is split 
     }),
     { numRuns: runsOf(3000) },
   );
-  // Most documents must be valid, or the comparison shows little.
+  // Most documents must be valid for a meaningful comparison.
   expect(read).toBeGreaterThan(1500);
 });
 

@@ -113,7 +113,7 @@ test.each([
   }
 });
 
-/** A tar archive with one file (POSIX ustar), as far as readers check it. */
+/** A tar archive with one file (POSIX ustar), as far as readers check the format. */
 function tarOf(name: string, content: string): Buffer {
   const head = Buffer.alloc(512);
   head.write(name, 0);

@@ -9,7 +9,7 @@ import {
   withDefaults,
 } from '../../src/sdk/index.ts';
 
-/** An input from memory, split into pieces of `size` bytes; each opening returns a fresh copy. */
+/** An input in memory, split into chunks of `size` bytes. Each opening returns a fresh copy. */
 export function inputOf(content: string | Buffer, size = 1 << 20, name = 'input'): RecordInput {
   return {
     name,
@@ -25,7 +25,7 @@ export interface Table {
   readonly rows: (string | null)[][];
 }
 
-/** The complete table that the readers return for the inputs. */
+/** The complete table that the readers return for these inputs. */
 export async function readTable(
   inputs: RecordInput | readonly RecordInput[],
   format: RecordFormat,

@@ -7,7 +7,7 @@ import type { Budget } from '../../src/sdk/service/rules.ts';
 const alive = new AbortController().signal;
 const stopped = new Error('stopped');
 
-/** The callers that have a turn, in order; each one ends its turn when the test says so. */
+/** Callers in the order in which they got a turn. Each one's turn ends when the test says so. */
 function crowd(budget: Budget) {
   const pacer = new Pacer(budget);
   const order: string[] = [];
@@ -20,7 +20,7 @@ function crowd(budget: Budget) {
   return { come, order, leave: (name: string) => releases.get(name)!() };
 }
 
-/** Waits until everything that can run without the test has run. */
+/** Waits until everything that can happen without the test has happened. */
 const settled = async () => {
   for (let i = 0; i < 5; i++) await tick();
 };

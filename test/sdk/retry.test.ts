@@ -5,7 +5,7 @@ import { pauseMs, withRetries } from '../../src/sdk/http/retry.ts';
 const busy = (more: Partial<ProblemOptions> = {}) =>
   new Problem({ code: 'SERVICE_BUSY', family: 'try_later', message: 'busy', retryAfterMs: 0, ...more });
 
-/** Retries requests that end like this, one after the other, and then succeed. */
+/** Retries requests that end like this, one after another, and then succeed. */
 async function retried(ends: readonly Error[], options: Partial<Parameters<typeof withRetries>[0]> = {}) {
   const left = [...ends];
   const pauses: number[] = [];

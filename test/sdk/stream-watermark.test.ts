@@ -7,7 +7,7 @@ const noon = Temporal.ZonedDateTime.from('2026-06-15T12:00:00[UTC]');
 const start = new Moment(noon, false);
 const at = (clock: string) => `2026-06-15T${clock}:00Z`;
 
-/** A run that starts at noon, with what the last one stored. */
+/** A run that starts at noon with what the last run stored. */
 function progress(
   incremental: NonNullable<StreamData['incremental']>,
   watermark?: object,

@@ -13,7 +13,7 @@ const manyBatches = 110;
 const note = 'x'.repeat(240);
 let shelf: [number, string][] = [];
 
-/** All ways in which this connector can be wrong, off by default; each makes one check fail. */
+/** All flaws that this connector can have, off by default. Each makes one check fail. */
 interface Flaws {
   readonly mute?: boolean;
   readonly blind?: boolean;

@@ -6,7 +6,7 @@ import { inputOf, readTable } from './inputs.ts';
 
 type Declared = Readonly<Record<string, unknown>>;
 
-/** The only cell's value, read with a declared type. */
+/** The value of the only cell, read with a declared type. */
 async function read(text: string, declared: Declared): Promise<string | null> {
   const { rows } = await readTable(inputOf(`c\n"${text}"\n`), 'csv', { types: { c: declared } });
   return rows[0]![0]!;

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import fc, { runsOf } from '../property.ts';
 import { declared, inputOf, readTable } from './inputs.ts';
 
-/** Only the parser reads documents of XML 1.1; what is written here means the same in both versions. */
+/** XML 1.1 documents are read only by the parser. What these tests write means the same in both versions. */
 const versions = ['1.0', '1.1'].map((version) => `<?xml version="${version}"?>\n`);
 
 const outcome = (text: string, given: object) =>

@@ -19,7 +19,7 @@ describe('a secret in AWS Secrets Manager', () => {
   };
   const error = (type: string): Reply => ({ status: 400, body: { __type: type, Message: `about ${type}` } });
 
-  /** Accepts these key IDs, and checks the rest of a signed request. */
+  /** Accepts these key IDs and checks the rest of a signed request. */
   function answer({ body, headers }: Asked, keys: ReadonlySet<string>): Reply {
     const { authorization = '', 'x-amz-security-token': session = '' } = headers;
     const { SecretId: name } = JSON.parse(body);
@@ -111,7 +111,7 @@ describe('a secret in AWS Secrets Manager', () => {
     }
     expect(redact('cluster-token web-key web-session')).toBe('[redacted] [redacted] [redacted]');
     expect(redact('pod-token pod-key pod-session')).toBe('[redacted] [redacted] [redacted]');
-    // The first login of AWS's order is used, and no other is obtained.
+    // The first available login in AWS's order is used, and no other login is requested.
     const logins = () => [server.to(/role/).length, server.asked.filter(({ body }) => body.startsWith('A')).length];
     expect(logins()).toEqual([1, 1]);
     await loadPasswords([variable('aws-sm:prod/shop')], { env: { ...container, ...web('cluster') } });
@@ -279,7 +279,9 @@ describe('a secret in Azure Key Vault', () => {
 });
 
 describe('a secret in a sops file', () => {
-  /** The program may be missing on this machine, so a script decrypts files that start with a mark. */
+  /**
+   * The program may be missing on this machine, so a script takes its place and decrypts files that start with a mark.
+   */
   async function withSops() {
     const folder = await folderWith({});
     const script = `#!/bin/sh

@@ -19,7 +19,7 @@ export interface Reply {
   readonly body?: unknown;
 }
 
-/** A vendor's server for the current test. `answers` are returned first, one per request, whatever it asks for. */
+/** A vendor's server for the current test. First returns `answers`, one per request, whatever the request. */
 export class Double {
   readonly asked: Asked[] = [];
   readonly answers: Reply[] = [];
@@ -56,7 +56,7 @@ export const busy = (status: number): Reply => ({ status, headers: { 'retry-afte
 /** A variable in the config. */
 export const variable = (written: string): string => `\${${written}}`;
 
-/** Loads a config whose sources have these passwords; `top` are lines of the top level. */
+/** Loads a config whose sources have these passwords; `top` contains lines for the top level. */
 export function loadPasswords(
   passwords: readonly string[],
   { top = '', files = {}, ...options }: LoadOptions & { top?: string; files?: Record<string, string> } = {},

@@ -12,7 +12,7 @@ import { Double, variable } from './double.ts';
 
 afterEach(forgetSecrets);
 
-/** A Vault that returns what `value` returns for every secret, except for those named `plain`. */
+/** A Vault that returns the result of `value` for every secret except those named `plain`. */
 async function vaultOf(value: () => string) {
   const server = await Double.start(({ path }) => {
     if (path.includes('mounts')) return { body: { data: { path: 'kv/', options: { version: '2' } } } };
@@ -21,7 +21,7 @@ async function vaultOf(value: () => string) {
   return { VAULT_ADDR: server.url, VAULT_TOKEN: 'vault-token' };
 }
 
-// Neither the option nor the path says that the value is secret; such values are registered anyway.
+// Neither the option nor the path shows that the value is secret, but such values are registered anyway.
 it("no provider's value appears in a config's errors or record, whichever option uses it", async () => {
   let value = '';
   const env = await vaultOf(() => value);
@@ -32,7 +32,7 @@ it("no provider's value appears in a config's errors or record, whichever option
   );
   const sound = configWith(goodJob.replace('select 1', secret)).replace('db.example.com', `'${secret}'`);
   const folder = await folderWith({ 'faulty.yaml': text, 'sound.yaml': sound });
-  // Longer than any word of a message, and not cut in two by line breaks that redaction joins.
+  // Longer than any word in a message, and without spaces, which redaction may join across lines.
   const values = fc.stringMatching(/^[!-~]{12,40}$/);
   await fc.assert(
     fc.asyncProperty(values, async (made) => {

@@ -24,7 +24,7 @@ async function setUp() {
   return { store, bank: new Bank(clock), gate: gateOf({ store, clock }) };
 }
 
-/** A source whose password is read repeatedly: each read returns the next of these, and then always the last one. */
+/** A source whose password is read repeatedly. Each read returns the next of these, then always the last one. */
 function renewing(bank: Bank, passwords: readonly string[], more: Partial<Source> = {}): Source {
   let next = 0;
   const renew = async ({ options }: Source) => {
@@ -34,7 +34,7 @@ function renewing(bank: Bank, passwords: readonly string[], more: Partial<Source
   return bank.source(passwords[0]!, { renew, ...more });
 }
 
-/** A Vault with a single secret: each read returns the next of these values, and then always the last one. */
+/** A Vault with a single secret. Each read returns the next of these values, then always the last one. */
 async function startVault(values: readonly string[]) {
   let reads = 0;
   const server = await Double.start(({ path }) => {

@@ -6,7 +6,7 @@ import { type SecretRequest, SecretsClient } from '../../src/secrets/secrets-cli
 import { SteppingClock } from '../clocks.ts';
 import { Double, type Reply } from './double.ts';
 
-/** Asks a server that gives these answers, the last one from then on; returns the status or the problem. */
+/** Asks a server that returns these responses, the last one repeatedly. Returns the status or the problem. */
 async function ask(answers: readonly Reply[], more: Partial<SecretRequest> = {}) {
   const server = await Double.start(() => answers[Math.min(server.asked.length, answers.length) - 1]!);
   const client = new SecretsClient({ clock: new SteppingClock(), random: () => 0 });

@@ -7,7 +7,7 @@ afterEach(forgetSecrets);
 
 const denied: Reply = { status: 403, body: { errors: ['permission denied'] } };
 
-/** A Vault with a mount of each version, and the logins of an application. */
+/** A Vault with a mount of each version and with an application's logins. */
 async function startVault(secrets: Record<string, object> = { 'secret/db': { user: 'etl', password: 'p-w-1' } }) {
   const tokens = new Set(['root-token']);
   let logins = 0;

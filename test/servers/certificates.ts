@@ -18,7 +18,9 @@ export interface Certificates extends Certificate {
   readonly client: Certificate;
 }
 
-/** Creates its own authority and a certificate for the given names (`IP:127.0.0.1`, `DNS:db.test`), valid for a day. */
+/**
+ * Creates a separate authority and a certificate for the given names (`IP:127.0.0.1`, `DNS:db.test`), valid for a day.
+ */
 export async function makeCertificates(names: readonly string[]): Promise<Certificates> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-certificates-'));
   const at = (name: string) => join(folder, name);

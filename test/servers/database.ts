@@ -8,7 +8,7 @@ interface Database {
   start(port: number): Promise<Supervised>;
   /** One login attempt; rejects if the server refuses it. */
   answers(port: number): Promise<void>;
-  /** Ends it with all its processes, like a power failure. */
+  /** The signal that ends the server and all its processes, like a power failure. */
   readonly killSignal: NodeJS.Signals;
 }
 

@@ -47,11 +47,13 @@ function pythonServers() {
 
 export interface FileServerSuite<K extends keyof Servers> {
   readonly server: K;
-  /** Created when the suite starts, so that certificates cost nothing if the server is missing. */
+  /** Created when the suite starts, so that no certificates are made if the server is missing. */
   readonly settings?: () => Promise<FileServerSettings> | FileServerSettings;
 }
 
-/** A `describe` for one real file server; the body gets a function that returns it, for use in tests and hooks. */
+/**
+ * A `describe` for one real file server. The body gets a function that returns the server, for use in tests and hooks.
+ */
 export function describeWithFileServer<K extends keyof Servers>(
   { server: kind, settings }: FileServerSuite<K>,
   title: string,

@@ -14,15 +14,15 @@ const kinds = {
 export type ServerKind = keyof typeof kinds;
 
 export interface Suite {
-  /** The servers that the suite needs; each one starts once for the whole suite. */
+  /** The servers that the suite needs. Each starts once for the whole suite. */
   readonly servers: ServerKind | readonly ServerKind[];
   readonly settings?: ServerSettings | (() => Promise<ServerSettings>);
 }
 
 /**
- * A `describe` for real servers. The body gets a function that returns the running server of a kind (by default the
- * first one); call it only in tests and hooks. If a machine lacks a server, the suite reports by name what it did not
- * run; with `CI` set, that is a failure.
+ * A `describe` for real servers. The body gets a function that returns the running server of a kind (by default, the
+ * first one); call it only in tests and hooks. If the machine lacks a server, the suite reports by name what it didn't
+ * run, which counts as a failure if `CI` is set.
  */
 export function describeWithServer(
   { servers, settings }: Suite,
@@ -65,7 +65,7 @@ export function packagesOf(missing: readonly ServerKind[]): string {
   return missing.map((kind) => kinds[kind].packages).join(' ');
 }
 
-/** What runs instead of the suite on a machine without the servers; `packages` are Debian's. */
+/** What runs instead of the suite if the machine lacks servers; `packages` are Debian's. */
 export function reportMissing(title: string, missing: readonly string[], packages: string): void {
   const message = `${missing.join(' and ')} not found on this machine: apt-get install ${packages}`;
   if (isCi()) {

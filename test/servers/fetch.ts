@@ -10,15 +10,15 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 const maxOutputBytes = 16 * 1024 * 1024;
 
-/** Where servers from registries are kept between runs; SLUICE_TEST_CACHE sets another folder. */
+/** Where servers from registries are kept between runs. SLUICE_TEST_CACHE sets a different folder. */
 function cacheFolder(): string {
   const caches = process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache');
   return process.env.SLUICE_TEST_CACHE ?? join(caches, 'sluice-test-servers');
 }
 
 /**
- * The folder of this name in the cache. On the first call, `make` fills an empty folder, which then replaces it
- * atomically: a failed download leaves nothing behind, and if two processes fill it at once, one result counts.
+ * The folder with this name in the cache. On the first call, `make` fills an empty folder, which then takes its place
+ * atomically: a failed download leaves nothing behind, and if two processes fill the folder at once, one result counts.
  */
 export async function cached(name: string, make: (folder: string) => Promise<void>): Promise<string> {
   const cache = cacheFolder();
@@ -52,7 +52,7 @@ export interface MavenFile {
   readonly sha256: string;
 }
 
-/** Copies the jar of an artifact from Maven's registry into the folder, checks its hash, and returns its path. */
+/** Copies an artifact's jar from Maven's registry to the folder, checks its hash, and returns its path. */
 export async function fetchMavenJar({ group, artifact, version, sha256 }: MavenFile, folder: string): Promise<string> {
   const coordinates = `${group}:${artifact}:${version}`;
   const goal = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy';

@@ -10,19 +10,19 @@ export interface FileServer {
   readonly port: number;
   readonly user: string;
   readonly password: string;
-  /** What a client sees after login, including the path as the server names it; tests put their files here. */
+  /** The folder that a client sees after login, where tests put their files. */
   readonly files: string;
-  /** The server's private folder with its other files. Deleted with the server. */
+  /** The server's private folder for its other files. Deleted with the server. */
   readonly folder: string;
   stop(): Promise<void>;
 }
 
 export interface FileServerSettings {
-  /** PEM texts; with them, the server requires TLS. */
+  /** PEM texts. If set, the server requires TLS. */
   readonly tls?: { readonly cert: string; readonly key: string };
   /** TLS from the first byte instead of after `AUTH TLS`. */
   readonly implicit?: boolean;
-  /** SFTP instead of FTP, by password, with `tls.key` as the host key; only with ProFTPD. */
+  /** SFTP instead of FTP, with a password and with `tls.key` as the host key; only with ProFTPD. */
   readonly ssh?: boolean;
   /** Lines in the server's own syntax. */
   readonly lines?: readonly string[];
@@ -37,7 +37,7 @@ export async function makeFiles(folder: ServerFolder): Promise<string> {
   return files;
 }
 
-/** Stops the server, and deletes its folder with what the tests, possibly as another user, have put there. */
+/** Stops the server and deletes its folder, including what tests, possibly as another user, have put there. */
 export async function endServer(server: Supervised, folder: ServerFolder): Promise<void> {
   await server.stop();
   await rm(folder.path, { recursive: true, force: true });

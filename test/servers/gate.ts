@@ -2,14 +2,14 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import type { Scope } from '../journey/process.ts';
 
-/** A proxy on real sockets in front of a server, which pauses the server's data after this many bytes. */
+/** A proxy on real sockets in front of a server. It pauses the server's data after this many bytes. */
 export interface Gate {
   readonly port: number;
-  /** Resolves when a connection is paused: its reader is in the middle of something. */
+  /** Resolves when a connection is paused, so that its reader is in the middle of something. */
   readonly held: Promise<void>;
   /** From now on, everything passes. */
   release(): void;
-  /** Ends the paused connection on the reader's side: reset, or closed as if complete. */
+  /** Ends the paused connection on the reader's side: resets it, or closes it as if complete. */
   cut(how: 'reset' | 'end'): void;
   /** New connections go to another server. */
   aim(port: number): void;

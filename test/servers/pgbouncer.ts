@@ -13,12 +13,13 @@ export function hasPgbouncer(): boolean {
 }
 
 export interface Pgbouncer extends TestServer {
-  /** Runs a command of the admin console: `pause`, `resume`, `kill postgres`. */
+  /** Runs a command on the admin console: `pause`, `resume`, `kill postgres`. */
   admin(command: string): Promise<void>;
 }
 
 /**
- * Starts a PgBouncer in front of a private PostgreSQL, with the same users and passwords; settings in its own syntax.
+ * Starts a PgBouncer in front of a private PostgreSQL, with the same users and passwords. Settings are in PgBouncer's
+ * syntax.
  */
 export async function startPgbouncer(
   { port: behind, user, password, database }: TestServer,

@@ -8,7 +8,7 @@ const user = 'sluice';
 const password = 'pg-test-password';
 const database = 'postgres';
 
-/** The PostgreSQL server's programs, if this machine has them. */
+/** PostgreSQL's server programs, if this machine has them. */
 export function postgresPrograms() {
   const [initdb, postgres, basebackup] = ['initdb', 'postgres', 'pg_basebackup'].map((name) =>
     findProgram(name, folders),
@@ -21,7 +21,10 @@ export function hasPostgres(): boolean {
   return initdb !== undefined && postgres !== undefined;
 }
 
-/** Starts a private PostgreSQL: SCRAM passwords, UTF-8, superuser `sluice`, no fsync, everything in its own folder. */
+/**
+ * Starts a private PostgreSQL with SCRAM passwords, UTF-8, superuser `sluice`, no fsync, and all files in its own
+ * folder.
+ */
 export async function startPostgres({ settings = {}, tls }: ServerSettings = {}): Promise<TestServer> {
   const { initdb, postgres } = postgresPrograms();
   if (initdb === undefined || postgres === undefined) throw new Error('PostgreSQL (initdb, postgres) is not installed');
@@ -34,8 +37,7 @@ export async function startPostgres({ settings = {}, tls }: ServerSettings = {})
 }
 
 /**
- * Starts the server on the data in its folder: of a new cluster, or of a copy of one that {@link startPostgres}
- * created.
+ * Starts the server with the data in its folder: a new cluster, or a copy of one that {@link startPostgres} created.
  */
 export function servePostgres({
   folder,
@@ -74,7 +76,7 @@ interface Login {
   readonly ssl?: boolean;
 }
 
-/** One login attempt at a server, or at what is in front of it; rejects if it's refused. */
+/** One login attempt at a server, or at what is in front of it. Rejects if the login is refused. */
 export async function connectPostgres(port: number, { database: wanted = database, ssl = false }: Login = {}) {
   const tls = ssl ? { rejectUnauthorized: false } : false;
   const client = new pg.Client({ host: '127.0.0.1', port, user, password, database: wanted, ssl: tls });

@@ -9,7 +9,7 @@ const password = 'pro-test-password';
 
 const program = () => findProgram('proftpd', ['/usr/sbin']);
 const modules = '/usr/lib/proftpd';
-/** Part of the program on Debian 12, and separate files on Debian 13. */
+/** On Debian 12, part of the program; on Debian 13, separate files. */
 const loadedLate = ['mod_xfer', 'mod_ls', 'mod_delay'];
 
 export function hasProftpd(): boolean {
@@ -17,8 +17,8 @@ export function hasProftpd(): boolean {
 }
 
 /**
- * Starts a private ProFTPD with its own user: it supports MLSD, and with TLS it requires by default that data
- * connections resume the session of the control connection.
+ * Starts a private ProFTPD with its own user. It supports MLSD. With TLS, it requires by default that data connections
+ * resume the control connection's session.
  */
 export async function startProftpd(settings: FileServerSettings = {}): Promise<FileServer> {
   const proftpd = program();

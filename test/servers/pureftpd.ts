@@ -10,14 +10,14 @@ const folders = ['/usr/sbin', '/usr/local/sbin', '/usr/local/bin'];
 const program = () => findProgram('pure-ftpd', folders);
 const accounts = () => findProgram('pure-pw', folders);
 
-/** Only root can start it: it switches to the user who logs in. */
+/** Only root can start this server, because it switches to the user who logs in. */
 export function hasPureFtpd(): boolean {
   return program() !== undefined && accounts() !== undefined;
 }
 
 /**
- * Starts a private Pure-FTPd with its own user: it supports MLSD, rejects wildcards, and with TLS it also requires it
- * for data, but doesn't require that sessions are resumed.
+ * Starts a private Pure-FTPd with its own user. It supports MLSD and rejects wildcards. With TLS, it also requires TLS
+ * for data connections, but doesn't require that they resume a session.
  */
 export async function startPureFtpd(settings: FileServerSettings = {}): Promise<FileServer> {
   const [server, pw] = [program(), accounts()];
@@ -37,7 +37,7 @@ export async function startPureFtpd(settings: FileServerSettings = {}): Promise<
   return { host: '127.0.0.1', port, user, password, files, folder: folder.path, stop };
 }
 
-/** Only IPv4, no guests, no name lookups, users with any ID, as many connections per client as the tests open. */
+/** Only IPv4, no guests, no name lookups, users with any ID, and as many connections per client as the tests open. */
 const common = ['-4', '-E', '-H', '-u', '1', '-c', '50', '-C', '50'];
 
 /** Checking its own password hash takes seconds. */

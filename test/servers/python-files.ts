@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { endServer, type FileServer, type FileServerSettings, greets, makeFiles } from './file-server.ts';
 import { launch, ServerFolder } from './server.ts';
 
-/** Debian's own Python, for which its packages are built, regardless of PATH. */
+/** Debian's own Python regardless of PATH, because Debian's packages are built for it. */
 const python = '/usr/bin/python3';
 const user = 'sluice';
 const password = 'python-test-password';
 
-/** The libraries that serve files, by the script that starts them. */
+/** The libraries that serve files, by the script that starts each. */
 export type PythonServer = 'pyftpdlib' | 'twisted' | 'asyncssh';
 
 /** True if Debian's Python has the library. */
@@ -29,7 +29,7 @@ export interface PythonFileServer extends FileServer {
   readonly hostKey: string | undefined;
 }
 
-/** Starts a private file server of a Python library; `lines` of the settings are the features to omit. */
+/** Starts a private file server of a Python library. The settings' `lines` are features to leave out. */
 export async function startPythonServer(
   library: PythonServer,
   { lines = [] }: FileServerSettings = {},

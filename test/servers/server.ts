@@ -11,22 +11,22 @@ const run = promisify(execFile);
 
 /** A private server that runs until `stop()`, or until the process that started it ends in any way. */
 export interface TestServer {
-  /** Ready to use: scheme, user, password, host, port, database. */
+  /** Ready to use: contains scheme, user, password, host, port and database. */
   readonly url: string;
   readonly host: string;
   readonly port: number;
   readonly user: string;
   readonly password: string;
   readonly database: string;
-  /** The server's private folder; its user may write here, everyone may read. Deleted with the server. */
+  /** The server's private folder. Its user may write here, and everyone may read. Deleted with the server. */
   readonly folder: string;
   /** Stops the server immediately and deletes its folder. */
   stop(): Promise<void>;
-  /** Kills the server like a power failure would; connections see a reset. `stop()` is still required. */
+  /** Kills the server, as a power failure would; connections are reset. `stop()` is still required. */
   kill(): Promise<void>;
-  /** Sends a signal to the server's first process, and doesn't wait. */
+  /** Sends a signal to the server's first process and doesn't wait. */
   signal(name: NodeJS.Signals): Promise<void>;
-  /** Stops the server immediately if it's still running, and starts it on the same port with the same data. */
+  /** Stops the server immediately if it's still running, and starts it again on the same port with the same data. */
   restart(): Promise<void>;
 }
 
@@ -63,7 +63,8 @@ interface RunAs {
 }
 
 /**
- * PostgreSQL refuses to run as root; so if the tests run as root, servers run as `postgres`, or otherwise as `nobody`.
+ * PostgreSQL refuses to run as root. If the tests run as root, servers run as `postgres` or, if there is no such user,
+ * as `nobody`.
  */
 function serverIdentity(): Identity {
   if (process.getuid?.() !== 0) return {};
@@ -125,7 +126,7 @@ export class ServerFolder {
   }
 
   /**
-   * Runs a program, as the server's user or as the current one, and waits for its end; if it fails, the folder is
+   * Runs a program as the server's user or as the current one, and waits for its end. If it fails, the folder is
    * deleted.
    */
   async run(program: string, args: readonly string[], { as = 'server' }: RunAs = {}): Promise<void> {
@@ -141,7 +142,10 @@ export class ServerFolder {
     await run(program, args, { ...identity, cwd: this.path, env: this.#env });
   }
 
-  /** A starting MariaDB deletes all temporary tables in its temp folder, even those of others, so each has its own. */
+  /**
+   * When MariaDB starts, it deletes all temporary tables in its temp folder, even other servers', so each server has
+   * its own.
+   */
   get #env(): NodeJS.ProcessEnv {
     return { ...process.env, HOME: this.path, TMPDIR: this.path };
   }
@@ -152,9 +156,9 @@ export class ServerFolder {
    */
   async start(program: string, args: readonly string[], { as = 'server' }: RunAs = {}): Promise<Supervised> {
     const log = await open(join(this.path, 'server.log'), 'a');
-    // The supervisor waits on a pipe that this process holds. Whatever ends this process, SIGKILL included, closes the
-    // pipe, which ends the server and deletes its folder. Signals to the terminal's group don't reach it: it has its
-    // own session.
+    // The supervisor waits on a pipe that this process holds. Whatever ends this process, including SIGKILL, closes the
+    // pipe, so the supervisor ends the server and deletes its folder. It has its own session, so signals to the
+    // terminal's group don't reach it.
     const child = spawn('/bin/sh', ['-c', supervisor, 'sh', this.path, program, ...args], {
       ...(as === 'us' ? {} : this.identity),
       cwd: this.path,
@@ -174,9 +178,9 @@ export class ServerFolder {
 }
 
 /**
- * SIGQUIT makes PostgreSQL end at once with all its children, which a SIGKILL of its parent alone would leave behind;
- * MariaDB is a single process. The shell that waits for the server also reports its end: for every other process, a
- * killed process that was not yet waited for still looks alive.
+ * SIGQUIT ends PostgreSQL at once with all its children, which would outlive a SIGKILL of their parent; MariaDB is a
+ * single process. The shell that waits for the server also reports its end, because a killed process still looks alive
+ * to all other processes until it's waited for.
  */
 const supervisor = `
   folder=$1; shift
@@ -234,7 +238,7 @@ export class Supervised {
   }
 
   async stop({ keepFolder = false } = {}): Promise<void> {
-    // Otherwise a benchmark's process ends before the server has.
+    // Otherwise, a benchmark's process ends before the server does.
     this.#child.ref();
     this.#child.stdin!.end(keepFolder ? 'keep\n' : '');
     await this.#gone;
@@ -270,13 +274,15 @@ export async function freePort(): Promise<number> {
 interface Launch {
   /** Starts the server on the port. */
   start(port: number): Promise<Supervised>;
-  /** One connection attempt; rejects as long as the server doesn't respond. */
+  /** One connection attempt. Rejects until the server responds. */
   answers(port: number): Promise<void>;
 }
 
 const startPatienceMs = 30_000;
 
-/** Starts on a free port and waits until it responds; uses another port if this one was taken in the meantime. */
+/**
+ * Starts on a free port and waits until the server responds. Uses another port if this one was taken in the meantime.
+ */
 export async function launch({ start, answers }: Launch, triesLeft = 3): Promise<{ port: number; server: Supervised }> {
   const port = await freePort();
   const server = await start(port);
@@ -291,7 +297,7 @@ export async function launch({ start, answers }: Launch, triesLeft = 3): Promise
   throw new Error(`the server did not start: ${String(failure)}\n${words}`);
 }
 
-/** Waits until the server responds; resolves to the reason if it ended or took too long. */
+/** Waits until the server responds. If it ended or took too long, resolves to the reason. */
 export async function untilAnswers(server: Supervised, answers: () => Promise<void>): Promise<unknown> {
   const end = Date.now() + startPatienceMs;
   for (;;) {

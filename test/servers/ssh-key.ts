@@ -4,8 +4,8 @@ import ssh2 from 'ssh2';
 export type SshKey = ReturnType<typeof ssh2.utils.generateKeyPairSync>;
 
 /**
- * A new ed25519 key. ssh2 drops a leading zero byte of the public key, so one in 256 of its keys can't be read; such a
- * key is generated again.
+ * A new ed25519 key. ssh2 drops a leading zero byte of the public key, so one in 256 keys that it generates can't be
+ * read. Such keys are skipped.
  */
 export function newSshKey(): SshKey {
   for (;;) {

@@ -17,7 +17,7 @@ export interface SshServer extends FileServer {
   readonly hostKey: string;
 }
 
-/** Starts a private sshd that only serves files, to the user it runs as, by key. */
+/** Starts a private sshd that only serves files. The user that it runs as can log in with a key. */
 export async function startSshd(settings: FileServerSettings = {}): Promise<SshServer> {
   const sshd = program();
   if (sshd === undefined) throw new Error('sshd (openssh-server) is not installed');

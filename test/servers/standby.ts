@@ -2,7 +2,7 @@ import { dataIn } from './new-data.ts';
 import { postgresPrograms, servePostgres } from './postgres.ts';
 import { ServerFolder, type ServerSettings, type TestServer } from './server.ts';
 
-/** Starts a hot standby of a private PostgreSQL, which streams from it; settings in the server's own syntax. */
+/** Starts a hot standby that streams from a private PostgreSQL. Settings are in the server's own syntax. */
 export async function startStandby(
   { url }: TestServer,
   { settings = {} }: Pick<ServerSettings, 'settings'> = {},

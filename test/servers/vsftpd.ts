@@ -10,8 +10,8 @@ export function hasVsftpd(): boolean {
 }
 
 /**
- * Starts a private vsftpd for anonymous guests: it has no MLSD, so times come only from MDTM, and with TLS it gets
- * `require_ssl_reuse`.
+ * Starts a private vsftpd for anonymous guests. It has no MLSD, so times come only from MDTM. With TLS,
+ * `require_ssl_reuse` is set.
  */
 export async function startVsftpd(settings: FileServerSettings = {}): Promise<FileServer> {
   const vsftpd = program();

@@ -2,7 +2,7 @@ import { batchOf, defineConnector, option, Problem, type Token, type TokenSource
 
 const columns = [{ name: 'id', type: 'integer' }] as const;
 
-/** The vendor of the tests: a page of rows behind a login. A refused token is reported, once. */
+/** The tests' vendor: a page of rows that requires a login. A refused token is reported once. */
 export default defineConnector({
   id: 'acme',
   title: 'Acme',

@@ -7,7 +7,7 @@ import { adminKey, makeFolder, makeWorld, type Program, until } from '../../jour
 const installed = inject('installed');
 const commands = (await readdir(join(installed, 'dist/src/cli/commands'))).map((file) => basename(file, '.js')).sort();
 
-/** One real call of each command, in an order in which each has something to do: its exit code, and its output. */
+/** One real call of each command with its exit code and output. In this order, each command has something to do. */
 const calls: readonly (readonly [args: readonly string[], code: number, says: RegExp])[] = [
   [['init', 'other.yaml'], 0, /Wrote .*other\.yaml/],
   [['check', '--connect'], 0, /folder/],
@@ -43,7 +43,7 @@ const calls: readonly (readonly [args: readonly string[], code: number, says: Re
   [['connectors', 'test', 'my-connectors/desk.mts'], 0, /desk passes all checks/],
 ];
 
-/** Called by other tests of this suite, or in a separate test below. */
+/** Commands that other tests in this suite or separate tests below call. */
 const elsewhere = ['demo', 'doctor', 'reload', 'run', 'serve'];
 
 describe.each(inject('nodes'))('the installed package under Node $major', ({ path: node }) => {

@@ -7,9 +7,8 @@ import type { Connector } from '../../../src/sdk/connector.ts';
 import type { Kit, World } from '../../../src/sdk/testing/index.ts';
 
 /**
- * Runs in the tested Node: runs every connector of the installed package (first argument) in the worlds of the
- * conformance tests, and lets the package's own suite check `check` and the rows of an extract. Sends one message per
- * world.
+ * Runs in the Node under test. Runs every connector of the installed package (first argument) in the worlds of the
+ * conformance tests: the package's own suite checks `check` and the rows of an extract. Sends one message per world.
  */
 export interface WorldLook {
   readonly id: string;
@@ -18,7 +17,7 @@ export interface WorldLook {
   readonly error?: string;
 }
 
-/** The checks that open a connection and read; the others are about options and limits, which packing can't change. */
+/** The checks that open a connection and read. The others are about options and limits, which packing can't change. */
 const wanted = [
   'reports the result of a check in a sentence',
   'returns the declared columns and all rows',

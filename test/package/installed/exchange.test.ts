@@ -11,14 +11,14 @@ describe.each(inject('nodes'))('a daemon under Node $major whose package is repl
   it('exits with a code that causes a restart, and the next process delivers', async () => {
     const prefix = join(await makeFolder(), 'global');
     await mkdir(prefix);
-    // The package's own Node is large and is omitted; the tested Node runs it.
+    // The package's own Node is large, so it's left out; the Node under test runs the package.
     const exchangeBy = (tarball: string) =>
       npm(['install', '--global', '--omit=optional', '--prefix', prefix, tarball]);
     await exchangeBy(inject('tarball'));
     const program: Program = { node, door: join(prefix, 'lib/node_modules/sluice/src/cli/sluice.js') };
     const world = await makeWorld({
       program: { node, door: join(inject('installed'), 'src/cli/sluice.js') },
-      // The test requests the data until it's there: with limits, these requests would use up the daemon's.
+      // The test requests the data until it's there. If limits applied, these requests would use up the daemon's.
       serve: ['--no-limits'],
     });
     const home = await world.home();

@@ -20,7 +20,7 @@ const plain: Readonly<Record<string, Buffer>> = {
 };
 
 /**
- * A word in each encoding that can represent it; the first ones with Node's own tables, the others with iconv-lite's.
+ * A word in each encoding that can represent it. The first encodings use Node's own tables, the others iconv-lite's.
  */
 const encodings: Readonly<Record<string, string>> = {
   'utf-16le': 'Zoë €',
@@ -50,7 +50,7 @@ async function cases(): Promise<Case[]> {
   for (const [ending, bytes] of Object.entries(plain)) {
     const query = ending === 'xml' ? { records: 'rows/row' } : {};
     all.push({ file: `plain.${ending}`, bytes, query, name: 'Zoë' });
-    // A workbook is itself an archive, and only read as a separate file.
+    // A workbook is itself an archive, so it's only read as a separate file.
     if (ending === 'xlsx') continue;
     all.push({ file: `zipped-${ending}.zip`, bytes: await zipOf({ [`a.${ending}`]: bytes }), query, name: 'Zoë' });
     all.push({ file: `packed.${ending}.gz`, bytes: gzipSync(bytes), query, name: 'Zoë' });

@@ -14,7 +14,7 @@ declare module 'vitest' {
     readonly installed: string;
     /** The output of `npm pack`. */
     readonly tarball: string;
-    /** The output of `npm pack` for another build, which differs in a lazily imported file. */
+    /** The tarball of another build, in which a lazily imported file differs. */
     readonly otherTarball: string;
   }
 }
@@ -22,7 +22,7 @@ declare module 'vitest' {
 const run = promisify(execFile);
 const root = resolve(import.meta.dirname, '../../..');
 
-/** Packs this checkout and installs the result, once for all files of the suite. */
+/** Packs this checkout and installs the result, once for all files in the suite. */
 export default async function install({ provide }: TestProject): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-package-'));
   try {
@@ -43,7 +43,7 @@ export default async function install({ provide }: TestProject): Promise<() => P
   return () => rm(folder, { recursive: true });
 }
 
-/** Builds with `prepack`, like a maintainer who runs only `npm pack`. */
+/** Builds with `prepack`, as for a maintainer who runs only `npm pack`. */
 async function pack(checkout: string, into: string): Promise<string> {
   await mkdir(into, { recursive: true });
   await rm(join(checkout, 'dist'), { recursive: true, force: true });
@@ -58,7 +58,9 @@ async function installIn(folder: string, tarball: string): Promise<void> {
   await npm(['install', tarball], folder);
 }
 
-/** Another build: the same sources except for one lazily imported module, so that its chunk has another name. */
+/**
+ * Another build from the same sources, except for one lazily imported module whose chunk therefore has another name.
+ */
 async function packOther(folder: string): Promise<string> {
   const checkout = join(folder, 'other');
   const wanted = [

@@ -11,7 +11,7 @@ export interface TestedNode {
   readonly without?: readonly string[];
 }
 
-/** The tested version of each major version that Sluice supports; from npm, like the package's own. */
+/** The version tested of each major version that Sluice supports. They come from npm, like the package's own. */
 const versions: Readonly<Record<number, string>> = { 24: '24.21.0', 26: '26.10.0' };
 
 /** Installs a Node of each supported major version below `folder`. */

@@ -4,7 +4,8 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 
 /**
- * npm as users have it: with their own registry and cache settings, no install scripts, no development dependencies.
+ * npm as users run it: with their own registry and cache settings, but no install scripts and no development
+ * dependencies.
  */
 export async function npm(args: readonly string[], cwd?: string): Promise<string> {
   const quiet = ['--ignore-scripts', '--omit=dev', '--no-audit', '--no-fund', '--no-update-notifier'];

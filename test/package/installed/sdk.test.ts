@@ -34,7 +34,7 @@ describe.each(inject('nodes'))('the installed package under Node $major', ({ pat
     const folder = await makeFolder();
     await cp(resolve(inject('installed'), '..'), join(folder, 'node_modules'), { recursive: true });
     await mkdir(join(folder, 'node_modules/@types'), { recursive: true });
-    // The types of Node are the only ones that the SDK's own types also need.
+    // Besides their own, the SDK's types need only those of Node.
     await symlink(join(root, 'node_modules/@types/node'), join(folder, 'node_modules/@types/node'));
     const sluice = (...args: string[]) =>
       run(node, ['node_modules/sluice/src/cli/sluice.js', ...args], { cwd: folder });

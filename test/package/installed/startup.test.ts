@@ -9,7 +9,7 @@ import { adminKey, makeWorld, type Program } from '../../journey/world.ts';
 const installed = inject('installed');
 const dist = join(installed, 'dist');
 
-/** Reports the loaded files of the package, and for which of them V8 used or refused compiled code. */
+/** Reports which of the package's files were loaded, and for which of them V8 used or rejected compiled code. */
 const preload = `
   const vm = require('node:vm');
   const rejected = [], used = [];

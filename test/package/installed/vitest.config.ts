@@ -2,8 +2,7 @@ import { configDefaults, defineConfig } from 'vitest/config';
 import base from '../../base.config.ts';
 
 /**
- * What users have: the packed tarball, installed in an empty folder, under each supported Node. Packed and installed
- * once.
+ * What users have: the packed tarball, packed once and installed once in an empty folder, under each supported Node.
  */
 export default defineConfig({
   ...base,

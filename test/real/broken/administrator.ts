@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import mysql, { type RowDataPacket } from 'mysql2/promise';
 import pg from 'pg';
 
-/** A connection to a database, as its administrator or as another user. */
+/** A connection to a database as its administrator or as another user. */
 export interface Administrator {
   run(sql: string): Promise<void>;
   /** Resolves when a statement that starts with this text waits for a lock. */

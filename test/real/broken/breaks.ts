@@ -1,13 +1,13 @@
 import type { Gate } from '../../servers/gate.ts';
 import type { TestServer } from '../../servers/server.ts';
 
-/** What a fault can use, while a read is paused in the middle. */
+/** What a fault can use while a read is paused in the middle. */
 export interface Middle {
   readonly server: TestServer;
   readonly gate: Gate;
-  /** Runs a statement as the administrator, on its own connection. */
+  /** Runs a statement as the administrator, on a separate connection. */
   run(sql: string): Promise<void>;
-  /** Starts a statement that has to wait for the read; resolves when it waits. */
+  /** Starts a statement that must wait for the read; resolves when it's waiting. */
   begin(sql: string): Promise<void>;
   /** Runs a statement on a connection that stays open until the run has ended. */
   hold(sql: string, as?: 'reader'): Promise<void>;
@@ -18,7 +18,7 @@ export interface Break {
   readonly how: string;
   /** Before the read starts. */
   readonly before?: (middle: Middle) => Promise<unknown>;
-  /** While the read is paused in the middle; a fault without it happens by itself. */
+  /** Called while the read is paused in the middle. A fault without this happens by itself. */
   readonly act?: (middle: Middle) => unknown;
   /** Restores the server. */
   readonly after?: (middle: Middle) => Promise<unknown>;
@@ -27,12 +27,12 @@ export interface Break {
   /** The read is paused after this many bytes from the server. */
   readonly atBytes?: number;
   readonly source?: object;
-  /** Options of the query in addition to its text and cursor. */
+  /** Options of the query besides its text and cursor. */
   readonly query?: object;
   /** Replaces the rows of all the others. */
   readonly sql?: string;
   readonly job?: object;
-  /** How the run ends: with a code and text of its problem, or with all rows. */
+  /** How the run ends: with the code and text of its problem, or with all rows. */
   readonly ends: 'whole' | readonly [code: string, words: RegExp];
 }
 

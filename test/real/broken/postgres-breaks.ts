@@ -11,7 +11,7 @@ export const postgresBreaks: readonly Break[] = [
   {
     how: 'its backend is terminated',
     act: ({ run }) => run(`select pg_terminate_backend(pid) ${ours}`),
-    // While it waits for its client to read, a backend has no way to report why it ends.
+    // While a backend waits for its client to read, it can't report why it ends.
     ends: ['DB_(SERVER_BUSY|CONNECTION_LOST)', /administrator command|lost before/],
   },
   {
@@ -40,7 +40,7 @@ export const postgresBreaks: readonly Break[] = [
     how: 'the server is shut down fast',
     act: ({ server }) => server.signal('SIGINT'),
     after: ({ server }) => server.restart(),
-    // Its last message is lost if the connection ends while something is written to it.
+    // The server's last message is lost if the connection ends while the client is writing to it.
     ends: ['DB_(SERVER_BUSY|CONNECTION_LOST)', /administrator command|lost before/],
   },
   {
@@ -63,7 +63,7 @@ export const postgresBreaks: readonly Break[] = [
     before: ({ run }) => run('alter role reader set idle_in_transaction_session_timeout = 300'),
     act: () => wait(900),
     after: reset,
-    // A transaction counts as idle only after a Sync, which comes at the end.
+    // A transaction counts as idle only after the Sync, which comes at the end.
     ends: 'whole',
   },
   {

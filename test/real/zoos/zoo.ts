@@ -1,11 +1,13 @@
-/** A server's column type, and the literals to insert, in the server's syntax. */
+/** A column type of a server, and the literals to insert, in the server's syntax. */
 export interface Species {
   readonly type: string;
   /** The value in JSON; numbers that JSON can't represent are strings. */
   readonly json: 'number' | 'text' | 'bare' | 'json';
-  /** An expression of `{c}`: the value as text from the server itself. Each server has one for most types. */
+  /**
+   * An expression with `{c}` that makes the server itself write the value as text. Each server has one for most types.
+   */
   readonly told?: string;
-  /** The server's text in Sluice's format; null for a value that becomes null. */
+  /** Converts the server's text to Sluice's format; null for a value that becomes null. */
   readonly canonical?: (text: string) => string | null;
   /** Empty for a generated column. */
   readonly values: readonly string[];
@@ -33,7 +35,7 @@ export function toldQuery(species: readonly Species[], usual: string): string {
 
 const base64 = (hex: string) => Buffer.from(hex, 'hex').toString('base64');
 
-/** The formats that README and docs/connectors/db.md promise, built from a server's text. */
+/** Converts a server's text to the formats that README and docs/connectors/db.md promise. */
 export const canonical = {
   hex: base64,
   bytea: (text: string) => base64(text.slice(2)),
