@@ -1,10 +1,10 @@
 import { configDefaults, defineConfig } from 'vitest/config';
 import base from './base.config.ts';
 
-/** Folders whose tests start no server and wait for no disk. The only list for `npm run test:unit`. */
+/** Folders whose tests start no server and don't wait for a disk. This is the only list for `npm run test:unit`. */
 const rooms = ['architecture', 'compare', 'formats', 'guards', 'lib', 'schedule', 'transforms'];
 
-/** Tests in these folders that start a process or a server, or compute for longer than all others together. */
+/** Tests in these folders that start a process or a server, or that compute for longer than all others together. */
 const others = [
   'calendar',
   'checkers',
@@ -17,7 +17,7 @@ const others = [
   'xml-checker',
 ];
 
-/** `npm run test:unit`: what you run while you write code. `npm test` runs these tests, too. */
+/** `npm run test:unit`: what you run while you write code. `npm test` also runs these tests. */
 export default defineConfig({
   ...base,
   test: {

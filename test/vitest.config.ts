@@ -2,7 +2,7 @@ import { configDefaults, defineConfig } from 'vitest/config';
 import base from './base.config.ts';
 
 /**
- * Tests that replace a module, set up tracing, measure memory, count what their process has open, or drive a virtual
+ * Tests that replace a module, set up tracing, measure memory, count what their process has open, or use a virtual
  * clock, which waits while its process is busy.
  */
 const alone = [

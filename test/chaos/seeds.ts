@@ -2,9 +2,9 @@ const dayMs = 24 * 60 * 60 * 1000;
 const { SLUICE_CHAOS_SEED: one, SLUICE_CHAOS_SEEDS: many } = process.env;
 
 /**
- * Which random schedules to run: today's (UTC), so that the points of a matrix take turns day by day (see {@link
- * handOf}); to repeat a failure, the one that SLUICE_CHAOS_SEED selects; or the first SLUICE_CHAOS_SEEDS of them, as
- * `npm run test:chaos` does.
+ * Which random schedules to run: today's (UTC), so that the points of a matrix take turns day by day
+ * (see {@link handOf}); to repeat a failure, the one that SLUICE_CHAOS_SEED selects; or the first SLUICE_CHAOS_SEEDS of
+ * them, as `npm run test:chaos` does.
  */
 export const seeds: readonly number[] =
   many === undefined

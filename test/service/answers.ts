@@ -26,7 +26,7 @@ const declared: readonly Declared[] = (await collectResources())
   .toSorted((a, b) => a.path.split('{').length - b.path.split('{').length)
   .map((endpoint) => ({ endpoint, pattern: patternOf(endpoint.path), faults: checkerOf(endpoint) }));
 
-/** How a response differs from its endpoint's declaration; empty if it doesn't. */
+/** How a response differs from what its endpoint declares; empty if it doesn't. */
 export function answerFaults({ method, path, status, text }: Answered): string[] {
   if (status >= 400) return isHead(method) ? [] : faultsIn(text, refused, status);
   const place = bare(path);
@@ -71,7 +71,7 @@ function checker(schema: OpenApiSchema): (value: unknown) => string[] {
     compiled.Check(value) ? [] : [...compiled.Errors(value)].map((one) => `${one.instancePath}: ${one.message}`);
 }
 
-/** The same schema, but objects may have only the declared fields, unless they say otherwise. */
+/** The same schema, except that objects may have only the declared fields unless they say otherwise. */
 function closed(schema: OpenApiSchema): OpenApiSchema {
   const { properties, items, anyOf } = schema;
   return {

@@ -2,15 +2,15 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Bench, Sent } from './service.ts';
 
-/** A successful call of one endpoint, and ways to break it. An endpoint without one fails its test. */
+/** A successful call of one endpoint and ways to break it. An endpoint that has no case fails its test. */
 export interface Case {
-  /** Creates what the path names; returns the values of the path's parameters. */
+  /** Creates what the path names. Returns the values of the path's parameters. */
   prepare?(given: Bench): Promise<Record<string, string>>;
   query?: string;
   body?: Sent['body'];
-  /** A valid body that names what was created, if `body` can't. */
+  /** A valid body that refers to what was created, if `body` can't. */
   bodyWith?(params: Record<string, string>): object;
-  /** Calls that must be rejected with 400 and the name of the field. */
+  /** Calls that must be rejected with 400 and the field's name. */
   bad?: readonly { query?: string; body?: Sent['body']; field: string }[];
   /** The endpoint refuses every call. */
   refuses?: number;
@@ -31,7 +31,7 @@ export const badPages = [
   'limit=1&limit=2',
 ].map((query) => ({ query, field: query.split('=')[0]! }));
 
-/** Invalid bodies for creating something with a name and a description. */
+/** Invalid bodies for creating something that has a name and a description. */
 export const badNews = [
   { body: {}, field: 'name' },
   { body: { name: null }, field: 'name' },
@@ -41,13 +41,13 @@ export const badNews = [
   { body: { name: 'A', description: 7 }, field: 'description' },
 ];
 
-/** Invalid bodies for changing either of the two. */
+/** Invalid bodies for changing the name or the description. */
 export const badChanges = [
   { body: { name: '' }, field: 'name' },
   { body: { description: [] }, field: 'description' },
 ];
 
-/** The cases of all files in cases/, one file per resource. */
+/** All cases in cases/, which has one file per resource. */
 export async function collectCases(): Promise<Cases> {
   const folder = join(import.meta.dirname, 'cases');
   const files = (await readdir(folder)).filter((file) => file.endsWith('.ts')).sort();

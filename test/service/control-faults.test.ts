@@ -47,7 +47,7 @@ async function see(
 interface Told {
   readonly body?: string;
   readonly timeoutMs?: number;
-  /** How long to wait for the headers, if not the default. */
+  /** How long to wait for the headers, if different from the default. */
   readonly headersMs?: number;
 }
 

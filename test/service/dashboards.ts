@@ -2,7 +2,7 @@ import { request } from 'undici';
 import { permissions } from '../../src/service/auth/permissions.ts';
 import { type Answer, type Bench, bench, fixtures, type Sent } from './service.ts';
 
-/** A user who has all permissions, but only for what they can see. */
+/** A user with all permissions, but only for what they can see. */
 export const builderKey = 'a7'.repeat(20);
 
 const [acme, ...others] = fixtures.companies;

@@ -12,7 +12,7 @@ const instancesOf = async (given: Bench, id: string): Promise<Record<string, unk
 const propertiesOf = async (given: Bench, path: string): Promise<unknown> =>
   (await given.call('GET', `${path}/properties`)).body.data.properties;
 
-/** What a source's instances request, sorted by value. */
+/** What the instances of a source request, sorted by value. */
 async function addressesOf(given: Bench, id: string): Promise<string[]> {
   const all = await Promise.all(
     (await instancesOf(given, id)).map((one) => propertiesOf(given, `/datasource-instances/${one.id}`)),
@@ -23,7 +23,7 @@ async function addressesOf(given: Bench, id: string): Promise<string[]> {
 const change = (given: Bench, id: string, properties: object): Promise<Answer> =>
   given.call('PUT', `/datasources/${id}/properties`, { body: { properties } });
 
-/** A source with an instance for each of two regions, whose data is in a folder. */
+/** A source that has an instance for each of two regions and whose data is in a folder. */
 async function dynamic(): Promise<{ given: Bench; id: string; documents: () => Promise<string[]> }> {
   const folder = await scratch();
   const given = await bench({ data: { folder } });

@@ -7,9 +7,9 @@ import { type Answer, type Bench, bench, keys } from './service.ts';
 
 /**
  * The behavior that the service's public document describes, as cases in test/cases/service, one file per resource. A
- * case names its section and is a list of calls with their responses; `{name}` is replaced by a value from an earlier
- * response. Fields of the response that aren't mentioned aren't checked; a list must have exactly these items; `~ x` is
- * a pattern.
+ * case names the document's section and lists calls with their responses. `{name}` is replaced with a value from an
+ * earlier response. Response fields that a case doesn't mention aren't checked, a list must have exactly the given
+ * items, and `~ x` is a pattern.
  */
 interface Case {
   readonly section: string;
@@ -28,11 +28,14 @@ interface Step {
   readonly data?: object;
   /** Part of the error message. */
   readonly error?: string;
-  /** Names for parts of the response: `location` is the ID at its end, anything else a path into the body. */
+  /**
+   * Names for parts of the response: `location` is the ID at the end of the Location header, anything else a path into
+   * the body.
+   */
   readonly keep?: Readonly<Record<string, string>>;
   /** Seconds to advance the clock. */
   readonly pass?: number;
-  /** The number of times the call is made; all responses must be the same. */
+  /** How often the call is made; all responses must be the same. */
   readonly times?: number;
 }
 

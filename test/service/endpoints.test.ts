@@ -132,7 +132,7 @@ function expectError(answer: Answer, status: number, code: string): void {
   });
 }
 
-/** A test that applies only to some endpoints; the others don't count it as skipped. */
+/** A test that applies only to some endpoints and doesn't count as skipped for the others. */
 function itIf(has: boolean): (title: string, test: () => Promise<void>) => void {
   return (title, test) => {
     if (has) it(title, test);

@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { fetchDatasource } from '../../connectors/simple_rest/index.ts';
 import { type AddressPolicy, addressPolicy } from '../../src/service/refresh/address-policy.ts';
 
-/** The addresses that names resolve to in this file: each lookup uses the next list; the last one repeats. */
+/** The addresses that names resolve to in this file. Each lookup uses the next list, and the last one repeats. */
 const names = vi.hoisted(() => ({ answers: [] as string[][], asked: [] as string[] }));
 
 vi.mock('node:dns', async (original) => {

@@ -7,7 +7,7 @@ import { Agent, request } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Bench, bench, fixtures, keys, scratch } from './service.ts';
 
-/** How other programs call this API. We can't change them, so the service must accept what they send. */
+/** How other programs call this API. They can't be changed, so the service must accept what they send. */
 
 interface Said {
   readonly status: number;
@@ -23,12 +23,12 @@ function curl(args: readonly string[], input = ''): Promise<Said> {
       const end = stdout.lastIndexOf('\n');
       resolve({ status: Number(stdout.slice(end + 1)), text: stdout.slice(0, end) });
     });
-    // If curl is refused early, it doesn't read its input to the end.
+    // If curl gets an early refusal, it doesn't read its input to the end.
     child.stdin!.on('error', () => undefined).end(input);
   });
 }
 
-/** Sends the pieces of a raw request one after the other, and returns everything received until the end. */
+/** Sends a raw request in pieces and returns everything received until the connection ends. */
 function raw({ port }: { port: number }, pieces: readonly string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     let answer = '';
@@ -123,7 +123,7 @@ describe('curl', () => {
     ];
     for (const args of signed) {
       const { status, text } = await curl(args);
-      // With --anyauth, curl first asks without credentials, and prints both responses.
+      // With --anyauth, curl first sends a request without credentials, and prints both responses.
       expect([args, status, text]).toEqual([args, 200, expect.stringContaining('"email":"admin@acme.test"')]);
     }
     expect((await curl(['--user', 'admin@acme.test:wrong', `${given.service.url}/profile`])).status).toBe(401);

@@ -7,7 +7,7 @@ import { makeFolder, type Running, start, until } from '../journey/process.ts';
 import { fixtures } from './service.ts';
 import { Api, makeWriters, randomOf } from './writers.ts';
 
-/** The real command on this folder; resolves when it listens. */
+/** Runs the real command on this folder; resolves when it listens. */
 async function serve(folder: string, life: number): Promise<{ service: Running; api: Api }> {
   const ready = join(folder, `ready-${life}.json`);
   const args = ['serve', '--port', '0', '--data', join(folder, 'data'), '--no-limits', '--ready-file', ready];

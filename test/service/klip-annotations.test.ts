@@ -140,7 +140,7 @@ describe('the list of annotations (4.7)', () => {
     expect(await within(`start_date=${first + 1}`)).toEqual(['two', 'three', 'four']);
     expect(await within(`end_date=${first}`)).toEqual(['one']);
     expect(await within(`end_date=${first + 9}`)).toEqual(['one']);
-    // Created half a second after that second began, and the second is part of the range.
+    // The annotation was created half a second into that second, which the range includes as a whole.
     expect(await within(`end_date=${first + 10}`)).toEqual(['one', 'two']);
     expect(await within(`start_date=${first + 21}&end_date=${first + 21}`)).toEqual(['three']);
     expect(await within(`start_date=${first + 1000}`)).toEqual([]);

@@ -15,7 +15,7 @@ const roles = {
   Agent: ['client.access'],
 } as const;
 
-/** Keys of users of Acme whose roles administer nothing; Mo and Wes are in the team, Bo isn't. */
+/** Keys of users at Acme whose roles administer nothing. Mo and Wes are in the team; Bo isn't. */
 export const people = {
   bo: 'b1'.repeat(20),
   mo: 'b2'.repeat(20),

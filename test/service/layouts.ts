@@ -19,7 +19,7 @@ export const readLayout = async (given: Bench, tab: string): Promise<Grid> =>
 export const writeLayout = (given: Bench, tab: string, body: object): Promise<Answer> =>
   given.call('PUT', `/tabs/${tab}/layout`, { body });
 
-/** A dashboard with Klips in region 1, from the top. */
+/** A dashboard with Klips in region 1, from top to bottom. */
 export async function dashboard(given: Bench, klips: number): Promise<{ tab: string; klip: string; ids: string[] }> {
   const [tab, klip] = [await createTab(given), await createKlip(given)];
   const placed = await placeKlips(
@@ -30,7 +30,7 @@ export async function dashboard(given: Bench, klips: number): Promise<{ tab: str
   return { tab, klip, ids: placed.map(({ id }) => id) };
 }
 
-/** The position of each instance: column, row and width, sorted by ID. */
+/** Each instance's position: column, row and width, sorted by ID. */
 export async function places(given: Bench, tab: string, ids: readonly string[]): Promise<unknown[]> {
   const { itemConfigs } = (await readLayout(given, tab)).state.desktop;
   return ids.map((id) => {

@@ -12,12 +12,12 @@ const lists = (await collectResources())
   .filter(({ method, query }) => method === 'GET' && 'limit' in query);
 
 interface Step {
-  /** A step of SQLite's query plan: SEARCH uses an index, SCAN reads everything, TEMP B-TREE sorts the result. */
+  /** A step in SQLite's query plan: SEARCH uses an index, SCAN reads everything, TEMP B-TREE sorts the result. */
   readonly detail: string;
   readonly sql: string;
 }
 
-/** The query plan of every SQLite query from now on. */
+/** Collects the query plan of every SQLite query after this. */
 function watchPlans(): Step[] {
   const steps: Step[] = [];
   const { all } = Database.prototype;
@@ -41,10 +41,10 @@ async function addressOf(given: Bench, { path }: Endpoint): Promise<string> {
   return address.replaceAll(/\{(\w+)\}/g, (_, name: string) => params[name] ?? 'none');
 }
 
-/** Allowed scans: a subquery contains only what an index found. */
+/** These scans are allowed, because a subquery contains only what an index has found. */
 const withinQuery = /^SCAN (page$|\(subquery-\d+\)$|CONSTANT ROW)/;
 
-/** Lists that are sorted as a whole before a page is taken, and why that is acceptable. */
+/** Lists that must be sorted as a whole before a page is taken, and why that is acceptable. */
 const sorted: Record<string, string> = {
   '/groups/{id}/users': 'the members of one group',
   '/users/{id}/groups': 'the groups of one user',
@@ -78,7 +78,7 @@ describe('an item that a user can see for several reasons', () => {
     const given = await bench({ clock });
     const asEditor = { key: keys.acmeEditor };
     await given.call('PUT', '/groups/acme-team/users/acme-editor');
-    // While they create some of them, they are an Editor, who can see everything.
+    // While this user creates some of the items, they are an Editor, who can see everything.
     const { roles } = (await given.call('GET', '/roles')).body.data as { roles: { id: string; name: string }[] };
     const viewOnly = roles.find(({ name }) => name === 'View-Only')!;
     const ids: string[] = [];

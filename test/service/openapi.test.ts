@@ -13,7 +13,7 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ title: `${method.toUpperCase()} ${path}`, operation })),
 );
 
-/** A path without the names of its parameters, which aren't part of the contract. */
+/** A path without its parameters' names, which aren't part of the contract. */
 const bare = (title: string): string => title.replaceAll(/\{\w+\}/g, '{}');
 
 const ask = async (given: Bench, path: string, options: { method?: 'GET' | 'HEAD'; etag?: string } = {}) => {

@@ -1,7 +1,7 @@
 import { permissions } from '../../src/service/auth/permissions.ts';
 import { type Answer, type Bench, bench, fixtures } from './service.ts';
 
-/** A user who manages users without being an admin. */
+/** A user who manages other users without being an admin. */
 export const managerKey = 'a5'.repeat(20);
 
 const [acme, ...others] = fixtures.companies;
@@ -12,7 +12,7 @@ const manager = {
   api_keys: [managerKey],
 };
 
-/** The fixtures with a manager, who isn't an Admin and has all permissions except those for clients. */
+/** The fixtures plus a manager, who isn't an Admin and has all permissions except those for clients. */
 export const withManager = {
   companies: [
     {
@@ -60,7 +60,8 @@ export const hostileNames = [
 ];
 
 /**
- * Reads a list page by page and checks that the pages add up to the whole, in a stable order, with the right counts.
+ * Reads a list page by page. Checks that the pages add up to the whole list, in a stable order and with the right
+ * counts.
  */
 export async function pagesOf(given: Bench, path: string, key: string): Promise<unknown[]> {
   const at = (query: string): Promise<Answer> => given.call('GET', `${path}${path.includes('?') ? '&' : '?'}${query}`);

@@ -3,7 +3,7 @@ import { inject } from 'vitest';
 import { type PullOptions, pullWith } from '../../src/cli/pull.ts';
 import type { Pull, PullRequest } from '../../src/service/refresh/pull.ts';
 
-/** Refreshes as an installation does: the process runs the built package, which starts faster than the sources. */
+/** Refreshes as an installation does: the process runs the built package, which starts faster than the sources do. */
 export const pullDatasource: Pull = (request) => pullWithin(undefined, request);
 
 /** Like {@link pullDatasource}, with other limits. */

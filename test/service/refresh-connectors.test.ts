@@ -4,10 +4,10 @@ import type { TestSource, World } from '#sdk/testing';
 import { openCatalog } from '../../src/config/catalog/catalog.ts';
 import { pullDatasource } from './pull-built.ts';
 
-/** Reads every connector in the catalog as a data source of the service, from the standard suite's test sources. */
+/** Reads every connector in the catalog as a data source of the service, using the standard suite's test sources. */
 const catalog = await openCatalog();
 
-/** Data sources can't use the service's disk, so these don't work: files, SQLite databases, and certificate files. */
+/** Data sources can't use the service's disk, so files, SQLite databases and certificate files don't work. */
 const onDisk = ['file', 'db in SQLite', 'ftp in FTPS'];
 
 async function worldsOf(id: string): Promise<readonly { name: string; world: World }[]> {
@@ -22,7 +22,7 @@ async function openedFor(world: World): Promise<TestSource> {
   return place;
 }
 
-/** Options as strings, which is what properties are. */
+/** The options as strings, because properties are strings. */
 function textsOf(place: 'source' | 'query', options: TestSource['source']): Record<string, string> {
   const given = Object.entries(options).filter(([, value]) => value !== undefined);
   return Object.fromEntries(

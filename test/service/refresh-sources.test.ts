@@ -23,7 +23,7 @@ interface Seen {
 
 const start = (options: Partial<ServiceOptions> = {}): Promise<Bench> => bench({ pull: pullDatasource, ...options });
 
-/** What an instance shows once its data has arrived or its refresh has failed. */
+/** What an instance shows after its data has arrived or its refresh has failed. */
 async function settled(given: Bench, id: string, fails = 1): Promise<Seen> {
   for (let i = 0; i < 2000; i++) {
     const { data } = (await given.call('GET', `/datasource-instances/${id}`)).body;

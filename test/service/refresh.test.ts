@@ -19,7 +19,7 @@ const dataOf = async (given: Bench, id: string): Promise<string> =>
 
 const refresh = (given: Bench, id: string) => given.call('POST', `/datasource-instances/${id}/@/refresh`);
 
-/** A pull that yields these texts, and the requests that it received. */
+/** A pull that yields these strings, and the requests that it received. */
 function pulling(texts: (request: PullRequest) => readonly string[]): { pull: Pull; asked: PullRequest[] } {
   const asked: PullRequest[] = [];
   return {

@@ -93,7 +93,7 @@ describe('keys and passwords', () => {
   });
 });
 
-/** A value as JSON, in which every object has members that could reach a prototype. */
+/** A value as JSON in which every object has members that could reach a prototype. */
 function poisoned(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(poisoned).join(',')}]`;
   if (!isPlain(value)) return JSON.stringify(value);

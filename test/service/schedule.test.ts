@@ -9,7 +9,7 @@ const noon = '2026-03-02T12:00:00Z';
 const minute = 60_000;
 const tickMs = 5;
 
-/** A pull that records the order of sources, by a property called name. */
+/** A pull that records the order of sources by their `name` property. */
 function noting(fails: (name: string) => boolean = () => false): { pull: Pull; turns: string[] } {
   const turns: string[] = [];
   return {
@@ -23,7 +23,7 @@ function noting(fails: (name: string) => boolean = () => false): { pull: Pull; t
   };
 }
 
-/** Long enough for several checks of the clock: a refresh that isn't due must have had its chance. */
+/** Long enough for several checks of the clock, so that a refresh that isn't due would have had its chance. */
 const someTicks = (): Promise<void> => wait(20 * tickMs);
 
 const every = (seconds: number, name: string): object => ({ refresh_interval: seconds, properties: { name } });

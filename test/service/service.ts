@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, expect, onTestFinished } from 'vitest'
 import { type RunningService, type ServiceOptions, startService } from '../../src/service/service.ts';
 import { answerFaults } from './answers.ts';
 
-/** Keys of the users in {@link fixtures}; the name contains the company and the role. */
+/** Keys of the users in {@link fixtures}. Each name contains the company and the role. */
 export const keys = {
   acmeAdmin: 'aa'.repeat(20),
   acmeEditor: 'ae'.repeat(20),
@@ -68,9 +68,7 @@ export const fixtures = {
   ],
 };
 
-/**
- * Waits until a condition is true. The 30 seconds measure nothing: they only keep a failed test from waiting forever.
- */
+/** Waits until a condition is true. The 30 seconds only prevent a failed test from waiting forever. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   await expect.poll(condition, { interval: 5 }).toBe(true);
 }
@@ -130,7 +128,8 @@ export class Bench {
   }
 
   /**
-   * By default, calls as Acme's admin; a plain object is sent as JSON. Every response is compared with its declaration.
+   * Calls the service, by default as Acme's admin. A plain object is sent as JSON. Compares every response with its
+   * declaration.
    */
   async call(method: string, path: string, { key = keys.acmeAdmin, headers = {}, body }: Sent = {}): Promise<Answer> {
     const url = path.startsWith('/api') ? this.origin + path : this.service.url + path;
@@ -151,7 +150,7 @@ export class Bench {
     return { status: answer.statusCode, headers: answer.headers, text, body: body_ };
   }
 
-  /** Calls the control interface of a service that was started with one; a string is sent as it is. */
+  /** Calls the control interface of a service that was started with one. A string is sent unchanged. */
   async control(method: string, path: string, body?: object | string): Promise<ControlAnswer> {
     const { url, token } = this.service.control!;
     const answer = await request(url + path, {
@@ -176,15 +175,16 @@ export class Bench {
 }
 
 /**
- * The password is hashed at each start and each reset, which takes longer than most tests; few of them sign in with it.
+ * At each start and each reset, the password is hashed, which takes longer than most tests; few of them sign in with
+ * it.
  */
 const withoutPassword = JSON.parse(
   JSON.stringify(fixtures, (name, value) => (name === 'password' ? undefined : value)),
 ) as object;
 
 /**
- * Starts a service with the fixtures above except the password, by default in memory and without limits; it stops with
- * the test.
+ * Starts a service with the fixtures above except the password, by default in memory and without limits. It stops when
+ * the test ends.
  */
 export async function bench(options: Partial<ServiceOptions> & { given?: object } = {}): Promise<Bench> {
   const { given = withoutPassword, ...rest } = options;
@@ -193,7 +193,9 @@ export async function bench(options: Partial<ServiceOptions> & { given?: object 
   return started;
 }
 
-/** One service for all tests of a file, reset before each one: starting one takes longer than most tests. */
+/**
+ * One service for all tests in a file, reset before each test, because starting a service takes longer than most tests.
+ */
 export function sharedBench(): () => Bench {
   let folder: string;
   let shared: Bench;

@@ -24,7 +24,7 @@ function lineTo({ service }: Bench): Line {
   return { socket, answered: () => text, ended };
 }
 
-/** Sends a text in pieces, repeatedly, until the service has responded or disconnected. */
+/** Sends a string in pieces, again and again, until the service has responded or disconnected. */
 async function drip({ socket, answered }: Line, piece: string): Promise<void> {
   while (!socket.destroyed && socket.writable && answered() === '') {
     socket.write(piece);
@@ -65,7 +65,7 @@ describe('a slow client', () => {
     for (let i = 0; i < 60; i++) {
       const line = lineTo(given);
       lines.push(line);
-      // Work in a socket's callback: timers that start after it treat the connection as that much older.
+      // A socket's callback is busy: timers that start after it treat the connection as that much older.
       if (i % 20 === 0) line.socket.on('connect', () => busy(150));
       await wait(5);
     }
@@ -78,7 +78,7 @@ describe('a slow client', () => {
   it.each(['content-length: 100000', 'transfer-encoding: chunked'])(
     'that sends a document slowly (%s) is rejected, and the old data stays',
     async (framing) => {
-      // Only the slow request must meet the short timeout: on a busy machine, every request would.
+      // The short timeout is only for the slow request; on a busy machine, every request would reach it.
       const folder = await scratch();
       const before = await bench({ data: { folder } });
       const id = await before.source();

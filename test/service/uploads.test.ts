@@ -21,7 +21,7 @@ const upload = (
 /** A JSON array of exactly this many bytes. */
 const jsonOf = (bytes: number, fill = 'x'): string => `["${fill.repeat(bytes - 4)}"]`;
 
-/** Everything received on a raw connection, and the connection. */
+/** Everything received on a raw connection, and the connection itself. */
 function rawConnection(given: Bench): { socket: Socket; answered: () => string } {
   const socket = connect(given.service.port, '127.0.0.1');
   let text = '';

@@ -68,7 +68,7 @@ describe('a dynamic data source', () => {
   const address = 'https://x.test/{props.region}';
   const create = (given: Bench): Promise<string> => given.source({ properties: { endpoint_url: address } });
 
-  /** The regions of the source's instances, each with the ID of its instance. */
+  /** The regions of the source's instances, each with its instance's ID. */
   async function regions(given: Bench, source: string): Promise<Record<string, string>> {
     const { datasources } = await dataOf(given, `/datasource-instances?datasource_id=${source}&limit=100`);
     const pairs = (datasources as { id: string }[]).map(async ({ id }) => {

@@ -22,7 +22,7 @@ interface Told {
   readonly location: string;
 }
 
-/** Calls as Acme's admin. Throws if there is no response, and for every response that isn't a success. */
+/** Calls as Acme's admin. Throws if there is no response or the response isn't a success. */
 export class Api {
   readonly #url: string;
   readonly #agent = new Agent({ connections: 60, pipelining: 1 });
@@ -74,7 +74,7 @@ interface Meta {
 
 const json = (body: object): string => JSON.stringify(body);
 
-/** Something whose version each write increments. */
+/** Something that has a version, which each write increments. */
 export interface Cell {
   /** Writes this version; resolves once the service has confirmed it. */
   write(api: Api, version: number): Promise<unknown>;
@@ -84,7 +84,7 @@ export interface Cell {
   shown(version: number): unknown;
 }
 
-/** One writer: the last version that the service confirmed, and the later one that was sent. */
+/** One writer: the last version that the service confirmed, and the one sent after it. */
 export class Writer {
   readonly name: string;
   readonly #cell: Cell;
@@ -100,7 +100,7 @@ export class Writer {
     return this.#sure;
   }
 
-  /** Writes one version after the other until the service is gone. */
+  /** Writes one version after another until the service is gone. */
   async run(api: Api, isGone: () => boolean): Promise<void> {
     while (!isGone()) {
       try {
@@ -114,7 +114,7 @@ export class Writer {
     }
   }
 
-  /** What is shown, and the allowed versions: the last confirmed one, or the one without a response. */
+  /** What is shown and what may be shown: the last confirmed version, or the one that got no response. */
   async seen(api: Api): Promise<{ shown: unknown; allowed: unknown[] }> {
     const versions = [...new Set([this.#sure, this.#sent])];
     return { shown: await this.#cell.read(api), allowed: versions.map((version) => this.#cell.shown(version)) };
@@ -123,7 +123,7 @@ export class Writer {
 
 const numbersTo = (version: number): number[] => Array.from({ length: version }, (_none, i) => i + 1);
 
-/** Items that are created one after the other, read by list and by detail. */
+/** Items that are created one after another, read from the list and individually. */
 function creations(given: {
   readonly list: string;
   readonly key: string;
@@ -192,7 +192,7 @@ const klips: Kind = async (api, label) => {
   });
 };
 
-/** A JSON text for this version, between a kilobyte and two megabytes. */
+/** JSON text for this version, between a kilobyte and two megabytes long. */
 function documentOf(version: number, seed: number): string {
   const size = Math.floor(1_000 + randomOf(seed + version)() * 2_000_000);
   return `[${version},"${'x'.repeat(size)}"]`;
@@ -313,7 +313,7 @@ const followers: Kind = async (api, label) => {
   };
 };
 
-/** Odd versions exist, even ones are deleted, with everything that depends on them. */
+/** Odd versions exist; even ones are deleted, together with everything that depends on them. */
 const comings: Kind = async () => {
   let id = '';
   return {
@@ -328,7 +328,8 @@ const comings: Kind = async () => {
       const there = (await Promise.allSettled(looks)).map(({ status }) => status === 'fulfilled');
       return there.every(Boolean) ? true : there.some(Boolean) ? 'half' : false;
     },
-    // Without a response, a created item has no ID to look up; the lists of the other kinds cover that case.
+    // Without a response, the ID of a created item isn't known, so it can't be looked up; the lists of the other kinds
+    // cover that case.
     shown: (version) => version % 2 === 1,
   };
 };

@@ -12,7 +12,7 @@ const job = { source: 'files', query: 'orders.csv', format: 'csv' };
 const target = (letter: string) => letter.repeat(32);
 const newYork = 'America/New_York';
 const berlin = 'Europe/Berlin';
-/** Jobs that never send within seconds of midnight, when a request counts on two days. */
+/** Jobs that never send within seconds of midnight, because requests at that time count on two days. */
 const jobs = {
   quarters: { ...job, target: target('a'), schedule: { cron: '7,22,37,52 * * * *', timezone: newYork } },
   nightly: { ...job, target: target('b'), schedule: { cron: '30 2 * * *', timezone: newYork } },
@@ -25,7 +25,10 @@ const jobs = {
   nachts: { ...job, format: 'json', target: target('d'), schedule: { cron: '30 2 * * *', timezone: berlin } },
   stunden: { ...job, format: 'xml', target: target('e'), schedule: { cron: '12 * * * *', timezone: berlin } },
 };
-/** A destination for which the daemon sends no requests of its own and reserves none, so jobs make all requests. */
+/**
+ * A destination to which the daemon sends no requests of its own and for which it reserves none, so jobs make all
+ * requests.
+ */
 const destination = {
   url: 'https://dashboards.invalid/api/1.0',
   api_key: '5e'.repeat(20),
@@ -39,7 +42,7 @@ interface Asked extends Partial<Omit<SimulationOptions, 'config' | 'from' | 'unt
   readonly config?: object;
 }
 
-/** From midnight in New York, for this many New York days. */
+/** Simulates this many New York days, starting at midnight there. */
 async function simulated({ from, days, config = {}, ...rest }: Asked): Promise<SimulationReport> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-test-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -165,7 +168,8 @@ describe('a simulated day', () => {
         { day: '2026-06-16', used: 50, ended: true },
       ],
     });
-    // Payloads from after that time were superseded by later ones; the last of each day was sent after midnight.
+    // Once the requests were used up, later payloads superseded earlier ones; the last one of each day was sent after
+    // midnight.
     expect(report.runs).toMatchObject({ runs: 192, owed: 0, superseded: 192 - 50 - 51, dead: 0 });
     expect(report.trouble).toEqual(['the daily allowance of main (50 requests) was used up on 2026-06-15, 2026-06-16']);
   });
@@ -190,7 +194,7 @@ describe('a simulated day', () => {
     ]);
     const report = await simulated({ ...day, config: { jobs: { minutes } }, past });
     expect(report).toMatchObject({ known_jobs: 1, outbox: { peak_payloads: 1, peak_bytes: 5_000_000 } });
-    // A run that takes twenty minutes is still active at the next firing, 15 minutes later.
+    // A run that takes twenty minutes is still in progress at the next firing, 15 minutes later.
     expect(report.firings.overlaps).toBeGreaterThan(30);
     expect(report.firings.skipped).toBe(report.firings.planned - report.runs.runs);
     const still = await simulated({
@@ -233,7 +237,7 @@ describe('random faults', () => {
     expect(again).toEqual(first);
     expect(other.faults).not.toEqual(first.faults);
     expect(first.runs.retries).toBeGreaterThan(0);
-    // Without the hour in which no source responds, there are one or two.
+    // Without the hour in which no source responds, there would be one or two.
     expect(first.runs.attempts).toBeGreaterThan(8);
     expect(first.faults).toEqual({ outage_at: expect.any(Number), source_outage_at: expect.any(Number) });
     // Later runs of the same jobs have caught up.

@@ -6,7 +6,7 @@ import { SqliteDatabase } from '../../src/lib/sqlite.ts';
 import { until } from '../journey/process.ts';
 import { adminKey, makeWorld } from '../journey/world.ts';
 
-/** A user with a single job, whose payload stays owed: the destination is unavailable until `repair`. */
+/** A user with a single job whose payload stays owed, because the destination is unavailable until `repair`. */
 async function setUp() {
   const world = await makeWorld();
   const home = await world.home();
@@ -39,7 +39,7 @@ describe('a backup', () => {
     expect(home.state().outbox).toMatchObject([{ state: 'owed' }]);
     await repair();
     const daemon = home.start(['run']);
-    // Asking the service instead would use up the account's requests, and the daemon would wait for them.
+    // Asking the service instead would use up the account's requests, so the daemon would have to wait.
     await until('the payload to be delivered', () => daemon.output().includes('payload.delivered'));
     expect(await shows()).toBe('id,name\n1,first\n');
     daemon.child.kill('SIGTERM');
@@ -63,7 +63,7 @@ describe('a backup', () => {
     const refused = await home.sluice(['restore', backup]);
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('STATE_EXISTS') });
     expect((await home.sluice(['restore', backup, '--replace'])).code).toBe(0);
-    // According to the restored state, the instance shows these rows already; it no longer does.
+    // According to the restored state, the instance already shows these rows, but it no longer does.
     expect((await home.sync()).jobs).toMatchObject([{ state: 'delivered' }]);
     expect(await shows()).toBe('id,name\n1,first\n');
     expect(readdirSync(join(home.folder, 'state')).some((name) => name.startsWith('before-'))).toBe(true);

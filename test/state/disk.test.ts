@@ -14,7 +14,7 @@ const keep = { payloads: 10, milliseconds: 86_400_000 };
 const megabyte = 1_000_000;
 const clock = new SteppingClock();
 
-/** A store, and the size of its folder without payloads. */
+/** A store, and its folder's size without payloads. */
 async function open(): Promise<{ store: Store; empty: number }> {
   const store = await newStore({ clock, keep });
   return { store, empty: bytesIn(store.folder) };

@@ -50,7 +50,7 @@ export function spool(store: Store, options: { run: string; text: string; asOf: 
   return { sha256, path, bytes: bytes.length, rows: 1, format: 'csv', asOf: options.asOf };
 }
 
-/** A spooled payload as a run passes it on: its file exists already, and is deleted unless it's sealed. */
+/** A spooled payload as a run passes it on: its file exists already and is deleted unless it's sealed. */
 export function draftOf({ path, ...payload }: Payload): DraftPayload {
   let isSealed = false;
   const seal = async () => {

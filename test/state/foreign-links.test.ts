@@ -25,7 +25,7 @@ import { refuseLinksIn } from '../../src/state/links.ts';
 import { openStore } from '../../src/state/store.ts';
 
 const isRoot = process.getuid!() === 0;
-/** The user of a service if the tests run as root; otherwise the current user. */
+/** If the tests run as root, a service user; otherwise, the current user. */
 const service = isRoot ? 12_345 : process.getuid!();
 
 let folder: string;
@@ -54,7 +54,8 @@ const factsOf = (path: string) => {
 };
 
 describe("another user's state folder", () => {
-  // SQLite follows links of the current user for these two files, so only root can test that it doesn't.
+  // For the WAL and its index, SQLite follows the current user's links, so only root can test that it doesn't follow
+  // another user's.
   const names = isRoot ? ['sluice.db', 'sluice.db-wal', 'sluice.db-shm'] : ['sluice.db'];
   it.each(names)("that contains a link named %s doesn't change its target", async (name) => {
     const before = factsOf(victim);

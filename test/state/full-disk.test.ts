@@ -12,11 +12,11 @@ afterEach(cleanUp);
 /** Larger than all free pages of a new database. */
 const large = 'x'.repeat(1_000_000);
 
-/** A store whose database can't grow, with SQLite's own error: SQLITE_FULL, after which it has rolled back. */
+/** A store whose database can't grow: SQLite itself reports SQLITE_FULL, after it has rolled back. */
 async function fullStore(): Promise<{ store: Store; makeRoom(): Promise<void>; close(): Promise<void> }> {
   const folder = newFolder();
   const store = await newStore({ clock: systemClock, folder });
-  // The same connection: there is one per file and process.
+  // This is the store's own connection, because there is one per file and process.
   const { db, close } = useDatabase(join(folder, 'sluice.db'));
   const { rows } = await sql<{ page_count: number }>`pragma page_count`.execute(db);
   const limit = (pages: number) => sql.raw(`pragma max_page_count = ${pages}`).execute(db);
@@ -61,7 +61,7 @@ describe('a transaction that SQLite itself rolled back', () => {
 });
 
 /**
- * Two processes with the same state, and a function that makes the disk reject writes, as if it were remounted
+ * Two processes that share a state, and a function that makes the disk reject writes, as if it were remounted as
  * read-only.
  */
 async function twoProcesses() {

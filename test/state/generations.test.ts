@@ -19,7 +19,7 @@ function write(store: Store, run: string): string {
   return `${run}/1.rows`;
 }
 
-/** Runs a job until its payload is owed. The generation has its own file and the named ones. */
+/** Runs a job until its payload is owed. The generation consists of a file of its own and the named files. */
 async function owe(
   store: Store,
   { files = [], instance = 'i' }: { files?: readonly string[]; instance?: string } = {},

@@ -16,7 +16,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Inaccessible even to root, unlike a folder without permissions. */
+/** A path that even root can't access, unlike a folder without permissions. */
 function unreadable(): string {
   const state = join(folder, 'loop');
   rmSync(state, { force: true });

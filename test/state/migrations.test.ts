@@ -15,8 +15,8 @@ import { cleanUp, newFolder } from './fixtures.ts';
 afterEach(cleanUp);
 
 /**
- * What each migration does: the hash of its statements. A released migration never changes, since states have run it:
- * add a new one, and its hash here.
+ * What each migration does, as a hash of its statements. A released migration never changes, because states have
+ * already run it. Add a new one, and its hash here.
  */
 const landed: Readonly<Record<string, string>> = {
   '1 first-schema': '49450f0c1f25',
@@ -65,7 +65,10 @@ async function migrateTo(folder: string, steps: readonly Migration[]): Promise<v
   await migrate(db, { now: 1, folder, steps }).finally(close);
 }
 
-/** A state with a table created by a migration that was edited later, which its version number doesn't show. */
+/**
+ * A state with a table that an earlier form of a migration created. The version number doesn't show that the migration
+ * was edited.
+ */
 async function otherState(): Promise<string> {
   const folder = newFolder();
   await (await openStore(folder, { clock: systemClock })).close();

@@ -7,7 +7,7 @@ import { cleanUp, newFolder, newStore } from './fixtures.ts';
 const run = promisify(execFile);
 afterEach(cleanUp);
 
-/** Opens as many files as allowed, closes two, and opens the state: SQLite only reports that it can't open a file. */
+/** Opens as many files as allowed, closes two and opens the state. SQLite reports only that it can't open a file. */
 const starved = (folder: string) => `
 import { closeSync, openSync } from 'node:fs';
 import { openStore } from ${JSON.stringify(new URL('../../src/state/store.ts', import.meta.url).href)};

@@ -342,7 +342,7 @@ describe('payload files', () => {
   });
 });
 
-/** What the outbox guarantees, in short: the newest data arrives, and nothing is lost. */
+/** The outbox's guarantees, in short: the newest data arrives, and nothing is lost. */
 interface Model {
   /** Content and age of the service's data. */
   held: { text: string; asOf: number } | undefined;

@@ -54,7 +54,10 @@ describe('a compiled query', () => {
   });
 });
 
-/** How often SQLite prepared a statement that returns rows: its driver then creates a function that builds them. */
+/**
+ * How often SQLite prepared a statement that returns rows. Each time, its driver creates a function that builds the
+ * rows.
+ */
 function countPreparing() {
   return vi.spyOn(globalThis, 'Function');
 }

@@ -14,7 +14,7 @@ const key = { url: place.url, instance };
 const keep = { payloads: 2, milliseconds: 86_400_000 };
 const hour = 3_600_000;
 
-/** A payload that a guard quarantined, with the watermark of its extract. */
+/** A payload that a guard has quarantined, with its extract's watermark. */
 async function holdBack(store: Store, { text, asOf }: { text: string; asOf: number }) {
   const run = await store.runs.begin({ job: 'job', origin: 'schedule' });
   const payload = spool(store, { run, text, asOf });

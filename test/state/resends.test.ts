@@ -23,7 +23,7 @@ async function deliver(store: Store, id: number): Promise<void> {
   await store.payloads.releaseFormer(row!);
 }
 
-/** An attempt to send old bytes with this outcome, followed by the delivery of newer ones. */
+/** An attempt to send old bytes that has this outcome, followed by the delivery of newer ones. */
 async function setUp(end: 'no answer' | 'refused' | 'cut' | 'answered while newer bytes waited' = 'no answer') {
   const clock = new SteppingClock();
   const store = await newStore({ clock });

@@ -41,7 +41,7 @@ describe('the store', () => {
     other.exec('begin immediate');
     const written = store.settings.set('colour', 'blue');
     const inTransaction = store.transaction((parts) => parts.settings.set('size', 'small'));
-    // A blocking wait would never let this line run: the same thread holds the lock.
+    // If the wait were blocking, this line would never run, because the same thread holds the lock.
     await new Promise((resolve) => setTimeout(resolve, 200));
     other.exec('rollback');
     other.close();

@@ -5,7 +5,7 @@ import { cleanUp, newFolder, newStore, place, spool } from './fixtures.ts';
 
 afterEach(cleanUp);
 
-/** A run whose payload is owed, with its watermark. */
+/** A run whose payload is owed, and its watermark. */
 async function owe(
   store: Store,
   { text, asOf, watermark, reading = 'r' }: { text: string; asOf: number; watermark?: string; reading?: string },

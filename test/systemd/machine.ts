@@ -10,7 +10,7 @@ const run = promisify(execFile);
 const checkout = resolve(import.meta.dirname, '../..');
 const tools = ['debootstrap', 'systemd-nspawn', 'nsenter'];
 
-/** Why no machine can be booted here; undefined if one can. */
+/** Why this machine can't boot another one; undefined if it can. */
 export function noMachine(): string | undefined {
   if (process.getuid!() !== 0) return 'it needs the rights of root';
   const missing = tools.filter((tool) => !isInstalled(tool));
@@ -39,7 +39,7 @@ export interface Said {
   readonly text: string;
 }
 
-/** A Debian with systemd as its first process; it shares the network of this machine. */
+/** A Debian with systemd as its first process; it shares this machine's network. */
 export interface Machine {
   /** Its root folder, as seen from here. */
   readonly root: string;
@@ -61,7 +61,7 @@ export async function installPacked(root: string): Promise<void> {
   }
 }
 
-/** Creates the root with debootstrap and some more Debian packages, lets the caller add to it, and boots it. */
+/** Creates the root with debootstrap and additional Debian packages, lets the caller add files, and boots it. */
 export async function bootMachine(
   prepare: (root: string) => Promise<void>,
   more: readonly string[] = [],
@@ -122,7 +122,7 @@ async function boot(root: string, remove: () => Promise<void>): Promise<Machine>
   return { root, run: inside, close };
 }
 
-/** The PID here of the machine's first process; nspawn's own process has ended if it's gone. */
+/** The machine's first process, by its PID on this machine. If it's gone, nspawn's own process has ended. */
 function leaderOf(nspawn: number): number {
   return Number(readFileSync(`/proc/${nspawn}/task/${nspawn}/children`, 'utf8').trim().split(' ').at(-1));
 }

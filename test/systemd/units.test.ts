@@ -12,7 +12,7 @@ const units = resolve(import.meta.dirname, '../../deploy/systemd');
 const missing = noMachine();
 const key = `\${file:\${env:CREDENTIALS_DIRECTORY:-/etc/sluice/credentials}/api_key}`;
 
-// One machine, and one sequence: each test continues where the previous one ended.
+// The tests share one machine and form a sequence: each one continues where the previous one ended.
 describe.skipIf(missing !== undefined)(
   `the units under systemd${missing === undefined ? '' : ` (NOT RUN: ${missing})`}`,
   () => {
@@ -34,7 +34,7 @@ describe.skipIf(missing !== undefined)(
         'etc/sluice/sluice.yaml',
         JSON.stringify({
           state: `\${env:SLUICE_STATE:-/var/lib/sluice}`,
-          // The requests that wait for the rows below count for the same account.
+          // The test's own requests, which wait for the rows below, count for the same account.
           destinations: { main: { url, api_key: key, requests_per_day: 1_000_000 } },
           sources: { files: { connector: 'file' } },
           jobs,

@@ -2,8 +2,8 @@ import { configDefaults, defineConfig } from 'vitest/config';
 import base from '../base.config.ts';
 
 /**
- * `npm run test:systemd`: the packed package and the units, installed as docs/operate.md says in a Debian that systemd
- * has booted.
+ * `npm run test:systemd`: the packed package and the units, installed as docs/operate.md describes, in a Debian that
+ * systemd has booted.
  */
 export default defineConfig({
   ...base,

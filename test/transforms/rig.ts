@@ -37,7 +37,7 @@ export function prepare(id: string, given: unknown, columns: readonly Column[]):
   return transformById(id).prepare(given, columns);
 }
 
-/** A transform's output, as text, for batches of these rows. */
+/** The text that a transform outputs for batches of these rows. */
 export function outcome(prepared: Prepared, ...batches: readonly Batch[]): (string | null)[][] {
   const out: Batch[] = [];
   let before = 0;

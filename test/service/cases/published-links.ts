@@ -6,7 +6,7 @@ const link = async (given: Bench): Promise<Record<string, string>> => ({
   id: await publish(given, await createTab(given)),
 });
 
-/** Invalid values of the fields, for creating and for updating. */
+/** Invalid values of the fields, both for creating and for updating. */
 const badSettings = [
   { password: 7, field: 'password' },
   { password: 'x'.repeat(1001), field: 'password' },

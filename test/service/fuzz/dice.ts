@@ -1,4 +1,4 @@
-/** Numbers drawn in advance: each decision takes the next one, or 0 if none is left. */
+/** Numbers drawn in advance. Each decision takes the next one, or 0 if none are left. */
 export class Dice {
   readonly #numbers: readonly number[];
   #at = 0;
@@ -7,7 +7,7 @@ export class Dice {
     this.#numbers = numbers;
   }
 
-  /** An integer below `sides`. Shrinking goes to 0, so 0 should be the simplest choice. */
+  /** An integer below `sides`. Shrinking tends toward 0, so 0 should be the simplest choice. */
   below(sides: number): number {
     return (this.#numbers[this.#at++] ?? 0) % sides;
   }

@@ -8,7 +8,7 @@ import type { World } from './world.ts';
 export type State = ReadonlyMap<string, string>;
 
 /**
- * Reads everything that the company and its clients have: each list, each item in it, each list of that item, and so
+ * Reads everything that the company and its clients have: every list, every item in it, every list of that item, and so
  * on.
  */
 export async function stateOf(world: World, family: Family): Promise<State> {
@@ -47,7 +47,7 @@ function under(operation: Operation, thing: string): { operation: Operation; pat
   return [{ operation, path: thing + blank.slice(place.length) }];
 }
 
-/** Reads every page of a list; returns the IDs of its items. */
+/** Reads every page of a list. Returns the IDs of its items. */
 async function readAll(
   world: World,
   { family, account, state }: Reading,

@@ -6,8 +6,8 @@ import { carryOut, type Plan, plans } from './requests.ts';
 import { acme, rival, World } from './world.ts';
 
 /**
- * SLUICE_FUZZ_REQUESTS sets the minimum number of requests (`npm run test:fuzz` sends more), and SLUICE_FUZZ_SEED
- * selects them.
+ * SLUICE_FUZZ_REQUESTS sets the minimum number of requests (`npm run test:fuzz` sends more); SLUICE_FUZZ_SEED
+ * determines which.
  */
 const wanted = Number(process.env.SLUICE_FUZZ_REQUESTS ?? 5_000);
 const firstSeed = Number(process.env.SLUICE_FUZZ_SEED ?? 1);
@@ -21,12 +21,12 @@ interface Round {
 
 const rounds = fc.record({ own: plans(1_000), foreign: plans(2_000) });
 let made = 0;
-/** The requests and responses in the smallest failed round. */
+/** The requests and responses of the smallest round that failed. */
 let said: readonly string[] = [];
 
 /**
- * Acme is called by its users, then Rival by its own: Rival's calls must not change anything that Acme can read, and in
- * the end neither can read the other's data.
+ * First Acme's users make calls, then Rival's. Rival's calls must not change anything that Acme can read, and in the
+ * end neither company can read the other's data.
  */
 async function play({ own, foreign }: Round): Promise<void> {
   const lines: string[] = [];
@@ -53,10 +53,10 @@ async function play({ own, foreign }: Round): Promise<void> {
   }
 }
 
-/** Reports that change with every call, including the calls that read them. */
+/** Reports that every call changes, including the calls that read them. */
 const counts = /\/usage-(overview\/api-usage|details\/api-calls)/;
 
-/** What Acme can read once the requested refreshes are done. */
+/** What Acme can read after the requested refreshes. */
 async function settled(world: World): Promise<State> {
   await setTimeout(20);
   return stateOf(world, acme);

@@ -1,7 +1,9 @@
 import type { Envelope } from '../service.ts';
 import type { Dice } from './dice.ts';
 
-/** Something that exists or once existed: the kind of its URL, as in {@link Operation.places}, and the IDs in it. */
+/**
+ * Something that exists or has existed: the kind of its URL, as in {@link Operation.places}, and the IDs in that URL.
+ */
 interface Thing {
   readonly place: string;
   readonly ids: readonly string[];
@@ -13,7 +15,7 @@ const mostValues = 20;
 /** The IDs in a text. */
 export const idsIn = (text: string): string[] => text.match(anyId) ?? [];
 
-/** What responses revealed about one account: its assets, and the values of their fields. */
+/** What responses have revealed about one account: its assets and the values of their fields. */
 export class Known {
   readonly #places: ReadonlySet<string>;
   readonly #spared: string;
@@ -27,7 +29,7 @@ export class Known {
     this.#spared = spared;
   }
 
-  /** Stores what a response from this path (without prefix and query) contains. */
+  /** Stores what a response from this path contains; the path has no prefix and no query. */
   learn(method: string, path: string, { meta, data }: Envelope): void {
     if (method === 'DELETE') this.#forget(path);
     for (const place of [meta.location, meta.instance_location]) if (place !== undefined) this.add(place);
@@ -41,7 +43,7 @@ export class Known {
     }
   }
 
-  /** Adds the asset of this path, if an operation can name it. */
+  /** Adds the asset at this path if an operation can name it. */
   add(path: string): void {
     const place = path.replaceAll(anyId, '{}');
     if (!this.#places.has(place) || path.includes(this.#spared)) return;
@@ -65,7 +67,7 @@ export class Known {
     return [...this.#things.values()].flatMap((things) => [...things.values()]);
   }
 
-  /** A value that a field of this name had, from this path if it was read there. */
+  /** A value that a field with this name had, preferably one that was read from this path. */
   value(path: string, name: string, dice: Dice): unknown {
     return dice.pick(this.#values.get(`${path} ${name}`) ?? this.#values.get(name) ?? []);
   }

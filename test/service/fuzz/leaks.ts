@@ -1,10 +1,10 @@
 import { idsIn } from './known.ts';
 import { type Caller, type Family, idOf, markerOf } from './people.ts';
 
-/** Checks that no caller sees what belongs to others. */
+/** Checks that no caller sees what belongs to other accounts. */
 export class Leaks {
   readonly #families: readonly Family[];
-  /** IDs that belong to each family, and IDs that it sent itself. */
+  /** IDs that belong to each family, and IDs that the family itself has sent. */
   readonly #owned = new Map<string, Set<string>>();
   readonly #sent = new Map<string, Set<string>>();
 
@@ -18,20 +18,20 @@ export class Leaks {
     }
   }
 
-  /** Records what a caller sends: they may get it back. */
+  /** Records what a caller sends, because a response may contain it. */
   sent(caller: Caller, text: string): void {
     const sent = this.#sent.get(this.#familyOf(caller).name)!;
     for (const id of idsIn(text)) sent.add(id);
   }
 
-  /** Records the IDs of what the service created or stores for this caller. */
+  /** Records the IDs of what the service creates or stores for this caller. */
   answered(caller: Caller, text: string): void {
     const { name } = this.#familyOf(caller);
     const foreign = [...this.#owned].filter(([owner]) => owner !== name).map(([, ids]) => ids);
     for (const id of idsIn(text)) if (!foreign.some((ids) => ids.has(id))) this.#owned.get(name)!.add(id);
   }
 
-  /** What this caller must not see: markers of accounts that they have no access to, and another company's IDs. */
+  /** What this caller must not see: markers of accounts that they can't access, and another company's IDs. */
   in(caller: Caller, text: string): string[] {
     const { name } = this.#familyOf(caller);
     const lower = text.toLowerCase();

@@ -3,17 +3,17 @@ import { idsIn } from './known.ts';
 
 type Fields = Record<string, unknown>;
 
-/** What a mutation may use, in addition to its input. */
+/** What a mutation may use besides its input. */
 interface Given {
   readonly dice: Dice;
   /** Unexpected text. */
   readonly text: string;
-  /** An ID that the body doesn't contain yet, usually of another account. */
+  /** An ID that the body doesn't contain yet, usually another account's. */
   readonly stranger: () => string;
 }
 
 const million = 1024 * 1024;
-/** Even depths are nested lists, odd ones nested components. */
+/** Even numbers nest lists, odd numbers nest components. */
 const depths = [30, 1_001, 2_000, 3_000, 3_001, 4_000, 5_000, 6_000, 20_000];
 
 /** Values that no field expects. */
@@ -45,7 +45,10 @@ const oddities: readonly ((given: Given) => unknown)[] = [
   ({ text }) => ({ [text]: text, toString: 1, hasOwnProperty: null, '\ud800': '\udfff', '': '', $where: 1 }),
 ];
 
-/** Overflows the stack of a recursive parser. Too deep for the serializer of the other values. */
+/**
+ * Expands JSON that is nested deeply enough to overflow a recursive parser's stack, and too deeply for the serializer of
+ * the other values.
+ */
 function nested(text: string): string {
   return text.replaceAll(/"nested (\d+) deep"/g, (_all, depth: string) => {
     const [open, close] = Number(depth) % 2 === 0 ? ['[', ']'] : ['{"type":"t","components":[', ']}'];
@@ -53,7 +56,7 @@ function nested(text: string): string {
   });
 }
 
-/** Inserts an odd value somewhere into the fields, at the top level or below. */
+/** Inserts an odd value into the fields, at the top level or below. */
 function spoil(fields: Fields, given: Given): Fields {
   const names = Object.keys(fields);
   const name = given.dice.pick([...names, given.text])!;
@@ -84,7 +87,7 @@ const withoutOne = (fields: Fields, { dice }: Given): Fields => {
   return rest;
 };
 
-/** Mutations of the fields, and of their serialized text. */
+/** Mutations of the fields and of their serialized text. */
 const ofFields = [spoil, spoil, exchangeIds, exchangeIds, withoutOne] as const;
 const ofText: readonly ((text: string, given: Given) => string | Buffer)[] = [
   (text) => text.replace('{', '{"__proto__":{"isAdmin":true,"account_id":1},"constructor":{"prototype":{"a":1}},'),
@@ -108,7 +111,7 @@ export function written(fields: Fields, given: Given): string | Buffer {
   return dice.percent(7) ? dice.pick(ofText)!(text, given) : text;
 }
 
-/** Data to upload, in one of the formats or in none. */
+/** Data to upload, in one of the formats or in no valid one. */
 export function uploaded(marker: string, { dice, text }: Given): string | Buffer {
   return dice.pick([
     JSON.stringify([{ marker, text }]),

@@ -1,11 +1,14 @@
 import type { OpenApiSchema } from '../../../src/service/openapi/schemas.ts';
 
-/** One operation of the OpenAPI document that a service serves. */
+/** An operation in the OpenAPI document that a service serves. */
 export interface Operation {
   readonly method: string;
   readonly path: string;
   readonly params: readonly string[];
-  /** The path up to each of its parameters, which are written as `{}`: the kinds of assets that it can name. */
+  /**
+   * The path up to each of its parameters, with each parameter written as `{}`: the kinds of assets that the path can
+   * name.
+   */
   readonly places: readonly string[];
   readonly query: Readonly<Record<string, OpenApiSchema & { readonly needed: boolean }>>;
   /** The fields of a JSON body; `data` means that any body is accepted. */

@@ -4,17 +4,20 @@ import { createHash } from 'node:crypto';
 export const idOf = (name: string): string => createHash('sha256').update(`id ${name}`).digest('hex').slice(0, 32);
 export const keyOf = (name: string): string => createHash('sha256').update(`key ${name}`).digest('hex').slice(0, 40);
 
-/** A word that can't occur by chance; everything that an account stores contains its word. Letters only. */
+/**
+ * A word that can't occur by chance and that consists only of letters. Everything that an account stores contains its
+ * word.
+ */
 export function markerOf(account: string): string {
   const hex = createHash('sha256').update(`marker ${account}`).digest('hex').slice(0, 20);
   return `q${hex.replaceAll(/\d/g, (digit) => 'ghijklmnop'[Number(digit)]!)}q`;
 }
 
-/** A caller. `null` is a caller with no key or a wrong one. */
+/** A caller; `key` is null for a caller without one. */
 export interface Caller {
   readonly name: string;
   readonly key: string | null;
-  /** The names of the accounts whose markers they may see. */
+  /** The names of the accounts whose markers this caller may see. */
   readonly sees: readonly string[];
   /** The account whose assets they use by default. */
   readonly account: string;
@@ -32,7 +35,7 @@ export interface Family {
 export function familyOf(name: string): Family {
   const accounts = [name, `${name} one`, `${name} two`];
   const [, one] = accounts as [string, string, string];
-  // Roles change during the calls, so any user of a company may get access to all of it.
+  // Roles change during the calls, so any user in a company may get access to all of it.
   const own = (who: string, sees = accounts, account = name): Caller => ({
     name: `${name} ${who}`,
     key: keyOf(`${name} ${who}`),
@@ -45,7 +48,7 @@ export function familyOf(name: string): Family {
     { name: 'a caller with a wrong key', key: 'f'.repeat(40), sees: [], account: name },
   ];
   const callers = [
-    // The user with the most permissions is the most likely to succeed.
+    // The user with the most permissions, whose calls are the most likely to succeed.
     ...Array<Caller>(4).fill(keeper),
     own('editor'),
     own('manager'),
@@ -58,7 +61,7 @@ export function familyOf(name: string): Family {
   return { name, accounts, callers, keeper };
 }
 
-/** The fixtures of these companies; each free text contains the marker of its account. */
+/** The fixtures of these companies. Each free-text field contains its account's marker. */
 export function fixturesOf(families: readonly Family[]): object {
   return { companies: families.map(companyOf) };
 }

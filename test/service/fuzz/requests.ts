@@ -8,7 +8,7 @@ import { type Caller, type Family, idOf, markerOf } from './people.ts';
 import { fieldsFor, idFor, placeOf, type Source, valueFor } from './values.ts';
 import type { World } from './world.ts';
 
-/** The decisions for one request. The resulting request depends on what exists when it's sent. */
+/** The decisions for one request. What exists when it's sent determines the actual request. */
 export interface Plan {
   readonly operation: number;
   readonly caller: number;
@@ -43,7 +43,7 @@ export function plans(most: number): fc.Arbitrary<Plan[]> {
   return fc.noBias(fc.array(plan, { maxLength: most, size: 'max' }));
 }
 
-/** Builds the request of a plan, as a user of this family. */
+/** Builds a plan's request, as a user in this family. */
 export async function carryOut(plan: Plan, family: Family, world: World): Promise<void> {
   const caller = family.callers[plan.caller % family.callers.length]!;
   const operation = world.operations[plan.operation % world.operations.length]!;
@@ -51,7 +51,7 @@ export async function carryOut(plan: Plan, family: Family, world: World): Promis
   await perform(given, plan.dice, plan.operation % 2 === 0);
 }
 
-/** Makes one request; if wanted and possible, first reads what the request is about to change. */
+/** Makes one request. If requested and possible, first reads what the request is about to change. */
 export async function perform(given: Omit<Composing, 'dice'>, numbers: readonly number[], reads: boolean) {
   const composed = (): Request => compose({ ...given, dice: new Dice(numbers) });
   const { operation, world } = given;
@@ -81,7 +81,7 @@ function compose(given: Composing): Request {
   const client = account === caller.account || !takesClient(operation) || dice.percent(5) ? undefined : idOf(account);
   const meant = client === undefined ? caller.account : account;
   const inBody = client !== undefined && typeof operation.body === 'object' && dice.percent(50);
-  // A mutation may replace an ID in the body, and the company's own marker may appear in all its clients.
+  // A mutation may replace an ID in the body, and all clients of a company may contain the company's own marker.
   const shared = inBody || !family.accounts.includes(meant);
   const writer = caller.account !== family.name ? caller.account : shared ? family.name : meant;
   const source: Source = { world, dice, account, writer };
@@ -96,7 +96,7 @@ function compose(given: Composing): Request {
 
 const takesClient = ({ query }: Operation): boolean => query.client_id !== undefined;
 
-/** One of the accounts in which the caller can act. */
+/** One of the accounts that the caller can act in. */
 function ownAccount({ caller, family, operation, dice }: Composing): string {
   if (caller.account !== family.name || !takesClient(operation)) return caller.account;
   return family.accounts[dice.percent(35) ? 1 + dice.below(2) : 0]!;
@@ -106,14 +106,17 @@ function pathFor({ operation, dice, text, world }: Composing, source: Source): s
   const ids = idsFor(operation, source);
   if (ids.length === 0) return operation.path;
   const at = dice.below(ids.length);
-  // Usually of the right kind; kinds that no list shows have none.
+  // Usually an ID of the right kind. There are none of a kind that no list shows.
   const place = dice.percent(80) ? operation.places[at] : undefined;
   if (dice.percent(20)) ids[at] = world.strangeId(dice, source.account, place);
   else if (dice.percent(4)) ids[dice.below(ids.length)] = dice.pick([text, '\0', 'x'.repeat(2_000), '__proto__'])!;
   return operation.path.replaceAll(/\{\w+\}/g, () => segment(ids.shift() ?? idOf('nothing')));
 }
 
-/** IDs for the parameters: of an existing asset if there is one, else one per parameter according to its name. */
+/**
+ * IDs for the parameters: those of an existing asset if there is one; otherwise, one for each parameter according to
+ * its name.
+ */
 function idsFor({ places, params }: Operation, source: Source): string[] {
   const known = source.world.known(source.account);
   for (const [at, place] of [...places.entries()].reverse()) {
@@ -127,7 +130,7 @@ function idsFor({ places, params }: Operation, source: Source): string[] {
 
 const anyId = ({ world, dice, account }: Source): string => world.known(account).id('', dice) ?? idOf('nothing');
 
-/** One segment of a path; the client would remove a segment of dots. */
+/** One path segment. The client would remove a segment that consists of dots. */
 const segment = (id: string): string => encodeURIComponent(id.toWellFormed()).replace(/^\.{0,2}$/, '%20');
 
 function queryFor({ operation, dice, text }: Composing, source: Source, client: string | undefined): string {

@@ -3,7 +3,10 @@ import type { Dice } from './dice.ts';
 import { idOf, markerOf } from './people.ts';
 import type { World } from './world.ts';
 
-/** Values for declared fields, made of what is known about an account and of words that contain its marker. */
+/**
+ * Values for declared fields. They consist of what is known about an account and of words that contain the account's
+ * marker.
+ */
 export interface Source {
   readonly world: World;
   readonly dice: Dice;
@@ -15,10 +18,10 @@ export interface Source {
   readonly path?: string;
 }
 
-/** Names of ID fields whose assets have another name in paths. */
+/** Names of ID fields whose assets have a different name in paths. */
 const otherNames: Readonly<Record<string, string>> = { dashboard: 'tabs', company: 'clients', holder: 'groups' };
 
-/** The kind of asset whose ID is in a field or parameter of this name; undefined if it contains no ID. */
+/** The kind of asset whose ID a field or parameter with this name contains; undefined if it contains no ID. */
 export function placeOf(name: string, world: World): string | undefined {
   const word = name.replace(/_ids?$/, '');
   const plural = otherNames[word] ?? (word.endsWith('s') ? word : `${word}s`);
@@ -26,12 +29,12 @@ export function placeOf(name: string, world: World): string | undefined {
   return world.places.has(place) ? place : undefined;
 }
 
-/** An ID of this account for a field of this name. */
+/** One of this account's IDs for a field with this name. */
 export function idFor(name: string, { world, dice, account }: Source): string {
   return world.known(account).id(placeOf(name, world) ?? '', dice) ?? idOf('nothing');
 }
 
-/** The fields of a body, usually including optional ones; passwords are rare, because hashing takes long. */
+/** The fields of a body, usually including optional ones. Passwords are rare, because hashing them takes long. */
 export function fieldsFor(schema: OpenApiSchema, source: Source): Record<string, unknown> {
   const { properties = {}, required = [] } = schema;
   const names = Object.keys(properties).filter((name) => name !== 'client_id' || required.includes(name));
@@ -40,7 +43,7 @@ export function fieldsFor(schema: OpenApiSchema, source: Source): Record<string,
   return Object.fromEntries(chosen.map((name) => [name, valueFor(properties[name]!, name, source)]));
 }
 
-/** A value for a field: one that was read before, if it's an object or a list, or a new one that the schema allows. */
+/** A value for a field: either an object or list that was read before, or a new value that the schema allows. */
 export function valueFor(schema: OpenApiSchema, name: string, source: Source): unknown {
   const { dice, world, account, path = '' } = source;
   const plain = schema.type === 'string' || schema.type === 'integer' || schema.type === 'boolean';

@@ -19,7 +19,7 @@ export const acme = familyOf('acme');
 export const rival = familyOf('rival');
 const families = [acme, rival];
 
-/** Returns a document for every refresh, immediately. */
+/** Immediately returns a document for every refresh. */
 const pull: Pull = async function* ({ format }) {
   yield Buffer.from({ json: '[1]', csv: 'a\n1\n', xml: '<a/>' }[format]);
 };
@@ -29,7 +29,7 @@ export interface Answer {
   readonly text: string;
 }
 
-/** A service with two companies that make calls, and what its responses revealed. */
+/** A service with two companies that make calls, and what its responses have revealed. */
 export class World {
   readonly operations: readonly Operation[];
   /** Every kind of asset that a path can name. */
@@ -87,8 +87,8 @@ export class World {
   }
 
   /**
-   * An ID of another account, of one kind if a place is given. Half of all IDs are never sent by callers who shouldn't
-   * know them: if a response contains one of these, the service leaked it.
+   * An ID of another account; if a place is given, an ID of that kind. Half of all IDs are never sent by callers who
+   * shouldn't know them: if a response contains one of these, the service leaked it.
    */
   strangeId(dice: Dice, account: string, place?: string): string {
     const family = families.find(({ accounts }) => !accounts.includes(account))!;
@@ -144,7 +144,7 @@ export class World {
     this.#leaks.answered(caller, text);
   }
 
-  /** Reads the lists of an account, then calls every operation that creates something, once. */
+  /** Reads an account's lists, then calls every operation that creates something, once. */
   async #stock(family: Family, account: string): Promise<void> {
     const depth = ({ params, method }: Operation): number => params.length + (method === 'PUT' ? 1 : 0);
     const lists = this.operations.filter(({ method, params }) => method === 'GET' && params.length === 0);

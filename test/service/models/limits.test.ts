@@ -17,7 +17,7 @@ interface Model {
   readonly strangers: StrangerLimits;
 }
 
-/** Calls, the company whose limits they count toward, and their status if the limits allow it. */
+/** Calls, the company whose limits each counts toward, and the status if the limits allow it. */
 const calls = [
   { title: 'Acme requests a profile', payer: 'acme', key: keys.acmeAdmin, path: '/profile', status: 200 },
   {

@@ -1,4 +1,4 @@
-/** The two limits of a company, without a service. Times are in milliseconds. */
+/** The two limits of a company, modeled without a service. Times are in milliseconds. */
 
 const calendar = new Intl.DateTimeFormat('en-CA', { timeZone: 'America/New_York', dateStyle: 'short' });
 
@@ -33,7 +33,7 @@ export class CompanyLimits {
     this.#perDay = given.perDay;
   }
 
-  /** The refusal of a call at this time; a call that passes counts. */
+  /** The refusal of a call at this time. A call that isn't refused counts. */
   call(now: number): Expected | undefined {
     const recent = this.#passed.filter((time) => time > now - 1000);
     const wait = recent.length < this.#perSecond ? 0 : recent.at(-this.#perSecond)! + 1000 - now;
@@ -57,7 +57,7 @@ export class CompanyLimits {
 export class StrangerLimits {
   #failed: number[] = [];
 
-  /** The refusal of a call at this time that replaces 401; other calls count. */
+  /** The refusal that replaces 401 for a call at this time. A call that isn't refused counts. */
   call(now: number): Expected | undefined {
     this.#failed = this.#failed.filter((time) => time > now - 60_000);
     if (this.#failed.length >= 20) {

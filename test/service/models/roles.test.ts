@@ -64,7 +64,7 @@ const assign = fc.tuple(person, person, role, fc.constantFrom(...ways)).map(([wh
     const one = await model.known(at, service);
     const same = model.held.get(to) === one.id;
     const again = same ? (way === 'user' ? 200 : 403) : undefined;
-    // A non-admin can change a user too, so check first whether the user exists.
+    // A user who isn't an admin can also change a user, so first check whether the user exists.
     const allowed = way === 'user' ? (model.mayManage(who) ?? model.there(to)) : undefined;
     const status = allowed ?? model.mayRule(who) ?? model.there(to) ?? again ?? model.mayLose(to) ?? 200;
     const path = { roles: `/roles/${one.id}/users/${to}`, users: `/users/${to}/roles/${one.id}`, user: `/users/${to}` };

@@ -1,7 +1,7 @@
 import { permissions as all } from '../../../src/service/auth/permissions.ts';
 import type { Bench } from '../service.ts';
 
-/** A model of roles, with their members and permissions. It uses no service. */
+/** A model of roles with their members and permissions. It needs no service. */
 
 export type Person = 'ada' | 'bob' | 'cy' | 'dee';
 
@@ -13,7 +13,7 @@ interface Role {
 
 const viewOnly = ['dashboard.library', 'dashboard.tab', 'dashboard.annotation.view'];
 
-/** Each method returns the status of a refusal, or nothing if the call is allowed. */
+/** Each method returns the refusal's status, or nothing if the call is allowed. */
 export class Roles {
   readonly roles: Role[] = [];
   /** Each user's role: its ID, or its name until the service is first read. */
@@ -27,7 +27,7 @@ export class Roles {
     this.#given = given;
   }
 
-  /** One of the roles. IDs of the built-in ones must be read once, before anything else. */
+  /** One of the roles. The IDs of the built-in ones must be read once, before anything else. */
   async known(at: number, service: Bench): Promise<Role> {
     if (!this.#knowsAll) await this.#ask(service);
     return this.roles[at % this.roles.length]!;
@@ -75,13 +75,13 @@ export class Roles {
     return this.#isAdmin(person) ? undefined : 401;
   }
 
-  /** A user can't add a permission to a role if they don't have it themselves. */
+  /** Users can't add a permission to a role if they don't have that permission themselves. */
   mayGive(person: Person, given: readonly string[], role?: Role): 403 | undefined {
     const own = [...this.#permissions(person), ...(role?.permissions ?? [])];
     return this.#isAdmin(person) || given.every((name) => own.includes(name)) ? undefined : 403;
   }
 
-  /** A user can't remove a user with more permissions. */
+  /** Users can't remove a user who has more permissions. */
   masters(person: Person, other: Person): 403 | undefined {
     if (this.#isAdmin(person) || person === other) return undefined;
     const own = this.#permissions(person);

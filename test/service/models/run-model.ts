@@ -2,15 +2,15 @@ import type { ServiceOptions } from '../../../src/service/service.ts';
 import fc, { runsOf } from '../../property.ts';
 import { type Bench, bench } from '../service.ts';
 
-/** A step that is always possible: it calls the service, and compares the response with the model. */
+/** A step that is always possible: it calls the service and compares the response with the model. */
 export interface Step<M> {
   readonly title: string;
   run(model: M, given: Bench): Promise<void>;
 }
 
 /**
- * Runs many random sequences of such steps, each with its own service. A sequence that finds a difference between model
- * and service is shrunk.
+ * Runs many random sequences of such steps, each with its own service. If a sequence finds a difference between model
+ * and service, it's shrunk.
  */
 export async function walk<M extends object>(
   steps: readonly fc.Arbitrary<Step<M>>[],

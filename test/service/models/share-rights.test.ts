@@ -40,9 +40,9 @@ const companies = [
 
 interface Kind {
   readonly path: string;
-  /** The response to a user who reads the share rights of an asset that they can't see. */
+  /** The status that a user gets for reading the share rights of an asset that they can't see. */
   readonly unseen: number;
-  /** Rights are removed with a request body, otherwise by path. */
+  /** If true, a request body names the rights to remove; otherwise, the path does. */
   readonly byBody?: true;
   /** Users' rights are listed, too. */
   readonly users: boolean;

@@ -1,4 +1,4 @@
-/** A model of sharing: who may see and change what. It uses no service. */
+/** A model of sharing: who may see and change what. It needs no service. */
 
 export type Person = 'admin' | 'ann' | 'ben' | 'cleo';
 export type Group = 'team' | 'crew';
@@ -51,7 +51,7 @@ export class Shares {
     return own.map(([name, canEdit]) => [name.slice(kind.length + 1), canEdit] as [string, boolean]).sort();
   }
 
-  /** Shares the asset if that's possible; returns the status of the response. */
+  /** Shares the asset if possible. Returns the response's status. */
   share(asset: Asset, holder: Holder, canEdit: boolean): number {
     const there = this.#status(holder);
     if (there === 200) asset.rights.set(named(holder), canEdit);
