@@ -40,7 +40,7 @@ describe('the alert state machine', () => {
     expect(told.after(settleMs, ...all)).toHaveLength(5);
   });
 
-  it('reports an escalation once, and stays silent if it then returns to a known level', () => {
+  it('reports an escalation once, even if the level drops in between and rises again', () => {
     const told = new Told();
     told.look(failing('a'));
     told.after(settleMs, failing('a'));
@@ -116,7 +116,7 @@ describe('the alert state machine', () => {
     expect(once.after(settleMs)[0]).toMatchObject({ kind: 'recovered', open: [] });
   });
 
-  it('delays a recurring cause until the pause is over, and its second recovery by a longer pause', () => {
+  it('reports a recurring cause only after a pause, and its second recovery after a longer pause', () => {
     const told = new Told();
     told.look(failing('a'));
     told.after(settleMs, failing('a'));
@@ -174,7 +174,7 @@ describe('the alert state machine', () => {
     expect(told.rows).toEqual([]);
   });
 
-  it("keeps an ongoing alert's first cause and time, but the last check's text and code", () => {
+  it("keeps an ongoing alert's first cause and time, but uses the last check's text and code", () => {
     const told = new Told();
     told.look(failing('a', { since: 2000, what: 'refused', code: 'A' }));
     told.after(settleMs, failing('a', { since: 2000, what: 'refused', code: 'A' }));
@@ -194,7 +194,7 @@ describe('the alert state machine', () => {
     expect(names(both?.fresh)).toEqual(['job:a', 'job:b']);
   });
 
-  it('waits ten, thirty and ninety minutes and then four hours between two messages of one group', () => {
+  it("waits ten, thirty and ninety minutes and then four hours between a group's messages", () => {
     const told = new Told();
     const failingNow: string[] = [];
     const pauses: number[] = [];
@@ -208,7 +208,7 @@ describe('the alert state machine', () => {
     expect(pauses.slice(1, 6)).toEqual([10, 30, 90, 240, 240]);
   });
 
-  it('returns when the next message is due: the earliest of all groups, or nothing if no group waits', () => {
+  it("returns the earliest time at which a group's message is due, or nothing if no group is waiting", () => {
     const told = new Told();
     expect(told.look()).toEqual([]);
     expect(told.dueAt).toBeUndefined();
@@ -243,7 +243,7 @@ describe('the alert state machine', () => {
     expect(told.rows).toEqual([]);
   });
 
-  it("isn't delayed if the clock was ahead and is set back", () => {
+  it("isn't delayed if the clock was ahead and is then set back", () => {
     const told = new Told();
     told.now += 365 * 24 * hour;
     told.look(failing('a'));

@@ -77,7 +77,7 @@ describe('a webhook', () => {
     expect(isSigned({ ...got!, headers: { ...got!.headers, 'webhook-timestamp': '1' } })).toBe(false);
   });
 
-  it('reports the response if a request is rejected, and when to retry', async () => {
+  it('reports the response to a rejected request, and when to retry', async () => {
     const receiver = await openReceiver();
     receiver.answer(429, { 'retry-after': '120' });
     expect(await sendTo(webhook(receiver.url), postOf(), await around())).toEqual({
@@ -122,7 +122,7 @@ describe('the five lines in docs/alerts.md', () => {
 });
 
 describe('a Slack channel', () => {
-  it("gets a text that Slack doesn't interpret as markup", async () => {
+  it("gets text that Slack doesn't interpret as markup", async () => {
     const receiver = await openReceiver();
     await sendTo(slack(receiver.url), postOf('<!channel> & ```fence```'), await around());
     const { text } = JSON.parse(receiver.got[0]!.text) as { text: string };
@@ -147,7 +147,7 @@ describe('an e-mail', () => {
     expect(mail?.text).toContain('sluice sync orders');
   });
 
-  it('is sent over TLS with a login, only to a server with a trusted certificate', async () => {
+  it('is sent over TLS with a login, and only to a server with a trusted certificate', async () => {
     const { ca, key, cert } = await makeCertificates(['DNS:localhost']);
     const logins: string[] = [];
     const onAuth: SMTPServerOptions['onAuth'] = ({ username, password }, _, done) => {
@@ -174,7 +174,7 @@ describe('an e-mail', () => {
     for (const { mails } of [starting, secure]) expect(mails).toMatchObject([{ secure: true, user: 'sluice' }]);
   });
 
-  it('sends no password without encryption, whatever is configured', async () => {
+  it('never causes a password to be sent unencrypted, whatever is configured', async () => {
     const logins: string[] = [];
     const server = await openMailServer({
       allowInsecureAuth: true,
@@ -196,7 +196,7 @@ describe('an e-mail', () => {
     expect(server.mails).toEqual([]);
   });
 
-  it("reports the server's message if the mail is rejected, and a server that doesn't respond", async () => {
+  it("that can't be sent is reported with the server's message, or as a timeout if the server doesn't respond", async () => {
     const server = await openMailServer({ onRcptTo: (_, __, done) => done(new Error('no such mailbox')) });
     const sent = await sendTo(email(`smtp://127.0.0.1:${server.port}`), postOf(), await around());
     expect(sent).toMatchObject({ ok: false, message: expect.stringContaining('no such mailbox') });

@@ -120,7 +120,7 @@ describe('the rooms', () => {
     expect(imports.map(faultOf).filter((fault) => fault !== undefined)).toEqual([]);
   });
 
-  it('reject an import between daemon and service', () => {
+  it('may not import the service from the daemon', () => {
     const crossing = { file: join(root, 'src/daemon/x.ts'), target: join(root, 'src/service/index.ts') };
     expect(faultOf(crossing)).toContain('src/daemon/x.ts may not import src/service/index.ts');
   });
@@ -151,7 +151,7 @@ describe('the rooms', () => {
     expect(lacking.map((file) => relative(root, file)).filter((file) => file !== 'src/lib/temporal.ts')).toEqual([]);
   });
 
-  it("import by a computed name in only these files: the bundler can't follow these imports", () => {
+  it("import by a computed name only in these files, because the bundler can't follow such imports", () => {
     const computed = ['src', 'connectors']
       .flatMap(sourcesBelow)
       .filter((file) => /\bcreateRequire\(/.test(readFileSync(file, 'utf8')));

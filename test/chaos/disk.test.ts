@@ -109,7 +109,7 @@ it.for([
 );
 
 describe('a disk that is really full', () => {
-  it("fails a job whose rows don't fit, and delivers them once there is space: nothing owed is lost", async () => {
+  it("fails a job whose rows don't fit; once there is space, the rows are delivered, and nothing owed is lost", async () => {
     const stage = await setStage(theatre, { top: { keep: { payloads: 0 } } });
     const { home, upstream, oracle } = stage;
     const isSmall = mountSmall(stage, '10m');
@@ -146,7 +146,7 @@ describe('a disk that is really full', () => {
     expect(await oracle.look()).toBe(2);
   }
 
-  it('between an upload and its receipt causes a resend once there is space, never older data', async () => {
+  it('between an upload and its receipt causes a resend once there is space, and older data is never shown', async () => {
     const stage = await setStage(theatre, { top: { keep: { payloads: 0 } } });
     const { home, upstream, oracle, control, instance } = stage;
     const isSmall = mountSmall(stage, '10m');

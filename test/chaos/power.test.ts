@@ -23,7 +23,7 @@ it('a payload is not given up if each of its uploads ends in a power failure: th
   expect(await oracle.look()).toBe(upstream.version);
 });
 
-it('a failed attempt counts as before, however many power failures happened in between', async () => {
+it('a failed attempt counts as usual, however many power failures follow it', async () => {
   const stage = await setStage(theatre, { destination: { attempts: 3 } });
   const { upstream, home, oracle, control, instance } = stage;
   upstream.prunes = true;

@@ -108,7 +108,7 @@ describe('sluice init --url', () => {
 });
 
 describe('sluice init on a terminal', () => {
-  it('asks for the source, the tables and the cursor, and sends after a yes', async () => {
+  it('asks for the source, the tables and the cursor, and sends rows if the answer is yes', async () => {
     const world = await makeWorld();
     const cwd = await folderWithShop();
     const answers = ['./shop.sqlite', 'orders', 'y', 'y'];
@@ -121,7 +121,7 @@ describe('sluice init on a terminal', () => {
     expect([query.cursor, write?.key]).toEqual(['updated_at', ['id']]);
   });
 
-  it('sends nothing after a no, and writes nothing if nothing is chosen', async () => {
+  it('sends nothing if the answer is no, and writes nothing if nothing is chosen', async () => {
     const world = await makeWorld();
     const cwd = await folderWithShop();
     const env = { SLUICE_API_KEY: adminKey };

@@ -40,7 +40,7 @@ const webhook = { type: 'webhook', url: 'https://alerts.example.com/x', secret }
 const chat = { type: 'slack', url: `\${env:HOOK}` };
 
 describe('alerts in the config', () => {
-  it("explain how to create a key if it's invalid, not only where to put it", async () => {
+  it('explain how to create a key if the key is invalid, and not only where to put it', async () => {
     const { problems } = await load({
       channels: { ops: { ...webhook, secret: 'whsec_short' } },
       rules: [{ to: ['ops'] }],

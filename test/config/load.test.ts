@@ -188,7 +188,7 @@ jobs:
     expect(account('d')).toBe('agency');
   });
 
-  it('has separate accounts for a key used at two services, but one per user, whatever the password', async () => {
+  it('has separate accounts for a key used at two services, but one account per user, whatever the password', async () => {
     const [url, elsewhere] = ['https://x.example/api/1.0', 'https://y.example/api/1.0'];
     const destinations = {
       ada: { url, basic: { user: 'ada', password: 'p4ss' } },
@@ -270,7 +270,7 @@ describe('an unusable config file', () => {
     expect(problems).toMatchObject([{ code: 'CONFIG_UNREADABLE', next: 'set a file in this folder with --config' }]);
   });
 
-  it('is reported with both lines of a duplicate key', async () => {
+  it('is reported with both lines if a key is duplicated', async () => {
     const { config, problems } = await load(configWith(`${goodJob}    format: json\n`));
     expect(config).toBeUndefined();
     expect(lines(problems)).toEqual(['17:5 CONFIG_DUPLICATE_KEY']);

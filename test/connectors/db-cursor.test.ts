@@ -165,7 +165,7 @@ function itReadsOn({ source, run }: Place, types: { instant: string; decimal: st
     ]);
   });
 
-  it('reads a range again, from its start up to but excluding its end, without moving the watermark', async () => {
+  it('reads a range again, from its start (inclusive) to its end (exclusive), without moving the watermark', async () => {
     await run(`create table ranges (id integer, at ${types.instant}, day date)`);
     const rows = [1, 2, 3, 4].map((n) => `(${n}, '2026-01-0${n} 23:30:00', '2026-01-0${n}')`);
     await run(`insert into ranges values ${rows.join(', ')}, (5, null, null)`);

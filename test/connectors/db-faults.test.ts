@@ -179,9 +179,12 @@ describe('MySQL', () => {
   const server = (errno: number, sqlState = 'HY000') =>
     Object.assign(new Error('words'), { errno, sqlState, sqlMessage: 'words', code: 'ER_SOMETHING' });
 
-  it.each([1020, 1021, 1040, 1053, 1203, 1205, 1213, 1226, 1412, 3032, 9001])('passes on error %i', (errno) => {
-    expect(mysqlProblem(server(errno), reading)).toMatchObject({ code: 'DB_SERVER_BUSY', family: 'try_later' });
-  });
+  it.each([1020, 1021, 1040, 1053, 1203, 1205, 1213, 1226, 1412, 3032, 9001])(
+    'is busy, so the run is retried, if it returns error %i',
+    (errno) => {
+      expect(mysqlProblem(server(errno), reading)).toMatchObject({ code: 'DB_SERVER_BUSY', family: 'try_later' });
+    },
+  );
 
   it("recognizes by its SQLSTATE that a server isn't ready", () => {
     const galera = server(1047, '08S01');

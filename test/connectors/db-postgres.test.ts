@@ -203,7 +203,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'reading PostgreSQL', (server) => 
     expect(problem).toMatchObject({ code: 'DB_STATEMENT_CANCELLED', family: 'job' });
   });
 
-  it('reports a problem to retry later if an administrator ended its connection', async () => {
+  it('reports a try_later problem if an administrator ends its connection', async () => {
     const iterator = await firstOf(await extract(source(), many));
     await admin.query("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'sluice'");
     const rest = (async () => {

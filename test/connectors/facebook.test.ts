@@ -303,7 +303,7 @@ it('lists the pages, and reports who is logged in', async () => {
   expect(await checkServiceCase(ads)).toBe('logged in as Ann');
 });
 
-it('exchanges the first token for a long-lived one, as there is no refresh token', () => {
+it('exchanges the first token for a long-lived one, because there is no refresh token', () => {
   const { refresh, exchange, token_method: method } = facebook.oauth?.({}) ?? {};
   expect([refresh, exchange?.token_parameter, method]).toEqual(['none', 'fb_exchange_token', 'GET']);
   expect(facebook.oauth?.({ token: 'system' })).toBeUndefined();

@@ -24,7 +24,7 @@ describe('a glob for paths on a server', () => {
     ['in/**/*.csv', ['in', 'in/a/b/c'], ['out']],
     ['in/x{a,b/c}.csv', ['in', 'in/xb'], []],
     ['../other/*/*.csv', ['../other', '../other/a'], ['../other/a/b', '../more']],
-  ])('%s matches in some folders only', (pattern, into, past) => {
+  ])('%s can match only in some folders', (pattern, into, past) => {
     const { mayHold } = globOf(pattern)!;
     expect(into.filter((folder) => !mayHold(folder))).toEqual([]);
     expect(past.filter(mayHold)).toEqual([]);

@@ -318,7 +318,7 @@ describe('a listed file', () => {
     await expect(reading).rejects.toMatchObject({ code: 'FTP_DENIED', message: expect.stringContaining('/in/l.csv') });
   });
 
-  it("that is a link on a server without SIZE causes an error, as its target can't be checked", async () => {
+  it("that is a link on a server without SIZE causes an error, because its target can't be checked", async () => {
     const list = (_: string, names: readonly string[]) =>
       names
         .map((name) => (name === 'b.csv' ? listLine('b.csv -> a.csv', 5, { rights: 'lrwxrwxrwx' }) : listLine(name, 4)))

@@ -236,7 +236,7 @@ it("rejects what isn't a table, and names a missing file", async () => {
   });
 });
 
-it('recognizes a rate limit although its status is 403', async () => {
+it('recognizes a rate limit even though its status is 403', async () => {
   const faults = [{ at: 1, reply: refusal(403, 'userRateLimitExceeded') }];
   expect(await failService({ ...listing, faults, source: { ...listing.source, retries: 0 } })).toMatchObject({
     family: 'try_later',

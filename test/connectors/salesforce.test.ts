@@ -111,7 +111,7 @@ describeStream(
   ],
 );
 
-it('renews a token that is refused between two pages, since its lifetime is unknown', async () => {
+it('renews a token that is refused between two pages, because its lifetime is unknown', async () => {
   const guard = expiringAfter(2, refusal(401, 'INVALID_SESSION_ID'));
   const { rows: read, login } = await runService({ ...opportunities, guard });
   expect([read, login.refusals]).toEqual([rows, ['token-1']]);

@@ -260,7 +260,7 @@ describe('the GitHub action', () => {
     expect(await runAction({ ...given, inputs: { ...inputs, 'over-budget': 'warn' } })).toMatchObject({ code: 0 });
   });
 
-  it("checks a fork's request without writing a comment", async () => {
+  it("checks a fork's pull request without writing a comment", async () => {
     const { cwd, commits } = await makeRepository(
       { 'sluice.yaml': configWith(job('every 1h')) },
       { 'sluice.yaml': configWith(job('every 2h')) },
@@ -286,7 +286,7 @@ describe('the GitHub action', () => {
     expect(api.requests).toEqual([]);
   });
 
-  it('installs a package only with the content that its checksum names', async () => {
+  it('installs a package only if its content matches its checksum', async () => {
     const { cwd, commits } = await makeRepository(
       { 'sluice.yaml': configWith(job('every 1h')), 'sluice-0.1.0.tgz': 'a package' },
       { 'sluice.yaml': configWith(job('every 2h')) },

@@ -87,7 +87,7 @@ describe('a CSV document', () => {
     );
   });
 
-  test('is read by papaparse, which has no null', () => {
+  test("is read by papaparse, which doesn't support null", () => {
     fc.assert(
       fc.property(batches, (batch) => {
         const { data } = Papa.parse<string[]>(encode('csv', [batch]).toString(), { delimiter: ',', newline: '\n' });

@@ -53,7 +53,7 @@ describe('a change in the number of rows', () => {
     expect(found({ rowChange }, { rows: 2001 }, last)).toHaveLength(1);
   });
 
-  it("isn't checked without a last good result, or if that was small", () => {
+  it("isn't checked without a last good result, or if that result was small", () => {
     expect(found({ rowChange }, { rows: 1 })).toEqual([]);
     expect(found({ rowChange }, { rows: 1 }, { rows: 99, run: 'r1' })).toEqual([]);
     expect(found({ rowChange: { up: 1, from: 0 } }, { rows: 500 }, { rows: 0, run: 'r1' })).toEqual([]);
@@ -121,7 +121,7 @@ describe('columns', () => {
     });
   });
 
-  it('are reported as missing if the result has no columns', () => {
+  it('are reported as missing if the result has none', () => {
     const [finding, ...more] = checkGuards({ columns: ['id'] }, result({ columns: [] }), undefined);
     expect(more).toEqual([]);
     expect(finding).toMatchObject({ message: 'A column is missing: id', seen: 'no columns' });
@@ -263,7 +263,7 @@ describe('the newest date or time', () => {
     expect(newest(['2026-01-14'], 'America/New_York')).toBe('2026-01-15T04:59:59.000Z');
   });
 
-  it('may be as old as allowed, but a column without dates fails', () => {
+  it('may be as old as allowed, but must exist', () => {
     const at = (newest?: number) =>
       found(guards, { columns: ['a'], counted: { missing: new Map(), ...(newest === undefined ? {} : { newest }) } });
     expect(at(noon - 2 * day)).toEqual([]);

@@ -81,7 +81,7 @@ describe("an agency that pushes to its clients' accounts", () => {
     expect(home.state().quota, 'one allowance, whatever the client').toHaveLength(1);
   });
 
-  it('reports which account refused the request if a client was deleted, and still delivers to the others', async () => {
+  it('reports whose request failed if a client was deleted, and still delivers to the others', async () => {
     const { world, home } = await agency();
     await home.sluice(['apply', '--yes']);
     expect((await patiently(world, `/clients/${south}`, 'DELETE')).status).toBe(200);

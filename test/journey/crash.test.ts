@@ -259,7 +259,7 @@ describe('a sync after a kill', () => {
     expect(home.payloads()).toEqual([]);
   });
 
-  it('that was repeated at later and later steps still leaves the newest rows in the instance', async () => {
+  it('that was killed again and again at later and later steps still leaves the newest rows in the instance', async () => {
     const one = await stage(older);
     const { home, instance } = one;
     for (const event of ['payload.spooled', 'payload.owed', 'upload.started', 'request.answered']) {

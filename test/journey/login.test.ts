@@ -70,7 +70,7 @@ async function logIn(home: Home): Promise<string> {
 }
 
 describe('sluice login', () => {
-  it("asks the user to agree in a browser, stores the tokens encrypted, and then all the source's jobs run", async () => {
+  it("asks the user for consent in a browser and stores the tokens encrypted; then all of the source's jobs run", async () => {
     const { vendor, home } = await makePlace();
     const before = await home.sync();
     expect(before.jobs[0]?.problem).toMatchObject({ code: 'LOGIN_NEEDED', next: 'sluice login acme' });

@@ -100,7 +100,7 @@ describe('a day with few requests', () => {
     await expectShown(ages, await ages.live('2026-06-11T05:00:00Z', ['--no-limits']));
   });
 
-  it('is over at the first response that says that others used up the allowance; nothing is sent until midnight', async () => {
+  it('is over at the first response that reports the allowance as used up by others; nothing is sent until midnight', async () => {
     const ages = await makeAges({ count: 8, requestsPerDay: 8 });
     const home = await makeJobs(ages);
     const today = await ages.live('2026-06-10T19:00:00Z');

@@ -46,7 +46,7 @@ async function jobsOf(home: Home): Promise<string[]> {
   return Object.keys((JSON.parse(stdout) as { values: { jobs: object } }).values.jobs);
 }
 
-it("a daemon starts without the jobs that can't run, sends an alert about them, and resolves it once the config is valid", async () => {
+it("a daemon starts without the jobs that can't run, sends an alert about them, and resolves the alert once the config is valid", async () => {
   const world = await makeWorld();
   const bad = { ...seldom, source: 'nowhere', query: 'x.csv', target: world.instances.json };
   const { home, receiver, run, repair } = await setUp(world, { jobs: { bad } });

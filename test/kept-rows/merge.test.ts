@@ -84,7 +84,7 @@ it('a job that appends keeps rows in the order in which they arrive', async () =
   ]);
 });
 
-it('a merge accepts new columns, and keeps the values of those that no longer arrive', async () => {
+it('a merge accepts new columns, and keeps the values of columns that no longer arrive', async () => {
   const rig = new Rig(merge);
   await rig.run([[1, 'a', t(1)]]);
   const other: Column[] = [
@@ -97,7 +97,7 @@ it('a merge accepts new columns, and keeps the values of those that no longer ar
   ]);
 });
 
-it('a merge rejects a column with another type, but accepts integers becoming decimals and any type for empty columns', async () => {
+it('a merge rejects a column with another type, but lets integers become decimals and empty columns get any type', async () => {
   const rig = new Rig(merge);
   const typed = (type: Column['type']) => ({ columns: [columns[0]!, { name: 'x', type }] });
   await rig.run([[1, null]], typed('boolean'));

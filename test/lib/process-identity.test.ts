@@ -20,7 +20,7 @@ describe("a process's state", () => {
     expect(processStateOf({ ...ourselves, host: 'localhost' })).toBe('alive');
   });
 
-  it("can't be determined in another container or on another machine, whatever its PID there", () => {
+  it("can't be determined in another container or on another machine, whatever its PID is there", () => {
     expect(processStateOf({ ...ourselves, space: 'pid:[1]', pid: 1 })).toBe('unknown');
     expect(processStateOf({ ...ourselves, space: 'pid:[1]', pid: 2 ** 22 + 1 })).toBe('unknown');
     expect(processStateOf({ ...ourselves, host: 'elsewhere', boot: 'another' })).toBe('unknown');

@@ -82,7 +82,7 @@ describe('a secret', () => {
     }
   });
 
-  it("isn't even partly visible in an excerpt from the middle of a string, even if the string is itself an excerpt", () => {
+  it("isn't even partly visible in an excerpt from the middle of a string, even if the string itself is an excerpt", () => {
     const secret = '0123456789abcdefghijABCDEFGHIJ'.repeat(2);
     registerSecret(secret);
     const text = `---- ${secret} ----`;
@@ -103,7 +103,7 @@ describe('a secret', () => {
     expect(redact('no: two blanks and a tab')).toBe('no: [redacted]');
   });
 
-  it('that has expired is no longer searched for, in any encoding', () => {
+  it('that has expired is no longer searched for in any encoding', () => {
     registerSecret(odd);
     retireSecret(odd);
     for (const spell of Object.values(spellings)) expect(redact(spell(odd))).toBe(spell(odd));

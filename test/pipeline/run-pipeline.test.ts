@@ -159,7 +159,7 @@ describe('a failing run', () => {
     expect(await problemOf(sealedRun(given))).toMatchObject({ code: 'CONNECTOR_THREW', family: 'bug' });
   });
 
-  it("rejects batches whose columns array isn't the announced one", async () => {
+  it("rejects batches whose array of columns isn't the announced one", async () => {
     const connector = connectorOf(async function* () {
       yield batchOf([...columns], [[1, 'a']]);
     });
@@ -269,7 +269,7 @@ describe('a source that goes silent', () => {
 });
 
 describe("a run's listener", () => {
-  it('may support more events than the pipeline emits', async () => {
+  it('may expect more events than the pipeline emits', async () => {
     type All = PipelineEvents & { 'payload.delivered': { readonly job: string } };
     const events = new Events<All>();
     const names: string[] = [];

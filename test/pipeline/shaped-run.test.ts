@@ -83,7 +83,7 @@ describe('a run with transforms', () => {
     expect(heard.find(({ name }) => name === 'extract.finished')!.facts).toMatchObject({ rows: 20 });
   });
 
-  it('requests no rows if none are wanted', async () => {
+  it('requests no rows if the limit is 0', async () => {
     const { state, connector } = endless();
     const { given } = rig(extractOf(connector, { transforms: steps(['limit', 0]) }));
     expect((await sealedRun(given)).rows).toBe(0);

@@ -68,7 +68,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a PostgreSQL hot standby', (prima
     await untilReplayed(standby);
   }
 
-  it('returns the same rows as the primary, and each new one once, whatever its lag', async () => {
+  it('returns the same rows as the primary, and each new row once, whatever its lag', async () => {
     const standby = await follow();
     const source = { url: standby.url };
     expect(await check(source)).toMatch(/^PostgreSQL /);

@@ -106,7 +106,7 @@ for (const { server: kind, species, fill } of zoos) {
       expect(differences(plain(readXml(await shown('xml'), names)), plain(wanted, false))).toEqual([]);
     });
 
-    it('arrives in json as the server itself writes it, including all digits of numbers', async () => {
+    it('arrives in json as the server itself writes it, with all digits of numbers', async () => {
       const found = (exactly(await shown('json')) as Record<string, unknown>[]).map((row) =>
         Object.values(row)
           .slice(1)

@@ -143,7 +143,7 @@ describe('after any downtime, in any zone, around any clock change', () => {
     );
   });
 
-  it('skip runs nothing that is late, and counts everything it skips', () => {
+  it('skip runs nothing that is late and counts everything that it skips', () => {
     fc.assert(
       fc.property(scheduled, looks, (given, gaps) => {
         const schedule = scheduleOf(given, { policy: 'skip' });

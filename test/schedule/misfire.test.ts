@@ -94,7 +94,7 @@ describe('missed firings', () => {
     });
   });
 
-  it("can include a firing that isn't in the schedule: a run that was abandoned before an edit", () => {
+  it('can include a firing that the edited schedule no longer contains', () => {
     const given = { nextAt: at('14:10'), now: at('14:20') };
     for (const policy of ['run_once', 'run_all'] as const) {
       expect(decideMisfire(hourly({ policy }), given)).toMatchObject({ fire: at('14:10'), nextAt: at('15:00') });

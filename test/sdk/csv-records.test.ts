@@ -10,7 +10,7 @@ test('missing and empty cells stay distinct: an unquoted empty cell is null, and
   expect(rows).toEqual([['1', null, '']]);
 });
 
-test("if null_text is set, that text means null unless it's quoted, and an unquoted empty cell is empty", async () => {
+test("if null_text is set, that text means null unless it's quoted, and an unquoted empty cell is the empty string", async () => {
   const { rows } = await readTable(inputOf('a,b,c\n\\N,,"\\N"\n'), 'csv', { null_text: '\\N' });
   expect(rows).toEqual([[null, '', '\\N']]);
 });

@@ -240,7 +240,7 @@ test('with configured columns, the data is opened once; other columns are reject
   expect(whole.rows).toEqual([['{"y":1}']]);
 });
 
-test('several inputs become one table with the union of their keys and one type per key', async () => {
+test('several inputs become one table with the union of their keys, and with one type per key', async () => {
   const table = await readTable([json([{ a: 1 }]), json([{ b: 'x', a: 1.5 }])], 'json', { inputColumn: 'src' });
   expect(declared(table)).toBe('src:text a:decimal b:text');
   expect(table.rows).toEqual([

@@ -79,7 +79,7 @@ describe('one at a time', () => {
     expect(order).toEqual(['a', 'b']);
   });
 
-  it('a run that is stopped at the moment of its turn passes it on', async () => {
+  it('a run that is stopped at the moment of its turn passes the turn on', async () => {
     const { come, order, leave } = crowd({ at_once: 1 });
     const stop = new AbortController();
     await come('a');

@@ -51,7 +51,7 @@ describe('a day name', () => {
 });
 
 describe('a template', () => {
-  it("keeps a value's type if it consists of that value alone, and has no value if a name has none", () => {
+  it("keeps a value's type if it consists only of that value, and has no value if one of its names has none", () => {
     const scope = scopeAt('2026-11-18T09:30:00[UTC]', { page: { size: 100 }, list: ['a', 'b'], none: null });
     expect(render('{{ page.size }}', scope)).toBe(100);
     expect(render('n={{ page.size }}', scope)).toBe('n=100');

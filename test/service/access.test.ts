@@ -65,7 +65,7 @@ describe('a client account', () => {
     expect((await given.call('GET', `/datasources/${own}?client_id=bakery`)).status).toBe(404);
   });
 
-  it('accepts data pushed for it, and treats members named client_id as data', async () => {
+  it('accepts data pushed for the client, and treats members named client_id as data', async () => {
     const given = await bench();
     const id = await given.source({ client_id: 'bakery' });
     const body = '{"client_id": "cafe"}';
@@ -83,7 +83,7 @@ describe('a client account', () => {
     expect((await given.call('POST', '/datasources', { body: { name: 'A', client_id: 7 } })).status).toBe(400);
   });
 
-  it('is reported by company_id only to its own company', async () => {
+  it('appears in reports requested by company_id only for its own company', async () => {
     const given = await bench();
     await given.call('GET', '/profile', { key: keys.clientAdmin });
     const report = (company: string, key: string = keys.acmeAdmin): Promise<Answer> =>
@@ -334,7 +334,7 @@ describe('the authenticated user', () => {
     expect(errorOf(await profile(null, { authorization: 'Bearer x' }))).toEqual([401, 'auth_fail']);
   });
 
-  it("is returned by the profile call, in full form with groups and permissions; the call doesn't change the last login", async () => {
+  it('is returned by the profile call, in full form with groups and permissions, without a change to the last login', async () => {
     const given = await bench();
     const { data } = (await given.call('GET', '/profile?full=true', { key: keys.acmeViewer })).body;
     expect(data).toMatchObject({

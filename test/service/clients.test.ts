@@ -174,7 +174,7 @@ describe("a client's state", () => {
     }
   });
 
-  it('counts each locked-out attempt as a failed login, whatever the credentials', async () => {
+  it('counts each refused attempt as a failed login while it locks users out, whatever the credentials', async () => {
     const given = await bench({ limits: true, clock: new SteppingClock('2026-06-01T12:00:00Z') });
     await put(given, 'bakery', { status: 'disabled' });
     const answers: Answer[] = [];

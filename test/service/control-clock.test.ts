@@ -90,7 +90,7 @@ describe.each([
 });
 
 describe('a service whose clock is moved', () => {
-  it('repeats a day, and takes its snapshot again, if the clock is set back', async () => {
+  it("repeats a day, and takes that day's snapshot again, if the clock is set back", async () => {
     const given = await controlled();
     await set(given, '2026-06-01T15:00:00Z');
     await nextDay(given);

@@ -18,7 +18,7 @@ describe('a group (section 4.9)', () => {
     expect(await dataOf(given, `/groups/${id}?full=false`)).toEqual({ ...detail, num_members: 1 });
   });
 
-  it('keeps its name if an update sets that to null, and ignores unknown fields', async () => {
+  it('keeps its name if an update sets the name to null, and ignores unknown fields', async () => {
     const given = await peopleBench();
     const id = await make(given, '/groups', { name: 'Sales', description: 'who sell' });
     const answer = await given.call('PUT', `/groups/${id}`, { body: { description: 'who sold', name: null, x: [1] } });

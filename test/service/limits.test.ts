@@ -208,7 +208,7 @@ describe('failed authentication', () => {
     expect(shown(await given.call('GET', report))).toMatchObject([{ api_usage: '2' }]);
   });
 
-  it("doesn't count if the password is right", async () => {
+  it("doesn't include attempts with the right password", async () => {
     const given = await bench({ limits: true, clock: new SteppingClock('2026-06-01T12:00:00Z'), given: withDay(1000) });
     const right = { key: null, headers: { authorization: `Basic ${btoa('admin@acme.test:correct horse')}` } };
     for (let i = 0; i < 19; i++) await given.call('GET', '/profile', { key: 'wrong-key' });

@@ -31,7 +31,7 @@ describe("a published link's password", () => {
     expect([kept.includes('sesame'), kept.includes('scrypt$')]).toEqual([false, true]);
   });
 
-  it('opens the dashboard as a Basic password with any user name, or in the query', async () => {
+  it('opens the dashboard, as a Basic password with any user name or in the query', async () => {
     const given = await bench();
     const id = await publish(given, await createTab(given), { password: 'pass:wörd &' });
     const asked = await look(given, id);

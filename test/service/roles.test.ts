@@ -25,7 +25,7 @@ describe('a role (section 4.10)', () => {
     expect(await pagesOf(given, `/roles/${id}/permissions`, 'permissions')).toEqual(['klip.edit', 'tab.edit']);
   });
 
-  it('gets new permissions from an update that lists some, and otherwise keeps the old ones', async () => {
+  it('gets new permissions from an update that lists some; otherwise, it keeps the old ones', async () => {
     const given = await peopleBench();
     const id = await make(given, '/roles', { name: 'Pusher', permissions: ['klip.edit', 'tab.edit'] });
     const held = async () => (await dataOf(given, `/roles/${id}?full=true`)).permissions;

@@ -103,7 +103,7 @@ describe('a data source with a refresh interval', () => {
     expect(turns).toEqual(['disabled']);
   });
 
-  it('uses a changed interval, and is no longer refreshed if that is 0', async () => {
+  it('uses a changed interval, and is no longer refreshed if the interval is 0', async () => {
     const clock = new SteppingClock(noon);
     const { pull, turns } = noting();
     const given = await bench({ clock, pull, tickMs });

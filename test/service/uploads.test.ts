@@ -250,7 +250,7 @@ describe('an upload', () => {
   });
 
   it.each(['content-length: 20000000', 'transfer-encoding: chunked'])(
-    'that is rejected at its first byte is read to its end (%s), for clients that read only then',
+    'that is rejected at its first byte is read to its end (%s), for clients that read only after sending everything',
     async (framing) => {
       const given = await bench({ uploadLimitBytes: 30_000_000 });
       const id = await given.source();

@@ -53,7 +53,7 @@ describe('a user', () => {
     expect(await dataOf(given, `/users/${id}/roles`)).toMatchObject({ name: 'View-Only' });
   });
 
-  it('gets another role from an update that names one, and keeps the role if the update names the same one', async () => {
+  it('gets another role from an update that names one, and keeps its other values', async () => {
     const given = await peopleBench();
     const { Editor, Nobody } = await roleIds(given);
     for (const id of [Editor, Nobody]) {

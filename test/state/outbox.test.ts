@@ -102,7 +102,7 @@ describe('the outbox', () => {
     expect((await oweText(store, { instance: 'i', text: 'old', asOf: noon - 20 })).owed.state).toBe('superseded');
   });
 
-  it('sends the same bytes again if an older unanswered request may have been processed in the meantime', async () => {
+  it('sends the same bytes again if an older request without a response may have been processed in the meantime', async () => {
     const clock = new SteppingClock();
     const store = await newStore({ clock });
     const old = await oweText(store, { instance: 'i', text: 'old', asOf: noon - 20 });
@@ -219,7 +219,7 @@ describe('the outbox', () => {
     expect(await store.outbox.requeue(first)).toBe(false);
   });
 
-  it('of two payloads that meet at a new URL keeps the one with the newer data, though neither was sent', async () => {
+  it('keeps the newer of two payloads that meet at a new URL, even though neither was sent', async () => {
     const elsewhere = { name: 'main', url: 'http://127.0.0.1:2/api/1.0' };
     const states = async (here: number, there: number) => {
       const store = await newStore({ clock: new SteppingClock() });

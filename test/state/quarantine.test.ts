@@ -121,7 +121,7 @@ describe('a quarantined payload', () => {
     expect(await store.outbox.find(id)).toMatchObject({ state: 'quarantined' });
   });
 
-  it('passes its guards again only if a person approved these bytes for this instance', async () => {
+  it('passes its guards again only if a user approved these bytes for this instance', async () => {
     const store = await newStore({ clock: new SteppingClock() });
     const { id, payload } = await holdBack(store, { text: 'a', asOf: noon - 2 });
     const approved = (more: object = {}, sha256 = payload.sha256) =>

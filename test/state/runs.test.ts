@@ -53,7 +53,7 @@ describe('runs', () => {
     expect(runDetail((await before.runs.find(run))!)).toMatch(/began .*, ended 20/);
   });
 
-  it('that failed are counted from their first attempt', async () => {
+  it('that failed count as failing since their first attempt', async () => {
     const { store, clock, begin } = await setUp();
     const since = clock.now();
     const run = await begin('orders');

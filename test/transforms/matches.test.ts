@@ -25,7 +25,7 @@ describe('a regular expression', () => {
     expect(value('doc.a.matches("z$")', null)).toBe('true');
   });
 
-  it('with a null cell or pattern returns null', () => {
+  it('returns null for a null cell or a null pattern', () => {
     expect(value('note.matches("x")', null)).toBe(null);
     expect(value('note.matches(shape)', 'x', null)).toBe(null);
     expect(value('is_null(note) || note.matches("x")', null)).toBe('true');

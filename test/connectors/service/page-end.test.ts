@@ -77,7 +77,7 @@ describe("the end of a service's pages", () => {
     expect(await fail(link, { routes: odd })).toMatchObject({ code: 'SERVICE_NO_WAY_ON' });
   });
 
-  it("isn't assumed before the last total that the vendor sent, nor before the announced remaining records", async () => {
+  it("isn't assumed before the vendor's last total is reached, or while it reports remaining records", async () => {
     const short = pagesAre([
       { data: ids(0, 2), total: 5 },
       { data: ids(2, 4), total: 5 },

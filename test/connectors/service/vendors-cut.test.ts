@@ -429,7 +429,7 @@ describe.each(['second', 'only'] as const)("a vendor's %s page", (which) => {
     });
   });
 
-  it.each(which === 'second' ? paged : [])("of $id is read if it's complete", async ({ id, ...given }) => {
+  it.each(which === 'second' ? paged : [])('from $id is read if nothing is missing', async ({ id, ...given }) => {
     const whole = runOf({ id, ...given, spoil: (page) => page });
     const { rows } = await runService({ ...whole, service: await serviceOf(id) });
     expect(rows).toHaveLength(2);

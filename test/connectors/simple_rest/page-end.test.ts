@@ -327,7 +327,7 @@ describe('a page of xml without records', () => {
     expect(await failure({ paging: { kind: 'page' } })).toMatchObject({ code: 'RECORDS_NOT_FOUND' });
   });
 
-  it('can be the first response with null_records', async () => {
+  it('can be the first response if null_records is set', async () => {
     xmlIs([page(0, 0)]);
     for (const paging of [{ kind: 'none' }, { kind: 'page' }]) {
       expect(await failure({ records: 'row', paging })).toMatchObject({ code: 'RECORDS_NOT_FOUND' });
@@ -405,7 +405,7 @@ describe('an HTTP status', () => {
     expect(await failure({ paging: { kind: 'offset' } })).toMatchObject({ code: 'REST_PARTIAL' });
   });
 
-  it('202 means not ready, and is requested again only with GET', async () => {
+  it('202 means not ready, and only a GET is sent again', async () => {
     answerWith(202, { location: '/later' }, { status: 'queued' });
     expect(await failure({}, once)).toMatchObject({ code: 'REST_ACCEPTED', family: 'try_later' });
     expect(await failure({ method: 'POST', body: {} })).toMatchObject({ code: 'REST_ACCEPTED', family: 'job' });

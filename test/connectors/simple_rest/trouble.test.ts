@@ -186,7 +186,7 @@ test.each([
   });
 });
 
-test("a truncated first page without a length is requested again; a complete page that isn't data isn't", async () => {
+test("a truncated first page without a length is requested again, but not a complete page that isn't data", async () => {
   const openEnded = (response: import('node:http').ServerResponse, text: string) => {
     response.useChunkedEncodingByDefault = false;
     response.writeHead(200, { 'content-type': 'application/json', connection: 'close' }).end(text);

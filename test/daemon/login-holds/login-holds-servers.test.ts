@@ -93,7 +93,7 @@ describeWithServer({ servers: ['PostgreSQL', 'MariaDB'] }, 'a wrong database pas
     },
   );
 
-  it('that changed while chunks are read is sent only one more time', async () => {
+  it('that changes while chunks are read is sent only once more', async () => {
     const admin = new pg.Client(server('PostgreSQL').url);
     await admin.connect();
     onTestFinished(() => admin.end());
@@ -179,7 +179,7 @@ describe('a wrong app secret', () => {
   });
 });
 
-it('a secret in a file is read again, so that a job with a corrected password continues without a reload', async () => {
+it('a secret in a file is read again, so a job continues without a reload after its password was corrected', async () => {
   const folder = await newFolder();
   const password = join(folder, 'password');
   await writeFile(password, 'wrong\n');

@@ -160,7 +160,7 @@ describe('a reload', () => {
     expect(row!.next_at).toBeGreaterThan(clock.now() + 20 * second);
   });
 
-  it("that doesn't change the job lets it wait", async () => {
+  it("that doesn't change the job leaves the attempt waiting", async () => {
     const { daemon, config, clock, away, pass, runtime } = await waiting();
     const before = await runtime.store.retries.all();
     await clock.drive(daemon.adopt({ ...config }));

@@ -82,7 +82,7 @@ describe("a run's attempts end", () => {
     expect(named('run.finished')).toHaveLength(1);
   });
 
-  it('if a source asks to wait beyond the next firing, and the run says so', async () => {
+  it('if the source asks for a wait beyond the next firing, which the run reports', async () => {
     const { away, job, configWith, live, pass } = await openWorld(noon - minute);
     away.fault = () => ({ code: 'REST_BUSY', retryAfterMs: 2 * hour });
     const { runtime } = await live(configWith(job({ cron: '0 * * * *' })));

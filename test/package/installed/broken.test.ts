@@ -43,7 +43,7 @@ describe.each(inject('nodes'))('the installed package under Node $major', ({ pat
     }
   });
 
-  it('reports a missing file that it needs at startup like any other missing file', async () => {
+  it('reports any missing file in the same way, even one that it needs at startup', async () => {
     const broken = join(await makeFolder(), 'broken');
     await cp(join(installed, '../..'), broken, { recursive: true });
     const dist = join(broken, 'node_modules/sluice/dist');

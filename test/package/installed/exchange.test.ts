@@ -8,7 +8,7 @@ import { npm } from './npm.ts';
 const restart = 75;
 
 describe.each(inject('nodes'))('a daemon under Node $major whose package is replaced', ({ path: node }) => {
-  it('exits with a code that causes a restart, and the next process delivers', async () => {
+  it('exits with a code that causes a restart, and the next process delivers the payload', async () => {
     const prefix = join(await makeFolder(), 'global');
     await mkdir(prefix);
     // The package's own Node is large, so it's left out; the Node under test runs the package.

@@ -30,7 +30,7 @@ describe('the packed tarball', () => {
 });
 
 describe.each(inject('nodes'))('the installed package under Node $major', ({ path: node }) => {
-  it('is an SDK for external authors: types, the kit in their own test runner, and their connector in a run', async () => {
+  it('supports external authors: with types, the test kit in their own test runner, and their connector in a run', async () => {
     const folder = await makeFolder();
     await cp(resolve(inject('installed'), '..'), join(folder, 'node_modules'), { recursive: true });
     await mkdir(join(folder, 'node_modules/@types'), { recursive: true });

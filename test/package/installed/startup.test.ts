@@ -84,7 +84,7 @@ describe.each(inject('nodes'))('sync in the installed package under Node $major'
     expect(text).not.toMatch(/chunks\/(hot|rolldown-runtime)-/);
   });
 
-  it('uses the code that an earlier run compiled, for all files but its entry', async () => {
+  it('uses the code that an earlier run compiled, except for its entry file', async () => {
     const { sync } = await setUp();
     expect((await sync('delivered')).used).toEqual([]);
     const { loaded, rejected, used } = await sync('unchanged');
