@@ -36,7 +36,7 @@ export function wordsOf(step: Instruction | undefined): string[] | undefined {
 export interface Image {
   readonly root: string;
   readonly env: Readonly<Record<string, string>>;
-  /** The path on this machine that stands for a path in the image. */
+  /** The path on this machine that replaces a path in the image. */
   at(path: string): string;
 }
 

@@ -24,7 +24,7 @@ const plain: readonly (readonly [ColumnType, (text: string) => boolean])[] = [
   ),
 ];
 
-/** The suggested first year of the hundred years that two-digit years stand for. */
+/** The suggested first of the hundred years that two-digit years belong to. */
 const suggestedFirstYear = 1950;
 
 interface SniffOptions {

@@ -93,7 +93,7 @@ describeWithServer({ servers: ['PostgreSQL', 'MariaDB'] }, 'a wrong database pas
     },
   );
 
-  it('that changes while chunks are read is sent only once more', async () => {
+  it('that changes while chunks are read is sent only one more time', async () => {
     const admin = new pg.Client(server('PostgreSQL').url);
     await admin.connect();
     onTestFinished(() => admin.end());
