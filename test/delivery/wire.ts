@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 /**
- * A connection to a server that can be paused. Data sent while it's paused arrives when it's resumed, even if the client
- * has closed the connection.
+ * A connection to a server that can be paused. Data sent while it's paused arrives when it's resumed, even if the
+ * client has closed the connection.
  */
 export interface Wire {
   /** The server's URL, through the wire. */

@@ -59,7 +59,7 @@ function likelyDelimiter(text: string, isWhole: boolean): string {
     const rows = wholeRows(text, delimiter, isWhole);
     const width = usualWidth(rows);
     const first = firstRow(rows, width);
-    // If there are lines above a table that has no header, they're a title, so the file has only one column.
+    // Lines above a table that has no header aren't a title: they're the header of a single column.
     const isTable = width > 1 && (first === 0 || isHeader(rows.slice(first)));
     const count = isTable ? rows.filter(({ cells }) => cells.length === width).length : 0;
     return { delimiter, count, width, isUnused: rows.every(({ cells }) => cells.length === 1) };

@@ -110,7 +110,7 @@ export class XmlRecords {
    */
   get next(): string | undefined {
     const isBehind = this.#lastEnd === this.#written && this.#outer.length < maxDepth / 2;
-    // A record may itself declare the namespace of its name, but the next record may not.
+    // A record may itself declare its name's namespace, which the next record might not do.
     const isSame = nameIn(this.scope, this.#last).uri === this.#first?.uri;
     return isBehind && isSame && this.#parser.xmlDecl.version !== '1.1' ? this.#last : undefined;
   }

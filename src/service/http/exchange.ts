@@ -85,7 +85,7 @@ function received({ context, request, reply }: Exchange, caller: Caller): Authen
   };
 }
 
-/** The request's host, which HTTP/1.0 clients may not send. */
+/** The request's host, which HTTP/1.0 clients may omit. */
 function hostOf({ headers: { host }, socket }: IncomingMessage): string {
   return host || `${socket.localAddress ?? 'localhost'}:${socket.localPort}`;
 }

@@ -46,8 +46,8 @@ const oddities: readonly ((given: Given) => unknown)[] = [
 ];
 
 /**
- * Expands JSON that is nested deeply enough to overflow a recursive parser's stack, and too deeply for the serializer of
- * the other values.
+ * Expands JSON that is nested deeply enough to overflow a recursive parser's stack, and too deeply for the serializer
+ * of the other values.
  */
 function nested(text: string): string {
   return text.replaceAll(/"nested (\d+) deep"/g, (_all, depth: string) => {
