@@ -6,7 +6,8 @@ import { forTest } from '../journey/process.ts';
 import type { Stage } from './stage.ts';
 
 /**
- * Mounts a small disk at the state folder for all tests in a file. Returns false if this machine doesn't allow that.
+ * Mounts a small disk at the state folder, limited to `files` files if given. Returns false if this machine doesn't
+ * allow that.
  */
 export function mountSmall({ home }: Pick<Stage, 'home'>, size: string, files?: number): boolean {
   const folder = join(home.folder, 'state');

@@ -32,7 +32,7 @@ for (const [kind, isInstalled, start] of [
     let certificates: Certificates;
     let server: TestServer;
     let gate: SshServer;
-    /** Stops the servers that started, even if a later one failed to; then only that error should be shown. */
+    /** Stops whatever has started. If a later start fails, only its error should be shown. */
     const ends: (() => Promise<unknown>)[] = [];
 
     beforeAll(async () => {

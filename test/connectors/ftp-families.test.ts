@@ -27,7 +27,7 @@ async function read(script: Partial<FtpScript>, { source = {}, ...query }: Recor
   return await readFtp({ source: all, query: { path: 'in/*.csv', settle_seconds: 0, ...query } });
 }
 
-/** Overrides the usual response to a command once. */
+/** Responds to one command with this reply instead of the usual one. */
 const says = (to: string, answer: string): Partial<FtpScript> => ({
   reply: (verb) => (verb === to ? answer : undefined),
 });

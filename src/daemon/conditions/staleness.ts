@@ -45,8 +45,8 @@ export class Staleness {
   #staleAt(job: Job, published: number, { ground, pace }: { ground: Snapshot; pace: Pace }): number | undefined {
     const staleAfterMs = staleAfterOf(job, ground.config);
     if (typeof staleAfterMs === 'number') return published + staleAfterMs;
-    // No job is late within its first hour, so skip the calendar, which would make the first scan of thousands of jobs
-    // take seconds.
+    // No job is late within an hour of its publication, so skip the calendar, which would make the first scan of
+    // thousands of jobs take seconds.
     if (ground.overview.now < published + leastMs) return undefined;
     const { name, schedule } = job;
     const known = this.#known.get(name);

@@ -65,8 +65,8 @@ function givesOnlyNew({ extract }: Job): boolean {
 
 /**
  * Whose data the instance shows, or will show once owed payloads are sent. `as given`: certainly the job's last
- * payload. `perhaps`: probably that payload, but an attempt with other bytes got no response. `by another`: another job
- * temporarily had this target in the config.
+ * payload. `perhaps`: that payload, unless an attempt with other bytes, which got no response, took effect.
+ * `by another`: another job temporarily had this target in the config.
  */
 async function shownOf(
   store: Places,

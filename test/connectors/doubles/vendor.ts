@@ -27,10 +27,7 @@ export interface Reply {
 /** Maps `METHOD /path/{name}` to a response. A plain value is sent as JSON with status 200. */
 export type Routes = Readonly<Record<string, Reply | ((asked: Asked) => Reply)>>;
 
-/**
- * One special response: returned for request number `at` (from 1) among those to `to`, or among all if `to` is
- * undefined.
- */
+/** One special response, for the `at`-th request (counted from 1) to `to`, or to any route if `to` is undefined. */
 export interface Fault {
   readonly at: number;
   /** The number of consecutive requests that get the response; 1 by default. */
