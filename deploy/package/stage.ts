@@ -50,7 +50,7 @@ function isNeededAtRunTime(name: string): (file: string) => boolean {
 export type Modes = Readonly<Record<string, number>>;
 
 /**
- * Makes a tree independent of its builder and build time: each file gets its package mode and the same modification time.
+ * Makes a tree independent of its builder and build time: each file gets its package mode and one modification time.
  */
 export async function normalize(folder: string, epochSeconds: number, modes: Modes): Promise<void> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
