@@ -58,7 +58,7 @@ async function deliver(transport: Transporter, mail: SendMailOptions): Promise<S
     const { code, message } = seenIn(thrown);
     // The mail library wraps network errors in its own messages and codes.
     const words = networkWords[/\bE[A-Z_]{4,}\b/.exec(message)?.[0] ?? ''];
-    if (words !== undefined) return { ok: false, message: `not reached: ${words}` };
+    if (words !== undefined) return { ok: false, message: `could not be reached: ${words}` };
     return { ok: false, message: code === '' ? message : `${message} (${code})` };
   }
 }

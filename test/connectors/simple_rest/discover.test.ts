@@ -40,7 +40,7 @@ test('finds the records, a key and a next link, and the suggested query reads al
       'Other lists in the response: meta.tags.',
       'order_id is different in each of the 20 records seen.',
       'The second page was requested and has different records.',
-      'Other candidates for paging: {"kind":"page","parameter":"page"}.',
+      'Other possible settings for paging: {"kind":"page","parameter":"page"}.',
     ],
   });
   expect(server.requests.map(({ url }) => url)).toEqual(['/orders', '/orders?p=1']);
