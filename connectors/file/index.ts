@@ -4,15 +4,19 @@ import {
   changedFilesTraits,
   defineConnector,
   discoverFiles,
+  type FilesRead,
+  isFileWanted,
   isReadableName,
+  newestFile,
   parseFilesRead,
+  type RecordInput,
   readChangedFiles,
   recordFaults,
+  withFilesRead,
 } from '#sdk';
 import { findFiles, unreadable } from './find.ts';
-import { query, source } from './options.ts';
+import { type FileQueryValues, query, source } from './options.ts';
 import { reference } from './reference.ts';
-import { selectFiles } from './select.ts';
 import { watchFile } from './watched-input.ts';
 
 /** Reads csv, json, jsonl, xml and xlsx files, with flat memory use for any file size. */
@@ -63,3 +67,35 @@ export default defineConnector({
     return readChangedFiles(inputs, given, { after, watermark, warn });
   },
 });
+
+/** The files that a run reads, and the watermark after it. */
+interface Selection {
+  readonly inputs: readonly RecordInput[];
+  /** Undefined if the job reads the same files in each run. */
+  readonly after: FilesRead | undefined;
+}
+
+interface Selecting {
+  /** Absolute path of the folder that relative paths start from. */
+  readonly folder: string;
+  readonly query: FileQueryValues;
+  readonly before: FilesRead;
+  readonly signal: AbortSignal;
+}
+
+/** The files that currently match a query. With `files: changed`, there may be none. */
+async function selectFiles({ folder, query, before, signal }: Selecting): Promise<Selection> {
+  const { path, files } = query;
+  const found = await findFiles(folder, path, { none: files === 'changed' });
+  signal.throwIfAborted();
+  const all = await Promise.all(found.map((file) => watchFile(file, signal)));
+  if (files === 'changed') {
+    const read = all.filter((file) => isFileWanted(before, file));
+    return {
+      inputs: read.map(({ input }) => input),
+      after: withFilesRead(before, { read, listed: all }),
+    };
+  }
+  const chosen = files === 'newest' ? [newestFile(all)] : all;
+  return { inputs: chosen.map(({ input }) => input), after: undefined };
+}

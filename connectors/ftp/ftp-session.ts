@@ -1,17 +1,17 @@
-import { Client, FTPError, type FTPResponse } from 'basic-ftp';
-import { Problem } from '#sdk';
+import { isIP } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { ConnectionOptions } from 'node:tls';
+import { Client, FTPContext, FTPError, type FTPResponse } from 'basic-ftp';
+import { guardStream, Problem, readTlsFiles } from '#sdk';
 import { useActiveMode } from './active-data.ts';
 import { Arrivals } from './arrivals.ts';
 import { delayDataErrors } from './delayed-data-errors.ts';
 import { logIn } from './ftp-login.ts';
-import { guardClient } from './guarded-client.ts';
 import { type ListingForm, parseListing, timeOf } from './listing.ts';
 import type { FtpSourceValues } from './options.ts';
-import { ignorePasvAddress } from './passive-data.ts';
 import { placeOf } from './place.ts';
-import { busy, denied, lost, noSize, refused, tooMany, unusableName } from './problems.ts';
+import { badFile, busy, denied, lost, noSize, refused, tooMany, unusableName } from './problems.ts';
 import type { Absent, DirectoryEntry, FileFacts, ReadRange, Session } from './session.ts';
-import { tlsOptions } from './tls.ts';
 
 /** The control connection's keepalive interval during a long transfer, because firewalls drop idle connections. */
 const keepAliveMs = 15_000;
@@ -210,4 +210,55 @@ async function unlessUnknown<T>(call: Promise<T>): Promise<T | undefined> {
     if (error instanceof FTPError && [500, 502, 504].includes(error.code)) return undefined;
     throw error;
   }
+}
+
+/**
+ * For PASV, connects to the address of the control connection, like curl. The address in the server's reply is often
+ * 0.0.0.0 or a private one behind NAT, and a server must not redirect us to other hosts.
+ */
+function ignorePasvAddress({ ftp }: Client): void {
+  const request = ftp.request.bind(ftp);
+  ftp.request = async (command) => {
+    const response = await request(command);
+    if (command !== 'PASV') return response;
+    const address = (ftp.socket.remoteAddress ?? '').replace(/^::ffff:/i, '').replaceAll('.', ',');
+    return { ...response, message: response.message.replace(/\d+,\d+,\d+,\d+(?=,\d+,\d+)/, address) };
+  };
+}
+
+/**
+ * TLS options for the control connection and all data connections. The host name is sent and verified on all of them.
+ */
+async function tlsOptions({ tls, host }: FtpSourceValues, folder: string): Promise<ConnectionOptions> {
+  const servername = tls.servername ?? host;
+  return {
+    rejectUnauthorized: tls.mode === 'verify',
+    // The session is bound to this name: a data connection with another name couldn't resume it.
+    host: servername,
+    ...(isIP(servername) === 0 ? { servername } : {}),
+    ...(await readTlsFiles(tls, folder, (option, path, cause) => badFile(`tls.${option}`, path, cause))),
+  };
+}
+
+/**
+ * Guards each of the client's sockets, for commands and data, with and without TLS: if the client throws an error while
+ * it parses, the connection ends, not the process.
+ */
+function guardClient({ ftp }: Client): void {
+  const guarded = <S extends Duplex | undefined>(socket: S): S => {
+    if (socket !== undefined) guardStream(socket, toError);
+    return socket;
+  };
+  guarded(ftp.socket);
+  for (const name of ['socket', 'dataSocket'] as const) {
+    const { get, set } = Object.getOwnPropertyDescriptor(FTPContext.prototype, name)!;
+    Object.defineProperty(ftp, name, {
+      get: get!,
+      set: (socket: Duplex | undefined) => set!.call(ftp, guarded(socket)),
+    });
+  }
+}
+
+function toError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
 }

@@ -1,3 +1,4 @@
+import { createReadStream } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
@@ -18,7 +19,6 @@ import {
   withDefaults,
 } from '#sdk';
 import { fetchFile } from './fetch-file.ts';
-import { fetchedInput } from './fetched-input.ts';
 import { findFiles } from './find.ts';
 import { query, source } from './options.ts';
 import { placeOf } from './place.ts';
@@ -27,6 +27,39 @@ import { reference } from './reference.ts';
 import { type Selection, selectFiles } from './select.ts';
 import type { Connect } from './session.ts';
 import { faultsOf } from './validate.ts';
+
+const chunkBytes = 256 * 1024;
+
+interface Fetched {
+  /** Name of the file on the server. */
+  readonly name: string;
+  /** Path of the local copy. */
+  readonly path: string;
+  /** Milliseconds since 1970. */
+  readonly modified: number | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** A completely downloaded file as an input. */
+function fetchedInput({ name, path, modified, signal }: Fetched): RecordInput {
+  return {
+    name,
+    local: path,
+    modified: modified === undefined ? undefined : new Date(modified),
+    open: () => read(path, signal),
+  };
+}
+
+async function* read(path: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  signal.throwIfAborted();
+  try {
+    yield* createReadStream(path, { highWaterMark: chunkBytes, signal }) as AsyncIterable<Buffer>;
+  } catch (error) {
+    // If the stream was aborted, throw the signal's reason instead.
+    signal.throwIfAborted();
+    throw error;
+  }
+}
 
 type Extracting = ExtractContext<typeof source, typeof query>;
 

@@ -1,7 +1,7 @@
+import type { Occasion } from '../config/alerts.ts';
 import { exponentialMs } from '../lib/backoff.ts';
 import type { AlertGroupRow, AlertRow } from '../state/tables.ts';
 import type { AlertCondition, Bulletin, Mention } from './alert.ts';
-import { groupOfKey, keyOfGroup } from './group.ts';
 
 /** The current conditions and the stored state of alerts. Instants are epoch milliseconds. */
 export interface Look {
@@ -203,4 +203,25 @@ function mentionOf({ subject, level, since, what, code }: AlertRow): Mention {
 function isSame(before: AlertRow | undefined, row: AlertRow): boolean {
   if (before === undefined) return false;
   return (Object.keys(row) as (keyof AlertRow)[]).every((name) => before[name] === row[name]);
+}
+
+/** What a group's alerts have in common: occasion, cause, channels and reminder interval. */
+interface Group {
+  readonly occasion: Occasion;
+  readonly cause: string;
+  readonly remindMs: number;
+  readonly to: readonly string[];
+}
+
+type Grouped = Pick<AlertCondition, 'occasion' | 'remindMs' | 'to'>;
+
+/** The string that identifies a group in the state. */
+function keyOfGroup({ occasion, remindMs, to }: Grouped, cause: string): string {
+  return JSON.stringify([occasion, cause, remindMs, to]);
+}
+
+/** Parses a string from {@link keyOfGroup}. */
+function groupOfKey(key: string): Group {
+  const [occasion, cause, remindMs, to] = JSON.parse(key) as [Occasion, string, number, string[]];
+  return { occasion, cause, remindMs, to };
 }

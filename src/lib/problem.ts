@@ -1,7 +1,17 @@
 import { advised } from './advice.ts';
 import { missingModule } from './missing-module.ts';
-import { openFilesError } from './open-files.ts';
-import { present } from './present.ts';
+
+const deepestCause = 5;
+
+/**
+ * The system error for too many open files in this process (EMFILE) or on the machine (ENFILE); undefined for any other
+ * error.
+ */
+function openFilesError(thrown: unknown, depth = 0): NodeJS.ErrnoException | undefined {
+  if (!(thrown instanceof Error) || depth > deepestCause) return undefined;
+  const { code } = thrown as NodeJS.ErrnoException;
+  return code === 'EMFILE' || code === 'ENFILE' ? thrown : openFilesError(thrown.cause, depth + 1);
+}
 
 /**
  * The family of a problem, which decides what the runner does next (the message never does).
@@ -185,4 +195,9 @@ export function renderProblem(problem: Problem): string {
   if (problem.allowed !== undefined) lines.push(`  allowed  ${problem.allowed}`);
   if (problem.next !== undefined) lines.push(`  next     ${advised(problem.next)}`);
   return lines.join('\n');
+}
+
+/** Removes undefined members, so that spreading the result over other members hides none of them. */
+function present<T extends object>(members: T): T {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as T;
 }

@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Config, MonitorAddress } from '../../config/config.ts';
 import type { Runtime } from '../../daemon/compose.ts';
 import type { PreparedRecord } from '../../daemon/config/config-record.ts';
@@ -8,19 +8,18 @@ import type { Monitoring } from '../../daemon/monitoring.ts';
 import type { IfRunning } from '../../daemon/process/single-instance.ts';
 import { build } from '../../lib/build.ts';
 import { countOf } from '../../lib/count-text.ts';
-import type { Level } from '../../lib/log.ts';
+import type { Level, Log } from '../../lib/log.ts';
 import type { Problem } from '../../lib/problem.ts';
 import type { CliCommand } from '../command.ts';
-import { configFlag, openConfig, type ShowProblems } from '../config-file.ts';
+import { configFlag, openConfig, type ShowProblems, showProblems } from '../config-file.ts';
 import { exit } from '../exit.ts';
 import type { ConfigTerms } from '../hand-over/config-terms.ts';
 import type { SyncListener } from '../hand-over/listener.ts';
 import { logFlag } from '../log-flag.ts';
-import { monitorAddress } from '../monitor-flag.ts';
+import { logProblems } from '../log-problems.ts';
 import { listenForReload, type Reloading } from '../reloads.ts';
 import { onStop } from '../signals.ts';
 import { failOnConfigErrors, failOnSilentSources, retryConfig } from '../start-errors.ts';
-import { startLog } from '../start-log.ts';
 import { startTracing } from '../start-tracing.ts';
 
 interface Flags {
@@ -178,3 +177,36 @@ export default {
       .action(run);
   },
 } satisfies CliCommand;
+
+/** Parses `HOST:PORT`, `[::1]:PORT`, or just a port, which means loopback. */
+function monitorAddress(text: string): MonitorAddress {
+  const { host = '', port } = /^(?:(?<host>\[[\da-fA-F:.%]+\]|[^:[\]]+):)?(?<port>\d{1,5})$/.exec(text)?.groups ?? {};
+  if (port === undefined || Number(port) > 65_535) {
+    throw new InvalidArgumentError('Must be HOST:PORT, such as 127.0.0.1:9464.');
+  }
+  return { host: host === '' ? '127.0.0.1' : host.replace(/^\[|\]$/g, ''), port: Number(port) };
+}
+
+/** A daemon's log on standard output, and how config errors are shown at startup. */
+interface StartLog {
+  /** Opens the log on first use. If there are no errors, it's loaded in parallel with the rest of the start. */
+  open(): Promise<Log>;
+  /** Writes log lines if the output is for machines, otherwise text on standard error. */
+  readonly show: ShowProblems;
+  readonly isForPeople: boolean;
+}
+
+function startLog(level: Level): StartLog {
+  const isForPeople = process.stdout.isTTY === true || level === 'silent';
+  let opened: Promise<Log> | undefined;
+  const open = (): Promise<Log> => (opened ??= openOnOutput(level));
+  const show: ShowProblems = async (problems, at) => {
+    if (problems.length > 0) logProblems(await open(), problems, at);
+  };
+  return { open, isForPeople, show: isForPeople ? showProblems : show };
+}
+
+async function openOnOutput(level: Level): Promise<Log> {
+  const { openLogOn } = await import('../human-log.ts');
+  return openLogOn(process.stdout, level);
+}

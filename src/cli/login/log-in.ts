@@ -1,17 +1,21 @@
-import type { Config } from '../../config/config.ts';
+import { spawn } from 'node:child_process';
+import type { Config, Login } from '../../config/config.ts';
 import { LoginBreaker } from '../../daemon/login-holds/login-breaker.ts';
 import { systemClock } from '../../lib/clock.ts';
+import { Problem } from '../../lib/problem.ts';
 import { authorize } from '../../oauth/authorize.ts';
 import { Consent } from '../../oauth/consent.ts';
+import { DeviceConsent } from '../../oauth/device-consent.ts';
 import { isLocal, Listener } from '../../oauth/listener.ts';
 import type { LoginRegistry, RegisteredLogin } from '../../oauth/login-registry.ts';
+import type { TokenClient } from '../../oauth/token-client.ts';
+import type { TokenResponse } from '../../oauth/token-response.ts';
 import type { Store } from '../../state/store.ts';
+import type { LoginRow } from '../../state/tables.ts';
+import { instantText } from '../format.ts';
 import { printable } from '../table.ts';
 import { ask } from './ask.ts';
-import { byCode } from './by-code.ts';
-import { untilText } from './expiry-text.ts';
 import type { LoginSource } from './find-login.ts';
-import { openBrowser } from './open-browser.ts';
 
 export interface LogInOptions {
   readonly source: LoginSource;
@@ -79,4 +83,65 @@ async function byPaste({ source, signal }: LogInOptions, { tokenClient }: Pick<R
   say(`You are then redirected to ${redirectUri}. It does not matter if that page fails to load.`);
   const pasted = await ask('Paste the full URL from the address bar here: ', signal);
   return consent.redeem(consent.read(pasted), tokenClient);
+}
+
+/** Describes how long a login is valid. */
+function untilText({ expires_at }: Pick<LoginRow, 'expires_at'>, given: { login: Login; renews: boolean }): string {
+  if (expires_at === null) return 'The token does not expire.';
+  if (given.renews) return `The token expires at ${instantText(expires_at)} and is renewed automatically.`;
+  return given.login.description.refresh === 'none'
+    ? `The token expires at ${instantText(expires_at)}. This vendor does not renew tokens: log in again before that.`
+    : `The token expires at ${instantText(expires_at)}. The vendor returned no refresh token: log in again before that, or request offline access in the app's scopes.`;
+}
+
+/** The program that opens URLs on this platform; undefined without a display. */
+function opener(): string | undefined {
+  if (process.platform === 'darwin') return 'open';
+  const { DISPLAY, WAYLAND_DISPLAY, SSH_CONNECTION, BROWSER } = process.env;
+  if (BROWSER !== undefined && BROWSER !== '') return BROWSER;
+  const isDesk = DISPLAY !== undefined || WAYLAND_DISPLAY !== undefined;
+  return isDesk && SSH_CONNECTION === undefined ? 'xdg-open' : undefined;
+}
+
+/**
+ * Opens a URL in the person's browser, if there is one. Resolves to whether a program was started, without waiting for
+ * it to end.
+ */
+function openBrowser(url: string): Promise<boolean> {
+  const program = opener();
+  if (program === undefined) return Promise.resolve(false);
+  return new Promise((resolve) => {
+    const child = spawn(program, [url], { stdio: 'ignore', detached: true });
+    child.once('spawn', () => resolve(true)).once('error', () => resolve(false));
+    child.unref();
+  });
+}
+
+interface ByCodeOptions {
+  readonly source: LoginSource;
+  readonly vendor: TokenClient;
+  readonly say: (text: string) => void;
+  readonly signal: AbortSignal;
+}
+
+/** OAuth device flow: shows a code to enter on another device, and waits for the approval. */
+async function byCode({ source, vendor, say, signal }: ByCodeOptions): Promise<TokenResponse> {
+  if (source.login.description.device === undefined) throw noCodes(source);
+  const consent = await DeviceConsent.begin(vendor, systemClock);
+  const { address, fullAddress, userCode, lifetimeMs } = consent.code;
+  say(`Open this URL on any device and enter this code:\n\n  ${address}\n\n  ${printable(userCode)}\n`);
+  if (fullAddress !== undefined) say(`Or open this URL, which contains the code: ${fullAddress}`);
+  const until = instantText(systemClock.now() + lifetimeMs);
+  say(`The code is valid until ${until}. Waiting for approval (Ctrl-C to cancel) …`);
+  return consent.wait(signal);
+}
+
+function noCodes({ name, connector }: LoginSource): Problem {
+  return new Problem({
+    code: 'CLI_NO_CODES',
+    family: 'config',
+    message: `${connector.title} does not support login by code`,
+    where: { source: name },
+    next: `sluice login ${name} --paste`,
+  });
 }

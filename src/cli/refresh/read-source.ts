@@ -1,3 +1,4 @@
+import { fetchDatasource } from '../../../connectors/simple_rest/index.ts';
 import { openCatalog } from '../../config/catalog/catalog.ts';
 import { formatById } from '../../formats/index.ts';
 import { systemClock } from '../../lib/clock.ts';
@@ -5,10 +6,46 @@ import { Problem } from '../../lib/problem.ts';
 import { type Sink, streamRows } from '../../pipeline/stream-rows.ts';
 import type { Connector } from '../../sdk/connector.ts';
 import { withDefaults } from '../../sdk/option.ts';
-import { fetchPlain, isPlainFetch, withTokenHeader } from './fetch-plain.ts';
 import { grantNames, inlineLogin } from './inline-login.ts';
-import { loginNames, plainName, readProperties } from './properties.ts';
+import { loginNames, type Properties, plainName, readProperties } from './properties.ts';
 import type { RefreshOrder } from './protocol.ts';
+
+/** The documented properties of a `simple_rest` data source, and additional properties that are allowed. */
+const documented = ['endpoint_url', 'method', 'parameters'];
+const beside = ['headers', 'no_refresh', 'oauth_provider_id', 'token_id'];
+
+const timeoutMs = 60_000;
+
+/** Whether a data source only specifies what to fetch: if so, the response is the document, byte for byte. */
+function isPlainFetch(connector: string, given: Properties): boolean {
+  return connector === 'simple_rest' && Object.keys(given).every((name) => [...documented, ...beside].includes(name));
+}
+
+async function fetchPlain(given: Properties, sink: Sink, signal: AbortSignal): Promise<void> {
+  const { endpoint_url = '', method, parameters, headers } = given as Record<string, string | undefined>;
+  const asked = {
+    endpoint_url,
+    method,
+    parameters,
+    ...(headers === undefined ? {} : { headers: headers as unknown as Readonly<Record<string, string>> }),
+  };
+  const limits = { signal, timeoutMs, maxBytes: Number.MAX_SAFE_INTEGER };
+  for await (const chunk of fetchDatasource(asked, limits)) await sink.write([Buffer.from(chunk)], () => undefined);
+}
+
+/**
+ * A `simple_rest` data source's properties, with its token in a header. `oauth_user_header` is `Name` or `Name: token
+ * prefix`. Default: `Authorization: Bearer`.
+ */
+function withTokenHeader({ oauth_user_token: token, oauth_user_header, ...given }: Properties): Properties {
+  if (typeof token !== 'string' || token === '') return given;
+  const [name = '', scheme = ''] = String(oauth_user_header || 'Authorization: Bearer').split(/:\s*/, 2);
+  return { ...given, headers: { ...headersOf(given.headers), [name]: `${scheme} ${token}`.trim() } };
+}
+
+function headersOf(headers: unknown): object {
+  return typeof headers === 'string' ? (JSON.parse(headers) as object) : ((headers ?? {}) as object);
+}
 
 /** Reads a data source according to its properties, and passes the document on in chunks. */
 export async function readSource(order: RefreshOrder, sink: Sink, signal: AbortSignal): Promise<void> {

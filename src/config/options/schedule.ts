@@ -1,9 +1,10 @@
 import { isMap } from '../../lib/is-map.ts';
+import { nearest } from '../../lib/nearest.ts';
+import { cronFault } from '../../schedule/cron.ts';
 import type { Misfire } from '../../schedule/schedule.ts';
 import { type JsonSchema, type OptionSet, option, schemaOf } from '../../sdk/option.ts';
 import type { Faults } from '../text/faults.ts';
-import { type Part, partAt } from '../text/variables.ts';
-import { readCron } from './cron.ts';
+import { isBroken, type Part, partAt } from '../text/variables.ts';
 import { readAs, readWhole } from './field.ts';
 import { limitedDuration, readDays, readInterval, readTimes, scheduleSubject, timeOf } from './times.ts';
 import { timezone } from './timezone.ts';
@@ -166,4 +167,26 @@ function withoutDefaults(schema: JsonSchema): JsonSchema {
     return [name, rest] as const;
   });
   return { ...schema, properties: Object.fromEntries(properties) };
+}
+
+/** The fields, separated by one space. */
+function readCron(at: Part, faults: Faults): string | undefined {
+  const cron = String(at.value);
+  const fault = isBroken(at) ? undefined : cronFault(cron);
+  if (fault === undefined) return cron.trim().replace(/\s+/g, ' ');
+  const meant = /\s/.test(cron.trim())
+    ? undefined
+    : nearest(cron.trim(), ['manual', '@hourly', '@daily', '@weekly', '@monthly', '@yearly']);
+  faults.add({
+    code: 'CONFIG_CRON',
+    message: `Invalid schedule: ${fault}`,
+    path: at.path,
+    seen: JSON.stringify(cron),
+    allowed: 'minute (0-59), hour (0-23), day of month (1-31), month (1-12 or JAN-DEC), day of week (0-7 or SUN-SAT)',
+    next:
+      meant === undefined
+        ? 'write, for example, "*/15 * * * *" for every 15 minutes, or "30 6 * * MON-FRI" for 6:30 on weekdays'
+        : `did you mean "${meant}"?`,
+  });
+  return undefined;
 }

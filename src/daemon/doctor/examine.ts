@@ -3,12 +3,12 @@ import { dirname, join, resolve } from 'node:path';
 import type { Config } from '../../config/config.ts';
 import { commandLine } from '../../lib/command-line.ts';
 import { redact } from '../../lib/redact.ts';
+import { SqliteDatabase } from '../../lib/sqlite.ts';
 import { type Inspection, inspectState } from '../../state/backup/inspect.ts';
 import { asOwner } from '../../state/engine/folder-advice.ts';
 import { bad, type Finding, good } from './finding.ts';
 import { examineFullness } from './fullness.ts';
 import { examineLeftovers } from './leftovers.ts';
-import { examineVersions } from './versions.ts';
 import { writtenSecrets } from './written-secrets.ts';
 import { examineZones } from './zones.ts';
 
@@ -130,4 +130,12 @@ export function diskFinding({ free, payloads, state }: { free: number; payloads:
   const wanted = payloads + spareBytes;
   const message = `${Math.floor(free / 1e6)} MB free, ${Math.ceil(wanted / 1e6)} MB may be required`;
   return free >= wanted ? good('disk', message) : bad('disk', message, `free up space on the disk of ${state}`);
+}
+
+/** Versions of Sluice, Node and SQLite. An outdated Node doesn't get here: `src/cli/sluice.js` refuses it. */
+function examineVersions(sluice: string): Finding {
+  const database = new SqliteDatabase(':memory:');
+  const sqlite = String(database.prepare('select sqlite_version()').value());
+  database.close();
+  return good('versions', `Sluice ${sluice}, Node ${process.versions.node}, SQLite ${sqlite}`);
 }

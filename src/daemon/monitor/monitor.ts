@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, isIP } from 'node:net';
+import { hostname } from 'node:os';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Config, MonitorAddress } from '../../config/config.ts';
 import { build, commitText } from '../../lib/build.ts';
@@ -14,7 +15,6 @@ import { readOverview } from '../report/overview.ts';
 import { limitConnections } from './connections.ts';
 import { Counters } from './counters.ts';
 import { Gauges } from './gauges.ts';
-import { isOwnName } from './own-name.ts';
 import { Readiness, type ReadinessResult } from './readiness.ts';
 
 /** Maximum number of connections: metrics requests are short and rare, so no scraper needs more. */
@@ -162,4 +162,15 @@ function cannotListen(error: Error, { host, port }: MonitorAddress): Problem {
     next: 'set another address with "monitor" in the config or with --monitor HOST:PORT',
     cause: error,
   });
+}
+
+/**
+ * Whether the `Host` of a request is this machine: an IP address, a name without a dot, the machine's own name, or one
+ * of `names`. Otherwise a web page could resolve its own name to this machine and read the responses in a browser (DNS
+ * rebinding); such a name is public, so it contains a dot.
+ */
+function isOwnName(host: string | undefined, names: readonly string[]): boolean {
+  const name = URL.parse(`http://${host ?? 'localhost'}`)?.hostname ?? '';
+  if (isIP(name.replace(/^\[|\]$/g, '')) !== 0 || (name !== '' && !name.includes('.'))) return true;
+  return [hostname(), ...names].some((own) => own.toLowerCase() === name);
 }

@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { Client, type ConnectConfig } from 'ssh2';
+import { type AuthenticationType, type AuthHandlerMiddleware, Client, type ConnectConfig } from 'ssh2';
 import { Problem } from '../../lib/problem.ts';
-import { authOrder } from './auth-order.ts';
 import { type HostTrust, hostTrust } from './host-trust.ts';
 import type { SshLogin } from './login.ts';
 import { badFile, loginProblem, passwordExpired, promptProblem, refusedAgain } from './problems.ts';
@@ -136,5 +135,41 @@ async function keyOf(login: SshLogin): Promise<Buffer | undefined> {
     return await readFile(path);
   } catch (cause) {
     throw badFile(login, { option: 'private_key_file', path, cause });
+  }
+}
+
+interface AuthOrderOptions {
+  readonly hasKey: boolean;
+  readonly hasPassword: boolean;
+  /** Called before a key or a password is tried. */
+  readonly onTry: () => void;
+}
+
+/**
+ * Tries the login methods in the same order as OpenSSH: asks the server what it accepts, then tries the key, then the
+ * password, each only if the server still offers it. After a partial success (if the server requires both key and
+ * password), it continues with the methods that the server lists next (RFC 4252, 5.1). A refused password isn't sent
+ * again by another method, because servers count failures.
+ */
+function authOrder({ hasKey, hasPassword, onTry }: AuthOrderOptions): AuthHandlerMiddleware {
+  const left: AuthenticationType[] = [
+    ...(hasKey ? (['publickey'] as const) : []),
+    ...(hasPassword ? (['password', 'keyboard-interactive'] as const) : []),
+  ];
+  let last: AuthenticationType | undefined;
+  return (offered: readonly AuthenticationType[] | null, isPartial: boolean | null) => {
+    if (offered === null) return 'none';
+    if (last === 'password' && isPartial !== true) drop('keyboard-interactive');
+    const next = left.find((method) => offered.length === 0 || offered.includes(method));
+    if (next === undefined) return false;
+    drop(next);
+    last = next;
+    onTry();
+    return next;
+  };
+
+  function drop(method: AuthenticationType): void {
+    const at = left.indexOf(method);
+    if (at >= 0) left.splice(at, 1);
   }
 }

@@ -1,9 +1,10 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { Problem } from '../../lib/problem.ts';
+import { redact } from '../../lib/redact.ts';
 import { ApiError, notFound } from '../http/api-error.ts';
 import { IncomingBody } from '../http/body.ts';
 import type { ControlContext } from './context.ts';
 import type { ControlEndpoint } from './endpoint.ts';
-import { errorResponse } from './error-response.ts';
 import { controlRunnerOf } from './run-endpoint.ts';
 import { bearsToken } from './token.ts';
 
@@ -76,4 +77,42 @@ function fail(reply: FastifyReply, thrown: unknown, { service }: ControlContext)
   const { status, headers, body } = errorResponse(thrown);
   if (status === 500) service.log.error('the control interface failed', body.error);
   void reply.code(status).headers(headers).send(body);
+}
+
+interface ErrorResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: { readonly error: object };
+}
+
+/** The response for a thrown error: `{"error": {code, message, …}}`, with every error of a fixtures file. */
+function errorResponse(thrown: unknown): ErrorResponse {
+  if (thrown instanceof ApiError) {
+    const { status, headers, code, message } = thrown;
+    return { status, headers, body: { error: { code, message } } };
+  }
+  if (thrown instanceof Problem && thrown.family === 'config') {
+    return {
+      status: 400,
+      headers: {},
+      body: { error: { ...summaryOf(thrown), problems: problemsIn(thrown).map(summaryOf) } },
+    };
+  }
+  const message = redact(thrown instanceof Error ? thrown.message : String(thrown));
+  return { status: 500, headers: {}, body: { error: { code: 'internal_error', message } } };
+}
+
+function problemsIn(problem: Problem): readonly Problem[] {
+  return problem.cause instanceof AggregateError ? (problem.cause.errors as Problem[]) : [problem];
+}
+
+function summaryOf({ code, message, where, seen, allowed, next }: Problem): object {
+  return {
+    code,
+    message: redact(message),
+    ...where,
+    ...(seen && { seen: redact(seen) }),
+    ...(allowed && { allowed }),
+    ...(next && { next }),
+  };
 }

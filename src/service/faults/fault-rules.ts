@@ -2,7 +2,6 @@ import { newId } from '../../lib/ids.ts';
 import { forbidden } from '../http/api-error.ts';
 import { checkRule, describeRule, type FaultRule, takesEffect } from './fault-rule.ts';
 import { pathPattern } from './path-pattern.ts';
-import { seededRandom } from './seeded-random.ts';
 
 export interface MatchedFault {
   readonly rule: FaultRule;
@@ -101,4 +100,18 @@ class Rule {
     const rule = this.#given;
     return { id: this.#id, rule, seen: this.#seen, hits: this.#hits, takesEffect: takesEffect(rule) };
   }
+}
+
+/**
+ * A seeded pseudorandom generator (mulberry32, in the public domain) with values in [0, 1), which makes tests with
+ * random faults repeatable. Not for secrets.
+ */
+function seededRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
 }

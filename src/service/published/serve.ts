@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { escapeHtml as escaped } from '../../lib/html.ts';
 import { redact } from '../../lib/redact.ts';
 import { verifyPassword } from '../auth/passwords.ts';
 import { isClosed } from '../client-status.ts';
@@ -7,10 +8,9 @@ import { ApiError, notFound } from '../http/api-error.ts';
 import type { RunningRequests } from '../http/running-requests.ts';
 import { accountById } from '../store/accounts.ts';
 import { featuresOff } from '../store/clients.ts';
-import { klipInstancesOf } from '../store/klip-instances.ts';
+import { type KlipInstance, klipInstancesOf } from '../store/klip-instances.ts';
 import { countView, linkById, type PublishedLink } from '../store/published-links.ts';
 import { type Tab, tabById } from '../store/tabs.ts';
-import { errorHtml, publishedHtml } from './page.ts';
 
 interface Serving {
   readonly context: ServiceContext;
@@ -104,4 +104,32 @@ function passwordIn({ headers, query }: FastifyRequest): string | undefined {
 
 function wanted(text: string): ApiError {
   return new ApiError('auth_fail', text, { 'www-authenticate': 'Basic realm="dashboard", charset="UTF-8"' });
+}
+
+/** The HTML of a dashboard for viewers without an account: its name and its Klips' names, without their definitions. */
+function publishedHtml(link: PublishedLink, tab: Tab, instances: readonly KlipInstance[]): string {
+  const klips = instances.map(({ name }) => `<li>${escaped(name)}</li>`).join('');
+  const share = `<p><a href="mailto:?subject=${escaped(encodeURIComponent(tab.name))}">Share by e-mail</a></p>`;
+  return html(
+    link.theme,
+    tab.name,
+    [
+      link.logo === '' ? '' : `<img src="${escaped(link.logo)}" alt="">`,
+      `<h1>${escaped(tab.name)}</h1>`,
+      tab.description === '' ? '' : `<p>${escaped(tab.description)}</p>`,
+      `<ol>${klips}</ol>`,
+      link.social === 1 ? share : '',
+      link.wantsAdvertising === 1 ? '<footer>Published with Sluice</footer>' : '',
+    ].join(''),
+  );
+}
+
+/** An error page for a published dashboard. */
+function errorHtml(text: string): string {
+  return html('light', text, `<h1>${escaped(text)}</h1>`);
+}
+
+function html(theme: 'light' | 'dark', title: string, body: string): string {
+  const head = `<meta charset="utf-8"><meta name="color-scheme" content="${theme}"><title>${escaped(title)}</title>`;
+  return `<!doctype html><html lang="en"><head>${head}</head><body>${body}</body></html>`;
 }
