@@ -14,12 +14,11 @@ export function readTimezone(at: Part, faults: Faults): string | undefined {
   const name = String(at.value);
   const fault = isBroken(at) ? undefined : timezoneFault(name);
   if (fault === undefined) return name;
-  faults.add({
+  return faults.add({
     code: 'CONFIG_TIMEZONE',
     message: `"${name}" is not a valid time zone: ${fault}`,
     path: at.path,
     allowed: 'an IANA name such as Europe/Berlin, America/New_York or UTC',
     next: didYouMean(name, knownTimezones()),
   });
-  return undefined;
 }

@@ -54,16 +54,14 @@ export function loadOwnAlerts(job: Part, alerts: Alerts | undefined, faults: Fau
   const at = partAt(job, 'alerts');
   if (at.value === false) return false;
   if (!isMap(at.value)) return undefined;
-  if (alerts === undefined) {
-    faults.add({
+  if (alerts === undefined)
+    return faults.add({
       code: 'CONFIG_ALERTS',
       message: 'This job has alerts, but the config has no alert channels',
       path: at.path,
       on: 'key',
       next: 'add a channel under "alerts" at the top level, or delete the job\'s alerts',
     });
-    return undefined;
-  }
   checkChannels(partAt(at, 'to'), alerts.channels, faults);
   return readWritten(ownAlertOptions, at, faults);
 }

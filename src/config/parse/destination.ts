@@ -68,28 +68,26 @@ function checkCredentials({ apiKey, basic }: Given, part: Part, faults: Faults):
   const isWritten = (name: string): boolean => partAt(part, name).value !== undefined;
   if (isWritten('api_key') && isWritten('basic')) {
     const next = 'delete one of the two';
-    faults.add({
+    return faults.add({
       code: 'CONFIG_CREDENTIALS',
       message: 'Conflicting credentials: this destination has both api_key and basic',
       ...at,
       on: 'key',
       next,
     });
-    return undefined;
   }
   if (basic !== undefined) return basicOf(basic);
   if (!isWritten('api_key') && !isWritten('basic')) {
     // The likely cause is a misspelled option, which was already reported.
     if (faults.problems.some(({ code }) => code === 'CONFIG_UNKNOWN_OPTION')) return undefined;
     const next = `add a line: api_key: ${variable('SLUICE_API_KEY')}`;
-    faults.add({
+    return faults.add({
       code: 'CONFIG_CREDENTIALS',
       message: 'Missing credentials: this destination has neither api_key nor basic',
       path: part.path,
       on: 'key',
       next,
     });
-    return undefined;
   }
   if (apiKey === undefined || part.broken.has(at.path)) return undefined;
   if (apiKey === '' || /[^\x21-\x7e]/.test(apiKey)) {

@@ -122,16 +122,14 @@ interface NewOnly {
 
 function fromShorthand(at: Part, { connector, faults }: { connector: Connector; faults: Faults }): Part | undefined {
   const name = connector.shorthand;
-  if (name === undefined) {
-    faults.add({
+  if (name === undefined)
+    return faults.add({
       code: 'CONFIG_WRONG_VALUE',
       message: `The "${connector.id}" connector does not accept a plain text query`,
       path: at.path,
       seen: JSON.stringify(at.value),
       allowed: `a map of ${Object.keys(connector.query).join(', ')}`,
     });
-    return undefined;
-  }
   const inner = partAt(at, name).path;
   const variable = at.resolved.get(at.path);
   return {
@@ -162,7 +160,7 @@ function loadTransform(
   const given = partAt(at, id);
   if (transform === undefined) {
     const known = context.transforms.map((one) => one.id);
-    faults.add({
+    return faults.add({
       code: 'CONFIG_UNKNOWN_TRANSFORM',
       message: `Unknown transform "${id}"`,
       path: given.path,
@@ -170,7 +168,6 @@ function loadTransform(
       allowed: known.join(', '),
       next: didYouMean(id, known),
     });
-    return undefined;
   }
   const before = faults.problems.length;
   validatePart(given, { schema: transform.schema, noun: `transform (${id})`, faults });

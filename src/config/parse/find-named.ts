@@ -17,14 +17,13 @@ export function findNamed<O extends LoadResult<unknown>>(
   }
   const path = partAt(part, option).path;
   if (part.broken.has(path)) return undefined;
-  faults.add({
+  return faults.add({
     code: `CONFIG_UNKNOWN_${option === 'source' ? 'SOURCE' : 'DESTINATION'}`,
     message: `Unknown ${option} "${name}"`,
     path,
     allowed: [...all.keys()].join(', ') || `none: the config has no ${option}s`,
     next: didYouMean(name, all.keys()) ?? `use one of these, or add it under "${option}s"`,
   });
-  return undefined;
 }
 
 export interface Named<O> {

@@ -39,16 +39,14 @@ export function loadFormat(
     if (typeof id === 'string' || isMap(written)) reportUnknown(id, { at: typeAt, formats, faults });
     return undefined;
   }
-  if (!format.isForDatasources) {
-    faults.add({
+  if (!format.isForDatasources)
+    return faults.add({
       code: 'CONFIG_TARGET',
       message: `The service's data sources do not support the ${format.id} format`,
       path: typeAt.path,
       allowed: idsOf(formats).join(', '),
       next: `choose one of these; to write ${format.id} to a file, run "sluice sync JOB --to FILE${format.fileEnding}"`,
     });
-    return undefined;
-  }
   if (declared !== undefined && declared !== format.id) {
     faults.add({
       code: 'CONFIG_TARGET',

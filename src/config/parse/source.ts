@@ -59,15 +59,13 @@ async function findConnector(
 ): Promise<Connector | undefined> {
   const known = context.catalog.ids;
   const allowed = known.join(', ');
-  if (!isMap(value)) {
-    faults.add({
+  if (!isMap(value))
+    return faults.add({
       code: 'CONFIG_WRONG_VALUE',
       message: 'A source must be a map of options',
       path,
       allowed: 'connector: NAME, with its options next to it',
     });
-    return undefined;
-  }
   const id = value.connector;
   if (id === undefined || id === null || typeof id !== 'string') {
     const what = id === undefined ? 'Missing "connector" in this source' : 'The connector must be a name';

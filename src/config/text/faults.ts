@@ -26,7 +26,7 @@ export class Faults {
    * Adds an error: this part can't be used until it's fixed. If the value is unread, reports that it wasn't checked
    * instead.
    */
-  add(fault: Fault): void {
+  add(fault: Fault): undefined {
     const written = this.#unreadAt(fault.path);
     this.problems.push(this.#problem(written === undefined ? fault : unreadFault(fault, written)));
   }
