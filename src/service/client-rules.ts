@@ -1,8 +1,16 @@
 import { newId } from '../lib/ids.ts';
-import { type ClientStatus, statusAt, trialIsOver } from './client-status.ts';
+import { statusAt, trialIsOver } from './client-status.ts';
 import type { ApiCall } from './endpoint.ts';
 import { badRequest, forbidden, notFound } from './http/api-error.ts';
-import { blobsOf, type ClientAccount, clientById, deleteClient, extendTrial, updateClient } from './store/clients.ts';
+import {
+  blobsOf,
+  type ClientAccount,
+  type ClientChange,
+  clientById,
+  deleteClient,
+  extendTrial,
+  updateClient,
+} from './store/clients.ts';
 import { insertAccount, insertBuiltInRoles } from './store/setup.ts';
 
 /** A client of the caller's company, by the id in the path. */
@@ -10,15 +18,6 @@ export function findClient({ context, caller, params }: ApiCall): ClientAccount 
   const client = clientById(context.db, caller.company, params.id!);
   if (client === undefined) throw notFound(`Client not found: ${params.id}`);
   return client;
-}
-
-/** Settings of a client; absent fields don't change. */
-export interface ClientChange {
-  readonly name?: string;
-  readonly description?: string;
-  readonly external_id?: string;
-  readonly seats?: number;
-  readonly status?: ClientStatus;
 }
 
 /** Creates a client with the built-in roles, by default on trial. Returns its ID. */

@@ -8,21 +8,26 @@ import type { Meta } from './http/envelope.ts';
 import { nothing } from './http/fields.ts';
 import type { Account } from './store/accounts.ts';
 
-/** An authenticated, counted, authorized and validated request. */
-export interface ApiCall<Q = unknown, B = unknown> {
+/** A request that has been authenticated and counted. */
+export interface AuthenticatedRequest {
   readonly context: ServiceContext;
   readonly caller: Caller;
-  /** The account that the call acts on: the caller's company, or the client named by `client_id`. */
-  readonly account: Account;
   readonly params: Readonly<Record<string, string>>;
-  readonly query: Q;
-  readonly body: B;
-  /** The members of a JSON body as received, including undeclared ones; empty for any other body. */
-  readonly json: Readonly<Record<string, unknown>>;
+  readonly query: Readonly<Record<string, unknown>>;
   /** Host and port of the service, as sent by the client. */
   readonly host: string;
   /** The raw body, for endpoints that store it. */
   readonly incoming: IncomingBody;
+}
+
+/** An authenticated, counted, authorized and validated request. */
+export interface ApiCall<Q = unknown, B = unknown> extends Omit<AuthenticatedRequest, 'query'> {
+  /** The account that the call acts on: the caller's company, or the client named by `client_id`. */
+  readonly account: Account;
+  readonly query: Q;
+  readonly body: B;
+  /** The members of a JSON body as received, including undeclared ones; empty for any other body. */
+  readonly json: Readonly<Record<string, unknown>>;
 }
 
 /** What `do` returns: parts of the envelope, or a stream that is sent unchanged. */

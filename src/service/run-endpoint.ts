@@ -1,21 +1,10 @@
 import type { Caller } from './auth/authenticate.ts';
 import { clientNamed } from './client-named.ts';
-import type { ServiceContext } from './context.ts';
-import type { ApiCall, Endpoint, EndpointResult } from './endpoint.ts';
+import type { ApiCall, AuthenticatedRequest, Endpoint, EndpointResult } from './endpoint.ts';
 import { badRequest, missingPermission } from './http/api-error.ts';
-import { type IncomingBody, readJson } from './http/body.ts';
+import { readJson } from './http/body.ts';
 import { bodyValidator, queryValidator } from './http/validate.ts';
 import type { Account } from './store/accounts.ts';
-
-/** A request that has been authenticated and counted. */
-export interface AuthenticatedRequest {
-  readonly context: ServiceContext;
-  readonly caller: Caller;
-  readonly params: Readonly<Record<string, string>>;
-  readonly query: Readonly<Record<string, unknown>>;
-  readonly host: string;
-  readonly incoming: IncomingBody;
-}
 
 /** Runs the steps that follow authenticate and count: allow, validate, scope, find, do. */
 export type Run = (received: AuthenticatedRequest) => EndpointResult | Promise<EndpointResult>;

@@ -6,7 +6,8 @@ import { badRequest, forbidden } from './http/api-error.ts';
 import { findRole, findUser, keepAnAdmin, requireAdmin, requireMastery } from './people-rules.ts';
 import { seatsOf } from './store/client-limits.ts';
 import { giveRole, type Role, roleByName } from './store/roles.ts';
-import { countUsers, createUser, deleteUser, type User, updateUser, userByEmail } from './store/users.ts';
+import { insertUser } from './store/setup.ts';
+import { countUsers, deleteUser, type User, updateUser, userByEmail } from './store/users.ts';
 
 interface UserFields {
   readonly email?: string;
@@ -33,11 +34,8 @@ export async function addUser(call: UserCall<UserFields & { email: string }>): P
     // or deleted the role.
     checkNew(call, email);
     const roleId = namedRole(call)?.id ?? roleByName(context.db, account.id, 'View-Only')!.id;
-    createUser(
-      context.db,
-      { id, accountId: account.id, roleId, email, firstName, lastName, externalId, password },
-      now,
-    );
+    const names = { email, firstName, lastName };
+    insertUser(context.db, { id, accountId: account.id, roleId, ...names, externalId, password, createdAt: now });
     return followUsers(context.db, account.id, now);
   });
   for (const blob of gone) await context.blobs.remove(blob);

@@ -35,7 +35,8 @@ export function clientsOf(db: Database, company: Account, page: Page): Listed<Cl
   return listRows(db, { columns, from, order: 'a.created_at, a.id' }, [company.id], page);
 }
 
-interface ClientFields {
+/** Settings of a client; absent fields don't change. */
+export interface ClientChange {
   readonly name?: string;
   readonly description?: string;
   readonly external_id?: string;
@@ -44,7 +45,7 @@ interface ClientFields {
 }
 
 /** Changes only the given fields. */
-export function updateClient(db: Database, id: string, given: ClientFields): void {
+export function updateClient(db: Database, id: string, given: ClientChange): void {
   const { name = null, description = null, external_id = null, seats = null, status = null } = given;
   const sql = `update accounts set name = coalesce(?, name), description = coalesce(?, description),
     external_id = coalesce(?, external_id), seats = coalesce(?, seats), status = coalesce(?, status) where id = ?`;

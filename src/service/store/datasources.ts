@@ -2,18 +2,14 @@ import type { Caller } from '../auth/authenticate.ts';
 import type { Listed, Page } from '../http/page.ts';
 import type { Account } from './accounts.ts';
 import type { Database } from './database.ts';
-import type { SharedAsset } from './shares.ts';
+import type { Asset, SharedAsset } from './shares.ts';
 import { listVisible } from './visible.ts';
 
 /** The formats of a data source. They're part of the service's API, independent of other formats in the code base. */
 export const formatIds = ['json', 'csv', 'xml'] as const;
 export type FormatId = (typeof formatIds)[number];
 
-export interface Datasource {
-  readonly id: string;
-  readonly accountId: string;
-  readonly name: string;
-  readonly description: string;
+export interface Datasource extends Asset {
   readonly connector: string;
   readonly format: FormatId;
   readonly refreshInterval: number;
@@ -25,8 +21,6 @@ export interface Datasource {
    * instance.
    */
   readonly properties: string;
-  readonly createdBy: string | null;
-  readonly createdAt: number;
   /** When any of its instances was last refreshed; null if none has data yet. */
   readonly dateLastRefresh: number | null;
 }

@@ -3,17 +3,11 @@ import type { Listed, Page } from '../http/page.ts';
 import type { Account } from './accounts.ts';
 import type { Database } from './database.ts';
 import { listRows } from './listing.ts';
-import { type SharedAsset, visibleTo } from './shares.ts';
+import { type Asset, type SharedAsset, visibleTo } from './shares.ts';
 import { listVisible } from './visible.ts';
 
 /** A visual widget; its schema is stored separately, because it can be long. */
-export interface Klip {
-  readonly id: string;
-  readonly accountId: string;
-  readonly name: string;
-  readonly description: string;
-  readonly createdBy: string | null;
-  readonly createdAt: number;
+export interface Klip extends Asset {
   readonly updatedAt: number;
 }
 

@@ -35,11 +35,7 @@ export function permissionsIn(role: Role): readonly Permission[] {
   return role.builtIn === null ? (JSON.parse(role.permissions) as Permission[]) : permissionsOf(role.builtIn);
 }
 
-interface RoleGiven {
-  readonly id: string;
-  readonly accountId: string;
-  readonly name: string;
-  readonly description: string;
+interface RoleGiven extends Omit<Role, 'builtIn' | 'permissions'> {
   readonly permissions: readonly Permission[];
 }
 

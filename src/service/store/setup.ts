@@ -1,21 +1,13 @@
 import { newId } from '../../lib/ids.ts';
 import { builtInRoles } from '../auth/permissions.ts';
-import type { ClientStatus } from '../client-status.ts';
-import type { SubscriptionPlan } from './accounts.ts';
+import type { Account } from './accounts.ts';
 import type { Database } from './database.ts';
+import type { User } from './users.ts';
 
 /** Inserts accounts and their users, for the first company and for fixtures. */
 
-interface AccountGiven {
-  readonly id: string;
-  readonly name: string;
-  readonly parentId?: string;
-  readonly plan?: SubscriptionPlan;
-  readonly status?: ClientStatus;
-  readonly requestsPerDay?: number | null;
-  readonly requestsPerSecond?: number | null;
-  readonly createdAt: number;
-}
+type AccountGiven = Pick<Account, 'id' | 'name' | 'createdAt'> &
+  Partial<Pick<Account, 'plan' | 'status' | 'requestsPerDay' | 'requestsPerSecond'>> & { readonly parentId?: string };
 
 /** Creates an account, or updates the one with this ID; an absent status or rate doesn't change. */
 export function insertAccount(db: Database, given: AccountGiven): string {
@@ -57,35 +49,24 @@ export function insertBuiltInRoles(db: Database, accountId: string, now: number)
   return new Map(rows.map(({ id, name }) => [name, id]));
 }
 
-interface UserGiven {
-  readonly id: string;
-  readonly accountId: string;
+interface UserGiven extends Pick<User, 'id' | 'accountId' | 'email' | 'firstName' | 'lastName' | 'createdAt'> {
   readonly roleId: string;
-  readonly email: string;
-  readonly firstName: string;
-  readonly lastName: string;
-  /** Hash of the password. */
-  readonly password?: string;
-  readonly createdAt: number;
+  readonly externalId?: string | null;
+  /** Hash of the password; null for a user who can't sign in with one. */
+  readonly password?: string | null;
 }
 
-/** Creates a user, or updates the one with this ID; an absent password doesn't change. */
+/** Creates a user, or updates the one with this ID; an absent password and the external ID don't change. */
 export function insertUser(db: Database, given: UserGiven): string {
+  const { id, accountId, roleId, email, firstName, lastName, externalId = null, password = null, createdAt } = given;
   db.run(
-    `insert into users (id, account_id, role_id, email, first_name, last_name, password, created_at)
-     values (?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do update set role_id = excluded.role_id, email = excluded.email,
-     first_name = excluded.first_name, last_name = excluded.last_name,
+    `insert into users (id, account_id, role_id, email, first_name, last_name, external_id, password, created_at)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do update set role_id = excluded.role_id,
+     email = excluded.email, first_name = excluded.first_name, last_name = excluded.last_name,
      password = coalesce(excluded.password, password)`,
-    given.id,
-    given.accountId,
-    given.roleId,
-    given.email,
-    given.firstName,
-    given.lastName,
-    given.password ?? null,
-    given.createdAt,
+    ...[id, accountId, roleId, email, firstName, lastName, externalId, password, createdAt],
   );
-  return given.id;
+  return id;
 }
 
 /** Stores the hash of an API key; an existing key stays with its user. */

@@ -4,6 +4,16 @@ import type { Database } from './database.ts';
 /** Kinds of shareable assets. Each has a table of share rights, `<kind>_shares` with a column `<kind>_id`. */
 export type SharedKind = 'datasource' | 'klip' | 'tab';
 
+/** What all assets have. */
+export interface Asset {
+  readonly id: string;
+  readonly accountId: string;
+  readonly name: string;
+  readonly description: string;
+  readonly createdBy: string | null;
+  readonly createdAt: number;
+}
+
 /** One shareable asset. */
 export interface SharedAsset {
   readonly kind: SharedKind;

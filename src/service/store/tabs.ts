@@ -3,20 +3,14 @@ import type { Listed, Page } from '../http/page.ts';
 import type { LayoutType } from '../tab-layout.ts';
 import type { Account } from './accounts.ts';
 import type { Database } from './database.ts';
-import type { SharedAsset } from './shares.ts';
+import type { Asset, SharedAsset } from './shares.ts';
 import { listVisible } from './visible.ts';
 
 /** A dashboard. */
-export interface Tab {
-  readonly id: string;
-  readonly accountId: string;
-  readonly name: string;
-  readonly description: string;
+export interface Tab extends Asset {
   readonly layoutType: LayoutType;
   /** Number of columns of a grid. A column layout's type defines its columns. */
   readonly cols: number;
-  readonly createdBy: string | null;
-  readonly createdAt: number;
   readonly updatedAt: number;
 }
 

@@ -77,34 +77,6 @@ export function countUsers(db: Database, accountId: string): number {
   return db.get<{ n: number }>('select count(*) as n from users where account_id = ?', accountId)!.n;
 }
 
-interface NewUser {
-  readonly id: string;
-  readonly accountId: string;
-  readonly roleId: string;
-  readonly email: string;
-  readonly firstName: string;
-  readonly lastName: string;
-  readonly externalId: string | null;
-  /** Hash of the password; null for a user who can't sign in with one. */
-  readonly password: string | null;
-}
-
-export function createUser(db: Database, user: NewUser, now: number): void {
-  db.run(
-    `insert into users (id, account_id, role_id, email, first_name, last_name, external_id, password, created_at)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    user.id,
-    user.accountId,
-    user.roleId,
-    user.email,
-    user.firstName,
-    user.lastName,
-    user.externalId,
-    user.password,
-    now,
-  );
-}
-
 interface UserChange {
   readonly email?: string;
   readonly first_name?: string;
