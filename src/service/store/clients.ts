@@ -46,10 +46,8 @@ export interface ClientChange {
 
 /** Changes only the given fields. */
 export function updateClient(db: Database, id: string, given: ClientChange): void {
-  const { name = null, description = null, external_id = null, seats = null, status = null } = given;
-  const sql = `update accounts set name = coalesce(?, name), description = coalesce(?, description),
-    external_id = coalesce(?, external_id), seats = coalesce(?, seats), status = coalesce(?, status) where id = ?`;
-  db.run(sql, name, description, external_id, seats, status, id);
+  const { name, description, external_id, seats, status } = given;
+  db.update('accounts', id, { name, description, external_id, seats, status });
 }
 
 /** Deletes the account with everything in it. */
@@ -94,9 +92,8 @@ export function featuresOff(db: Database, accountId: string): Set<string> {
 }
 
 export function switchFeature(db: Database, accountId: string, name: FeatureName, enabled: boolean): void {
-  const sql = `insert into client_features (account_id, name, enabled) values (?, ?, ?)
-    on conflict do update set enabled = excluded.enabled`;
-  db.run(sql, accountId, name, enabled ? 1 : 0);
+  const row = { accountId, name, enabled: enabled ? 1 : 0 };
+  db.insert('client_features', row, 'on conflict do update set enabled = excluded.enabled');
 }
 
 /** The properties of a client, ordered by name. */
@@ -107,9 +104,7 @@ export function clientProperties(db: Database, accountId: string): Record<string
 }
 
 export function setClientProperty(db: Database, accountId: string, name: string, value: string): void {
-  const sql = `insert into client_properties (account_id, name, value) values (?, ?, ?)
-    on conflict do update set value = excluded.value`;
-  db.run(sql, accountId, name, value);
+  db.insert('client_properties', { accountId, name, value }, 'on conflict do update set value = excluded.value');
 }
 
 /** Returns whether the property existed. */

@@ -48,6 +48,21 @@ export class Database {
     return this.#noted(sql).run(...values).changes as number;
   }
 
+  /** Inserts a row; `createdAt` is the column `created_at`. `tail`: what follows, such as `on conflict …`. */
+  insert(table: string, row: Readonly<Record<string, SqliteValue>>, tail = ''): void {
+    const marks = Object.keys(row).fill('?').join(', ');
+    const columns = Object.keys(row).map(columnOf).join(', ');
+    this.run(`insert into ${table} (${columns}) values (${marks}) ${tail}`, ...Object.values(row));
+  }
+
+  /** Changes fields of the row with this ID, named as in {@link insert}; undefined ones don't change. */
+  update(table: string, id: string, changes: Readonly<Record<string, SqliteValue | undefined>>): void {
+    const given = Object.entries(changes).filter((one): one is [string, SqliteValue] => one[1] !== undefined);
+    if (given.length === 0) return;
+    const sets = given.map(([name]) => `${columnOf(name)} = ?`).join(', ');
+    this.run(`update ${table} set ${sets} where id = ?`, ...given.map(([, value]) => value), id);
+  }
+
   /** Like {@link run}, for a write that doesn't invalidate cached values (see {@link remember}). */
   runAside(sql: string, ...values: readonly SqliteValue[]): number {
     return this.#prepare(sql).run(...values).changes as number;
@@ -112,6 +127,10 @@ export class Database {
     }
     return statement;
   }
+}
+
+function columnOf(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
 /** Whether a statement only reads. Sufficient for our own statements. */

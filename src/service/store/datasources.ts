@@ -66,38 +66,19 @@ export function asShared({ id, accountId, createdBy }: Datasource): SharedAsset 
 }
 
 export function insertDatasource(db: Database, source: Omit<Datasource, 'dateLastRefresh' | 'disabled'>): void {
-  db.run(
-    `insert into datasources (id, account_id, name, description, connector, format, refresh_interval, is_dynamic,
-      no_refresh, properties, created_by, created_at) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    source.id,
-    source.accountId,
-    source.name,
-    source.description,
-    source.connector,
-    source.format,
-    source.refreshInterval,
-    source.isDynamic,
-    source.noRefresh,
-    source.properties,
-    source.createdBy,
-    source.createdAt,
-  );
+  const { id, accountId, name, description, connector, format, createdBy, createdAt } = source;
+  const { refreshInterval, isDynamic, noRefresh, properties } = source;
+  const own = { id, accountId, name, description, connector, format, createdBy, createdAt };
+  db.insert('datasources', { ...own, refreshInterval, isDynamic, noRefresh, properties });
 }
 
 /** Changes only the given fields. */
 export function updateDatasource(
   db: Database,
   id: string,
-  given: { name?: string; description?: string; refresh_interval?: number },
+  { name, description, refresh_interval }: { name?: string; description?: string; refresh_interval?: number },
 ): void {
-  db.run(
-    `update datasources set name = coalesce(?, name), description = coalesce(?, description),
-      refresh_interval = coalesce(?, refresh_interval) where id = ?`,
-    given.name ?? null,
-    given.description ?? null,
-    given.refresh_interval ?? null,
-    id,
-  );
+  db.update('datasources', id, { name, description, refresh_interval });
 }
 
 /** Stores the properties together with whether the source is dynamic, which follows from them. */
@@ -106,7 +87,7 @@ export function setSourceProperties(
   id: string,
   { properties, isDynamic }: { properties: string; isDynamic: 0 | 1 },
 ): void {
-  db.run('update datasources set properties = ?, is_dynamic = ? where id = ?', properties, isDynamic, id);
+  db.update('datasources', id, { properties, isDynamic });
 }
 
 export function setDisabled(db: Database, id: string, disabled: boolean): void {

@@ -50,29 +50,18 @@ interface NewDefaultTab extends Omit<DefaultTab, 'tabName' | 'description'> {
 }
 
 export function insertDefaultTab(db: Database, given: NewDefaultTab): void {
-  db.run(
-    `insert into group_default_tabs (id, group_id, tab_id, can_edit, visibility, position, created_at)
-     values (?, ?, ?, ?, ?, ?, ?)`,
-    given.id,
-    given.groupId,
-    given.tabId,
-    given.canEdit,
-    given.visibility,
-    given.position,
-    given.createdAt,
-  );
+  const { id, groupId, tabId, canEdit, visibility, position, createdAt } = given;
+  db.insert('group_default_tabs', { id, groupId, tabId, canEdit, visibility, position, createdAt });
 }
 
 /** Changes only the given fields. */
 export function updateDefaultTab(
   db: Database,
   id: string,
-  given: { can_edit?: boolean; visibility?: TabVisibility; index?: number },
+  { can_edit, visibility, index }: { can_edit?: boolean; visibility?: TabVisibility; index?: number },
 ): void {
-  const canEdit = given.can_edit === undefined ? null : given.can_edit ? 1 : 0;
-  const sql = `update group_default_tabs set can_edit = coalesce(?, can_edit), visibility = coalesce(?, visibility),
-    position = coalesce(?, position) where id = ?`;
-  db.run(sql, canEdit, given.visibility ?? null, given.index ?? null, id);
+  const canEdit = can_edit === undefined ? undefined : can_edit ? 1 : 0;
+  db.update('group_default_tabs', id, { canEdit, visibility, position: index });
 }
 
 export function deleteDefaultTab(db: Database, id: string): void {

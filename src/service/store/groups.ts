@@ -34,19 +34,16 @@ export function groupsOfUser(db: Database, userId: string, page: Page): Listed<U
 }
 
 export function createGroup(db: Database, group: UserGroup, now: number): void {
-  const sql =
-    'insert into groups (id, account_id, external_id, name, description, created_at) values (?, ?, ?, ?, ?, ?)';
-  db.run(sql, group.id, group.accountId, group.externalId, group.name, group.description, now);
+  const { id, accountId, externalId, name, description } = group;
+  db.insert('groups', { id, accountId, externalId, name, description, createdAt: now });
 }
 
 export function updateGroup(
   db: Database,
   id: string,
-  given: { name?: string; description?: string; external_id?: string },
+  { name, description, external_id }: { name?: string; description?: string; external_id?: string },
 ): void {
-  const sql = `update groups set name = coalesce(?, name), description = coalesce(?, description),
-    external_id = coalesce(?, external_id) where id = ?`;
-  db.run(sql, given.name ?? null, given.description ?? null, given.external_id ?? null, id);
+  db.update('groups', id, { name, description, external_id });
 }
 
 /** Deletes the group with its memberships and shares. */

@@ -52,15 +52,14 @@ export function visibleInstances(
 
 export function insertInstance(
   db: Database,
-  given: { id: string; datasourceId: string; dynamicKey: string; createdAt: number },
+  {
+    id,
+    datasourceId,
+    dynamicKey,
+    createdAt,
+  }: Pick<Instance, 'id' | 'datasourceId'> & { dynamicKey: string; createdAt: number },
 ): void {
-  db.run(
-    'insert into datasource_instances (id, datasource_id, dynamic_key, created_at) values (?, ?, ?, ?)',
-    given.id,
-    given.datasourceId,
-    given.dynamicKey,
-    given.createdAt,
-  );
+  db.insert('datasource_instances', { id, datasourceId, dynamicKey, createdAt });
 }
 
 interface Keyed {

@@ -37,28 +37,15 @@ interface NewInstance extends Placed {
 
 /** Appends a Klip to a dashboard. */
 export function insertKlipInstance(db: Database, given: NewInstance): void {
-  db.run(
-    `insert into klip_instances (id, tab_id, klip_id, region, position, col_span, min_height, height, created_at, place)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?,
-       (select coalesce(max(place), 0) + 1 from klip_instances where tab_id = ?))`,
-    given.id,
-    given.tabId,
-    given.klipId,
-    given.region,
-    given.position,
-    given.colSpan,
-    given.minHeight,
-    given.height,
-    given.createdAt,
-    given.tabId,
-  );
+  const { id, tabId, klipId, region, position, colSpan, minHeight, height, createdAt } = given;
+  const sql = 'select coalesce(max(place), 0) + 1 as place from klip_instances where tab_id = ?';
+  const { place } = db.get<{ place: number }>(sql, tabId)!;
+  db.insert('klip_instances', { id, tabId, klipId, region, position, colSpan, minHeight, height, createdAt, place });
 }
 
 /** Sets region, position and sizes. */
 export function placeKlipInstance(db: Database, { id, region, position, colSpan, minHeight, height }: Placed): void {
-  const sql = `update klip_instances set region = ?, position = ?, col_span = ?, min_height = ?, height = ?
-    where id = ?`;
-  db.run(sql, region, position, colSpan, minHeight, height, id);
+  db.update('klip_instances', id, { region, position, colSpan, minHeight, height });
 }
 
 export function deleteKlipInstance(db: Database, id: string): void {

@@ -48,19 +48,9 @@ interface NewKlip extends Omit<Klip, 'updatedAt'> {
 }
 
 export function insertKlip(db: Database, klip: NewKlip): void {
-  db.run(
-    `insert into klips (id, account_id, name, description, schema, imported_from, created_by, created_at, updated_at)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    klip.id,
-    klip.accountId,
-    klip.name,
-    klip.description,
-    klip.schema,
-    klip.importedFrom ?? null,
-    klip.createdBy,
-    klip.createdAt,
-    klip.createdAt,
-  );
+  const { id, accountId, name, description, schema, importedFrom = null, createdBy, createdAt } = klip;
+  const own = { id, accountId, name, description, createdBy, createdAt, updatedAt: createdAt };
+  db.insert('klips', { ...own, schema, importedFrom });
 }
 
 /** Changes only the given fields. `now`, epoch milliseconds, becomes the modification time. */
@@ -69,9 +59,7 @@ export function updateKlip(
   id: string,
   { name, description, now }: { name?: string; description?: string; now: number },
 ): void {
-  const sql = `update klips set name = coalesce(?, name), description = coalesce(?, description), updated_at = ?
-    where id = ?`;
-  db.run(sql, name ?? null, description ?? null, now, id);
+  db.update('klips', id, { name, description, updatedAt: now });
 }
 
 export function deleteKlip(db: Database, id: string): void {
@@ -85,7 +73,7 @@ export function schemaOf(db: Database, id: string): string {
 
 /** Stores the JSON of the schema as received. */
 export function setSchema(db: Database, id: string, { schema, now }: { schema: string; now: number }): void {
-  db.run('update klips set schema = ?, updated_at = ? where id = ?', schema, now, id);
+  db.update('klips', id, { schema, updatedAt: now });
 }
 
 /** Replaces the stored list of data sources that a Klip's schema names. */

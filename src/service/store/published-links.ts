@@ -44,31 +44,18 @@ export function linksOf(db: Database, tabId: string, page: Page): Listed<Publish
 }
 
 export function insertLink(db: Database, link: Omit<PublishedLink, 'dateLastAccessed'>): void {
-  db.run(
-    `insert into published_links (id, tab_id, name, password, is_public, theme, logo, social, wants_advertising,
-      use_ip_ranges, created_by, creator_name, created_at) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    link.id,
-    link.tabId,
-    ...settingsOf(link),
-    link.createdBy,
-    link.creatorName,
-    link.createdAt,
-  );
+  const { id, tabId, createdBy, creatorName, createdAt } = link;
+  db.insert('published_links', { id, tabId, ...settingsOf(link), createdBy, creatorName, createdAt });
 }
 
 /** Replaces all settings of a link. */
 export function updateLink(db: Database, id: string, settings: LinkSettings): void {
-  db.run(
-    `update published_links set name = ?, password = ?, is_public = ?, theme = ?, logo = ?, social = ?,
-      wants_advertising = ?, use_ip_ranges = ? where id = ?`,
-    ...settingsOf(settings),
-    id,
-  );
+  db.update('published_links', id, settingsOf(settings));
 }
 
-function settingsOf(link: LinkSettings): (string | number | null)[] {
+function settingsOf(link: LinkSettings) {
   const { name, password, isPublic, theme, logo, social, wantsAdvertising, useIpRanges } = link;
-  return [name, password, isPublic, theme, logo, social, wantsAdvertising, useIpRanges];
+  return { name, password, isPublic, theme, logo, social, wantsAdvertising, useIpRanges };
 }
 
 export function deleteLink(db: Database, id: string): void {

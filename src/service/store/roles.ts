@@ -40,9 +40,8 @@ interface RoleGiven extends Omit<Role, 'builtIn' | 'permissions'> {
 }
 
 export function createRole(db: Database, role: RoleGiven, now: number): void {
-  const sql =
-    'insert into roles (id, account_id, name, description, permissions, created_at) values (?, ?, ?, ?, ?, ?)';
-  db.run(sql, role.id, role.accountId, role.name, role.description, JSON.stringify(role.permissions), now);
+  const { id, accountId, name, description, permissions } = role;
+  db.insert('roles', { id, accountId, name, description, permissions: JSON.stringify(permissions), createdAt: now });
 }
 
 /** Changes only the given fields. */
@@ -51,10 +50,8 @@ export function updateRole(
   id: string,
   given: { name?: string; description?: string; permissions?: readonly Permission[] },
 ): void {
-  const permissions = given.permissions === undefined ? null : JSON.stringify(given.permissions);
-  const sql = `update roles set name = coalesce(?, name), description = coalesce(?, description),
-    permissions = coalesce(?, permissions) where id = ?`;
-  db.run(sql, given.name ?? null, given.description ?? null, permissions, id);
+  const { name, description, permissions } = given;
+  db.update('roles', id, { name, description, permissions: permissions && JSON.stringify(permissions) });
 }
 
 /** Deletes the role; its users are then without a role. */

@@ -35,14 +35,10 @@ export function insertAccount(db: Database, given: AccountGiven): string {
 /** Creates missing built-in roles of an account. Returns all its roles, name to ID. */
 export function insertBuiltInRoles(db: Database, accountId: string, now: number): Map<string, string> {
   for (const name of builtInRoles) {
-    db.run(
-      `insert into roles (id, account_id, name, built_in, created_at) values (?, ?, ?, ?, ?)
-       on conflict (account_id, name) do update set built_in = excluded.built_in`,
-      newId(),
-      accountId,
-      name,
-      name,
-      now,
+    db.insert(
+      'roles',
+      { id: newId(), accountId, name, builtIn: name, createdAt: now },
+      'on conflict (account_id, name) do update set built_in = excluded.built_in',
     );
   }
   const rows = db.all<{ id: string; name: string }>('select id, name from roles where account_id = ?', accountId);
@@ -59,20 +55,19 @@ interface UserGiven extends Pick<User, 'id' | 'accountId' | 'email' | 'firstName
 /** Creates a user, or updates the one with this ID; an absent password and the external ID don't change. */
 export function insertUser(db: Database, given: UserGiven): string {
   const { id, accountId, roleId, email, firstName, lastName, externalId = null, password = null, createdAt } = given;
-  db.run(
-    `insert into users (id, account_id, role_id, email, first_name, last_name, external_id, password, created_at)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do update set role_id = excluded.role_id,
-     email = excluded.email, first_name = excluded.first_name, last_name = excluded.last_name,
+  db.insert(
+    'users',
+    { id, accountId, roleId, email, firstName, lastName, externalId, password, createdAt },
+    `on conflict (id) do update set role_id = excluded.role_id, email = excluded.email,
+     first_name = excluded.first_name, last_name = excluded.last_name,
      password = coalesce(excluded.password, password)`,
-    ...[id, accountId, roleId, email, firstName, lastName, externalId, password, createdAt],
   );
   return id;
 }
 
 /** Stores the hash of an API key; an existing key stays with its user. */
 export function insertKey(db: Database, { hash, userId, now }: { hash: Buffer; userId: string; now: number }): void {
-  const sql = 'insert into api_keys (hash, user_id, created_at) values (?, ?, ?) on conflict do nothing';
-  db.run(sql, hash, userId, now);
+  db.insert('api_keys', { hash, userId, createdAt: now }, 'on conflict do nothing');
 }
 
 interface RoleGiven {
@@ -85,14 +80,10 @@ interface RoleGiven {
 
 /** Creates a role, or updates the name and permissions of the one with this id. */
 export function insertRole(db: Database, { id, accountId, name, permissions, now }: RoleGiven): void {
-  db.run(
-    `insert into roles (id, account_id, name, permissions, created_at) values (?, ?, ?, ?, ?)
-     on conflict (id) do update set name = excluded.name, permissions = excluded.permissions`,
-    id,
-    accountId,
-    name,
-    JSON.stringify(permissions),
-    now,
+  db.insert(
+    'roles',
+    { id, accountId, name, permissions: JSON.stringify(permissions), createdAt: now },
+    'on conflict (id) do update set name = excluded.name, permissions = excluded.permissions',
   );
 }
 
@@ -101,9 +92,8 @@ export function insertGroup(
   db: Database,
   { id, accountId, name, now }: { id: string; accountId: string; name: string; now: number },
 ): void {
-  const sql = `insert into groups (id, account_id, name, created_at) values (?, ?, ?, ?)
-    on conflict (id) do update set name = excluded.name`;
-  db.run(sql, id, accountId, name, now);
+  const row = { id, accountId, name, createdAt: now };
+  db.insert('groups', row, 'on conflict (id) do update set name = excluded.name');
 }
 
 /** Replaces the group's members by these users. */

@@ -77,16 +77,9 @@ interface Right {
 }
 
 /** Adds or changes a share right. */
-export function share(db: Database, { kind, id }: Named, right: Right): void {
-  db.run(
-    `insert into ${kind}_shares (${kind}_id, kind, holder_id, can_edit, created_at) values (?, ?, ?, ?, ?)
-     on conflict do update set can_edit = excluded.can_edit`,
-    id,
-    right.kind,
-    right.holderId,
-    right.canEdit ? 1 : 0,
-    right.now,
-  );
+export function share(db: Database, { kind, id }: Named, { kind: holder, holderId, canEdit, now }: Right): void {
+  const row = { [`${kind}_id`]: id, kind: holder, holderId, canEdit: canEdit ? 1 : 0, createdAt: now };
+  db.insert(`${kind}_shares`, row, 'on conflict do update set can_edit = excluded.can_edit');
 }
 
 /** Returns whether it was shared. */

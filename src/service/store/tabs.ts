@@ -32,41 +32,24 @@ export function visibleTabs(db: Database, account: Account, caller: Caller, page
 }
 
 export function insertTab(db: Database, tab: Omit<Tab, 'updatedAt'>): void {
-  db.run(
-    `insert into tabs (id, account_id, name, description, layout_type, cols, created_by, created_at, updated_at)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    tab.id,
-    tab.accountId,
-    tab.name,
-    tab.description,
-    tab.layoutType,
-    tab.cols,
-    tab.createdBy,
-    tab.createdAt,
-    tab.createdAt,
-  );
-}
-
-interface TabChange {
-  readonly name?: string;
-  readonly description?: string;
-  readonly layoutType?: LayoutType;
-  readonly cols?: number;
-  readonly now: number;
+  const { id, accountId, name, description, layoutType, cols, createdBy, createdAt } = tab;
+  const own = { id, accountId, name, description, createdBy, createdAt, updatedAt: createdAt };
+  db.insert('tabs', { ...own, layoutType, cols });
 }
 
 /** Changes only the given fields and the modification time. */
-export function updateTab(db: Database, id: string, given: TabChange): void {
-  db.run(
-    `update tabs set name = coalesce(?, name), description = coalesce(?, description),
-      layout_type = coalesce(?, layout_type), cols = coalesce(?, cols), updated_at = ? where id = ?`,
-    given.name ?? null,
-    given.description ?? null,
-    given.layoutType ?? null,
-    given.cols ?? null,
-    given.now,
-    id,
-  );
+export function updateTab(
+  db: Database,
+  id: string,
+  {
+    name,
+    description,
+    layoutType,
+    cols,
+    now,
+  }: Partial<Pick<Tab, 'name' | 'description' | 'layoutType' | 'cols'>> & { now: number },
+): void {
+  db.update('tabs', id, { name, description, layoutType, cols, updatedAt: now });
 }
 
 export function deleteTab(db: Database, id: string): void {

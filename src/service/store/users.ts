@@ -86,11 +86,8 @@ interface UserChange {
 
 /** Changes only the given fields; `password` is a hash. */
 export function updateUser(db: Database, id: string, given: UserChange, password: string | null): void {
-  const sql = `update users set email = coalesce(?, email), first_name = coalesce(?, first_name),
-    last_name = coalesce(?, last_name), external_id = coalesce(?, external_id),
-    password = coalesce(?, password) where id = ?`;
-  const { email = null, first_name = null, last_name = null, external_id = null } = given;
-  db.run(sql, email, first_name, last_name, external_id, password, id);
+  const { email, first_name, last_name, external_id } = given;
+  db.update('users', id, { email, first_name, last_name, external_id, password: password ?? undefined });
 }
 
 /** Deletes the user with their keys, memberships, property values and shares, but keeps what they created. */
