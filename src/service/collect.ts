@@ -1,13 +1,20 @@
 import { readdir } from 'node:fs/promises';
 import { importOwn } from '../lib/import-own.ts';
+import type { ControlEndpoint } from './control/endpoint.ts';
 import type { Resource } from './endpoint.ts';
 
-const folder = new URL('./resources/', import.meta.url);
-
 /** All resources of the service. The folder is the registry: every file in resources/ is a resource. */
-export async function collectResources(): Promise<Resource[]> {
+export function collectResources(): Promise<Resource[]> {
+  return importAll<Resource>('./resources/');
+}
+
+/** All endpoints of the control interface. The folder is the registry: every file in groups/ is a group. */
+export async function collectControls(): Promise<ControlEndpoint[]> {
+  return (await importAll<ControlEndpoint[]>('./control/groups/')).flat();
+}
+
+async function importAll<T>(path: string): Promise<T[]> {
+  const folder = new URL(path, import.meta.url);
   const files = (await readdir(folder)).filter((file) => /^[a-z-]+\.[jt]s$/.test(file)).sort();
-  return Promise.all(
-    files.map(async (file) => (await importOwn<{ default: Resource }>(new URL(file, folder))).default),
-  );
+  return Promise.all(files.map(async (file) => (await importOwn<{ default: T }>(new URL(file, folder))).default));
 }

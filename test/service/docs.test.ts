@@ -1,8 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { collectResources } from '../../src/service/collect.ts';
-import { collectControls } from '../../src/service/control/collect.ts';
+import { collectControls, collectResources } from '../../src/service/collect.ts';
 import { resets, ruleFields } from '../../src/service/faults/fault-rule.ts';
 import { errorStatuses } from '../../src/service/http/api-error.ts';
 import { withBehaviourTable } from '../../src/service/openapi/behaviour-table.ts';

@@ -1,8 +1,8 @@
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { Problem } from '../../lib/problem.ts';
+import { collectControls } from '../collect.ts';
 import { buildControlApp } from './app.ts';
-import { collectControls } from './collect.ts';
 import type { ControlContext } from './context.ts';
 import { checkToken, newToken } from './token.ts';
 
