@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { Problem, type SqliteValue } from '#sdk';
+import { environmentWith, Problem, type SqliteValue } from '#sdk';
 import type { SqliteColumn, SqliteOrder, SqliteReader } from './sqlite-file.ts';
 import { FileOverwritten } from './sqlite-snapshot.ts';
 
@@ -15,12 +15,6 @@ export type SqliteAnswer =
 
 const ending = import.meta.url.endsWith('.js') ? 'js' : 'ts';
 const entry = fileURLToPath(new URL(`./sqlite-child.${ending}`, import.meta.url));
-
-/** Only passes on TZ, which SQLite uses for 'localtime', and Node's compile cache; other variables may be secret. */
-function environment(): NodeJS.ProcessEnv {
-  const wanted = ['NODE_COMPILE_CACHE', 'TZ'].filter((name) => process.env[name] !== undefined);
-  return Object.fromEntries(wanted.map((name) => [name, process.env[name]]));
-}
 
 /**
  * A SQLite query in a child process. SQLite is synchronous and cannot be interrupted: in this process, a heavy query would block all
@@ -39,7 +33,8 @@ export class SqliteProcess implements SqliteReader {
     this.#signal = signal;
     this.#timeoutMs = timeoutMs;
     this.#child = spawn(process.execPath, [entry], {
-      env: environment(),
+      // SQLite uses TZ for 'localtime'.
+      env: environmentWith('NODE_COMPILE_CACHE', 'TZ'),
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       serialization: 'advanced',
     });

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Example, HelpDetails } from '../../../src/cli/help.ts';
-import { roffOf } from './markdown.ts';
+import { roffOf, sectionsOf } from './markdown.ts';
 import { bold, example, heading, italic, item, paragraph, roff, subheading } from './roff.ts';
 
 export interface CommandPage {
@@ -42,12 +42,7 @@ export function overviewParts(program: Command, cli: string): string[] {
     heading('Commands'),
     ...commands,
     heading('Exit status'),
-    roffOf(
-      cli
-        .split(/^## /m)
-        .find((part) => part.startsWith('Exit codes'))!
-        .replace('Exit codes', ''),
-    ),
+    roffOf(sectionsOf(cli).find(({ title }) => title === 'Exit codes')!.text),
     heading('Environment'),
     item(bold('SLUICE_CONFIG'), roff('Path of the config, if a command has no --config.')),
     item(bold('SLUICE_KEY'), roff('Key that encrypts logins at rest, if the config has no login_key.')),

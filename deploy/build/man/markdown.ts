@@ -9,6 +9,15 @@ export function roffOf(markdown: string): string {
   return blocks.flatMap(blockOf).join('\n');
 }
 
+/** The sections of a page, from their headings on; without what comes before the first one. */
+export function sectionsOf(page: string): { readonly title: string; readonly text: string }[] {
+  const [, ...sections] = page.split(/^## /m);
+  return sections.map((section) => {
+    const [title = '', ...lines] = section.split('\n');
+    return { title, text: lines.join('\n') };
+  });
+}
+
 function blockOf(block: string): string[] {
   const lines = block.trimEnd().split('\n');
   const [first = ''] = lines;

@@ -7,7 +7,7 @@ import { configReference } from '../../../src/config/docs/reference.ts';
 import { formats } from '../../../src/formats/index.ts';
 import { transforms } from '../../../src/transforms/index.ts';
 import { type CommandPage, commandParts, overviewParts } from './command-page.ts';
-import { inline, roffOf } from './markdown.ts';
+import { inline, roffOf, sectionsOf } from './markdown.ts';
 import { bold, heading, manPage, paragraph, roff } from './roff.ts';
 
 const root = join(import.meta.dirname, '../../..');
@@ -53,19 +53,15 @@ function phrase(description: string): string {
 
 /** The sections of the command-line page whose headings name a command. */
 function detailsOf(command: Command, page: string): string {
-  const [, ...sections] = page.split(/^## /m);
-  const own = sections.filter((section) => new RegExp(`^[^\\n]*\\b${command.name()}\\b`).test(section));
-  return own.map((section) => section.slice(section.indexOf('\n'))).join('\n');
+  const own = sectionsOf(page).filter(({ title }) => new RegExp(`\\b${command.name()}\\b`).test(title));
+  return own.map(({ text }) => `\n${text}`).join('\n');
 }
 
 async function configPage(options: ManPagesOptions): Promise<string> {
   const catalog = await openCatalog();
   const connectors = (await Promise.all(catalog.ids.map((id) => catalog.load(id)))).filter((one) => one !== undefined);
-  const [, ...sections] = configReference({ connectors, formats, transforms }).split(/^## /m);
-  const parts = sections.map((section) => {
-    const [title = '', ...text] = section.split('\n');
-    return `${heading(title)}\n${roffOf(text.join('\n'))}`;
-  });
+  const sections = sectionsOf(configReference({ connectors, formats, transforms }));
+  const parts = sections.map(({ title, text }) => `${heading(title)}\n${roffOf(text)}`);
   const intro = `The config of ${bold('sluice')}(1) in YAML: where data comes from, where it goes, and when. `;
   const check = inline(
     '`sluice check` reports its errors, and `sluice connectors describe NAME` shows the options of a connector.',

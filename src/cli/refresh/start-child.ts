@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { environmentWith } from '../../lib/environment-with.ts';
 
 const isBuilt = import.meta.url.endsWith('.js');
 /** What the process runs. */
@@ -37,15 +38,9 @@ export function startChild(scratch: string, entry = ownEntry): ChildProcess {
   ];
   return spawn(process.execPath, [...flags, entry], {
     cwd: scratch,
-    env: environment(),
+    env: environmentWith('NODE_EXTRA_CA_CERTS', 'TZ'),
     stdio: ['ignore', 'ignore', 'pipe', 'ipc', 'pipe'],
   });
-}
-
-/** Passes on only the time zone and the trusted certificate authorities. */
-function environment(): NodeJS.ProcessEnv {
-  const wanted = ['NODE_EXTRA_CA_CERTS', 'TZ'].filter((name) => process.env[name] !== undefined);
-  return Object.fromEntries(wanted.map((name) => [name, process.env[name]]));
 }
 
 /** Packages are next to our code or, if our code is itself an installed package, in a parent folder. */
