@@ -6,7 +6,7 @@ import type { QueryValues } from './options.ts';
 import { columnAt, refuseNulls } from './ordered.ts';
 import { parseWatermark, type Watermark, watermarkText } from './watermark.ts';
 
-interface ChangesOptions {
+export interface ChangesOptions {
   readonly query: QueryValues & { readonly cursor: string };
   readonly dialect: Dialect;
   readonly watermark: string | undefined;

@@ -1,19 +1,15 @@
 import { type Batch, type Column, type ColumnType, type Extraction, Problem, type Range } from '#sdk';
+import type { ChangesOptions } from './changes.ts';
 import { refuseCursorType } from './cursor-value.ts';
-import { type CursorBound, type Dialect, type RunQuery, rangeQuery } from './dialect.ts';
-import type { QueryValues } from './options.ts';
+import { type CursorBound, rangeQuery } from './dialect.ts';
 import { columnAt } from './ordered.ts';
 import { parseWatermark } from './watermark.ts';
 
-interface RangeReadOptions {
-  readonly query: QueryValues & { readonly cursor: string };
-  readonly dialect: Dialect;
-  /** Determines the column's type. */
-  readonly watermark: string | undefined;
+/** The watermark determines the column's type. */
+interface RangeReadOptions extends ChangesOptions {
   readonly range: Range;
   /** IANA time zone for days and for times without a zone. */
   readonly timezone: string | undefined;
-  readonly ask: RunQuery;
 }
 
 /** Reads the rows whose cursor is in a range, regardless of earlier runs. Rows with null aren't in any range. */

@@ -206,12 +206,7 @@ function isSame(before: AlertRow | undefined, row: AlertRow): boolean {
 }
 
 /** What a group's alerts have in common: occasion, cause, channels and reminder interval. */
-interface Group {
-  readonly occasion: Occasion;
-  readonly cause: string;
-  readonly remindMs: number;
-  readonly to: readonly string[];
-}
+type Group = Pick<AlertCondition, 'occasion' | 'cause' | 'remindMs' | 'to'>;
 
 type Grouped = Pick<AlertCondition, 'occasion' | 'remindMs' | 'to'>;
 

@@ -1,19 +1,11 @@
-import type { Alerts, ChannelNamed } from '../config/alerts.ts';
-import type { Clock } from '../lib/clock.ts';
-import type { Emit } from '../lib/events.ts';
+import type { ChannelNamed } from '../config/alerts.ts';
 import { redact } from '../lib/redact.ts';
-import type { Store } from '../state/store.ts';
 import { ping } from './channels/heartbeat.ts';
-import type { AlertEvents } from './events.ts';
+import type { MessengerOptions } from './messenger.ts';
 
 type HeartbeatTarget = ChannelNamed<'heartbeat'>;
 
-export interface HeartbeatsOptions {
-  readonly alerts: Alerts;
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly emit: Emit<AlertEvents>;
-  readonly folder: string;
+export interface HeartbeatsOptions extends MessengerOptions {
   readonly signal: AbortSignal;
 }
 

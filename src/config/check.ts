@@ -1,15 +1,7 @@
-import type { Problem } from '../lib/problem.ts';
-import type { Config } from './config.ts';
-import { type LoadOptions, loadConfig } from './load.ts';
+import { type Loaded, type LoadOptions, loadConfig } from './load.ts';
 
 /** The result of `sluice check`; it needs no network access. */
-export interface Checked {
-  /** The usable parts of the config. Absent if the file as a whole is unusable. */
-  readonly config?: Config;
-  /** All errors, by line. */
-  readonly problems: readonly Problem[];
-  readonly warnings: readonly Problem[];
-  readonly refused: ReadonlyMap<string, readonly Problem[]>;
+export interface Checked extends Omit<Loaded, 'made'> {
   /** A one-sentence summary. */
   readonly verdict: string;
 }

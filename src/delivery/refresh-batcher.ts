@@ -1,19 +1,7 @@
-import type { Gateway } from './gateway.ts';
-import { type RefreshResult, refreshDatasources, resultFor } from './refresh.ts';
-import type { SendGate } from './send-gate.ts';
-import type { Priority } from './send-queue.ts';
+import { type RefreshOptions, type RefreshResult, refreshDatasources, resultFor } from './refresh.ts';
 
 /** The refresh of one job. */
-export interface BatchedRefresh {
-  readonly gateway: Gateway;
-  readonly gate: SendGate;
-  readonly datasources: readonly string[];
-  readonly clientId?: string;
-  readonly priority: Priority;
-  readonly rank: number;
-  readonly signal: AbortSignal;
-  readonly run: string;
-}
+export type BatchedRefresh = RefreshOptions & Required<Pick<RefreshOptions, 'rank' | 'run'>>;
 
 /** A ticket for a job that is about to request a refresh; always return it. */
 export interface RefreshTicket {

@@ -24,11 +24,7 @@ export interface RefreshResult {
   readonly problem?: Problem;
 }
 
-/**
- * Asks the service to refresh data sources. The service returns 200 even if it refused some of them; only those have
- * failed. A refresh is idempotent, so a request that got no response is repeated.
- */
-export async function refreshDatasources(given: {
+export interface RefreshOptions {
   readonly gateway: Gateway;
   readonly gate: SendGate;
   readonly datasources: readonly string[];
@@ -38,7 +34,13 @@ export async function refreshDatasources(given: {
   readonly signal: AbortSignal;
   /** The run that the request counts for. */
   readonly run?: string;
-}): Promise<RefreshResult> {
+}
+
+/**
+ * Asks the service to refresh data sources. The service returns 200 even if it refused some of them; only those have
+ * failed. A refresh is idempotent, so a request that got no response is repeated.
+ */
+export async function refreshDatasources(given: RefreshOptions): Promise<RefreshResult> {
   const { gateway, gate, datasources, clientId } = given;
   const body = { datasources, ...(clientId === undefined ? {} : { client_id: clientId }) };
   const { data } = await new DestinationClient(given).call('POST', '/datasources/@/refresh', {

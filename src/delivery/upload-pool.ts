@@ -4,23 +4,16 @@ import { isUnwritable } from '../state/engine/state-problem.ts';
 import type { Resend } from '../state/outbox/resends.ts';
 import type { OutboxRow } from '../state/tables.ts';
 import { factsOf } from './facts.ts';
-import type { Gateway } from './gateway.ts';
 import { resendPayload, resendRank } from './resend-payload.ts';
 import type { SendGate } from './send-gate.ts';
 import { type DeliveryState, sendPayload } from './send-payload.ts';
-import type { Priority } from './send-queue.ts';
+import type { SendOptions } from './send-upload.ts';
 
 /** Retry delay for a payload after an internal error; it's shorter if the disk isn't writable. */
 const faultWaitMs = 60_000;
 const unwritableWaitMs = 10_000;
 
-interface UploadPoolOptions {
-  readonly gateway: Gateway;
-  readonly priority: Priority;
-  readonly signal: AbortSignal;
-  readonly cut: AbortSignal;
-  readonly deadline?: number | undefined;
-}
+type UploadPoolOptions = Omit<SendOptions, 'gate'>;
 
 /**
  * Sends payloads in parallel and by priority, as many as each destination allows requests per second. The others wait

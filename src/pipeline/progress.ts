@@ -6,7 +6,7 @@ import type { StreamProgress } from './stream-rows.ts';
 /** Four updates per second are enough for a person. */
 const intervalMs = 250;
 
-interface ProgressReporterOptions {
+export interface ProgressReporterOptions {
   readonly clock: Clock;
   readonly emit: Emit<PipelineEvents>;
   readonly job: string;

@@ -1,54 +1,15 @@
-import type { Extract } from '../config/config.ts';
-import type { Clock } from '../lib/clock.ts';
-import type { DiskSpace } from '../lib/disk-space.ts';
-import type { Emit } from '../lib/events.ts';
 import { toProblem } from '../lib/problem.ts';
-import type { RunWarning } from '../lib/run-warnings.ts';
-import type { Batch } from '../sdk/batch.ts';
-import type { AttemptFacts, ConnectorLog } from '../sdk/connector.ts';
-import type { TokenSource } from '../sdk/oauth.ts';
-import type { PipelineEvents } from './events.ts';
-import type { KeptRowsOptions } from './merged-source.ts';
 import type { DraftPayload, Payload } from './payload.ts';
-import { progressReporter } from './progress.ts';
-import type { LoginGuard } from './source.ts';
+import { type ProgressReporterOptions, progressReporter } from './progress.ts';
 import { Spool } from './spool.ts';
-import { type StreamProgress, streamRows } from './stream-rows.ts';
+import { type StreamProgress, type StreamRowsOptions, streamRows } from './stream-rows.ts';
 
-export interface PipelineOptions {
-  readonly extract: Extract;
-  /** Folder of the config file, to which paths in options are relative. */
-  readonly folder: string;
-  /** Folder for payloads; created if missing. */
-  readonly spool: string;
-  /** Stops the run: it then rejects with the signal's reason. */
-  readonly signal: AbortSignal;
-  readonly clock: Clock;
-  readonly emit: Emit<PipelineEvents>;
-  readonly log: ConnectorLog;
-  /** Receives warnings of the source. */
-  readonly warn: (warning: RunWarning) => void;
-  /** Tokens, for a source that logs in by OAuth. */
-  readonly login?: TokenSource;
-  /** Decides whether the source may log in. Default: it may. */
-  readonly guard?: LoginGuard;
-  /** Logical time of the run, epoch milliseconds. Default: now. */
-  readonly logicalAt?: number;
-  /** Disk budget of the folder. Default: no limit. */
-  readonly room?: DiskSpace;
+/** `job` and `run` name the job and this run, for events, problems and the scratch folder; `spool` is for payloads. */
+export interface PipelineOptions
+  extends Omit<StreamRowsOptions, 'sink' | 'asOf' | 'onProgress'>,
+    ProgressReporterOptions {
   /** False: the payload needn't survive a power loss. */
   readonly durable?: boolean;
-  /** Called with every encoded batch. */
-  readonly onBatch?: (batch: Batch) => void;
-  /** Names of the job and of this run, for events, problems and the scratch folder. */
-  readonly job: string;
-  readonly run: string;
-  /** Watermark of the job's last run; absent to read from the start. */
-  readonly watermark?: string;
-  /** Attempt facts, if the run may have several attempts. */
-  readonly attemptFacts?: AttemptFacts;
-  /** For a job with kept rows: the source's rows are merged into them, and the payload contains all rows. */
-  readonly keptRows?: KeptRowsOptions;
 }
 
 /** The source has no changes since the watermark: there is no result. The watermark may have advanced anyway. */

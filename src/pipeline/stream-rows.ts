@@ -1,22 +1,16 @@
 import { rmdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Extract } from '../config/config.ts';
 import type { Encoder } from '../formats/format.ts';
 import { Output } from '../formats/output.ts';
 import type { Manifest } from '../kept-rows/manifest.ts';
-import type { Clock } from '../lib/clock.ts';
-import type { DiskSpace } from '../lib/disk-space.ts';
 import { toProblem } from '../lib/problem.ts';
-import type { RunWarning } from '../lib/run-warnings.ts';
 import type { Batch } from '../sdk/batch.ts';
 import type { Column } from '../sdk/column.ts';
-import type { AttemptFacts, ConnectorLog } from '../sdk/connector.ts';
-import type { TokenSource } from '../sdk/oauth.ts';
 import { Chain } from './chain.ts';
 import { makeScratch } from './make-scratch.ts';
 import { type KeptRowsOptions, MergedSource, type RowSource } from './merged-source.ts';
-import { type SourceEnd, SourceReader } from './source.ts';
+import { type SourceEnd, SourceReader, type SourceReaderOptions } from './source.ts';
 import { tempFilePrefix } from './temp-file-owner.ts';
 
 /** Destination of encoded bytes. */
@@ -25,28 +19,12 @@ export interface Sink {
   write(pieces: readonly Buffer[], recycle: (piece: Buffer) => void): Promise<void> | undefined;
 }
 
-export interface StreamRowsOptions {
-  readonly extract: Extract;
-  /** Folder of the config file. */
-  readonly folder: string;
+export interface StreamRowsOptions extends Omit<SourceReaderOptions, 'scratch' | 'range'> {
   /** Parent of the connector's scratch folder. */
   readonly spool: string;
   /** ID of the run. */
   readonly run: string;
-  readonly signal: AbortSignal;
-  readonly clock: Clock;
-  readonly log: ConnectorLog;
-  /** Receives warnings of the source. */
-  readonly warn: (warning: RunWarning) => void;
-  /** Tokens, for a source that logs in by OAuth. */
-  readonly login?: TokenSource;
   readonly sink: Sink;
-  /** Disk budget for other files. Default: no limit. */
-  readonly room?: DiskSpace;
-  /** Watermark of the last run. */
-  readonly watermark?: string;
-  /** Attempt facts of the run. */
-  readonly attemptFacts?: AttemptFacts;
   /** Set for a job with kept rows. */
   readonly keptRows?: KeptRowsOptions;
   /** Start of the run, epoch milliseconds. Default: now. */

@@ -13,10 +13,12 @@ import type { WaitingFirings } from './waiting-firings.ts';
  */
 const moreBytes = 1_000_000;
 
-interface DiskRetriesOptions {
+export interface DiskRetriesOptions {
   readonly store: Store;
+  /** The firings that wait for the disk. */
   readonly waiting: WaitingFirings;
   readonly emit: Emit<RunEvents>;
+  /** Repeats a firing that failed because of the disk. */
   readonly fire: (firing: Firing) => void;
   /** Aborted when the daemon stops. */
   readonly stop: AbortSignal;

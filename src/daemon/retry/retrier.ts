@@ -1,36 +1,24 @@
 import type { Config, Job } from '../../config/config.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { Emit } from '../../lib/events.ts';
 import { graceMs } from '../../schedule/misfire.ts';
 import { spanOf } from '../../state/runs/past-attempts.ts';
-import type { Store } from '../../state/store.ts';
 import type { RetryRow } from '../../state/tables.ts';
-import type { RunEvents } from '../events.ts';
-import { DiskRetries } from '../firing/disk-retries.ts';
+import { DiskRetries, type DiskRetriesOptions } from '../firing/disk-retries.ts';
 import { type Firing, newRunOf } from '../firing/firing.ts';
 import type { Scheduler } from '../firing/scheduler.ts';
-import type { WaitingFirings } from '../firing/waiting-firings.ts';
 import type { RunOutcome } from '../run/run-outcome.ts';
 import { type Attempt, attemptOf } from './attempt.ts';
 import { isSameRun } from './is-same-run.ts';
 import { isRead } from './pending-attempts.ts';
 
-export interface RetrierOptions {
-  readonly store: Store;
+export interface RetrierOptions extends DiskRetriesOptions {
   readonly clock: Clock;
-  readonly emit: Emit<RunEvents>;
   /** The scheduler, which plans and fires attempts. */
   readonly scheduler: Scheduler;
-  /** The firings that wait for the disk. */
-  readonly waiting: WaitingFirings;
   /** When a job fires next after an instant, without throttled firings; null: never. */
   readonly nextFiring: (job: Job, after: number) => number | null;
-  /** Repeats a firing that failed because of the disk. */
-  readonly fire: (firing: Firing) => void;
   /** Called when the state refuses a write. */
   readonly failed: (message: string, error: unknown) => void;
-  /** Aborted when the daemon stops. */
-  readonly stop: AbortSignal;
 }
 
 /** Retries a daemon's failed firings until they end. */

@@ -11,12 +11,7 @@ import { runJob } from './run-job.ts';
 import type { RunOptions } from './run-options.ts';
 import type { RunOutcome } from './run-outcome.ts';
 
-/**
- * Runs jobs once, in order of priority, and delivers their payloads. For `patienceMs`, retries transient failures to
- * read, log in or deliver. Then sends what earlier runs of the same jobs still owe. Returns one outcome per job, in the
- * given order.
- */
-export async function syncJobs(given: {
+export interface SyncJobsOptions {
   readonly runtime: Runtime;
   readonly config: Config;
   readonly jobs: readonly Job[];
@@ -24,7 +19,14 @@ export async function syncJobs(given: {
   readonly patienceMs: number;
   /** Also sends payloads of jobs that are no longer in the config, because no other command would. */
   readonly isAll?: boolean;
-}): Promise<RunOutcome[]> {
+}
+
+/**
+ * Runs jobs once, in order of priority, and delivers their payloads. For `patienceMs`, retries transient failures to
+ * read, log in or deliver. Then sends what earlier runs of the same jobs still owe. Returns one outcome per job, in the
+ * given order.
+ */
+export async function syncJobs(given: SyncJobsOptions): Promise<RunOutcome[]> {
   const { runtime, config, jobs, signal, patienceMs } = given;
   const deliverUntil = runtime.clock.now() + patienceMs;
   const queue = new PQueue({ concurrency: config.concurrency, autoStart: false });
@@ -98,14 +100,9 @@ async function runAgainAndAgain(
 }
 
 /** Sends older payloads too: even if a run fails, its job may owe one that is newer than what the instance shows. */
-async function sendLeftovers(given: {
-  readonly runtime: Runtime;
-  readonly config: Config;
-  readonly jobs: readonly Job[];
-  readonly signal: AbortSignal;
-  readonly outcomes: readonly RunOutcome[];
-  readonly isAll?: boolean;
-}): Promise<void> {
+async function sendLeftovers(
+  given: Omit<SyncJobsOptions, 'patienceMs'> & { readonly outcomes: readonly RunOutcome[] },
+): Promise<void> {
   const { runtime, config, jobs, signal, outcomes } = given;
   const { store, gateway } = runtime;
   if (signal.aborted) return;

@@ -17,7 +17,7 @@ const maxPauseMs = 60_000;
 
 type Facts = Readonly<Record<string, unknown>>;
 
-interface ReportJobOptions {
+export interface ReportJobOptions {
   readonly api: ApiClient;
   readonly stream: StreamData;
   readonly scope: Scope;
@@ -25,6 +25,7 @@ interface ReportJobOptions {
   readonly signal: AbortSignal;
   readonly log: ConnectorLog;
   readonly alive: () => void;
+  /** Ordered reports. */
   readonly orders: ReportOrders;
 }
 

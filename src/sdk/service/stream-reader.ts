@@ -1,7 +1,5 @@
 import type { RunWarning } from '../../lib/run-warnings.ts';
-import type { ConnectorLog } from '../connector.ts';
 import type { ServiceAnswer } from './answer.ts';
-import type { ApiClient } from './api-client.ts';
 import type { Fields, Partition, ServiceDescription, StreamData } from './description.ts';
 import { textOf } from './exact-json.ts';
 import type { Moment } from './moment.ts';
@@ -10,8 +8,7 @@ import { type PagePiece, PageSeries, type PageSeriesOptions } from './page-serie
 import type { Pager } from './paging.ts';
 import { valueAt } from './path.ts';
 import { readTwice, totalWarning } from './read-twice.ts';
-import { readReport } from './report-job.ts';
-import type { ReportOrders } from './report-orders.ts';
+import { type ReportJobOptions, readReport } from './report-job.ts';
 import type { RequestData } from './request-data.ts';
 import { isUnset } from './service-options.ts';
 import {
@@ -28,19 +25,13 @@ import type { Scope } from './template.ts';
 import { boundOf, endOf, spansOf } from './windows.ts';
 
 /** The options for reading one stream. */
-export interface StreamReaderOptions {
+export interface StreamReaderOptions extends Pick<ReportJobOptions, 'api' | 'signal' | 'log' | 'alive' | 'orders'> {
   readonly service: Pick<ServiceDescription, 'title' | 'streams'>;
-  readonly api: ApiClient;
   readonly watermark: StreamWatermark | undefined;
   readonly maxPages: number;
   /** The run's private folder. */
   readonly scratch: string;
-  readonly signal: AbortSignal;
-  readonly log: ConnectorLog;
   readonly warn: (warning: RunWarning) => void;
-  readonly alive: () => void;
-  /** Ordered reports. */
-  readonly orders: ReportOrders;
 }
 
 /** Records that arrived together, with their template variables. */

@@ -1,18 +1,9 @@
 import type { StagedRanges } from '../../kept-rows/manifest.ts';
 import { Repository } from '../engine/context.ts';
+import type { BackfillsTable } from '../tables/checkpoints.ts';
 
 /** A past range that is being read again, chunk by chunk. */
-export interface Backfill {
-  readonly job: string;
-  /** Fingerprint of the query. Chunks of another query can't be used. */
-  readonly reading: string;
-  /** As the user wrote it; `lower` is inclusive, `upper` exclusive. */
-  readonly lower: string;
-  readonly upper: string;
-  /** Size of a chunk. If empty, the whole range is read at once. */
-  readonly chunk: string;
-  /** Everything below this value has been read. */
-  readonly reached: string;
+export interface Backfill extends Readonly<Omit<BackfillsTable, 'staged' | 'begun_at'>> {
   /** The backfill's files; absent before the first chunk. */
   readonly staged?: StagedRanges;
   readonly begunAt: number;

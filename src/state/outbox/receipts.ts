@@ -1,3 +1,4 @@
+import type { Payload } from '../../pipeline/payload.ts';
 import { Repository } from '../engine/context.ts';
 import { type BoundValue, prepared } from '../engine/prepared.ts';
 import type { Receipt } from '../tables.ts';
@@ -5,12 +6,7 @@ import type { InstanceKey } from './instance-key.ts';
 import { lateArrivals, lateMs } from './late-arrivals.ts';
 import { pendingPayloads } from './pending-payloads.ts';
 
-export interface Contents {
-  readonly sha256: string;
-  readonly bytes: number;
-  readonly format: string;
-  readonly asOf: number;
-}
+export type Contents = Pick<Payload, 'sha256' | 'bytes' | 'format' | 'asOf'>;
 
 /** Each instance's last known contents. */
 export class Receipts extends Repository {

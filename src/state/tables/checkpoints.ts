@@ -38,6 +38,7 @@ export interface CurrentGenerationsTable {
 
 export interface BackfillsTable {
   job: string;
+  /** Fingerprint of the query. Chunks of another query can't be used. */
   reading: string;
   /**
    * The range as the user wrote it: `lower` is inclusive, `upper` exclusive. Read in steps of `chunk`; if empty, all at
