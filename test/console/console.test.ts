@@ -62,7 +62,7 @@ describe('the page with all jobs', () => {
     const cards = await page.locator('.card.bad').allTextContents();
     expect(cards).toEqual([
       expect.stringMatching(/^lost: failing.*the file does not exist/s),
-      expect.stringMatching(/^guarded: quarantined.*Fewer rows.*sluice quarantine show/s),
+      expect.stringMatching(/^guarded: quarantined.*fewer rows.*sluice quarantine show/s),
     ]);
     expect(await page.locator('.card.bad code').allTextContents()).toEqual([
       'sluice sync lost',
