@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import type { Credentials, Destination } from '../config/config.ts';
 import type { Clock } from '../lib/clock.ts';
 import { type HttpAgent, sendRequest } from '../lib/http.ts';
@@ -31,9 +30,7 @@ export async function upload(
   given: { agent: HttpAgent; destination: Destination; clock: Clock; signal: AbortSignal },
 ): Promise<RequestOutcome> {
   const { agent, destination, clock, signal } = given;
-  let body: Buffer | Readable | undefined;
   try {
-    body = await payloadBody(row);
     const http = await sendRequest({
       agent,
       method: 'PUT',
@@ -44,7 +41,7 @@ export async function upload(
         'content-type': row.media_type,
         'content-length': String(row.bytes),
       },
-      body,
+      body: await payloadBody(row),
       timeoutMs: destination.timeoutMs,
       answerLimitBytes,
       signal,
@@ -52,7 +49,5 @@ export async function upload(
     return { answer: readAnswer(http, clock.now()) };
   } catch (error) {
     return { error };
-  } finally {
-    if (body instanceof Readable) body.destroy();
   }
 }

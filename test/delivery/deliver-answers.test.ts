@@ -127,6 +127,17 @@ describe('a response', () => {
     while (openPayloads().length > 0) await wait(5);
   });
 
+  it.each([
+    ['no response', hang],
+    ['a reset before the body was read', reset],
+  ])('of %s to a large payload leaves no file open', async (_, play) => {
+    const { destination, gateway } = open({ timeoutMs: 600 });
+    await owe(gateway, destination, 'i', 'x'.repeat(5_000_000));
+    stage.script.push(play);
+    expect(await deliver(gateway)).toMatchObject([{ state: 'waiting_retry' }]);
+    while (openPayloads().length > 0) await wait(5);
+  });
+
   it("of 400 to a payload that newer data has superseded in the meantime isn't reported as dead", async () => {
     const { destination, gateway } = open();
     const id = await owe(gateway, destination, 'i', 'old');
