@@ -77,6 +77,16 @@ describe('a payload accepted after an attempt to send other bytes', () => {
     },
   );
 
+  it('is sent again if that attempt may have lasted until this one began, however long ago it had begun', async () => {
+    const clock = new SteppingClock();
+    const store = await newStore({ clock });
+    await store.outbox.attempt(await owe(store, clock, 'old'));
+    clock.advance(30 * minute);
+    const fresh = await owe(store, clock, 'new');
+    await deliver(store, fresh);
+    expect(await store.resends.all()).toMatchObject([{ row: { id: fresh }, dueAt: clock.now() + 1 + 10 * minute }]);
+  });
+
   it("isn't sent again while something newer waits, or if it was attempted", async () => {
     const { clock, store } = await setUp();
     const [repeat] = await store.resends.all();
