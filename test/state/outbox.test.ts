@@ -192,6 +192,16 @@ describe('the outbox', () => {
     });
   });
 
+  it('counts a payload as delivered even if another process gave it up during the upload', async () => {
+    const store = await newStore({ clock: new SteppingClock() });
+    const { run, ...owed } = await oweText(store, { instance: 'i', text: 'a', asOf: noon - 30 });
+    const row = await store.outbox.attempt(idOf(owed));
+    await store.outbox.markDead(idOf(owed), { code: 'X_Y', message: 'no' });
+    await store.outbox.delivered(row!);
+    expect(await store.outbox.find(idOf(owed))).toMatchObject({ state: 'delivered', code: null, message: null });
+    expect(await store.runs.find(run)).toMatchObject({ state: 'delivered' });
+  });
+
   it('rejects a payload whose file is missing or truncated, and the run stays unchanged', async () => {
     const store = await newStore({ clock: new SteppingClock() });
     const run = await store.runs.begin({ job: 'j', origin: 'person' });
