@@ -96,10 +96,13 @@ describe('the outbox', () => {
 
   it('never sends data older than a payload whose request got no response, even if that payload is dead', async () => {
     const store = await newStore({ clock: new SteppingClock() });
-    const young = await oweText(store, { instance: 'i', text: 'young', asOf: noon - 10 });
-    await store.outbox.attempt(idOf(young));
-    await store.outbox.markDead(idOf(young), { code: 'X_Y', message: 'gone' });
-    expect((await oweText(store, { instance: 'i', text: 'old', asOf: noon - 20 })).owed.state).toBe('superseded');
+    await deliver(store, idOf(await oweText(store, { instance: 'shown', text: 'first', asOf: noon - 30 })));
+    for (const instance of ['new', 'shown']) {
+      const young = await oweText(store, { instance, text: 'young', asOf: noon - 10 });
+      await store.outbox.attempt(idOf(young));
+      await store.outbox.markDead(idOf(young), { code: 'X_Y', message: 'gone' });
+      expect((await oweText(store, { instance, text: 'old', asOf: noon - 20 })).owed.state).toBe('superseded');
+    }
   });
 
   it('sends the same bytes again if an older request without a response may have been processed in the meantime', async () => {
