@@ -105,6 +105,16 @@ describe('the outbox', () => {
     }
   });
 
+  it('never sends data older than a payload that was tried, even if an earlier one is accepted after that', async () => {
+    const store = await newStore({ clock: new SteppingClock() });
+    const row = await store.outbox.attempt(idOf(await oweText(store, { instance: 'i', text: 'a', asOf: noon - 30 })));
+    const young = await oweText(store, { instance: 'i', text: 'young', asOf: noon - 10 });
+    await store.outbox.attempt(idOf(young));
+    await store.outbox.markDead(idOf(young), { code: 'X_Y', message: 'gone' });
+    await store.outbox.delivered(row!);
+    expect((await oweText(store, { instance: 'i', text: 'old', asOf: noon - 20 })).owed.state).toBe('superseded');
+  });
+
   it('sends the same bytes again if an older request without a response may have been processed in the meantime', async () => {
     const clock = new SteppingClock();
     const store = await newStore({ clock });
