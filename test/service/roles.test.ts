@@ -86,6 +86,17 @@ describe('a role (section 4.10)', () => {
     expect((await given.call('GET', '/profile')).status).toBe(200);
   });
 
+  it('that is built in for editors has all permissions but those for the account, its clients and its users', async () => {
+    const given = await peopleBench();
+    const { Editor } = await roleIds(given);
+    const held = (await dataOf(given, `/roles/${Editor}?full=true`)).permissions as string[];
+    expect(permissions.filter((name) => !held.includes(name))).toEqual([
+      ...['account.api', 'client.access', 'user.manage'],
+      ...['account.api_key', 'account.profile', 'account.settings', 'account.tokens', 'account.usage'],
+      ...['client.build', 'client.delete', 'client.edit', 'client.login', 'client.share'],
+    ]);
+  });
+
   it('that is deleted leaves its users without a role', async () => {
     const given = await peopleBench();
     const { Editor, Nobody } = await roleIds(given);
