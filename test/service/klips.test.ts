@@ -8,6 +8,14 @@ const detailOf = async (given: Bench, id: string, sent: object = {}): Promise<Re
   (await given.call('GET', `/klips/${id}?full=true`, sent)).body.data;
 
 describe('a Klip (4.6)', () => {
+  it('shows where clients have copies of it only to users with both permissions', async () => {
+    const given = await bench();
+    const id = lastOf(await given.call('POST', '/klips', { key: keys.acmeEditor, body: { name: 'Own' } }));
+    const path = `/klips/${id}/client-instances`;
+    expect(errorOf(await given.call('GET', path, { key: keys.acmeEditor }))).toEqual([401, 'permission_denied']);
+    expect((await given.call('GET', path)).status).toBe(200);
+  });
+
   it('can be created, read, updated and deleted; an update changes only the fields that it names', async () => {
     const clock = new SteppingClock('2026-03-01T12:00:00Z');
     const given = await bench({ clock });
