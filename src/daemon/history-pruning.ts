@@ -1,7 +1,7 @@
 import { maxKeptRuns } from '../state/recover.ts';
 import type { Runtime } from './compose.ts';
 
-/** Pruning interval. Each start prunes the history too, but a daemon may run for a year without a restart. */
+/** Pruning interval. History is also pruned at startup, but a daemon may run for a year without a restart. */
 const everyRuns = 1_000;
 
 /** Prunes the history while the daemon runs. Returns a function that stops it. */

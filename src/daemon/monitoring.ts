@@ -16,11 +16,11 @@ export interface MonitoringOptions {
   readonly systemd: Systemd;
   /** Absent: no monitor. */
   readonly monitor?: MonitorAddress;
-  /** The status pages; absent: none. */
+  /** The status pages; absent if there are none. */
   readonly pages?: Pages;
 }
 
-/** Everything that reports the health of the daemon: the heartbeat in the store, systemd, alerts, the monitor. */
+/** Everything that reports the daemon's health: the heartbeat in the store, systemd, alerts, the monitor. */
 export class Monitoring {
   readonly #given: MonitoringOptions;
   readonly #heartbeat: Heartbeat;
@@ -50,14 +50,14 @@ export class Monitoring {
     this.#systemd = systemd;
   }
 
-  /** Call this before the daemon starts, so that it fails before a job fires if the port is in use. */
+  /** Call this before the daemon starts, so that a port in use makes the start fail before any job fires. */
   static async open(given: MonitoringOptions): Promise<Monitoring> {
     const monitoring = new Monitoring(given);
     if (given.monitor !== undefined) await monitoring.#listen(given.monitor);
     return monitoring;
   }
 
-  /** Call this when the daemon has started. `note`: text for the systemd status, in addition to the number of jobs. */
+  /** Call this when the daemon has started. `note`: text for the systemd status, added to the number of jobs. */
   async started(note?: string): Promise<void> {
     this.#note = note;
     await this.#heartbeat.write();
@@ -69,8 +69,7 @@ export class Monitoring {
   }
 
   /**
-   * Wraps a reload of the config: notifies systemd when it starts and ends, regardless of the result. `work` resolves
-   * to a note.
+   * Wraps a config reload: tells systemd when it starts and when it ends, even if it fails. `work` resolves to a note.
    */
   async reload(work: () => Promise<string | undefined>): Promise<void> {
     await this.#systemd.reloading();

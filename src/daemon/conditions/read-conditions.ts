@@ -32,7 +32,7 @@ export class ConditionCache {
 
 export interface ReadConditionsOptions {
   readonly clock: Clock;
-  /** The overview, if it was read already. */
+  /** The overview, if the caller has already read it. */
   readonly overview?: Overview;
   /** Whether the schedules are running, in the process that runs them. Absent: as the daemon stored it. */
   readonly liveness?: Liveness | undefined;

@@ -108,7 +108,7 @@ export function checkedAt(silence: Silence | undefined): Link[] {
   return [{ at, message: `a check of its source failed: ${message}`, code }];
 }
 
-/** Why the payload is not sent yet. */
+/** Why the payload hasn't been sent yet. */
 export function hinderedBy({ code, attempts }: OutboxRow): string {
   if (code === 'QUOTA_SPENT') return 'it is not sent';
   // While the destination is unreachable, attempts cost no requests and aren't counted.

@@ -8,7 +8,9 @@ import { deadFix } from './dead-fix.ts';
 import type { Facts, RuleResult } from './explain-facts.ts';
 import { checkedAt, ended, extracted, hinderedBy, type Link, owedAt, troubleOf, waitText } from './explain-links.ts';
 
-/** The first matching rule decides. Rules that need a person come before those that resolve automatically. */
+/**
+ * The first matching rule applies. Rules for problems that need a person come before those that resolve on their own.
+ */
 export function applyRules(facts: Facts): RuleResult {
   const rules = [
     unwritable,
@@ -70,7 +72,7 @@ function loginRefused(facts: Facts): RuleResult | undefined {
   return { verdict: 'login refused', because: [{ at: since, message: what, code }], ...resuming(facts, until), fix };
 }
 
-/** When a job runs next after its login hold; empty if it isn't retried automatically. */
+/** When a job on a login hold runs next; empty if it isn't retried automatically. */
 function resuming(facts: Facts, until: number | undefined): Pick<RuleResult, 'next'> {
   const { job, nextAt, now } = facts;
   if (!job.enabled || job.schedule === undefined) return upcoming(facts);
@@ -182,7 +184,7 @@ function failed(facts: Facts): RuleResult | undefined {
   };
 }
 
-/** A person may still release the payload of a quarantined run. */
+/** A quarantined run isn't lost: a person may still release its payload. */
 const isLost = ({ state }: RunRow): boolean => isFailedRun(state) && state !== 'quarantined';
 
 /** A stopped run isn't a failure. */
@@ -190,7 +192,7 @@ const isFailing = ({ conditions, job }: Facts): boolean =>
   !job.enabled ||
   conditions.some(({ kind }) => kind === 'failed' || kind === 'login' || kind === 'login_refused' || kind === 'dead');
 
-/** The last run was good, but another should have run since. */
+/** The last run succeeded, but the next one is overdue. */
 function late(facts: Facts): RuleResult | undefined {
   const { job, runs, nextAt, now, daemonSince, stopped } = facts;
   const [last] = runs;

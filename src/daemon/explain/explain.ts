@@ -11,27 +11,27 @@ import { explainLeftOut } from './explain-left-out.ts';
 import { currentLinks, type Explanation, skippedFiring, warningLinks } from './explain-links.ts';
 import { applyRules } from './explain-rules.ts';
 
-/** More runs than this don't make the explanation clearer. */
+/** Listing more runs than this wouldn't make the explanation clearer. */
 const runsLookedAt = 50;
 
 /** The input of an explanation: a config and its state. */
 export interface ExplainOptions {
   readonly config: Config;
-  /** Absent: nothing has run here yet. */
+  /** Absent if nothing has run here yet. */
   readonly store: Store | undefined;
   readonly clock: Clock;
   readonly overview?: Overview;
-  /** The conditions, if they were read already. */
+  /** The conditions, if the caller has already read them. */
   readonly conditions?: readonly Condition[];
   readonly cache?: ConditionCache;
 }
 
-/** Explains why a job's target shows what it shows. Reads only the store: sends no requests and changes nothing. */
+/** Explains why a job's target shows its current data. Only reads the store. */
 export async function explainJob(job: Job, given: ExplainOptions): Promise<Explanation> {
   return (await explainJobs([job], given))[0] as Explanation;
 }
 
-/** Like {@link explainJob}, for several jobs with one read of the store. */
+/** Like {@link explainJob}, but explains several jobs with a single read of the store. */
 export async function explainJobs(jobs: readonly Job[], given: ExplainOptions): Promise<Explanation[]> {
   const overview = given.overview ?? (await readOverview(given.config, given.store, given.clock));
   return explainAll(jobs, given, overview);
@@ -45,7 +45,7 @@ export async function explainInstance(instance: string, given: ExplainOptions): 
   return [...(await explainAll(jobs, given, overview)), ...left.filter((one) => one.instance === instance)];
 }
 
-/** Explains a job in the config that was left out because of errors. */
+/** Explains a job that was left out of the config because of errors. */
 export async function explainLeftOutJob(job: string, given: ExplainOptions): Promise<Explanation> {
   const overview = await readOverview(given.config, given.store, given.clock);
   return (await explainLeft([job], given, overview))[0] as Explanation;
@@ -95,7 +95,7 @@ function withSkip(judgement: RuleResult, skip: SkipRow | undefined): RuleResult 
   return { ...judgement, because: [skippedFiring(skip), ...judgement.because] };
 }
 
-/** Adds the warnings of the last run; its first fix is used if there's no more urgent one. */
+/** Adds the last run's warnings. The first warning's fix is used unless there's a more urgent one. */
 function withWarnings(judgement: RuleResult, last: RunRow | undefined): RuleResult {
   if (last === undefined || last.warnings === null) return judgement;
   const fix = judgement.fix ?? warningsOf(last).find(({ next }) => next !== undefined)?.next;

@@ -8,8 +8,8 @@ import type { Firing } from './firing.ts';
 import type { WaitingFirings } from './waiting-firings.ts';
 
 /**
- * A run that found too little disk space is repeated only once this much more is free, because each repetition reads
- * its source again.
+ * A run that failed for lack of disk space is repeated only once this much more space is free, because each repetition
+ * reads its source again.
  */
 const moreBytes = 1_000_000;
 
@@ -26,7 +26,7 @@ export interface DiskRetriesOptions {
 
 /**
  * Firings that failed because the disk was full, failing or read-only. They fire again once the disk works; otherwise,
- * a daily job would miss its run if the disk is full at night.
+ * a full disk at night would cost a daily job its run.
  */
 export class DiskRetries {
   readonly #options: DiskRetriesOptions;
@@ -36,8 +36,8 @@ export class DiskRetries {
   }
 
   /**
-   * Fires again once the disk works. Returns false if the problem has another cause. `began`: its run is in the
-   * history.
+   * Retries the firing once the disk works. Returns false if the disk isn't the cause. `began`: whether the run is in
+   * the history.
    */
   defer(firing: Firing, { problem, began }: { problem: unknown; began: boolean }): boolean {
     const { store, waiting, emit, fire, stop } = this.#options;
@@ -49,7 +49,7 @@ export class DiskRetries {
     return true;
   }
 
-  /** `wantedBytes`: space that must be free; undefined: the state must be writable. */
+  /** `wantedBytes`: the space that must be free; undefined if the state only has to be writable. */
   async #isReady(wantedBytes: number | undefined): Promise<boolean> {
     const { store } = this.#options;
     return wantedBytes === undefined ? (await store.probe()) === undefined : freeBytes(store.folder) >= wantedBytes;

@@ -24,10 +24,10 @@ interface FiringLoopOptions {
   readonly fault: (message: string, error: unknown, facts?: object) => void;
 }
 
-/** A constant string, because consecutive firings that are skipped for the same reason share one row in the history. */
+/** Constant, because consecutive firings skipped for the same reason share one row in the history. */
 const loginReason = 'the login of its source was refused and is on hold; the job runs when the login works again';
 
-/** The main loop: takes due firings through the queue to their runs, and each run to its end. */
+/** The main loop: moves due firings through the queue and sees each run through to its end. */
 export class FiringLoop {
   readonly #runtime: Runtime;
   readonly #active: () => ActiveConfig;
@@ -80,7 +80,7 @@ export class FiringLoop {
     return this.#scheduler.next().length;
   }
 
-  /** Adopts the schedules of a config, all or none; {@link resume} starts firing them. */
+  /** Adopts a config's schedules, all or none; {@link resume} starts firing them. */
   async adopt(config: Config): Promise<void> {
     await this.#scheduler.adopt(config.jobs.values());
     await this.#retries.adopt(config);
@@ -118,7 +118,7 @@ export class FiringLoop {
     await Promise.all([this.#notes.idle(), this.#retries.idle()]);
   }
 
-  /** Queues each due firing; the queue runs it. */
+  /** Admits each due firing to the queue, which runs it. */
   async #work(): Promise<void> {
     while (await this.#scheduler.waitForDue()) {
       for (const due of this.#scheduler.due()) {
@@ -128,7 +128,7 @@ export class FiringLoop {
     }
   }
 
-  /** `isAgain`: the firing was admitted before and has waited since. */
+  /** `isAgain`: the firing was already admitted once and has been waiting since. */
   async #admit(firing: Firing, isAgain = false): Promise<void> {
     try {
       if (await this.#admits(firing, isAgain)) return this.#offer(firing);
@@ -139,8 +139,7 @@ export class FiringLoop {
   }
 
   /**
-   * Whether to queue the firing. A throttled firing must not replace another one, so check this before it ends
-   * anything.
+   * Whether to queue the firing. Call this before the firing replaces another one, because a throttled firing must not.
    */
   async #admits(firing: Firing, isAgain: boolean): Promise<boolean> {
     if (firing.attempt !== undefined) return isAgain || this.#retries.admits(firing, firing.attempt);

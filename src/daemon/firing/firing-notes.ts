@@ -9,7 +9,7 @@ interface FiringNotesOptions {
   readonly scheduler: Scheduler;
   /** Aborted when the daemon stops. */
   readonly stop: AbortSignal;
-  /** Called when the state refuses a write. */
+  /** Called when a write to the state fails. */
   readonly failed: (message: string, error: unknown, facts?: object) => void;
 }
 
@@ -24,7 +24,7 @@ export class FiringNotes {
     this.#options = options;
   }
 
-  /** `isDeferred`: the firing waits, and the next start fires it. */
+  /** `isDeferred`: the firing waits until the next start. */
   skipped(firing: Firing, reason: string, isDeferred = false): void {
     const { scheduler } = this.#options;
     const { at, job } = firing;
@@ -35,8 +35,8 @@ export class FiringNotes {
   }
 
   /**
-   * Records missed firings that the misfire policy skips. If a run fires instead, that run records when the job fires
-   * next.
+   * Records missed firings that the misfire policy skips. If another firing runs instead, its run records when the job
+   * fires next.
    */
   missed({ job: { name }, firing, skipped }: DueFirings): void {
     if (skipped === undefined) return;
@@ -46,7 +46,7 @@ export class FiringNotes {
   }
 
   /**
-   * Records that the throttle skips this firing. Such records are written one at a time, so that many of them don't
+   * Records that the throttle skips this firing. Records are written one at a time, so that a burst of them doesn't
    * block runs from writing to the state.
    */
   throttled(firing: Firing, reason: string): Promise<void> {

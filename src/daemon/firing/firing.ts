@@ -13,13 +13,13 @@ export interface Firing {
   readonly at: number;
   /** Its place among the job's open firings; retries have none. */
   readonly open?: OpenFiring;
-  /** The logical time of its run, if not now: relative dates in queries use it. */
+  /** The run's logical time, which relative dates in queries use; absent: now. */
   readonly logicalAt?: number;
   /** Set if this is a retry after a failed attempt. */
   readonly attempt?: RetryRow;
-  /** It was missed and now has its own run, which waits for its turn if the job is running. */
+  /** The firing was missed and now has its own run, which waits for its turn if the job is running. */
   readonly isCatchUp: boolean;
-  /** It already had a run, which has ended, and the job's next firing has been recorded since. */
+  /** The firing's first run has ended, and the job's next firing has been recorded since. */
   readonly isRepeated?: boolean;
 }
 
@@ -30,12 +30,12 @@ export interface DueFirings {
   readonly skipped?: SkippedFirings;
 }
 
-/** Key of a waiting firing: its job if the job's next firing may replace it, or its run if it already has one. */
+/** Key of a waiting firing: its job's name if the job's next firing may replace it; otherwise, one of its own. */
 export function placeOfFiring({ job, at, logicalAt }: Firing): string {
   return logicalAt === undefined ? job.name : `${job.name} ${at}`;
 }
 
-/** The firing for a new run, which isn't a retry of the previous one. */
+/** The firing for a new run rather than a retry of the previous one. */
 export function newRunOf({ attempt, ...firing }: Firing, hadRun = attempt !== undefined): Firing {
   return hadRun ? { ...firing, isRepeated: true } : firing;
 }

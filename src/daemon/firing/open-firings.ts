@@ -1,10 +1,12 @@
-/** A firing that came due. Two firings of a job can have the same instant if the clock was set back between them. */
+/**
+ * A firing that came due. Two of a job's firings can have the same planned time if the clock was set back between them.
+ */
 export interface OpenFiring {
   /** Its planned time, epoch milliseconds. */
   readonly at: number;
 }
 
-/** Firings that came due and have neither begun nor been skipped, per job. */
+/** Firings that came due but have neither started nor been skipped, by job. */
 export class OpenFirings {
   readonly #byJob = new Map<string, Set<OpenFiring>>();
 
@@ -20,7 +22,7 @@ export class OpenFirings {
     if (open?.delete(firing) === true && open.size === 0) this.#byJob.delete(job);
   }
 
-  /** The earliest instant of a job's open firings; infinity if there are none. */
+  /** The earliest planned time of a job's open firings; infinity if there are none. */
   first(job: string): number {
     return Math.min(...[...(this.#byJob.get(job) ?? [])].map(({ at }) => at), Number.POSITIVE_INFINITY);
   }

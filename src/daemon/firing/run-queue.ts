@@ -5,10 +5,10 @@ import { RefreshBatcher, type RefreshTicket } from '../../delivery/refresh-batch
 import { Problem } from '../../lib/problem.ts';
 import type { Firing } from './firing.ts';
 
-/** Each priority level moves a queued run ahead by this much. */
+/** Each priority level moves a queued run ahead by this much time. */
 const headStartMs = 10 * 60_000;
 
-/** If the queue never empties, a job that may block the process waits at most this long. */
+/** A job that may block the process waits at most this long, even if the queue never empties. */
 const suspectWaitMs = 10 * 60_000;
 
 /** A firing that is leaving the queue. */
@@ -20,14 +20,14 @@ export interface QueuedRun {
   readonly ticket?: RefreshTicket;
   /** Marks the run as running; until then, it counts as queued. */
   begin(): void;
-  /** Call this when the run is over: queues the firing that waits for its end. */
+  /** Call this when the run has ended: queues the firing that was waiting for it. */
   end(): void;
 }
 
 export type OfferResult =
-  /** `replaced`: the attempt whose place in the queue the firing takes. */
+  /** `replaced`: the firing of the retry whose place in the queue this firing takes. */
   | { readonly state: 'queued'; readonly replaced?: Firing }
-  /** The firing waits for the end of the previous run. */
+  /** The firing waits for the previous run to end. */
   | { readonly state: 'waiting'; readonly reason: string }
   | { readonly state: 'skipped'; readonly reason: string };
 
@@ -48,13 +48,13 @@ interface QueueEntry {
 }
 
 /**
- * Priority queue of runs. At most one run per job at a time, and at most `concurrency` extracts. Runs start in the
- * order of their planned times; a higher priority moves a run ahead.
+ * Priority queue of runs. At most one run per job at a time, and at most `concurrency` extracts. Runs start in order of
+ * planned time; a higher priority moves a run ahead.
  */
 export class RunQueue {
   readonly #given: RunQueueOptions;
   readonly #extracts = new PQueue();
-  /** Refreshes read nothing, so they don't wait for a slot; those due at the same time are sent as one batch. */
+  /** Refreshes read nothing, so they don't wait for a slot; those due together are sent as one batch. */
   readonly #refreshes = new PQueue();
   /** Jobs that may block the process, one at a time. */
   readonly #suspects = new PQueue({ concurrency: 1 });
@@ -70,7 +70,7 @@ export class RunQueue {
     this.#extracts.concurrency = extracts;
   }
 
-  /** Takes a firing, unless it's skipped. */
+  /** Queues a firing, lets it wait, or skips it. */
   offer(firing: Firing): OfferResult {
     const entry = this.#entries.get(firing.job.name);
     if (entry === undefined) return this.#enqueue(firing);
@@ -84,7 +84,7 @@ export class RunQueue {
     await Promise.all([this.#extracts.onIdle(), this.#refreshes.onIdle(), this.#suspects.onIdle()]);
   }
 
-  /** Firings that haven't started: their number, and the lateness of the oldest in milliseconds. */
+  /** The number of firings that haven't started, and how late the oldest is, in milliseconds. */
   waiting(now: number): { firings: number; oldest: number } {
     let [firings, first] = [0, now];
     for (const { state, firing, waiting } of this.#entries.values()) {
@@ -112,7 +112,7 @@ export class RunQueue {
     return { state: 'queued' };
   }
 
-  /** Resolves when no other extract is running or queued, when a timeout ends, or when the daemon stops. */
+  /** Resolves when no other extract is running or queued, when the maximum wait is over, or when the daemon stops. */
   async #untilOthersEnd(): Promise<void> {
     const done = new AbortController();
     const signal = AbortSignal.any([done.signal, this.#given.stop]);

@@ -15,7 +15,7 @@ interface Planned {
   readonly job: Job;
   readonly schedule: Schedule;
   plan: Plan;
-  /** When it began to catch up on missed firings, one run at a time. */
+  /** When the job began to catch up on missed firings, one run at a time. */
   behindSince?: number | undefined;
   /** The firing that must finish before the job's next one. */
   waitsFor?: number | undefined;
@@ -25,23 +25,23 @@ export interface SchedulerOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly failed: (error: unknown) => void;
-  /** Called with the number of milliseconds by which the clock was set; must not throw. */
+  /** Called when the clock was set, with the difference in milliseconds; must not throw. */
   readonly clockSet?: (by: number) => void;
   readonly timer?: Timer;
 }
 
-/** The observable state of the scheduler's timer. Milliseconds. */
+/** The observable state of the scheduler's timer. All times are in milliseconds. */
 export interface Ticking {
   /** Time since the plan was last checked; undefined while the timer isn't running. */
   readonly silence: number | undefined;
-  /** How overdue the first firing is; 0 if none is. */
+  /** How overdue the first firing is; 0 if it isn't. */
   readonly overdue: number;
   readonly scheduled: number;
-  /** Accepted firings that haven't begun: their number, and how overdue the oldest is. */
+  /** The number of accepted firings that haven't started, and how overdue the oldest is. */
   readonly line?: { readonly firings: number; readonly oldest: number };
 }
 
-/** Knows when each job is due next: in memory for the timer, in the store for the next start. */
+/** Tracks when each job is due next: in memory for the timer, and in the store for the next start. */
 export class Scheduler {
   readonly #given: SchedulerOptions;
   readonly #timer: Timer;
@@ -49,7 +49,7 @@ export class Scheduler {
   #hasResumed = false;
   /** Jobs with firings recorded as deferred. */
   readonly #deferred = new Set<string>();
-  /** Waiting retries, which are separate from the firings. */
+  /** Waiting retries, kept separate from the firings. */
   readonly attempts = new PendingAttempts();
   readonly #open = new OpenFirings();
   /** Due firings that haven't been fetched yet. */
@@ -62,9 +62,7 @@ export class Scheduler {
     this.#timer = given.timer ?? createTimer(given.clock);
   }
 
-  /**
-   * Adopts a config's jobs, all or none. Unchanged schedules continue; everything that is due fires at the next check.
-   */
+  /** Adopts a config's jobs, all or none. Unchanged schedules continue; due firings start at the next check. */
   async adopt(jobs: Iterable<Job>): Promise<void> {
     const wanted = [...jobs].flatMap(({ schedule, ...job }) =>
       schedule === undefined || !job.enabled ? [] : [{ job: { ...job, schedule }, schedule }],

@@ -15,15 +15,15 @@ interface Waiting {
 
 interface WaitingFiringsOptions {
   readonly clock: Clock;
-  /** Called once per poll if checks throw. Their firings keep waiting. */
+  /** Called once per poll if any checks throw. Their firings keep waiting. */
   readonly failed: (error: unknown) => void;
   /** Aborted when the daemon stops. */
   readonly stop: AbortSignal;
 }
 
 /**
- * Firings that wait for a condition outside the daemon (a login, the disk). Polls while there are any. The newest
- * firing of a job replaces an older one.
+ * Firings that wait for a condition outside the daemon, such as a login or the disk. Polls only while there are any. A
+ * job's newest firing replaces an older one.
  */
 export class WaitingFirings {
   readonly #options: WaitingFiringsOptions;
@@ -39,7 +39,7 @@ export class WaitingFirings {
     void this.#poll();
   }
 
-  /** A newer firing replaces a waiting one, unless each of them has its own run. */
+  /** A newer firing replaces a waiting one, unless both have their own runs. */
   replaceBy(firing: Firing): void {
     this.#waiting.delete(placeOfFiring(firing));
   }

@@ -11,8 +11,8 @@ import type { LoginAccount } from '../../state/login-holds.ts';
 export interface SourceLogin extends LoginAccount, Pick<SourceAccount, 'secret' | 'files'> {}
 
 /**
- * A source's login; undefined if it has none. Server and user are stored and shown, even if they come from a secrets
- * store.
+ * A source's login; undefined if it has none. The server and user are stored and shown, even if they come from a
+ * secrets store.
  */
 export function loginOf(source: Source): SourceLogin | undefined {
   const found = writtenLoginOf(source);

@@ -20,14 +20,14 @@ export interface LoginBreakerOptions {
   readonly sealKeys?: SealKeys;
 }
 
-/** Backoff after the first, second … refusal of a login. */
+/** Backoff after the first, second, and further refusals of a login. */
 const waitsMs = [3_600_000, 4 * 3_600_000, 24 * 3_600_000];
-/** Retry interval after an attempt that got no response about the login. */
+/** Retry interval after an attempt that got no response about the secret. */
 const unansweredMs = 5 * 60_000;
 
 /**
- * A circuit breaker per account and secret: stops sending a refused login before the server locks the account. Every
- * automatic login asks it first; a person who tests a connection bypasses it.
+ * A circuit breaker per account and secret: stops sending a refused secret before the server locks the account. Every
+ * automatic login asks it first; manual connection tests bypass it.
  */
 export class LoginBreaker {
   readonly #given: LoginBreakerOptions;
@@ -36,7 +36,10 @@ export class LoginBreaker {
   readonly #taken = new Map<string, LoginHoldRow>();
   readonly serializer: LoginSerializer;
   readonly #ownKey = { bytes: randomBytes(32) };
-  /** Problems already counted: many jobs may share one response from a token endpoint, which counts as one refusal. */
+  /**
+   * Problems that were already counted. If many jobs share one response from a token endpoint, it counts as one
+   * refusal.
+   */
   readonly noted = new WeakSet<Problem>();
 
   constructor(given: LoginBreakerOptions) {
@@ -45,7 +48,7 @@ export class LoginBreaker {
     this.serializer = new LoginSerializer(given);
   }
 
-  /** The hold on a source's login with the secret in memory; undefined if the source may log in. */
+  /** The hold on the source's login with the current secret; undefined if the source may log in. */
   async find(source: Source): Promise<LoginHoldRow | undefined> {
     const login = loginOf(source);
     if (login === undefined) return undefined;
@@ -54,15 +57,15 @@ export class LoginBreaker {
     return undefined;
   }
 
-  /** The hold that prevents checking a source; undefined if there's none, or if its next attempt is due. */
+  /** The hold that prevents a check of the source; undefined if there's none or its next attempt is due. */
   async blocking(source: Source): Promise<LoginHoldRow | undefined> {
     const hold = await this.findRenewed(source);
     return hold === undefined || this.isDue(hold) ? undefined : hold;
   }
 
   /**
-   * Call this before a run begins: returns the hold that prevents it, or a function to call when the run is over. If an
-   * attempt is due, this run claims it, so only one of the waiting runs begins.
+   * Call this before a run begins: returns the hold that prevents the run, or a function to call when the run is over.
+   * If an attempt is due, this run claims it, so that only one of the waiting runs begins.
    */
   async begin(source: Source): Promise<{ readonly hold: LoginHoldRow } | { end(): Promise<void> }> {
     const hold = await this.findRenewed(source);

@@ -3,10 +3,10 @@ import { isUnwritable } from '../../state/engine/state-problem.ts';
 import type { Lease } from '../../state/processes/leases.ts';
 import type { Store } from '../../state/store.ts';
 
-/** After a successful login, other logins of the account run in parallel for this long. */
+/** After a successful login, the account's other logins run in parallel for this long. */
 const confirmedMs = 60_000;
 /**
- * If a login got no response about its secret, waiting logins run in parallel for this long, because serialized
+ * After a login that got no response about its secret, waiting logins run in parallel for this long, because serialized
  * timeouts would take too long.
  */
 const unansweredMs = 1000;
@@ -15,7 +15,7 @@ const otherMs = 30_000;
 
 export interface Secret {
   readonly account: string;
-  /** Distinguishes it from the account's other secrets. */
+  /** Distinguishes the secret from the account's others. */
   readonly fingerprint: string;
 }
 
@@ -31,8 +31,8 @@ export interface LoginSerializerOptions {
 }
 
 /**
- * Serializes the logins of an account until one succeeds: if many jobs start together, in this process and in others on the
- * same state, only one finds out that the password is wrong.
+ * Serializes an account's logins until one succeeds, across all processes on the same state. If many jobs start
+ * together with a wrong password, it's sent only once.
  */
 export class LoginSerializer {
   readonly #leases: Store['leases'];
@@ -45,7 +45,10 @@ export class LoginSerializer {
     this.#clock = clock;
   }
 
-  /** Resolves to a release function; undefined if the secret was accepted recently, or after `forMs`. Throws the signal's reason. */
+  /**
+   * Resolves to a release function; undefined if the secret was accepted recently, or after `forMs`. Throws the
+   * signal's reason.
+   */
   async acquire(secret: Secret, { signal, forMs }: AcquireOptions): Promise<(() => Promise<void>) | undefined> {
     if (this.#isConfirmed(secret)) return undefined;
     const { account } = secret;
@@ -89,7 +92,7 @@ export class LoginSerializer {
     this.#confirmed.delete(nameOf(secret));
   }
 
-  /** Waits for earlier logins. False if that takes too long. */
+  /** Waits for earlier logins. Returns false if that takes too long. */
   async #isOver(before: Promise<void>, { signal, forMs }: AcquireOptions): Promise<boolean> {
     signal.throwIfAborted();
     const enough = new AbortController();
@@ -105,7 +108,7 @@ export class LoginSerializer {
     }
   }
 
-  /** Locks out other processes; undefined if one of them takes too long or if the state isn't writable. */
+  /** Locks out other processes. Resolves to undefined if one of them takes too long or the state isn't writable. */
   async #lease(account: string, signal: AbortSignal): Promise<Lease | undefined> {
     try {
       return await this.#leases.wait(`account:${account}`, { forMs: otherMs, signal });

@@ -9,27 +9,27 @@ interface LoginWaitsOptions {
   readonly gate: LoginBreaker;
   readonly waiting: WaitingFirings;
   readonly fire: (firing: Firing) => void;
-  /** The source of a job in the active config. */
+  /** A job's source in the active config. */
   readonly sourceOf: (job: string) => Source | undefined;
   /** Aborted when the daemon stops. */
   readonly stop: AbortSignal;
 }
 
 /**
- * Firings whose source login is on hold. When an attempt is due, one of them makes it. All fire once the hold is
- * lifted, even by another process. Without this, a daily job would miss its run if a directory server is down for a
- * minute.
+ * Firings whose source login is on hold. When a login attempt is due, one of the firings makes it. All of them run once
+ * the hold is lifted, even by another process. Otherwise, a one-minute outage of a directory server could cost a daily
+ * job its run.
  */
 export class LoginWaits {
   readonly #options: LoginWaitsOptions;
-  /** Accounts with an attempt in progress, each with the firing that makes it. */
+  /** Accounts with an attempt in progress, each with the firing that is making it. */
   readonly #trying = new Map<string, Firing>();
 
   constructor(options: LoginWaitsOptions) {
     this.#options = options;
   }
 
-  /** Defers a firing that failed because of a refused login. False if the problem has another cause. */
+  /** Defers a firing that failed because its login was refused. Returns false if the problem has another cause. */
   defer(firing: Firing, problem: Problem | undefined): boolean {
     if (this.#options.stop.aborted || !isToWait(firing, problem)) return false;
     const next = newRunOf(firing);
@@ -46,13 +46,13 @@ export class LoginWaits {
     return gate.isDue(hold) && !this.#trying.has(login) ? () => this.#try(firing, login) : undefined;
   }
 
-  /** Fires one of the firings that wait for the account. */
+  /** Runs one of the firings that wait for the account. */
   #try(firing: Firing, login: string): void {
     this.#trying.set(login, firing);
     this.#options.fire(firing);
   }
 
-  /** Call this when a firing is done: if it made an attempt, another firing may make the next one. */
+  /** Call this when a firing is done. If it made an attempt, another firing may make the next one. */
   done(firing: Firing): void {
     for (const [login, one] of this.#trying) if (one === firing) this.#trying.delete(login);
   }

@@ -18,7 +18,7 @@ export function holdProblem(source: string, hold: LoginHoldRow): Problem {
   });
 }
 
-/** When a login on hold is tried again. */
+/** When the login on hold is tried again. */
 export function retryText({ retry_at: at }: Pick<LoginHoldRow, 'retry_at'>): string {
   return at === null ? 'not retried automatically' : `retried at ${instantText(at)}`;
 }

@@ -4,7 +4,7 @@ import type { LoginHoldRow } from '../../state/tables.ts';
 
 /** A schedule while its source's login is on hold. */
 export interface ResumedSchedule {
-  /** When the login is tried again; no firing runs before then. */
+  /** When the login is tried again; nothing runs before then. */
   readonly at: number;
   /** Number of runs that will be due then. */
   readonly runs: number;
@@ -28,7 +28,7 @@ export function resumedSchedule(
   return { at, runs: runsDue(schedule, { nextAt, now: at }) };
 }
 
-/** The next run of a job whose login is on hold; undefined if there is none until a person acts. */
+/** The next run of a job whose login is on hold; undefined if the job doesn't run until a person acts. */
 export function nextResumedRun(...given: Parameters<typeof resumedSchedule>): number | undefined {
   const resumed = resumedSchedule(...given);
   if (resumed === undefined) return undefined;

@@ -19,7 +19,7 @@ interface SourceSessionOptions {
 
 interface RenewedAttempt<T> extends Pick<LogInAttemptOptions, 'isRequest' | 'onRenewed'> {
   readonly attempt: () => Promise<T>;
-  /** Fingerprint of the secret that the attempt sends; undefined if the secret can't change. */
+  /** Fingerprint of the secret to send; undefined if the secret can't change. */
   readonly sent: string | undefined;
 }
 
@@ -42,7 +42,7 @@ export function guardSource(
   };
 }
 
-/** One run or check of a source, from opening it to the last reconnect. */
+/** A single run or check of a source, from opening it to the last reconnect. */
 class SourceSession {
   readonly #given: SourceSessionOptions;
   readonly #name: string;
@@ -50,7 +50,7 @@ class SourceSession {
   #secret: Secret | undefined;
   /** True if the secret was accepted in this run or check. */
   #isAccepted = false;
-  /** The due attempt, if this session claimed it. */
+  /** The due login attempt, if this session claimed it. */
   #trial: LoginHoldRow | undefined;
   /** True if the secret has been read again since it was last accepted. */
   #hasRenewed = false;
@@ -64,7 +64,7 @@ class SourceSession {
     this.#name = JSON.stringify([connector, place, account]);
   }
 
-  /** Opens the source once it's allowed to log in. */
+  /** Opens the source once its login is allowed. */
   async open<T>(login: TokenSource | undefined, open: (logIn: LogInContext) => Promise<T>): Promise<T> {
     await this.#ask();
     const attempt = async (): Promise<T> => {
@@ -99,7 +99,7 @@ class SourceSession {
     }
   }
 
-  /** A request after an accepted one. */
+  /** A request that follows an accepted one. */
   async #repeat<T>(request: () => Promise<T>, onRenewed: LogInAttemptOptions['onRenewed']): Promise<T> {
     const { gate } = this.#given;
     const attempt = async (): Promise<T> => {
@@ -111,8 +111,8 @@ class SourceSession {
   }
 
   /**
-   * Makes an attempt with the secret `sent`. If it's refused and the secret has changed since it was read, makes
-   * another attempt with the new value. The old value is no longer used, so its refusal isn't recorded.
+   * Makes an attempt with the secret `sent`. If it's refused, but the secret has changed since it was read, tries again
+   * with the new value. The refusal of the old value isn't recorded.
    */
   async #withRenewal<T>({ attempt, sent, isRequest = false, onRenewed }: RenewedAttempt<T>): Promise<T> {
     try {
@@ -129,8 +129,8 @@ class SourceSession {
   }
 
   /**
-   * After a refusal, reads the secret again, but only once until it's accepted. Returns true if it differs from the one
-   * that was sent.
+   * Reads the secret again after a refusal, once until it's next accepted. Returns true if it differs from the one that
+   * was sent.
    */
   async #isRenewed(thrown: unknown, sent: string | undefined): Promise<boolean> {
     const { gate, source, signal } = this.#given;
@@ -144,13 +144,13 @@ class SourceSession {
     return true;
   }
 
-  /** Asks whether the current secret may be sent, which may read the secret again. Returns its fingerprint. */
+  /** Checks whether the current secret may be sent, which may read it again. Returns its fingerprint. */
   async #presentAllowed(): Promise<string | undefined> {
     await this.#ask();
     return this.#given.source.renew === undefined ? undefined : (await this.#present()).fingerprint;
   }
 
-  /** The current secret, if it can change while the process runs. */
+  /** The current secret; undefined if it can't change while the process runs. */
   async #fingerprint(): Promise<string | undefined> {
     const { gate, source } = this.#given;
     return source.renew === undefined ? undefined : gate.fingerprint(source);

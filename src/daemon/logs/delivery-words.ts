@@ -17,7 +17,7 @@ import {
   type WordsOf,
 } from './field-words.ts';
 
-/** The documentation of the events about payloads, requests and refreshes. */
+/** Documentation of the events about payloads, requests and refreshes. */
 export const deliveryWords: WordsOf<DeliveryEvents> = {
   'payload.owed': {
     says: 'The payload is in the outbox. From now on, it will be delivered, superseded, quarantined or dead.',

@@ -30,7 +30,7 @@ import {
   type WordsOf,
 } from './field-words.ts';
 
-/** The documentation of every event. */
+/** Documentation of every event. */
 export const eventWords: WordsOf<SluiceEvents> = {
   'run.started': {
     says: 'A run starts or is attempted again.',

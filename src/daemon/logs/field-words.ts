@@ -1,10 +1,10 @@
-/** The documentation of an event: a sentence, and the meaning of each field. */
+/** An event's documentation: a sentence, and the meaning of each field. */
 export interface EventWords<F extends string = string> {
   readonly says: string;
   readonly facts: { readonly [K in F]: string };
 }
 
-/** The documentation of every event in a map. The compiler rejects missing and unknown events and fields. */
+/** Documentation of every event in a map. Missing or unknown events and fields don't compile. */
 export type WordsOf<Events> = { readonly [N in keyof Events & string]: EventWords<keyof Events[N] & string> };
 
 // Fields with the same meaning in every event.

@@ -5,7 +5,7 @@ import { otherLines } from './other-lines.ts';
 
 type Name = keyof typeof eventWords;
 
-/** Sections of the page, by the prefix of the event name. */
+/** The page's sections, by event name prefix. */
 const areas: readonly (readonly [title: string, ...heads: string[]])[] = [
   ['Runs', 'run', 'extract'],
   ['Payloads', 'payload', 'payloads', 'upload', 'refresh'],
@@ -16,7 +16,7 @@ const areas: readonly (readonly [title: string, ...heads: string[]])[] = [
   ['Config, state and daemon', 'config', 'state', 'daemon'],
 ];
 
-/** docs/logs.md, generated from the documentation of the events. Throws for an event without a section. */
+/** Generates docs/logs.md from the events' documentation. Throws if an event has no section. */
 export function logPage(): string {
   const names = Object.keys(eventWords) as Name[];
   const placed = areas.map(
@@ -61,7 +61,7 @@ function othersText(): string {
 ${['| `msg` | Level | Meaning | Fields |', '|---|---|---|---|', ...rows].join('\n')}`;
 }
 
-/** Each field once, with all its meanings. A meaning that is specific to one event names that event. */
+/** Each field once, with all its meanings. A meaning that applies to only one event names that event. */
 function factsText(names: readonly Name[]): string {
   const meanings = new Map<string, Map<string, Name[]>>();
   for (const name of names) {

@@ -11,7 +11,7 @@ const ticks = 30;
 
 /** The worker's data. */
 export interface WatchOrder {
-  /** Incremented by the main thread in each tick of its event loop. */
+  /** Incremented by the main thread on each event-loop tick. */
   readonly beats: SharedArrayBuffer;
   /** Greater than zero while the main thread waits for the disk. */
   readonly diskSteps: ArrayBufferLike;
@@ -19,7 +19,7 @@ export interface WatchOrder {
   readonly ticks: number;
   /** The existing folder that the record is written to. */
   readonly folder: string;
-  /** The descriptor for JSON log lines; absent: writes a sentence to standard error. */
+  /** File descriptor for JSON log lines; absent: the watchdog writes a sentence to standard error. */
   readonly log?: number;
 }
 
@@ -30,7 +30,7 @@ export interface LoopWatchOptions {
   /** The state folder. */
   readonly folder: string;
   readonly events: Events<SluiceEvents>;
-  /** The descriptor for JSON log lines; absent: none. */
+  /** File descriptor for JSON log lines; absent: none are written. */
   readonly log?: number;
 }
 
@@ -38,9 +38,10 @@ const ending = import.meta.url.endsWith('.js') ? 'js' : 'ts';
 
 /**
  * A watchdog thread for the event loop. If the loop doesn't tick for half a minute, the thread records which sources
- * were being read and ends the process; `takeBlockedRuns` processes the record at the next start. If the main thread is
- * waiting for the disk, the record blames no source. Suspending the machine or process suspends the thread too, so that
- * time doesn't count. A debugger pauses the main thread on purpose, so there's no watchdog while one is attached.
+ * were being read and ends the process; `takeBlockedRuns` processes the record at the next start. If the main thread
+ * was waiting for the disk, the record blames no source. Time during which the machine or process is suspended doesn't
+ * count, because the thread is suspended too. A debugger pauses the main thread on purpose, so the watchdog doesn't run
+ * while one is attached.
  */
 export class LoopWatch {
   readonly #options: LoopWatchOptions;
@@ -58,8 +59,8 @@ export class LoopWatch {
   }
 
   /**
-   * Starts the watchdog if it isn't running. A daemon starts it immediately, a short command when it begins to read its
-   * first source.
+   * Starts the watchdog if it isn't running. A daemon starts it immediately; a short-lived command starts it before
+   * reading its first source.
    */
   start(): void {
     if (this.#worker !== undefined || inspectedAt() !== undefined) return;

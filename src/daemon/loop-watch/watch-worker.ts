@@ -10,7 +10,7 @@ import { type BlockedRecord, blockedWords } from '../../state/runs/blocked-runs.
 import type { Reading, WatchOrder } from './loop-watch.ts';
 
 /**
- * Maximum time to get the main thread's stack. The debugger first lists a thousand scripts, which takes 0.1 s, or
+ * Maximum time to get the main thread's stack. The debugger first lists about a thousand scripts, which takes 0.1 s, or
  * several seconds on a busy machine.
  */
 const stackPatienceMs = 10_000;
@@ -25,7 +25,7 @@ const path = join(folder, `${Date.now()}-${process.pid}.json`);
 let reading: Reading = [];
 let last = -1;
 let silentTicks = 0;
-/** Number of silent ticks during which the main thread was waiting for the disk. */
+/** How many of the silent ticks the main thread spent waiting for the disk. */
 let diskTicks = 0;
 
 parentPort!.on('message', (runs: Reading) => {
@@ -43,7 +43,7 @@ const timer = setInterval(() => {
   void end();
 }, limitMs / ticks);
 
-/** Records what is known, and ends the process. */
+/** Records what is known, and terminates the process. */
 async function end(): Promise<void> {
   const by = diskTicks * 2 > silentTicks ? 'disk' : 'source';
   const seconds = limitMs / 1000;

@@ -2,12 +2,12 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
 /**
- * Limits the open connections of a server. At the limit, each new connection closes the one that has been idle the
+ * Limits the open connections of a server. At the limit, each new connection closes the connection that has been idle
  * longest or, if none is idle, the one with the oldest request. Node's `maxConnections` would refuse the new connection
- * instead, so connections that never send a request or never read the response could lock everyone else out.
+ * instead, so clients that never send a request or never read the response could lock everyone else out.
  */
 export function limitConnections(server: Server, max: number): void {
-  /** Whether each connection has a request in progress, ordered by when that last changed. */
+  /** Whether each connection has a request in progress, in order of the last change. */
   const open = new Map<Socket, boolean>();
   const note = (socket: Socket, isAsking: boolean): void => {
     open.delete(socket);

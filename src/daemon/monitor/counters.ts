@@ -6,7 +6,7 @@ import { classOf, Names } from './labels.ts';
 
 type Facts<N extends keyof SluiceEvents> = SluiceEvents[N];
 
-/** It isn't called `job`, because Prometheus uses that for the scrape job. */
+/** The label isn't called `job`, because Prometheus uses that name for the scrape job. */
 const jobLabel = 'job_name';
 const runBuckets = [0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000, 3000];
 const requestBuckets = [0.03, 0.1, 0.3, 1, 3, 10, 30, 60];
@@ -20,7 +20,8 @@ export interface CountersOptions {
 }
 
 /**
- * Metrics counted from events, so the data path doesn't know about them. Names and units follow Prometheus conventions.
+ * Metrics counted from events, so that the data path contains no metrics code. Names and units follow Prometheus
+ * conventions.
  */
 export class Counters {
   readonly #config: () => Config;
@@ -118,7 +119,7 @@ export class Counters {
     this.#begin();
   }
 
-  /** Sets the time of the last publication before this process started (epoch milliseconds). */
+  /** Sets when each job last published before this process started (epoch milliseconds). */
   remember(job: string, at: number): void {
     this.#published.set({ [jobLabel]: this.#jobs.of(job) }, at / 1000);
   }
@@ -206,13 +207,13 @@ export class Counters {
     this.remember(job, this.#now());
   }
 
-  /** The label of an account is its first destination, because the account's own name may be a hash of credentials. */
+  /** An account's label is its first destination, because the account's own name may be a hash of credentials. */
   #account(account: string): string {
     return this.#accounts.of(accountLabel(this.#config(), account));
   }
 }
 
-/** The public name of an account: its first destination. */
+/** The account's public name, which is its first destination. */
 export function accountLabel({ destinations }: Config, account: string): string {
   for (const { name, account: own } of destinations.values()) if (own === account) return name;
   return 'former';

@@ -24,7 +24,7 @@ export interface GaugesOptions {
   readonly conditions: () => Promise<readonly Condition[]>;
 }
 
-/** Gauges that are read at scrape time: the current state of the store and the schedules. */
+/** Gauges for the current state of the store and the schedules, read at scrape time. */
 export class Gauges {
   readonly #given: GaugesOptions;
   readonly #accounts = new Names();
@@ -128,7 +128,7 @@ export class Gauges {
   }
 
   /**
-   * Exports every kind, with 0 if there's no such condition, so that a rule can tell "no condition" from "not
+   * Exports every kind, with 0 if there's no such condition, so that alert rules can tell "no condition" from "not
    * reported".
    */
   async #readConditions(): Promise<void> {

@@ -1,7 +1,7 @@
-/** Maximum number of values per label. Beyond it, values are merged, so that no config can flood the scraper. */
+/** Maximum number of values per label. Further values are merged, so that no config can flood the scraper. */
 const mostNames = 1000;
 
-/** The values of one label, in order of appearance. After the first thousand, all further values become `other`. */
+/** One label's values, in order of first appearance. After the first thousand, all others become `other`. */
 export class Names {
   readonly #known = new Set<string>();
 

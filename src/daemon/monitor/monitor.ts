@@ -17,13 +17,13 @@ import { Counters } from './counters.ts';
 import { Gauges } from './gauges.ts';
 import { Readiness, type ReadinessResult } from './readiness.ts';
 
-/** Maximum number of connections: metrics requests are short and rare, so no scraper needs more. */
+/** Maximum number of connections. Scrape requests are short and rare, so no scraper needs more. */
 const maxConnections = 64;
 const patienceMs = 10_000;
 
 /**
- * Gauges of the client library whose names look like counters. `nodejs_active_handles` and the like report the same
- * figures by type.
+ * The client library's gauges whose names look like counters. `nodejs_active_handles` and similar metrics report the
+ * same figures by type.
  */
 const misnamed = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
@@ -41,12 +41,12 @@ interface Answer {
   readonly text: string;
 }
 
-/** Returns the HTML page at a path that isn't the monitor's own; undefined if there is none. */
+/** Returns the HTML page for a path that the monitor doesn't serve itself; undefined if there is none. */
 export type Pages = (path: URL) => Promise<Answer | undefined>;
 
 /**
  * Serves `/healthz`, `/readyz` and `/metrics` for monitoring, and the HTML pages. Listens only on the configured
- * address, is read-only, and redacts its output like every log line.
+ * address, is read-only, and redacts its output just like log lines.
  */
 export class Monitor {
   readonly #registry = new Registry();
@@ -77,7 +77,7 @@ export class Monitor {
     this.#readiness = new Readiness({ events, heartbeat, conditions, jobs: () => config().jobs.size });
   }
 
-  /** Starts to listen and returns the URL. Throws `MONITOR_CANNOT_LISTEN`. */
+  /** Starts listening and returns the URL. Throws `MONITOR_CANNOT_LISTEN`. */
   async listen({ host, port, names = [] }: MonitorAddress): Promise<{ readonly url: string }> {
     await this.#rememberPublished();
     this.#names = [host, ...names];
@@ -165,9 +165,9 @@ function cannotListen(error: Error, { host, port }: MonitorAddress): Problem {
 }
 
 /**
- * Whether the `Host` of a request is this machine: an IP address, a name without a dot, the machine's own name, or one
- * of `names`. Otherwise a web page could resolve its own name to this machine and read the responses in a browser (DNS
- * rebinding); such a name is public, so it contains a dot.
+ * Whether a request's `Host` is this machine: an IP address, a name without a dot, the machine's own name, or one of
+ * `names`. This prevents DNS rebinding, where a web page makes its own domain resolve to this machine to read responses
+ * in the browser. Such a domain is public, so it contains a dot.
  */
 function isOwnName(host: string | undefined, names: readonly string[]): boolean {
   const name = URL.parse(`http://${host ?? 'localhost'}`)?.hostname ?? '';

@@ -20,14 +20,14 @@ export interface ReadinessOptions {
   readonly jobs: () => number;
 }
 
-/** Conditions that affect the whole daemon, which a single failing job doesn't. */
+/** Conditions that affect the whole daemon, unlike a single failing job. */
 const checks = [
   { name: 'state', kinds: ['state', 'disk'], fine: 'the state can be read and written' },
   { name: 'config', kinds: ['left_out', 'config', 'reload_refused'], fine: undefined },
   { name: 'destinations', kinds: ['credentials'], fine: 'no destination refuses the credentials' },
 ] as const satisfies readonly { name: string; kinds: readonly ConditionKind[]; fine: string | undefined }[];
 
-/** A description of each kind that is safe to publish: a condition's own sentence may quote data. */
+/** Descriptions of each kind that are safe to publish. A condition's own sentence may quote data. */
 const words: Readonly<Partial<Record<ConditionKind, (condition: Condition) => string>>> = {
   state: ({ code = '' }) => `the state is not writable: ${code}`,
   disk: () => 'the state folder has no space for another result',
@@ -49,13 +49,15 @@ export class Readiness {
     });
   }
 
-  /** For supervisors that restart a dead process: this process responds and its schedules run. */
+  /** Liveness, for supervisors that restart a dead process: whether this process responds and its schedules run. */
   alive(): ReadinessResult[] {
     const { ticking, message } = this.#given.heartbeat.check();
     return [{ name: 'scheduler', ok: ticking || this.#isStopping, message }];
   }
 
-  /** Whether data flows: the state is readable and writable, the whole config is active, credentials are accepted. */
+  /**
+   * Readiness: whether the state is readable and writable, the whole config is active, and credentials are accepted.
+   */
   async ready(): Promise<ReadinessResult[]> {
     const alive = this.alive();
     if (this.#isStopping) return [...alive, { name: 'config', ok: false, message: 'the daemon is stopping' }];

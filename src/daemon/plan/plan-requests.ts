@@ -2,7 +2,7 @@ import { dayOf, untilMidnight } from '../../delivery/quota.ts';
 import type { Schedule } from '../../schedule/schedule.ts';
 import { firingsOf } from './planned-firings.ts';
 
-/** The requests of one job. Costs are thousandths of a request per firing, so that sums are exact. */
+/** One job's requests. Costs are in thousandths of a request per firing, so that sums are exact. */
 export interface PlannedJob {
   readonly job: string;
   readonly destination: string;
@@ -11,9 +11,9 @@ export interface PlannedJob {
   readonly overdue: number;
   /** The job doesn't run before this time, because its source's login is on hold. */
   readonly runsFrom?: number;
-  /** Cost of a firing that sends, including recent retries. */
+  /** Cost of a firing that sends a payload, based on recent retries. */
   readonly worst: number;
-  /** Average recent cost of a firing; runs without changes send nothing. */
+  /** Average recent cost of a firing, including runs without changes, which send nothing. */
   readonly expected: number;
   /** Jobs with the same bundle that fire together share one request, charged to the first. */
   readonly bundle?: string;
@@ -22,19 +22,19 @@ export interface PlannedJob {
 /** One account. Several destinations may share it, each with its own limit. */
 export interface PlannedAccount {
   readonly account: string;
-  /** Per destination: scheduled work may send until the account's usage of the day reaches this limit. */
+  /** By destination: scheduled jobs may send until the account's usage for the day reaches this limit. */
   readonly limits: ReadonlyMap<string, number>;
   /** Requests used today. */
   readonly used: number;
   /** The part of it made by others. */
   readonly others?: number;
-  /** Pending requests that are sent first, by job. */
+  /** Number of pending requests, which are sent first, by job. */
   readonly owed: ReadonlyMap<string, number>;
-  /** Until when the allowance is used up, as the service reported it (epoch ms). */
+  /** Until when the allowance is used up, according to the service (epoch ms). */
   readonly spentUntil?: number;
 }
 
-/** One firing, and whether it gets no requests in the worst case. */
+/** One firing, and whether the worst case leaves no requests for it. */
 export interface PlannedFiring {
   readonly at: number;
   readonly job: string;
@@ -44,16 +44,16 @@ export interface PlannedFiring {
   readonly short: boolean;
 }
 
-/** One case for one day of one account. In requests, rounded up. */
+/** The worst or expected case for one day of one account, in requests, rounded up. */
 export interface Course {
   /** All requests needed for the rest of today, including pending ones. */
   readonly wanted: number;
-  /** What remains for scheduled work after all of these are sent; negative if they don't fit. */
+  /** What remains for scheduled jobs after all these requests; negative if they don't fit. */
   readonly left: number;
   readonly fits: boolean;
-  /** The first firing without requests (epoch ms). */
+  /** The first firing that gets no requests (epoch ms). */
   readonly ends_at?: number;
-  /** Jobs that wait for the next day, most firings first. */
+  /** Jobs that have to wait for the next day, most firings first. */
   readonly short: readonly { readonly job: string; readonly firings: number; readonly first_at: number }[];
 }
 
@@ -80,7 +80,7 @@ export interface JobPlan {
   readonly last_at: number;
   readonly worst: number;
   readonly expected: number;
-  /** Number of retries after failed sends, in the worst case. */
+  /** Worst-case number of retries after failed sends. */
   readonly retries: number;
   readonly short: number;
 }
@@ -99,10 +99,10 @@ const whole = 1000;
 const free = { worst: 0, expected: 0 };
 
 /**
- * Simulates the firings in chronological order and charges each to its account's day, for both the worst case and the
+ * Simulates the firings in chronological order and charges each to its account's day, in both the worst and the
  * expected case. A firing that doesn't get enough requests is short for the rest of its day. On the next day, the
- * newest result of each job that was short is sent first. Memory grows with distinct schedules and jobs, not with
- * firings.
+ * newest result of each job that was short is sent first. Memory use depends on the number of schedules and jobs, not
+ * of firings.
  */
 export function planRequests({ jobs, accounts, now, until, onFiring }: PlanOptions): DayPlan[] {
   const known = new Map(accounts.map((planned) => [planned.account, planned]));
@@ -133,7 +133,7 @@ export function planRequests({ jobs, accounts, now, until, onFiring }: PlanOptio
   return [...done, ...[...open.values()].map((day) => day.plan())].sort((a, b) => a.turns_at - b.turns_at);
 }
 
-/** One job's share of a simulated day; costs in thousandths of a request. */
+/** One job's share of a simulated day. Costs are in thousandths of a request. */
 interface JobTally {
   readonly job: PlannedJob;
   readonly first: number;
@@ -147,7 +147,7 @@ interface JobTally {
 
 const nothing = { last: 0, firings: 0, worst: 0, expected: 0, retries: 0, short: 0 };
 
-/** One account's day during the simulation. */
+/** One account's day in the simulation. */
 class Day {
   readonly turnsAt: number;
   readonly #account: PlannedAccount;
@@ -188,7 +188,7 @@ class Day {
     return short;
   }
 
-  /** The next day, with a full allowance and the results that were short the day before. */
+  /** Starts the next day, with a full allowance and the results that were short the day before. */
   next({ account, limits }: PlannedAccount): Day {
     const owed = new Map([...this.#worst.short.keys()].map((job) => [job, 1]));
     return new Day({ account, limits, used: 0, owed }, this.turnsAt);
@@ -222,7 +222,7 @@ class Day {
   }
 }
 
-/** One case of a day. All in thousandths of a request. */
+/** The worst or expected case of a day, in thousandths of a request. */
 class Spending {
   readonly short = new Map<string, { firings: number; first: number }>();
   readonly #account: PlannedAccount;

@@ -1,20 +1,17 @@
 import { firingsBetween, type Schedule, scheduleKey } from '../../schedule/schedule.ts';
 
-/** Firings are sorted in time slices of this length, so that they're never all in memory at once. */
+/** Firings are sorted in time slices of this length, so that memory never holds all of them at once. */
 const sliceMs = 3_600_000;
 
 interface Firing {
   readonly schedule: Schedule;
-  /** Number of catch-up runs that are due now, or when the job runs again. */
+  /** Number of catch-up runs that are due now, or at `runsFrom` if it's set. */
   readonly overdue: number;
   /** The job doesn't run before this instant; absent: it may run now. */
   readonly runsFrom?: number;
 }
 
-/**
- * All firings in chronological order; those at the same instant are in the config's order. Each schedule is computed
- * once.
- */
+/** All firings in chronological order; those at the same time are in config order. Each schedule is computed once. */
 export function* firingsOf<J extends Firing>(
   jobs: readonly J[],
   now: number,
@@ -36,15 +33,15 @@ export function* firingsOf<J extends Firing>(
 const startOf = ({ runsFrom }: Firing, now: number): number => Math.max(now, runsFrom ?? now);
 
 interface Group<J> {
-  /** The calendar's instants, shared by jobs that are spread around them. */
+  /** The calendar's times, shared by all jobs spread around them. */
   readonly nominal: readonly number[];
   readonly offset: number;
   readonly jobs: { readonly job: J; readonly order: number }[];
-  /** Index of the first instant that hasn't been yielded yet. */
+  /** Index of the first time that hasn't been yielded yet. */
   next: number;
 }
 
-/** A group's firings up to and including an instant, without those already yielded. */
+/** A group's firings up to and including a time, except those already yielded. */
 function take<J>(group: Group<J>, last: number): { at: number; order: number; job: J }[] {
   const due: { at: number; order: number; job: J }[] = [];
   for (; group.next < group.nominal.length; group.next++) {
@@ -55,7 +52,7 @@ function take<J>(group: Group<J>, last: number): { at: number; order: number; jo
   return due;
 }
 
-/** Jobs that fire at the same instants. Each calendar is computed once, no matter how its jobs are spread. */
+/** Jobs that share a calendar. Each calendar is computed once, no matter how its jobs are spread. */
 function groupsOf<J extends Firing>(jobs: readonly J[], now: number, until: number): Group<J>[] {
   const ordered = jobs.map((job, order) => ({ job, order }));
   const calendars = Map.groupBy(ordered, ({ job: { schedule } }) => scheduleKey({ ...schedule, offset: 0 }));

@@ -22,28 +22,26 @@ import {
   planRequests,
 } from './plan-requests.ts';
 
-/** The plan of one account's day, with advice if it doesn't fit. */
+/** The plan for one account's day, with advice if it doesn't fit. */
 export interface AccountPlan extends Omit<DayPlan, 'account'> {
   readonly destinations: readonly string[];
-  /** Until when the allowance is used up, as the service reported it (epoch ms). */
+  /** Until when the allowance is used up, according to the service (epoch ms). */
   readonly spent_until?: number;
-  /** The account's allowance for this day as the service reported it; absent if it hasn't reported one. */
+  /** The account's allowance for this day as the service reported it; absent if it hasn't. */
   readonly allowance?: number;
-  /** Jobs without a history: each of their firings counts as one request. */
+  /** Jobs without a history, whose firings count as one request each. */
   readonly guessed: readonly string[];
-  /**
-   * How the daemon throttles jobs today: every nth firing runs (0: none). Empty if the day fits, or if it isn't today.
-   */
+  /** How the daemon throttles jobs today: every nth firing runs (0: none). Empty if the day fits or isn't today. */
   readonly throttled: readonly { readonly job: string; readonly every: number; readonly message: string }[];
   /** What would make the plan fit, least disruptive first; empty if it fits. */
   readonly next: readonly string[];
 }
 
-/** The requests needed from now on. Instants are epoch milliseconds. */
+/** The requests needed from now on. Times are epoch milliseconds. */
 export interface PlanReport {
   readonly now_at: number;
   readonly until: number;
-  /** Whether the worst case fits on each day of every account. */
+  /** Whether the worst case fits on every day of every account. */
   readonly fits: boolean;
   readonly accounts: readonly AccountPlan[];
   /** In chronological order; undefined if there are more than {@link mostListed}. */
@@ -53,19 +51,17 @@ export interface PlanReport {
 
 export interface PlanQuestion {
   readonly config: Config;
-  /** Absent: nothing has run yet, and every firing counts as one request. */
+  /** Absent if nothing has run yet; then, every firing counts as one request. */
   readonly store: Store | undefined;
   readonly now: number;
-  /** Absent: the next midnight in New York, when the allowance resets at the service. */
+  /** Default: the next midnight in New York, when the service resets the allowance. */
   readonly until?: number;
 }
 
-/** A longer list helps no reader, and wouldn't fit into one string. */
+/** A longer list wouldn't help readers, and might not fit into one string. */
 const mostListed = 100_000;
 
-/**
- * Computes from the store how many requests the schedules will need per account. Sends no requests and changes nothing.
- */
+/** Computes from the store how many requests the schedules will need per account. Read-only. */
 export async function reportPlan({
   config,
   store,

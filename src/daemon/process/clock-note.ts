@@ -1,7 +1,7 @@
 import { durationText } from '../../lib/time-text.ts';
 import type { Store } from '../../state/store.ts';
 
-/** A clock change, stored for alerts. Milliseconds. */
+/** A clock change, stored for alerts. Times are in milliseconds. */
 export interface ClockSet {
   /** When, by the new clock. */
   readonly at: number;
@@ -10,7 +10,7 @@ export interface ClockSet {
 }
 
 const settingName = 'clock.set';
-/** Changes of at least this much cause an alert. */
+/** Clock changes of at least this much cause an alert. */
 const alertedMs = 5 * 60_000;
 
 /** Stores a clock change if it's large enough for an alert. */
@@ -18,7 +18,7 @@ export async function noteClockSet(store: Store, set: ClockSet): Promise<void> {
   if (Math.abs(set.by) >= alertedMs) await store.settings.set(settingName, JSON.stringify(set));
 }
 
-/** The last clock change that causes an alert; undefined if there was none. */
+/** The last clock change large enough for an alert; undefined if there was none. */
 export async function readClockSet(store: Store): Promise<ClockSet | undefined> {
   const text = await store.settings.find(settingName);
   return text === undefined ? undefined : (JSON.parse(text) as ClockSet);

@@ -3,13 +3,13 @@ import type { Problem } from '../../lib/problem.ts';
 import type { Store } from '../../state/store.ts';
 import type { Ticking } from '../firing/scheduler.ts';
 
-/** The scheduler runs once a minute; two missed runs mean that it has stopped. */
+/** The scheduler checks its plan once a minute; two missed checks mean that it has stopped. */
 const maxSilenceMs = 150_000;
-/** A firing that is overdue for this long by the monotonic clock is stuck. */
+/** A firing that is overdue by this much on the monotonic clock is stuck. */
 const maxOverdueMs = 90_000;
 const intervalMs = 10_000;
 /**
- * A process that missed this many heartbeats was suspended or is hanging. Its schedules are checked again at the next
+ * A process that missed this many heartbeats was suspended or hung. Its schedules are checked again at the next
  * heartbeat.
  */
 const maxMissed = 3;
@@ -35,19 +35,19 @@ export interface HeartbeatOptions {
   readonly ticking: () => Ticking;
   /** Called when the schedules stop or resume. */
   readonly onChange?: (liveness: Liveness) => void;
-  /** Called when the state becomes unwritable, with the reason, and when it's writable again. */
+  /** Called with the reason when the state becomes unwritable, and again when it's writable. */
   readonly onWritable?: (problem: Problem | undefined) => void;
 }
 
 /**
- * Heartbeat and watchdog of the schedules: detects a stopped timer and a firing that isn't picked up. It stores its
- * finding every ten seconds, so that other processes can tell a working daemon from a process that merely exists. A
- * daemon whose event loop hangs writes nothing, so other processes see no recent heartbeat.
+ * Heartbeat and watchdog of the schedules: detects a stopped timer and a firing that isn't picked up. Stores its
+ * finding every ten seconds, so that other processes can tell a working daemon from a process that merely exists. If
+ * the daemon's event loop hangs, they see no recent heartbeat.
  */
 export class Heartbeat {
   readonly #given: HeartbeatOptions;
   #timer: NodeJS.Timeout | undefined;
-  /** When a firing became overdue; on the monotonic clock, because the wall clock may have jumped. */
+  /** When a firing became overdue, on the monotonic clock, because the wall clock may jump. */
   #overdueSince: number | undefined;
   #wasTicking = true;
   /** Time of the last heartbeat, monotonic. */
@@ -111,7 +111,8 @@ export class Heartbeat {
 
 /**
  * The last heartbeat of the daemon that holds the lease, as seen by another process. An old heartbeat counts as
- * missing. Its age is measured by the monotonic clock on the same boot, and by the wall clock otherwise.
+ * missing. Its age is measured by the monotonic clock if the machine hasn't rebooted since, otherwise by the wall
+ * clock.
  */
 export async function readHeartbeat(
   store: Store,

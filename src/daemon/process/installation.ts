@@ -6,7 +6,7 @@ const lookEveryMs = 10_000;
 export interface InstallationOptions {
   /** Called once, before the signal is aborted. */
   readonly changed: (problem: Problem) => void;
-  /** The build stamp that this process started with; undefined when running from source, which has none. */
+  /** The build stamp that this process started with; undefined when running from source. */
   readonly started?: string | undefined;
   /** The stamp on disk now; undefined if it's missing. */
   readonly read?: () => string | undefined;
@@ -14,8 +14,8 @@ export interface InstallationOptions {
 
 /**
  * Detects whether the installed package was replaced since startup. Many modules are loaded lazily from files whose
- * names change with each build: after `npm install --global` of another build, a running process would find some
- * missing and others incompatible. So it must end, and its service manager starts the new build.
+ * names change with each build. After `npm install --global` of another build, some would be missing and others
+ * incompatible, so the process must exit and let its service manager start the new build.
  */
 export class Installation {
   readonly #options: InstallationOptions;
@@ -29,12 +29,12 @@ export class Installation {
     this.#timer.unref();
   }
 
-  /** Aborted with a Problem as the reason when another package is found. */
+  /** Aborted when another package is found; the reason is a Problem. */
   get signal(): AbortSignal {
     return this.#changed.signal;
   }
 
-  /** Checks now. True if the package was replaced: nothing new may begin. */
+  /** Checks now. Returns true if the package was replaced, which means that nothing new may start. */
   look(): boolean {
     if (this.signal.aborted) return true;
     const { started, read = readStamp, changed } = this.#options;

@@ -6,7 +6,7 @@ import { processText } from '../../state/processes/processes.ts';
 import { recover } from '../../state/recover.ts';
 import type { Store } from '../../state/store.ts';
 
-/** What to do if another daemon uses the state folder. */
+/** What to do if another daemon is using the state folder. */
 export type IfRunning = 'refuse' | 'wait';
 
 const lookMs = 500;
@@ -16,7 +16,7 @@ interface SingleInstanceOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly second: IfRunning;
-  /** Called once when this process becomes a standby, with the owner of the active one. */
+  /** Called once when this process becomes a standby, with the owner of the active daemon's lease. */
   readonly inReserve?: (holder: string) => void;
   /** Ends the wait. */
   readonly signal: AbortSignal;
@@ -24,9 +24,10 @@ interface SingleInstanceOptions {
 
 /**
  * Ensures a single instance: two daemons on one state folder would fire everything twice. One-shot commands may run
- * beside a daemon. Resolves to the lease, which the caller must release at the end, or to undefined if the wait was
+ * alongside a daemon. Resolves to the lease, which the caller must release at the end, or to undefined if the wait was
  * canceled. Throws `DAEMON_RUNNING` if a second daemon must not wait. If the other daemon runs in another container,
- * its process isn't visible, so this waits for its heartbeat, or until it has been silent long enough to count as dead.
+ * its process isn't visible, so the function waits until it sees a heartbeat or the daemon has been silent long enough
+ * to count as dead.
  */
 export async function acquireSingleInstance(given: SingleInstanceOptions): Promise<Lease | undefined> {
   const { store, clock, log, second, signal } = given;

@@ -4,7 +4,7 @@ import { countOf } from '../../lib/count-text.ts';
 import type { Log } from '../../lib/log.ts';
 
 const run = promisify(execFile);
-/** Timeout for `systemd-notify`, which sends one message and waits for its acknowledgment. */
+/** Timeout for `systemd-notify`, which sends a message and waits for its acknowledgment. */
 const longestMs = 5_000;
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -36,8 +36,7 @@ export class Systemd {
   }
 
   /**
-   * Reports that this process is a standby for another daemon, so that the service manager needn't wait for the other
-   * one to end.
+   * Reports that this process is on standby, so that the service manager doesn't wait for the active daemon to exit.
    */
   reserve(holder: string): Promise<void> {
     this.watch(() => true);
@@ -55,8 +54,8 @@ export class Systemd {
   }
 
   /**
-   * Pings the watchdog twice per period if the unit has one (WATCHDOG_USEC), while `isWell` is true. A hanging event
-   * loop sends no pings.
+   * Pings the watchdog twice per period if the unit has one (WATCHDOG_USEC), while `isWell` is true. If the event loop
+   * hangs, no pings are sent.
    */
   watch(isWell: () => boolean): void {
     const periodMs = Number(this.#env.WATCHDOG_USEC) / 1000;
@@ -67,7 +66,7 @@ export class Systemd {
     this.#timer.unref();
   }
 
-  /** Sends one message at a time, so that the last one arrives last. */
+  /** Sends one message at a time, so that they arrive in order. */
   #say(...words: readonly string[]): Promise<void> {
     this.#last = this.#last.then(() => this.#send(words));
     return this.#last;

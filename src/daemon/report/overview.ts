@@ -25,7 +25,7 @@ export interface Overview {
   readonly daemon?: {
     readonly owner: string;
     readonly takenAt: number;
-    /** What's wrong with its schedules; set if it's alive but fires nothing. */
+    /** What's wrong with the daemon's schedules; set if it's alive, but no jobs fire. */
     readonly stopped?: string;
   };
   readonly accounts: readonly AccountStatus[];
@@ -42,27 +42,27 @@ export interface Overview {
   addressOf(job: Job): TargetAddress | undefined;
   /** Age of the last published data; undefined if there is none. */
   publishedAsOf(job: Job): number | undefined;
-  /** The instance may show something newer, because a later request got no response or the state is an old copy. */
+  /** The instance may show newer data, because a later request got no response or the state is an old copy. */
   isInDoubt(job: Job): boolean;
-  /** Set if the last check of its source failed and no run has read it since. */
+  /** Set if the last check of its source failed and no run has read the source since. */
   silence(job: Job): Silence | undefined;
   /** Set while the job is throttled. */
   throttle(job: string): ThrottledJobRow | undefined;
-  /** When a destination URL last accepted a payload; undefined if it never did. */
+  /** When each destination URL last accepted a payload; undefined if it never has. */
   lastTakenAt(url: string): number | undefined;
-  /** Refused logins on hold, by the name of the source. */
+  /** Refused logins on hold, by source name. */
   readonly loginHolds: ReadonlyMap<string, LoginHoldRow>;
-  /** When its schedule fires next, as stored or, without a daemon, as calculated from the schedule. */
+  /** When its schedule fires next: as stored or, without a daemon, as calculated. */
   nextFiring(job: Job): number | undefined;
-  /** When it runs next: the next firing that neither a throttle nor a refused login prevents from running. */
+  /** When the job runs next: its next firing that isn't blocked by a throttle or a refused login. */
   nextRun(job: Job): number | undefined;
-  /** When its account will have requests again; undefined while it has some left for scheduled work. */
+  /** When its account gets requests again; undefined while some are left for scheduled jobs. */
   quotaUntil(job: Job): number | undefined;
 }
 
 /**
- * Reads the store once for all jobs, with a handful of queries regardless of the number of jobs. Without a store,
- * nothing has run yet.
+ * Reads the store once for all jobs, with a handful of queries however many jobs there are. Without a store, nothing
+ * has run yet.
  */
 export async function readOverview(config: Config, store: Store | undefined, clock: Clock): Promise<Overview> {
   const now = clock.now();
@@ -135,7 +135,7 @@ export async function readOverview(config: Config, store: Store | undefined, clo
   };
 }
 
-/** The next firings of all jobs, and what prevents them from running. */
+/** The next firings of all jobs, and what blocks them. */
 async function readFirings(
   config: Config,
   store: Store,
@@ -154,7 +154,7 @@ async function readFirings(
   };
 }
 
-/** A later run that read the source overrides a failed check. */
+/** A later run that reads the source overrides a failed check. */
 function silencesIn(
   { jobs }: Config,
   { checks, lasts }: { checks: ReadonlyMap<string, SourceCheck>; lasts: readonly RunRow[] },

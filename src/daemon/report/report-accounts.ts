@@ -3,27 +3,27 @@ import { dayOf, limitOf, untilMidnight } from '../../delivery/quota.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Store } from '../../state/store.ts';
 
-/** Remaining requests of an account's day. */
+/** An account's remaining requests for the day. */
 export interface AccountStatus {
   readonly destinations: readonly string[];
   readonly day: string;
   readonly used: number;
   /**
-   * The part of `used` that the service counted in addition to requests from this state: others made them with the same
+   * The part of `used` that the service counted in addition to this state's requests, made by others with the same
    * account.
    */
   readonly others: number;
   readonly limit: number;
   readonly turns_at: number;
-  /** The account's allowance for this day as the service reported it; absent if it hasn't reported one. */
+  /** The account's allowance for this day as the service reported it; absent if it hasn't. */
   readonly allowance?: number;
-  /** Why the service doesn't report the account's usage; absent if it does report it, or wasn't asked. */
+  /** Why the service doesn't report the account's usage; absent if it does or wasn't asked. */
   readonly usage_refused?: string;
   /** Set if the service reported that the allowance is used up. */
   readonly spent_until?: number;
 }
 
-/** The remaining requests of each account in a config; without a store, nothing is used yet. */
+/** Each account's remaining requests in a config; without a store, nothing has been used yet. */
 export async function reportAccounts(
   { destinations }: Config,
   store: Store | undefined,

@@ -9,7 +9,7 @@ export interface DiskStatus {
   readonly bytes: number;
   /** Its size limit. */
   readonly limit_bytes: number;
-  /** Bytes that may still be written within the limit and the disk; never negative. */
+  /** Number of bytes that can still be written within the limit and the free disk space; never negative. */
   readonly room_bytes: number;
   /** Disk usage by kind, largest first. */
   readonly holds: readonly DiskUsage[];
@@ -19,12 +19,12 @@ export interface DiskStatus {
 
 /** Fraction of the limit at which warnings start. */
 const warnedPart = 0.9;
-/** If less space than this is free, the next result may not fit. */
+/** With less free space than this, the next result may not fit. */
 const littleBytes = 1_000_000;
-/** Minimum interval between measurements, because each one lists all files. */
+/** Minimum interval between measurements, because each lists all files. */
 const lookEveryMs = 60_000;
 
-/** Measures the folder of the store; undefined if the config sets no limit. */
+/** Measures the store's folder; undefined if the config sets no limit. */
 export async function reportDisk(
   { disk: limits }: Pick<Config, 'disk'>,
   store: Pick<Store, 'folder' | 'outbox'>,
@@ -32,7 +32,7 @@ export async function reportDisk(
   return limits && diskStatusOf(limits, { folder: store.folder, holds: await diskUsageOf(store) });
 }
 
-/** Like {@link reportDisk}, for callers that already know the contents of the folder. */
+/** Like {@link reportDisk}, for callers that already know the folder's contents. */
 export function diskStatusOf(
   limits: DiskLimits,
   { folder, holds }: { readonly folder: string; readonly holds: readonly DiskUsage[] },

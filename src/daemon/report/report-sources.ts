@@ -9,16 +9,16 @@ import { loginOf, loginText } from '../login-holds/account.ts';
 import { retryText } from '../login-holds/problem.ts';
 import { type Overview, readOverview } from './overview.ts';
 
-/** A source in the config, and whether it can be read. Instants are epoch milliseconds. */
+/** A source in the config, and whether it can be read. Times are epoch milliseconds. */
 export interface SourceReport {
   readonly source: string;
   readonly connector: string;
   /** Server and user, `db:5432 as etl`; null if the source has no login. */
   readonly login: string | null;
   readonly jobs: readonly string[];
-  /** In words: `usable`, or what's wrong, since when, and when the source is tried again. */
+  /** A description: `usable`, or what's wrong, since when, and when the source is tried again. */
   readonly state: string;
-  /** Set if it's known to be unreadable now. */
+  /** Set if the source is known to be unreadable now. */
   readonly trouble?: SourceTrouble;
 }
 
@@ -28,7 +28,7 @@ export interface SourceTrouble {
   readonly since: number;
   /** Jobs that wait for it. */
   readonly waiting: readonly string[];
-  /** When it's tried next, if known. */
+  /** When the source is tried next, if known. */
   readonly next_at?: number;
   readonly code?: string;
   readonly message: string;
@@ -82,7 +82,7 @@ function troubleOf(
   return waitingFor(jobsOf) ?? silent(of('source', `source:${name}`)) ?? failing(jobsOf);
 }
 
-/** The trouble according to its jobs' conditions, if their runs are being retried. */
+/** The problem according to the conditions of the source's jobs, if their runs are being retried. */
 function waitingFor({ readers, conditions, overview }: TroubleContext): SourceTrouble | undefined {
   const waiting = readers.flatMap(({ name: job }) => {
     const attempt = overview.nextAttempt(job);
@@ -111,7 +111,7 @@ function basis({ since, code, what, fix, until }: Condition): Omit<SourceTrouble
   return { since, code, message: what, fix, next_at: until };
 }
 
-/** The trouble if no job could read the source last time: regardless of the cause, it isn't known to be usable. */
+/** The problem if no job could read the source last time. Whatever the cause, the source isn't known to be usable. */
 function failing({ readers, conditions, overview }: TroubleContext): SourceTrouble | undefined {
   const found = readers.flatMap(({ name }) =>
     conditions.filter(({ kind, subject }) => kind === 'failed' && subject === `job:${name}`),

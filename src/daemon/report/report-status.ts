@@ -16,13 +16,13 @@ import { type Overview, readOverview, type Silence } from './overview.ts';
 import type { AccountStatus } from './report-accounts.ts';
 import type { DiskStatus } from './report-disk.ts';
 
-/** The state of a job. Instants are epoch milliseconds. */
+/** A job's state. Times are epoch milliseconds. */
 export interface JobStatus {
   readonly job: string;
   readonly enabled: boolean;
-  /** One sentence: what it's doing or waiting for. */
+  /** One sentence: what the job is doing or waiting for. */
   readonly state: string;
-  /** Set while it's on hold, by a person or by Sluice. */
+  /** Set while the job is on hold, by a person or by Sluice. */
   readonly on_hold?: true;
   readonly last_run?: {
     readonly run: string;
@@ -32,22 +32,22 @@ export interface JobStatus {
     readonly code: string | null;
     readonly message: string | null;
   };
-  /** Age of the data that the instance last received or was confirmed to have. */
+  /** Age of the data that the instance last received or was confirmed to show. */
   readonly last_delivered_at?: number;
-  /** When it runs next; absent if it doesn't run automatically. */
+  /** When the job runs next; absent if it doesn't run automatically. */
   readonly next_run_at?: number;
-  /** Earliest time at which owed payloads are sent or its last run is retried. */
+  /** The earliest time at which owed payloads are sent or the last run is retried. */
   readonly waits_until?: number;
-  /** Set while its last run is being retried: when that began, the next attempt, and when retries end. */
+  /** Set while the last run is being retried: when retries began, the next attempt, and when they end. */
   readonly retrying?: { readonly since: number; readonly attempt: number; readonly at: number; readonly until: number };
-  /** Set while it's throttled, because the daily allowance doesn't suffice; 0: it doesn't run at all. */
+  /** Set while the job is throttled because the daily allowance isn't enough; 0: it doesn't run at all. */
   readonly throttled?: {
     readonly every: number;
     readonly message: string;
     readonly since: number;
     readonly until: number;
   };
-  /** The last check of its source failed, so the next run is likely to fail. */
+  /** Set if the last check of the job's source failed, so that the next run is likely to fail. */
   readonly silent_source?: Silence & { readonly source: string };
   readonly owed: readonly {
     readonly bytes: number;
@@ -59,7 +59,7 @@ export interface JobStatus {
   }[];
 }
 
-/** Payloads owed by jobs that aren't in the config; `deliverable` if their destination still is. */
+/** Payloads owed by jobs that aren't in the config. `deliverable`: whether their destination still is. */
 export interface StrandedStatus {
   readonly job: string;
   readonly destination: string;
@@ -67,7 +67,7 @@ export interface StrandedStatus {
   readonly payloads: number;
 }
 
-/** A login that needs a person, with the command that renews it. */
+/** A login that a person must renew, with the command for it. */
 export interface NeedyLogin {
   readonly login: string;
   readonly sources: readonly string[];
@@ -80,30 +80,30 @@ interface FailingChannel {
   readonly channel: string;
   readonly type: AlertChannel['type'];
   readonly problem: string;
-  /** Messages owed to it; a failed heartbeat isn't kept. */
+  /** Number of messages owed to the channel; failed heartbeats don't count. */
   readonly waiting: number;
 }
 
 export interface Status {
-  /** Everything that is wrong now, errors first; may be empty. All user interfaces show these conditions. */
+  /** All current problems, errors first; may be empty. Every user interface shows these conditions. */
   readonly conditions: readonly Condition[];
-  /** `stopped`: what's wrong with its schedules, if they don't fire. */
+  /** `stopped`: what's wrong with the daemon's schedules, if no jobs fire. */
   readonly daemon?: {
     readonly owner: string;
     readonly since: number;
     readonly stopped?: string;
-    /** The daemon's active config, if it's the one that this status is about. */
+    /** The daemon's active config, if it's the one that this status describes. */
     readonly config?: ActiveRecord;
   };
   readonly jobs: readonly JobStatus[];
-  /** Jobs left out because of config errors; none of them is in `jobs`. */
+  /** Jobs left out because of config errors; they aren't in `jobs`. */
   readonly left_out: readonly string[];
   readonly stranded: readonly StrandedStatus[];
   readonly accounts: readonly AccountStatus[];
   readonly logins: readonly NeedyLogin[];
   /** How full the state folder is. */
   readonly disk?: DiskStatus;
-  /** Why the state isn't writable, with the fix; absent if it is. */
+  /** Why the state isn't writable, and the fix; absent if it's writable. */
   readonly unwritable?: { readonly code: string; readonly message: string };
   /** Open alerts and failing channels; absent if the config has no alerts. */
   readonly alerts?: {
@@ -113,8 +113,8 @@ export interface Status {
 }
 
 /**
- * Reads the status of all jobs from the store, if one exists, and whether it's writable. Sends no requests. `known`:
- * the overview, if it was read already.
+ * Reads the status of all jobs from the store, if one exists, and whether the state is writable. Read-only. `known`:
+ * the overview, if the caller has already read it.
  */
 export async function reportStatus(
   config: Config,
@@ -202,7 +202,7 @@ function strandedIn(owed: readonly OutboxRow[], { jobs, destinations }: Config):
   );
 }
 
-/** Jobs whose runs never complete, because newer firings keep stopping them. */
+/** Jobs whose runs never finish, because newer firings keep replacing them. */
 async function endlessJobs(store: Store | undefined): Promise<ReadonlySet<string>> {
   const streaks = (await store?.runs.streaks()) ?? [];
   return new Set(streaks.flatMap(({ job, last }) => (last.code === 'RUN_CANCELLED' ? [job] : [])));
@@ -252,7 +252,7 @@ function throttleOf({ every, says, since, until }: ThrottledJobRow): NonNullable
   return { every, message: says, since, until };
 }
 
-/** A description and, if known, until when it waits. */
+/** A description of the wait and, if known, when it ends. */
 function stateOf(job: Job, owed: readonly OutboxRow[], overview: Overview): { state: string; until?: number } {
   const [waiting] = owed;
   const last = overview.lastRun(job.name);

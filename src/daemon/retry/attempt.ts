@@ -4,7 +4,7 @@ import type { RetryRow } from '../../state/tables.ts';
 import { decideRetry } from './decide-retry.ts';
 import { HandedOn } from './handed-on.ts';
 
-/** What follows a failed attempt: another one, or none, with a reason if it's worth reporting. */
+/** What follows a failed attempt: another attempt, or none, with a reason if it's worth reporting. */
 export type Follow = { readonly row: RetryRow } | { readonly row?: undefined; readonly why?: string };
 
 /** One attempt of a run. */
@@ -16,7 +16,7 @@ export interface Attempt {
   readonly isKept: boolean;
   /** The facts received from the previous attempt, and those for the next one. */
   readonly handedOn: HandedOn;
-  /** Decides what follows if this attempt of `run` fails with `problem` now. */
+  /** Decides what follows if this attempt of `run` has just failed with `problem`. */
   after(run: string, problem: Problem): Follow;
 }
 
@@ -29,13 +29,13 @@ export interface AttemptOptions {
   readonly logicalAt?: number | undefined;
   readonly isKept: boolean;
   /**
-   * The job's next firing after the first attempt began; no attempt begins at or after that firing. Absent: there is
+   * The job's next firing after the first attempt began. No attempt begins at or after that firing. Absent if there is
    * none.
    */
   readonly nextFiring?: (since: number) => number | null;
   /**
-   * No attempt begins at or after this time, epoch milliseconds; absent: only the job's retry rule and next firing
-   * limit them.
+   * No attempt begins at or after this time (epoch milliseconds). Absent: only the job's retry rule and its next firing
+   * set a limit.
    */
   readonly deadline?: number;
 }

@@ -7,8 +7,8 @@ import { instantText } from '../../lib/time-text.ts';
 import { shareOf } from '../../schedule/spread.ts';
 
 /**
- * Transient errors that a retry doesn't help with, because another run is in progress, a person must act, or something
- * else already waits for the end of the problem (`DiskRetries` if the disk is full).
+ * Transient errors that aren't retried, because another run is in progress, a person must act, or something else
+ * already waits until the problem is over, such as `DiskRetries` for a full disk.
  */
 const waitedForElsewhere =
   /^(JOB_BUSY|LOGIN_BUSY|CALL_AMBIGUOUS|ACCOUNT_PAUSED|INSTALLATION_CHANGED|DISK_.+|STATE_.+)$/;
@@ -17,7 +17,7 @@ const waitedForElsewhere =
 export const isPassing = ({ family, code }: Problem): boolean =>
   family === 'try_later' && !waitedForElsewhere.test(code);
 
-/** An attempt that failed. Instants are epoch milliseconds. */
+/** A failed attempt. Times are epoch milliseconds. */
 export interface FailedAttempt {
   readonly rule: RetryRule;
   readonly problem: Problem;
@@ -30,20 +30,20 @@ export interface FailedAttempt {
   readonly now: number;
   /** When the job fires next; null: never. */
   readonly nextFiring: number | null;
-  /** Seeds the random half of the wait, so that the same seed yields the same wait. */
+  /** Seed for the random half of the wait: the same seed yields the same wait. */
   readonly seed: string;
 }
 
 export type RetryDecision =
-  /** The time of the next attempt, and the time from which no more attempts begin. */
+  /** When the next attempt begins, and the time from which no more attempts begin. */
   | { readonly at: number; readonly until: number }
-  /** No more attempts; `why` is absent if there's nothing to report. */
+  /** There are no more attempts; `why` is absent if there's nothing to report. */
   | { readonly at?: undefined; readonly why?: string };
 
 /**
  * The only place that decides whether and when a run is retried: exponential backoff with equal jitter. The wait
- * doubles from `first` to `longest`, half of it fixed and half random, and it's never shorter than the source requests.
- * No attempt begins at or after the next firing, or later than `within` after the first one.
+ * doubles from `first` to `longest`, half of it fixed and half random, and is never shorter than the source requests.
+ * No attempt begins at or after the next firing, or more than `within` after the first attempt.
  */
 export function decideRetry(failed: FailedAttempt): RetryDecision {
   const { rule, problem, attempt, now, nextFiring } = failed;
@@ -64,7 +64,7 @@ export function decideRetry(failed: FailedAttempt): RetryDecision {
 }
 
 /**
- * A vendor's daily limit resets at an unknown time, so there's only one attempt, as late as possible, and none if the
+ * A vendor's daily limit resets at an unknown time, so only one attempt is made, as late as possible, and none if the
  * job fires earlier.
  */
 function decideDaily(failed: FailedAttempt, until: number): RetryDecision {

@@ -2,7 +2,10 @@ import { countOf } from '../../lib/count-text.ts';
 import type { Facts, RuleResult } from '../explain/explain-facts.ts';
 import { ended } from '../explain/explain-links.ts';
 
-/** Explains a run that is being retried: since when, why, and when the next attempt begins. Undefined if no run is. */
+/**
+ * Explains a run that is being retried: since when, why, and when the next attempt begins. Returns undefined if there
+ * is no such run.
+ */
 export function triedAgain(facts: Facts): RuleResult | undefined {
   const { attempt, runs, runningSince, conditions, daemonSince } = facts;
   // The waiting run isn't always the last one, because a manual `sync` may have failed since.

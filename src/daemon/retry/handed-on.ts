@@ -6,7 +6,7 @@ import type { EncryptionKeys } from '../../oauth/keys.ts';
 import type { AttemptFacts } from '../../sdk/connector.ts';
 import type { Store } from '../../state/store.ts';
 
-/** Facts that one attempt hands on to the next: the connector's strings, and the time they date from. */
+/** What one attempt hands on to the next: the connector's strings, and when the first attempt began. */
 export class HandedOn implements AttemptFacts {
   readonly texts = new Map<string, string>();
   /** The previous attempt's encrypted facts; null if there are none. */
@@ -41,7 +41,7 @@ interface HandedOnOptions {
   readonly attempt?: { readonly handedOn: HandedOn } | undefined;
 }
 
-/** The facts for an attempt that is about to begin; undefined if its run isn't retried. */
+/** The facts for an attempt that is about to begin; undefined if the run isn't retried. */
 export async function openHandedOn(given: HandedOnOptions, run: string): Promise<HandedOn | undefined> {
   const { runtime, attempt } = given;
   if (attempt === undefined) return undefined;

@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Job } from '../../config/config.ts';
 
 /**
- * Whether a run of the job would do the same under both configs. A failed run may succeed with another query, source or
- * secret.
+ * Whether a job's run would read the same data under both configs. With a different query, source or secret, a failed
+ * run may succeed.
  */
 export function isSameRun(former: Job, job: Job): boolean {
   return isDeepStrictEqual(whatItReads(former), whatItReads(job));

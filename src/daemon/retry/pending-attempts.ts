@@ -2,7 +2,7 @@ import type { Job } from '../../config/config.ts';
 import type { RetryRow } from '../../state/tables.ts';
 import type { RunOutcome } from '../run/run-outcome.ts';
 
-/** States in which the source was read, regardless of what happened to the rows. */
+/** Run states that mean the source was read, whatever happened to the rows. */
 const read: ReadonlySet<RunOutcome['state']> = new Set([
   'owed',
   'delivered',
@@ -23,30 +23,30 @@ export interface PendingAttempt {
 }
 
 interface Waiting extends PendingAttempt {
-  /** Its source has been read since, so it runs without waiting, in parallel with others. */
+  /** The source has been read since, so this attempt runs without waiting, in parallel with others. */
   readonly isReleased: boolean;
 }
 
 /**
- * Waiting retries, in memory. Retries that read the same source share a half-open circuit breaker: when they're due,
- * the one with the fewest attempts runs as a probe, so an error in a single job delays the others by at most one wait.
- * If the probe reads the source, all others follow immediately.
+ * Waiting retries, in memory. Retries that read the same source share a half-open circuit breaker: of those that are
+ * due, the one with the fewest attempts runs as a probe, so that an error in a single job delays the others by at most
+ * one wait. If the probe can read the source, all others follow immediately.
  */
 export class PendingAttempts {
   readonly #waiting = new Map<string, Waiting>();
-  /** The job that is probing each source. */
+  /** The probing job of each source. */
   readonly #probes = new Map<string, string>();
   /** When each source's last probe ended. */
   readonly #freeSince = new Map<string, number>();
-  /** Runs that were once released early, because their source was read. Next time, they wait until they're due. */
+  /** Runs that were released early once because their source was read. Next time, they wait until they're due. */
   readonly #hurried = new Set<string>();
 
-  /** Adds a waiting retry; replaces another one of the same job. */
+  /** Adds a waiting retry, which replaces another one of the same job. */
   add({ job, row }: PendingAttempt): void {
     this.#waiting.set(job.name, { job, row, isReleased: false });
   }
 
-  /** Whether a retry of the job is waiting; one in progress doesn't count. */
+  /** Whether one of the job's retries is waiting; one in progress doesn't count. */
   has(job: string): boolean {
     return this.#waiting.has(job);
   }
@@ -67,7 +67,7 @@ export class PendingAttempts {
     this.#waiting.delete(job);
   }
 
-  /** The retries that may run once they're due, each with that time. */
+  /** The retries that may run once they're due, with their due times. */
   *due(now: number): Generator<{ readonly job: string; readonly at: number }> {
     const bySource = new Map<string, Waiting>();
     for (const one of this.#waiting.values()) {
@@ -78,7 +78,7 @@ export class PendingAttempts {
     for (const { job, row } of bySource.values()) yield { job: job.name, at: row.next_at };
   }
 
-  /** Takes the retry; it becomes its source's probe, unless the source was read. */
+  /** Takes the retry, which becomes its source's probe unless the source has been read. */
   take(job: string): PendingAttempt | undefined {
     const taken = this.#waiting.get(job);
     if (taken === undefined) return undefined;

@@ -15,13 +15,13 @@ export interface RetrierOptions extends DiskRetriesOptions {
   readonly clock: Clock;
   /** The scheduler, which plans and fires attempts. */
   readonly scheduler: Scheduler;
-  /** When a job fires next after an instant, without throttled firings; null: never. */
+  /** When a job fires next after a given time, leaving out throttled firings; null: never. */
   readonly nextFiring: (job: Job, after: number) => number | null;
-  /** Called when the state refuses a write. */
+  /** Called when a write to the state fails. */
   readonly failed: (message: string, error: unknown) => void;
 }
 
-/** Retries a daemon's failed firings until they end. */
+/** Retries a daemon's failed firings. */
 export class Retrier {
   readonly #options: RetrierOptions;
   readonly #disk: DiskRetries;
@@ -33,7 +33,7 @@ export class Retrier {
     this.#disk = new DiskRetries(options);
   }
 
-  /** Loads the retries that were waiting when the last process ended. Call it before the schedules are loaded. */
+  /** Loads the retries that were waiting when the last process exited. Call this before the schedules are loaded. */
   async load(jobs: ReadonlyMap<string, Job>): Promise<void> {
     const { store, scheduler } = this.#options;
     for (const row of await store.retries.all()) {
@@ -43,7 +43,9 @@ export class Retrier {
     }
   }
 
-  /** Applies a new config: runs whose definition changed are retried now; runs of unscheduled jobs aren't retried. */
+  /**
+   * Applies a new config: retries runs whose definition changed immediately, and drops the retries of unscheduled jobs.
+   */
   async adopt({ jobs }: Config): Promise<void> {
     const { attempts } = this.#options.scheduler;
     const now = this.#options.clock.now();
@@ -62,14 +64,14 @@ export class Retrier {
     await this.#options.store.retries.move(changed);
   }
 
-  /** Whether to make an attempt; one that is too late is given up. */
+  /** Whether to make an attempt. An attempt that is too late is dropped. */
   admits(firing: Firing, attempt: RetryRow): boolean {
     if (!this.#isTooLate(firing, attempt)) return true;
     this.giveUp(firing);
     return false;
   }
 
-  /** A new firing ends the waiting retry of its job. */
+  /** A new firing cancels its job's waiting retry. */
   replaceBy(firing: Firing): void {
     const waiting = this.#options.scheduler.attempts.find(firing.job.name);
     if (waiting !== undefined) this.#write(this.#drop(waiting.row));
@@ -106,7 +108,7 @@ export class Retrier {
       }
     }
     if (outcome.state === 'failed') this.defer(firing, { problem: outcome.problem, began: outcome.run !== undefined });
-    // Each check reads the whole plan, which is too much after every run of a large config.
+    // Each check reads the whole plan, which would take too long after every run of a large config.
     if (!attempts.isEmpty()) scheduler.look();
   }
 

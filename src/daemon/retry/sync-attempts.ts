@@ -4,7 +4,7 @@ import type { RetryRow } from '../../state/tables.ts';
 import type { RunOutcome } from '../run/run-outcome.ts';
 import { isRead, PendingAttempts } from './pending-attempts.ts';
 
-/** How a wait ends: the attempt begins with this row, it's no longer allowed, or the process stops. */
+/** How a wait ends: the attempt begins with this row, it's no longer allowed, or the process is stopping. */
 type WaitEnd = RetryRow | 'over' | 'stopped';
 
 /**
@@ -24,7 +24,7 @@ export class SyncAttempts {
     signal.addEventListener('abort', () => this.#stop(), { once: true });
   }
 
-  /** Resolves when it's the attempt's turn, or when there won't be an attempt, with the reason. */
+  /** Resolves when it's the attempt's turn or, with a reason, when there won't be an attempt. */
   wait(job: Job, row: RetryRow): Promise<WaitEnd> {
     if (this.#signal.aborted) return Promise.resolve('stopped');
     this.#pending.add({ job, row });

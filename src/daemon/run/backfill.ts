@@ -21,7 +21,7 @@ export interface BackfillOptions extends RunOptions {
   readonly range: Range;
   /** `1d`, `1mo`, or a number; empty: all at once. */
   readonly chunk: string;
-  /** Discards what an unfinished earlier backfill has read. */
+  /** Discards what an unfinished backfill has already read. */
   readonly restart: boolean;
   readonly by: DecidedBy;
   /** Called after every durable chunk. */
@@ -30,8 +30,8 @@ export interface BackfillOptions extends RunOptions {
 
 /**
  * Backfills a past range, chunk by chunk, and merges it into the job's kept rows; then one run delivers everything. The
- * watermark doesn't move. A crash loses at most one chunk: the same call continues after it. Throws Problems if it
- * can't begin or read; the outcome contains the result of the run.
+ * watermark doesn't move. A crash loses at most one chunk; the same call then resumes. Throws a Problem if it can't
+ * begin or read; the outcome contains the run's result.
  */
 export async function backfillJob(given: BackfillOptions): Promise<RunOutcome> {
   const extract = ableOf(given.job);

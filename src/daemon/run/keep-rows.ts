@@ -11,7 +11,7 @@ type Places = Pick<Store, 'generations' | 'watermarks' | 'backfills' | 'goodPayl
 /** Where a run resumes: the watermark, and the job's kept rows. */
 export interface ResumePoint {
   readonly reading: string;
-  /** The output fingerprint; absent for a job that keeps no rows. */
+  /** The output fingerprint; absent for a job that doesn't keep rows. */
   readonly shape?: string;
   readonly watermark?: string;
   readonly keptRows?: KeptRowsOptions;
@@ -20,14 +20,14 @@ export interface ResumePoint {
 /**
  * Finds the point from which a job resumes. Kept rows without a watermark are used only if the source never had one,
  * because a full read must not be merged into earlier rows. A source may report "unchanged" only if the instance shows
- * its data; if that's in doubt, the data is read or built again.
+ * its data; in case of doubt, the data is read or built again.
  */
 export async function findResumePoint(
   store: Places,
   given: {
     readonly job: Job;
     readonly run: string;
-    /** The instance that the job writes to; absent if it has not been created yet. */
+    /** The instance that the job writes to; absent if it hasn't been created yet. */
     readonly address: TargetAddress | undefined;
     readonly staged?: StagedRanges;
   },

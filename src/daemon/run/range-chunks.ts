@@ -28,9 +28,9 @@ interface Steps {
 }
 
 /**
- * The chunks of a range in order, each starting at the end of the previous one; the last chunk is shortened to fit. An
- * empty `chunk` means all at once. Days and weeks are calendar units in `zone`. Throws Problems of family `config` for
- * an invalid range.
+ * A range's chunks in order, each starting where the previous one ends; the last chunk is shortened to fit. An empty
+ * `chunk` means a single chunk. Days and weeks are calendar units in `zone`. Throws Problems of family `config` for an
+ * invalid range.
  */
 export function* chunksOf({ from, to }: Range, { chunk, zone }: { chunk: string; zone: string }): Generator<Range> {
   const kind = kindOf(from);
@@ -51,7 +51,7 @@ function kindOf(text: string): Kind {
   return found[0];
 }
 
-/** For example, 31 April doesn't exist. */
+/** For example, April 31 doesn't exist. */
 function exists(text: string, kind: Kind): boolean {
   try {
     if (kind === 'instant') Temporal.Instant.from(text);

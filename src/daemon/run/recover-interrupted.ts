@@ -6,9 +6,9 @@ import type { Store } from '../../state/store.ts';
 import type { RunRow } from '../../state/tables.ts';
 
 /**
- * Makes firings due again if their runs died with their process and the job hasn't run since. Otherwise, a power
- * failure at night would make a daily job miss its run. Each firing is repeated once: a job that kills its process must
- * not start a crash loop.
+ * Makes firings due again if their runs died with the process and the job hasn't run since. Otherwise, a power failure
+ * at night would cost a daily job its run. Each firing is repeated only once, so that a job that kills its process
+ * doesn't cause a crash loop.
  */
 export async function recoverInterrupted(
   jobs: ReadonlyMap<string, Job>,

@@ -5,8 +5,7 @@ import type { RunOptions } from './run-options.ts';
 import type { RunStage } from './run-outcome.ts';
 
 /**
- * The run of a job without an extract: one bulk refresh, batched with others. Returns the result for the job's own
- * targets.
+ * Runs a job without an extract: one bulk refresh, batched with others. Returns the result for the job's own targets.
  */
 export async function refreshTargets(
   { runtime, job, origin, signal, seat }: RunOptions,

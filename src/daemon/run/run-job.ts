@@ -24,13 +24,13 @@ import type { RunFigures, RunOutcome, RunStage } from './run-outcome.ts';
 
 const noWork: RunFigures = { rows: 0, bytes: 0, requests: 0, milliseconds: 0 };
 
-/** The outcome if no run was started. */
+/** The outcome if no run started. */
 const notRun = ({ name: job }: Job, stage: RunStage): RunOutcome => ({ ...stage, job, ...noWork });
 
 /**
- * One run of one job: lease, extract, payload, outbox and, if requested, delivery. Never throws because the run fails:
- * errors are in the outcome and the store, and don't affect other jobs (invariant 7). A failed outcome without a run
- * means that not even its start could be recorded.
+ * One run of one job: lease, extract, payload, outbox and, if requested, delivery. Doesn't throw if the run fails:
+ * errors go to the outcome and the store, and don't affect other jobs (invariant 7). A failed outcome without a run
+ * means that not even the run's start could be recorded.
  */
 export async function runJob(given: RunOptions): Promise<RunOutcome> {
   try {
@@ -41,7 +41,7 @@ export async function runJob(given: RunOptions): Promise<RunOutcome> {
   }
 }
 
-/** Runs `work` under the job's lease. If the job is busy or on hold, only returns that as the outcome. */
+/** Runs `work` under the job's lease. If the job is busy or on hold, returns only that outcome. */
 export async function withJob(given: RunOptions, work: () => Promise<RunOutcome>): Promise<RunOutcome> {
   const { runtime, job } = given;
   const lease = await runtime.store.leases.take(`job:${job.name}`);

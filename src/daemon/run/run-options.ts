@@ -14,29 +14,29 @@ export interface RunOptions {
   readonly job: Job;
   readonly origin: Priority;
   readonly signal: AbortSignal;
-  /** The logical time of the run, epoch milliseconds; absent: now. Relative dates in queries use it. */
+  /** The run's logical time, which relative dates in queries use, in epoch milliseconds; absent: now. */
   readonly logicalAt?: number;
-  /** The planned time of its firing, epoch milliseconds. */
+  /** The firing's planned time, epoch milliseconds. */
   readonly firedAt?: number;
   readonly settle?: (parts: Repositories) => Promise<void>;
   /** Called in the transaction that ends the run as failed. */
   readonly failed?: (parts: Repositories, problem: Problem) => Promise<void>;
   /**
-   * Delivers during the run, and waits for retries that are due before this instant (epoch ms). Absent: leaves the
-   * payload in the outbox for the daemon's deliverer.
+   * Delivers during the run, and waits for retries that are due before this time (epoch ms). Absent: the payload stays
+   * in the outbox for the daemon's deliverer.
    */
   readonly deliverUntil?: number;
   /** A backfill's ranges, which the run merges into the job's kept rows. */
   readonly staged?: StagedRanges;
   /** Warnings from reading the ranges, before the run began. */
   readonly warned?: readonly RunWarning[];
-  /** What follows if a transient error occurs. Absent: no retry. */
+  /** What follows a transient error. Absent: no retry. */
   readonly attempt?: Attempt | undefined;
-  /** Batches a bulk refresh with others that are due at the same time. Absent: it's sent alone. */
+  /** Batches a bulk refresh with others due at the same time. Absent: it's sent alone. */
   readonly seat?: RefreshTicket;
 }
 
-/** The location that is reported with a problem of the run. */
+/** The location to report with the run's problems. */
 export function placeOf({ job }: RunOptions): { job: string; source?: string } {
   return { job: job.name, source: job.extract?.source.name };
 }

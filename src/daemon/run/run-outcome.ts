@@ -5,18 +5,18 @@ import type { RunWarning } from '../../lib/run-warnings.ts';
 import type { RetryRow } from '../../state/tables.ts';
 
 /**
- * The outcome of one run of a job, as far as this process observed it.
+ * The outcome of a job's run, as far as this process observed it.
  *
  * - `delivered`, `unchanged`, `refreshed`: the instance shows the result.
- * - `superseded`: newer data got there first.
- * - `owed`: in the outbox; the daemon sends it, or the next `sync` of the job.
- * - `waiting_retry`, `waiting_quota`, `waiting_login`: in the outbox, with what it waits for.
- * - `quarantined`: a guard holds the result back; `problem` says which, and the instance keeps its current data.
- * - `failed`, `dead`: nothing of this run reached the instance; `problem` says why.
+ * - `superseded`: newer data was published first.
+ * - `owed`: in the outbox; the daemon or the job's next `sync` sends it.
+ * - `waiting_retry`, `waiting_quota`, `waiting_login`: in the outbox, waiting for what the name says.
+ * - `quarantined`: a guard holds the result back; `problem` says which guard, and the instance keeps its current data.
+ * - `failed`, `dead`: no data from this run reached the instance; `problem` says why.
  * - `retrying`: a transient error ended this attempt, and another follows.
  * - `on_hold`: the job is on hold; nothing was started.
  * - `busy`: another run of the job is in progress; nothing was started.
- * - `stopped`: the process was told to stop; nothing of this run is in the outbox.
+ * - `stopped`: the process was told to stop; the outbox has no payload from this run.
  */
 export interface RunOutcome {
   readonly state:
@@ -44,7 +44,7 @@ export interface RunOutcome {
   readonly retry?: RetryRow;
 }
 
-/** How one stage of a run ended; the run's end adds the figures. */
+/** How one stage of a run ended; its figures are added when the run ends. */
 export type RunStage = Pick<RunOutcome, 'state' | 'problem' | 'until' | 'retry'>;
 
 export type RunFigures = Pick<RunOutcome, 'rows' | 'bytes' | 'requests' | 'milliseconds'>;

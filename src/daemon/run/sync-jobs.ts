@@ -22,9 +22,9 @@ export interface SyncJobsOptions {
 }
 
 /**
- * Runs jobs once, in order of priority, and delivers their payloads. For `patienceMs`, retries transient failures to
- * read, log in or deliver. Then sends what earlier runs of the same jobs still owe. Returns one outcome per job, in the
- * given order.
+ * Runs each job once, in order of priority, and delivers the payloads. For `patienceMs`, retries reads, logins and
+ * deliveries that fail with transient errors. Then sends what earlier runs of the same jobs still owe. Returns one
+ * outcome per job, in the given order.
  */
 export async function syncJobs(given: SyncJobsOptions): Promise<RunOutcome[]> {
   const { runtime, config, jobs, signal, patienceMs } = given;

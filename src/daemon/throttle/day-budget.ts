@@ -8,10 +8,10 @@ import type { Throttleable } from './throttle-day.ts';
 
 /** Number of calendars to calculate before yielding to the event loop. */
 const atOnce = 50;
-/** Maximum number of runs that a job's estimate is based on. */
+/** Maximum number of runs to base a job's estimate on. */
 export const maxRunsRead = 200;
 
-/** The remaining requests of one account's day in thousandths of a request, and the jobs that want them. */
+/** An account's remaining requests for the day, in thousandths of a request, and the jobs that need them. */
 export interface DayBudget {
   readonly account: string;
   /** The first destination that charges the account. */
@@ -23,17 +23,17 @@ export interface DayBudget {
 
 export type Scheduled = Job & { readonly schedule: Schedule };
 
-/** Cost of a firing in thousandths of a request; one whole request if nothing is known. */
+/** The cost of a firing in thousandths of a request; one whole request if there's no data. */
 export interface Cost {
-  /** The cost of a firing that sends, including retries. */
+  /** The cost of a firing that sends a payload, including retries. */
   readonly worst: number;
-  /** The cost of an average firing: those without changes send nothing. */
+  /** The average cost of a firing, including those without changes, which send nothing. */
   readonly expected: number;
   /** Number of runs that the cost is based on; 0: it's a guess. */
   readonly runs: number;
 }
 
-/** The cost of a firing, from the results of earlier runs. */
+/** The cost of a firing, based on earlier runs. */
 export function costOf(tally: Omit<JobRunStats, 'lastAt'> | undefined): Cost {
   const { sent, requests, quiet, shared } = tally ?? unknown;
   const worst = sent === 0 ? 1000 : Math.round((requests * 1000) / sent);
@@ -49,15 +49,15 @@ export function scheduledJobs({ jobs }: Config): Scheduled[] {
 }
 
 /**
- * The key of refreshes that share a request, because they have the same destination, client account and schedule.
- * Undefined for jobs that send alone.
+ * The key shared by refreshes that share a request because they have the same destination, client account and schedule.
+ * Undefined for jobs that send their own requests.
  */
 export function bundleOf({ extract, target, destination, schedule }: Scheduled): string | undefined {
   if (extract !== undefined) return undefined;
   return JSON.stringify([destination.name, clientOf({ target, destination }).clientId ?? '', scheduleKey(schedule)]);
 }
 
-/** The remaining requests of each account's current day, and what the firings of its jobs from `from` on will need. */
+/** Each account's remaining requests for the current day, and what its jobs' firings from `from` on will need. */
 export async function budgetsOfDay(
   config: Config,
   store: Store | undefined,

@@ -1,7 +1,7 @@
 import { nextFiring, type Schedule } from '../../schedule/schedule.ts';
 import type { ThrottledJobRow } from '../../state/tables.ts';
 
-/** The nth firing after an instant (epoch ms); null if there are fewer. */
+/** The nth firing after a given time (epoch ms); null if there are fewer. */
 export function nthFiring(schedule: Schedule, after: number, n: number): number | null {
   let at: number | null = after;
   for (let i = 0; i < n && at !== null; i++) at = nextFiring(schedule, at);

@@ -1,6 +1,6 @@
 import type { JobPriority } from '../../config/config.ts';
 
-/** A job's needs for the rest of a day. */
+/** What a job needs for the rest of the day. */
 export interface Throttleable {
   readonly job: string;
   readonly priority: JobPriority;
@@ -16,13 +16,13 @@ export interface Throttleable {
 
 /** How to make a day fit. */
 export interface ThrottlePlan {
-  /** The n of each throttled job that only runs at every nth firing; 0: it doesn't run for the rest of the day. */
+  /** For each throttled job, the n if only every nth firing runs; 0 if it doesn't run for the rest of the day. */
   readonly every: ReadonlyMap<string, number>;
-  /** Thousandths of a request still missing; 0 if it fits. */
+  /** Thousandths of a request still missing; 0 if the day fits. */
   readonly short: number;
 }
 
-/** The order in which priorities are throttled. */
+/** Priorities in the order in which they're throttled. */
 const yielding: readonly JobPriority[] = ['low', 'normal'];
 
 /** Remaining firings if only every nth one runs. */
@@ -32,8 +32,8 @@ export function firingsLeft(firings: number, every: number): number {
 
 /**
  * Decides how much to throttle which jobs, so that the rest of the day costs at most `room` (thousandths of a request).
- * Throttles the least important class first, and as far as possible before the next class. Within a class, throttles
- * evenly, starting with the most expensive jobs. A job that hasn't run today keeps one firing.
+ * Throttles the lowest priority class as far as possible before the next one. Within a class, throttles evenly,
+ * starting with the most expensive jobs. A job that hasn't run today keeps one firing.
  */
 export function throttleDay(jobs: readonly Throttleable[], room: number): ThrottlePlan {
   const every = new Map<string, number>();
@@ -80,7 +80,7 @@ function saving({ cost, firings }: Throttleable, from: number, to: number): numb
   return cost * (firingsLeft(firings, from) - firingsLeft(firings, to));
 }
 
-/** The jobs that save anything in this step, largest savings first; ties are sorted by name. */
+/** The jobs that save anything in this step, largest savings first, then by name. */
 function byWeight(jobs: readonly Throttleable[], from: number, to: number): Throttleable[] {
   if (from === 0) return [];
   return jobs

@@ -12,7 +12,7 @@ import { nthFiring } from './next-throttled-run.ts';
 import { throttleDay } from './throttle-day.ts';
 import { throttleText } from './throttle-text.ts';
 
-/** While jobs fire, the day's plan is recalculated this often, because usage and costs change. */
+/** The day's plan is recalculated this often while jobs fire, because usage and costs change. */
 const reviewMs = 15 * 60_000;
 /** A firing older than this counts as missed. */
 const lateMs = 60_000;
@@ -23,13 +23,13 @@ interface ThrottlerOptions {
   readonly emit: Emit<RunEvents>;
 }
 
-/** Throttles the least important jobs on days when the allowance doesn't suffice for all. */
+/** Throttles the least important jobs on days when the allowance isn't enough for all. */
 export class Throttler {
   readonly #given: ThrottlerOptions;
   #reviewed: { readonly config: Config; readonly day: string; readonly at: number } | undefined;
   #reviewing: Promise<void> | undefined;
   #throttled: ReadonlyMap<string, Throttle> = new Map();
-  /** Accounts already reported as short despite throttling. */
+  /** Accounts already reported as short of requests despite throttling. */
   readonly #short = new Set<string>();
 
   constructor(given: ThrottlerOptions) {
@@ -45,7 +45,7 @@ export class Throttler {
     return (await this.#isTurn(job, at, throttle.every)) ? undefined : throttle.says;
   }
 
-  /** When a job fires next after an instant (epoch ms) under the current throttles. Null: never. */
+  /** When a job next fires after a given time (epoch ms) under the current throttles; null: never. */
   nextFiring({ name, schedule }: Job, after: number): number | null {
     const throttle = this.#throttled.get(name);
     const from = throttle?.every === 0 ? Math.max(after, throttle.until - 1) : after;
@@ -59,7 +59,7 @@ export class Throttler {
     return clock.monotonic() - last.at >= reviewMs;
   }
 
-  /** Returns the review in progress, which concurrent callers share. */
+  /** Returns the review in progress, which concurrent callers share, or starts one. */
   #review(config: Config, firing: number): Promise<void> {
     this.#reviewing ??= this.#recalculate(config, firing).finally(() => {
       this.#reviewing = undefined;

@@ -4,13 +4,13 @@ import { defaultResource, detectResources, envDetector, resourceFromAttributes }
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import type { Log } from '../../lib/log.ts';
 
-/** Maximum time that the end of a command waits for a trace collector. */
+/** Maximum time for which a command waits for a trace collector before it exits. */
 const flushMs = 3_000;
 
 /**
- * A minimal exporter, for users who haven't loaded an SDK: sends spans by OTLP over HTTP, as JSON. Reads address,
- * headers, timeout, batching and resource from the standard variables. Returns a function for flushing on exit, which
- * never throws and has a timeout.
+ * A minimal exporter, for users who haven't loaded an SDK: sends spans by OTLP over HTTP, as JSON. Reads the address,
+ * headers, timeout, batching and resource from the standard environment variables. Returns a function that flushes on
+ * exit; it has a timeout and never throws.
  */
 export function startTraceKit({ version, log }: { version: string; log: Log }): () => Promise<void> {
   diag.setLogger(sayingTo(log), DiagLogLevel.WARN);
@@ -30,13 +30,13 @@ export function startTraceKit({ version, log }: { version: string; log: Log }): 
   };
 }
 
-/** The standard timeout is ten seconds. That's all the time a shutdown has, so the default here is shorter. */
+/** The standard timeout is ten seconds, which is all the time a shutdown has, so the default here is shorter. */
 function patience(env: Readonly<Record<string, string | undefined>>): { timeoutMillis?: number } {
   const told = env.OTEL_EXPORTER_OTLP_TRACES_TIMEOUT ?? env.OTEL_EXPORTER_OTLP_TIMEOUT ?? '';
   return told === '' ? { timeoutMillis: flushMs } : {};
 }
 
-/** An unreachable collector causes a log line and must not stop anything. */
+/** An unreachable collector is logged, but must not stop anything. */
 function sayingTo(log: Log) {
   const warn = (message: string): void => log.warn('failed to send traces', { message });
   const quiet = (): void => undefined;

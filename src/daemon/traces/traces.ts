@@ -14,8 +14,8 @@ import { isFailedRun } from '../../state/runs/failed-run.ts';
 import type { SluiceEvents } from '../events.ts';
 
 /**
- * Maximum number of runs to remember because their payload may still be sent. Beyond it, the oldest run is dropped, and
- * its upload starts a separate trace.
+ * Maximum number of runs to remember for later uploads. Beyond it, the oldest run is dropped, and its upload starts a
+ * separate trace.
  */
 const mostRemembered = 2_000;
 
@@ -25,15 +25,15 @@ export interface TracesOptions {
   readonly version: string;
 }
 
-/** Whether spans are recorded: an OpenTelemetry SDK is loaded. */
+/** Whether spans are recorded, which means that an OpenTelemetry SDK is loaded. */
 export function hasSdk(): boolean {
   const probe = trace.getTracer('sluice').startSpan('sluice.probe');
   return trace.isSpanContextValid(probe.spanContext());
 }
 
 /**
- * Creates spans from events: one per run, with one for the extract and one for each upload attempt, even long after the
- * run. Logs a notice if no SDK is loaded.
+ * Creates spans from events: one per run, with child spans for the extract and for each upload attempt, even long after
+ * the run. Logs a notice if no SDK is loaded.
  */
 export function traceEvents({ events, log, version }: TracesOptions): void {
   if (!hasSdk()) {
@@ -99,7 +99,7 @@ class Spans {
   }
 }
 
-/** The facts as attributes with our own prefix, redacted. */
+/** The facts as redacted attributes with our own prefix. */
 function attributesOf(facts: object): Attributes {
   const plain = Object.entries(facts).flatMap(([name, value]): [string, string | number | boolean][] => {
     if (typeof value === 'string') return [[`sluice.${name}`, redact(value)]];
