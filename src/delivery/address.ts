@@ -3,7 +3,7 @@ import { Problem } from '../lib/problem.ts';
 import type { TargetKey } from '../state/outbox/targets.ts';
 import type { Store } from '../state/store.ts';
 
-/** Without its volume, a container always starts with an empty state, and loses its data sources and owed payloads. */
+/** Without a volume, a container always starts with empty state: its data sources and owed payloads are lost. */
 export const missingVolume = 'if the state should not be new, check that its volume is mounted';
 
 /** The target of a job's payload. */
@@ -13,8 +13,8 @@ export interface TargetAddress {
 }
 
 /**
- * The instance that a job writes to. Throws `TARGET_NOT_APPLIED` (family config) for a declared data source that has not
- * been created yet.
+ * The instance that a job writes to. Throws `TARGET_NOT_APPLIED` (family `config`) for a declared data source that
+ * hasn't been created yet.
  */
 export async function addressOf(store: Store, job: Job): Promise<TargetAddress> {
   if (job.target.kind === 'refresh') throw new Error(`job ${job.name} only refreshes data sources and has no instance`);
@@ -37,7 +37,7 @@ export async function findAddress(store: Pick<Store, 'targets'>, job: Job): Prom
   return addressGiven(job, declared && (await store.targets.find(declared)));
 }
 
-/** The key of the job's instance in the store; undefined if the job declares no data source. */
+/** The key of the job's instance in the store; undefined if the job doesn't declare a data source. */
 export function declaredTarget(job: Job): TargetKey | undefined {
   const { target, destination } = job;
   if (target.kind !== 'datasource') return undefined;
@@ -45,8 +45,8 @@ export function declaredTarget(job: Job): TargetKey | undefined {
 }
 
 /**
- * Like {@link addressOf}, if the stored record of {@link declaredTarget} is already known. Undefined for a refresh, and
- * for a declared data source that has not been created yet.
+ * Like {@link addressOf}, for callers that have already read the stored {@link declaredTarget} record. Undefined for a
+ * refresh, and for a declared data source that hasn't been created yet.
  */
 export function addressGiven(job: Job, known: { readonly instance: string } | undefined): TargetAddress | undefined {
   const at = job.target.kind === 'instance' ? job.target : job.target.kind === 'datasource' ? known : undefined;

@@ -14,7 +14,7 @@ export interface EnvelopeAnswer {
   /** The service's error message, or the beginning of the body, redacted and on one line. */
   readonly words: string;
   readonly retryAfterMs: number | undefined;
-  /** The server's time in epoch milliseconds, with a resolution of one second. */
+  /** The server's time in epoch milliseconds, to the second. */
   readonly date?: number;
   readonly meta: Readonly<Record<string, unknown>>;
   readonly data: Readonly<Record<string, unknown>>;
@@ -24,8 +24,8 @@ const shownCharacters = 300;
 
 /**
  * Interprets a response from the service. The service always responds with a JSON envelope (service document, section
- * 1), and only that is trusted. The response to an upload isn't documented (section 4.12), so a 2xx without a body also
- * counts as success, unless its content type is HTML, which means that a proxy responded.
+ * 1), and only an envelope is trusted. The response to an upload isn't documented (section 4.12), so a 2xx without a
+ * body also counts as success, unless its content type is HTML, which suggests a proxy.
  */
 export function readAnswer(http: HttpAnswer, now: number): EnvelopeAnswer {
   const envelope = parseObject(http.text);
@@ -62,7 +62,7 @@ function parseObject(text: string): Record<string, unknown> | undefined {
   }
 }
 
-/** The value as an object with string keys, if it is one. */
+/** The value as an object with string keys; undefined if it isn't one. */
 export function asObject(value: unknown): Record<string, unknown> | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
   return value as Record<string, unknown>;

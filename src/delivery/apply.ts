@@ -9,7 +9,9 @@ import { inspect, listDatasources, type RemoteDatasource, sharesOf } from './rem
 /** An action of `apply`; `say` describes it. Nothing is ever deleted. */
 export type ApplyAction = { readonly declared: Declared; readonly say: string } & (
   | { readonly kind: 'create' }
-  /** `apply` created the data source, but this state doesn't know it, for example after a crash or on a new machine. */
+  /**
+   * `apply` created the data source, but it's missing from this state, for example after a crash or on a new machine.
+   */
   | { readonly kind: 'adopt'; readonly datasource: string; readonly instance: string }
   | { readonly kind: 'update'; readonly datasource: string }
   | { readonly kind: 'share'; readonly datasource: string | undefined; readonly shares: readonly Share[] }
@@ -27,8 +29,8 @@ export interface ApplyPlan {
 export type ClientOf = (declared: Declared) => DestinationClient;
 
 /**
- * Plans what `apply` would do to create the declared data sources at the service. Only reads. Never takes over a data
- * source that Sluice did not create, even if it has the same name.
+ * Plans how `apply` would create the declared data sources at the service. Read-only. Never takes over a data source
+ * that Sluice didn't create, even if it has the same name.
  */
 export async function planApply(config: Config, store: Store, clientOf: ClientOf): Promise<ApplyPlan> {
   const lists = new Map<string, Promise<RemoteDatasource[]>>();
@@ -68,7 +70,7 @@ async function actionsFor(declared: Declared, look: Look): Promise<ApplyAction[]
   return shares.length === 0 ? [create] : [create, { kind: 'share', declared, datasource: undefined, shares, say }];
 }
 
-/** The data source with that name and our marker. Several of them would be ambiguous. */
+/** The data source with that name and our marker. More than one is ambiguous. */
 async function findOurs(
   declared: Declared,
   { client, remotes }: Look,
@@ -107,7 +109,7 @@ async function missingShares(
   return declared.declaration.shares.filter((share) => present.get(nameOf(share)) !== share.canEdit);
 }
 
-/** The key of a declaration in the store. */
+/** A declaration's key in the store. */
 export function targetKey({ destination, clientId, declaration }: Declared) {
   const key = { url: destination.url, name: declaration.name };
   return clientId === undefined ? key : { ...key, clientId };

@@ -6,7 +6,7 @@ import type { Declared } from './declared.ts';
 import { inspect, listDatasources, markerUrl } from './remote-datasources.ts';
 
 /**
- * Executes a plan in order. Stores the ID of each created data source before the next step. If a creation gets no
+ * Executes a plan in order. Stores each new data source's ID before the next step. If a create request gets no
  * response, checks whether the data source exists before giving up.
  */
 export async function carryOutPlan(
@@ -62,7 +62,8 @@ async function create(declared: Declared, client: DestinationClient): Promise<Id
 }
 
 /**
- * Call this after a creation that got no response: if exactly one data source has that name and our marker, returns it.
+ * Call this after a create request without a response: returns the data source with that name and our marker, if
+ * there's exactly one.
  */
 async function lookFor(declared: Declared, client: DestinationClient): Promise<Ids | undefined> {
   const { clientId, declaration } = declared;

@@ -1,12 +1,12 @@
 import { Problem } from '../lib/problem.ts';
 import { instantText } from '../lib/time-text.ts';
 
-/** Why nothing can be sent to a destination at the moment. */
+/** Why nothing can currently be sent to a destination. */
 export type Closed =
   | { readonly why: 'login'; readonly problem: Problem }
   | { readonly why: 'quota'; readonly until: number }
   | { readonly why: 'paused'; readonly until: number }
-  /** All slots of a second are taken by requests that got no response and may still arrive. */
+  /** All slots of a second are taken by requests that got no response but may still arrive. */
   | { readonly why: 'slots'; readonly until: number }
   | { readonly why: 'away'; readonly until: number; readonly problem: Problem };
 

@@ -7,8 +7,8 @@ import { factsOf } from './facts.ts';
 import type { Gateway } from './gateway.ts';
 
 /**
- * Approves a quarantined payload: enqueues exactly these bytes. Returns its row. Throws `PAYLOAD_DAMAGED` if the file
- * has changed, `DECISION_LATE` if the payload is no longer quarantined or newer data exists.
+ * Approves a quarantined payload: enqueues its exact bytes. Returns its row. Throws `PAYLOAD_DAMAGED` if the file has
+ * changed, `DECISION_LATE` if the payload is no longer quarantined or newer data exists.
  */
 export async function approve(gateway: Gateway, row: OutboxRow, by: DecidedBy): Promise<OutboxRow> {
   await assertUndamaged(row);
@@ -27,8 +27,8 @@ export async function discard(gateway: Gateway, row: OutboxRow, by: DecidedBy): 
 }
 
 /**
- * Rolls back to an earlier payload: enqueues it again and puts the job that writes its instance on hold. Returns the new row.
- * Throws `JOB_BUSY` while the job runs, `PAYLOAD_DAMAGED` if the file has changed.
+ * Rolls back to an earlier payload: enqueues it again and puts the job that writes to its instance on hold. Returns the
+ * new row. Throws `JOB_BUSY` while the job runs, `PAYLOAD_DAMAGED` if the file has changed.
  */
 export async function rollback(
   gateway: Gateway,
@@ -46,7 +46,7 @@ export async function rollback(
   }
 }
 
-/** Enqueues a dead payload again, starting with its first attempt. Throws `DECISION_LATE` if newer data exists. */
+/** Requeues a dead payload, starting over with the first attempt. Throws `DECISION_LATE` if newer data exists. */
 export async function requeue(gateway: Gateway, row: OutboxRow, by: DecidedBy): Promise<OutboxRow> {
   await assertUndamaged(row);
   await gateway.store.transaction(async ({ outbox, audit }) => {

@@ -1,7 +1,7 @@
 import { type Config, clientOf, type DatasourceDeclaration, type Destination } from '../config/config.ts';
 import { Problem } from '../lib/problem.ts';
 
-/** A data source that jobs in the config declare. */
+/** A data source declared by jobs in the config. */
 export interface Declared {
   readonly destination: Destination;
   readonly clientId: string | undefined;
@@ -10,7 +10,7 @@ export interface Declared {
   readonly jobs: readonly string[];
 }
 
-/** Every declared data source once. If two jobs' declarations conflict, reports a config error. */
+/** Every declared data source once. Throws a config error if two jobs' declarations conflict. */
 export function declaredIn(config: Config): Declared[] {
   const found = new Map<string, Declared>();
   for (const { name, line, target, destination } of config.jobs.values()) {

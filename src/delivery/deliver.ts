@@ -7,10 +7,10 @@ import { UploadPool } from './upload-pool.ts';
 
 export interface DeliverOptions {
   readonly gateway: Gateway;
-  /** Stops delivery: no more requests start, and requests in progress get a few seconds. */
+  /** Stops delivery: no new requests start, and those in progress get a few seconds. */
   readonly signal: AbortSignal;
   readonly priority: Priority;
-  /** Waits for retries that are due before this instant (epoch ms). Absent: makes one pass. */
+  /** Waits for retries that are due before this time (epoch ms). Absent: makes one pass. */
   readonly until?: number;
 }
 
@@ -19,7 +19,7 @@ export type DeliveryResult = DeliveryState & Pick<OutboxRow, 'id' | 'instance'>;
 
 /**
  * Sends the owed payloads that can be sent now: quota → pacing → upload → retry → receipt. Returns one result per
- * payload, in the order of the outbox; skips payloads for destinations that the gateway doesn't have.
+ * payload, in outbox order; skips payloads whose destination the gateway doesn't have.
  */
 export function deliverRows(owed: readonly OutboxRow[], given: DeliverOptions): Promise<DeliveryResult[]> {
   return withPool(given, async (pool) => {
@@ -33,7 +33,7 @@ export function deliverRows(owed: readonly OutboxRow[], given: DeliverOptions): 
   });
 }
 
-/** Sends these jobs' due resends (see `Resends`), for callers without a deliverer. */
+/** Sends these jobs' due resends (see `Resends`) when there's no deliverer. */
 export async function resendDue(given: DeliverOptions & { readonly isOurs: (job: string) => boolean }): Promise<void> {
   const { gateway, isOurs } = given;
   const all = await gateway.store.resends.all();
@@ -42,7 +42,7 @@ export async function resendDue(given: DeliverOptions & { readonly isOurs: (job:
   await withPool(given, (pool) => Promise.all(due.map((resend) => pool.resend(resend))));
 }
 
-/** Runs a function with a pool whose requests get a few seconds after a stop. */
+/** Runs a function with a pool whose requests get a few more seconds when delivery stops. */
 async function withPool<T>(
   { gateway, priority, signal, until: deadline }: DeliverOptions,
   work: (pool: UploadPool) => Promise<T>,
@@ -64,7 +64,7 @@ async function sendAll(pool: UploadPool, rows: readonly OutboxRow[]): Promise<De
   return Promise.all(sending);
 }
 
-/** Waits for the first due retry; returns the rows to send again. */
+/** Waits for the first due retry; returns the rows to resend. */
 async function dueAgain(given: DeliverOptions, results: ReadonlyMap<number, DeliveryResult>): Promise<OutboxRow[]> {
   const { gateway, signal, until = 0 } = given;
   const { clock, store } = gateway;

@@ -5,14 +5,14 @@ import type { DeliveryState } from './send-payload.ts';
 import { afterGrace } from './stopping.ts';
 import { UploadPool } from './upload-pool.ts';
 
-/** Polling interval, to detect payloads from other processes and clock jumps. */
+/** Polling interval for payloads from other processes and clock jumps. */
 const longestWaitMs = 30_000;
 /** Payloads that come due within this time of each other start together, in order of priority. */
 const togetherMs = 20;
 
 /**
- * Sends owed payloads continuously: when nudged, when a retry is due, and when the quota resets. A stuck payload doesn't block
- * others.
+ * Sends owed payloads continuously: when notified, when a retry is due, and when the quota resets. A stuck payload
+ * doesn't block others.
  */
 export class Deliverer {
   readonly #gateway: Gateway;
@@ -20,7 +20,7 @@ export class Deliverer {
   readonly #underway = new Map<number, Promise<void>>();
   /** Earliest time of the next attempt (monotonic ms), by payload. */
   readonly #notBefore = new Map<number, number>();
-  /** When to look for due resends next (monotonic ms). */
+  /** When to check for due resends next (monotonic ms). */
   #repeatsAt = 0;
   #loop: Promise<void> | undefined;
   #nap = new AbortController();
@@ -34,7 +34,7 @@ export class Deliverer {
     this.#loop ??= this.#run();
   }
 
-  /** Call this when a payload was enqueued or credentials may have been fixed. */
+  /** Call this when a payload was enqueued or credentials may have been corrected. */
   nudge(): void {
     this.#gateway.resetAuth();
     this.#notBefore.clear();
@@ -42,7 +42,7 @@ export class Deliverer {
   }
 
   /**
-   * Ends within a few seconds: requests in progress may finish during this time and are aborted after it. Owed payloads
+   * Stops within a few seconds: requests in progress may finish within that time and are then aborted. Owed payloads
    * remain owed.
    */
   async stop(): Promise<void> {
@@ -80,7 +80,7 @@ export class Deliverer {
     }
   }
 
-  /** Starts all payloads that may be sent now; returns the time until the next one (milliseconds). */
+  /** Starts all payloads that can be sent now; returns the time until the next one in milliseconds. */
   async #startDue(lanes: UploadPool): Promise<number> {
     const { store, clock } = this.#gateway;
     let wait = longestWaitMs;

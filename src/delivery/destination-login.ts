@@ -2,7 +2,8 @@ import type { Destination } from '../config/config.ts';
 import type { Problem } from '../lib/problem.ts';
 
 /**
- * Knows whether a destination's current credentials were refused. Before they count as refused, reads them again once.
+ * Tracks whether a destination's current credentials were refused. Reads the credentials again once before they count
+ * as refused.
  */
 export class DestinationLogin {
   readonly #destination: Destination;
@@ -16,12 +17,12 @@ export class DestinationLogin {
     this.#destination = destination;
   }
 
-  /** A string that changes with the credentials; it's never shown. */
+  /** A string that changes with the credentials and is never shown. */
   get credentials(): string {
     return JSON.stringify(this.#destination.credentials);
   }
 
-  /** Why nothing can be sent; undefined if the current credentials weren't refused. */
+  /** Why nothing can be sent; undefined if the current credentials haven't been refused. */
   get problem(): Problem | undefined {
     return this.#block?.credentials === this.credentials ? this.#block.problem : undefined;
   }
@@ -39,13 +40,13 @@ export class DestinationLogin {
     await renew(this.#destination);
   }
 
-  /** Treats the credentials of the last 401 response as refused. Returns whether they're still the current ones. */
+  /** Treats the credentials of the last 401 response as refused. Returns whether they're still current. */
   block(problem: Problem): boolean {
     this.#block = { problem, credentials: this.#refused };
     return this.problem !== undefined;
   }
 
-  /** Allows trying refused credentials again, because they changed or a new run started. */
+  /** Allows refused credentials to be tried again, because they changed or a new run started. */
   reset(): void {
     this.#block = undefined;
     this.#hasRenewed = false;

@@ -1,11 +1,11 @@
-/** What identifies a payload, its job and its target. */
+/** Identifies a payload, its job and its target. */
 export interface PayloadFacts {
   readonly id: number;
   readonly job: string;
   readonly run: string;
   readonly destination: string;
   readonly instance: string;
-  /** Hexadecimal hash of the bytes, for comparison with the data that the instance shows. */
+  /** Hexadecimal hash of the bytes, to compare with the data that the instance shows. */
   readonly sha256: string;
   readonly bytes: number;
   readonly rows: number;
@@ -22,15 +22,15 @@ interface Trouble {
 }
 
 /**
- * Events of payloads and requests. Each is emitted after the durable step that it names: after `payload.owed`, the
- * payload is in the outbox; at `upload.started`, the attempt is counted, but nothing has been sent yet.
+ * Events about payloads and requests. Each is emitted once the step that it names is durable: at `payload.owed`, the
+ * payload is in the outbox; at `upload.started`, the attempt has been counted, but nothing has been sent yet.
  */
 export type DeliveryEvents = {
   'payload.owed': PayloadFacts;
   'payload.superseded': PayloadFacts;
   'payload.unchanged': Omit<PayloadFacts, 'id'>;
   'payload.refused': Omit<PayloadFacts, 'id'> & Trouble;
-  /** A guard quarantined the payload: it's kept, but not sent. */
+  /** A guard quarantined the payload, which is kept but not sent. */
   'payload.quarantined': PayloadFacts & Trouble & { readonly guards: readonly string[] };
   /** A person approved or discarded a quarantined payload, rolled back to an earlier one, or requeued a dead one. */
   'payload.approved': PayloadFacts & By;
@@ -38,9 +38,7 @@ export type DeliveryEvents = {
   'payload.restored': PayloadFacts & By;
   'payload.revived': PayloadFacts & By;
   'payload.delivered': PayloadFacts & { readonly attempts: number; readonly milliseconds: number };
-  /**
-   * The payload was sent again, because an earlier upload of other data got no response and might have arrived late.
-   */
+  /** The payload was resent because an earlier upload of different data got no response and might have arrived late. */
   'payload.repeated': PayloadFacts & { readonly milliseconds: number };
   'payload.dead': PayloadFacts & Trouble;
   /** `attempt`: the failed attempt; absent if none was made. */
@@ -49,14 +47,14 @@ export type DeliveryEvents = {
   'upload.failed': PayloadFacts & Trouble & { readonly attempt: number; readonly action: string };
   'quota.spent': { readonly account: string; readonly destination: string; readonly until: number };
   'quota.reset': { readonly account: string; readonly destination: string };
-  /** `refusals`: consecutive rate-limit responses that did not report an exhausted daily limit. */
+  /** `refusals`: consecutive rate-limit responses that didn't report an exhausted daily limit. */
   'account.paused': {
     readonly account: string;
     readonly destination: string;
     readonly until: number;
     readonly refusals: number;
   };
-  /** The new rate in requests per second, because the service accepted fewer than were sent. */
+  /** The new rate in requests per second, set because the service accepted fewer than were sent. */
   'account.slowed': { readonly account: string; readonly destination: string; readonly per_second: number };
   /** The service's request count for the account's current day; `others`: requests from other programs. */
   'usage.reported': {
@@ -67,7 +65,7 @@ export type DeliveryEvents = {
     readonly others: number;
     readonly allowance?: number;
   };
-  /** The service refuses to report the account's usage; it isn't asked again for a week. */
+  /** The service refuses to report the account's usage and won't be asked again for a week. */
   'usage.refused': { readonly account: string; readonly destination: string; readonly message: string };
   'login.refused': { readonly account: string; readonly destination: string } & Trouble;
   /** `milliseconds`: how long the request waited in the send queue. */
@@ -84,7 +82,7 @@ export type DeliveryEvents = {
     readonly path: string;
     readonly status?: number;
     readonly milliseconds: number;
-    /** The account limit that the service reports as reached. */
+    /** The account limit that the service reported as reached. */
     readonly limit?: 'second' | 'day';
   };
   'refresh.queued': { readonly destination: string; readonly requested: number; readonly queued: number };

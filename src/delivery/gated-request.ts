@@ -12,9 +12,9 @@ export interface GatedRequest<T> {
   readonly path: string;
   /** Ends the wait for a slot; `send` has to abort the request itself. */
   readonly signal?: AbortSignal;
-  /** Deadline for a slot, epoch milliseconds; absent: no deadline. */
+  /** Latest time at which the request may get a slot, epoch milliseconds; absent: no limit. */
   readonly deadline?: number | undefined;
-  /** Called once if the request has to wait because earlier ones without a response may still arrive. */
+  /** Called once if the request has to wait because earlier requests without a response may still arrive. */
   readonly waits?: (closed: Closed) => Promise<void>;
   /**
    * Runs in the transaction that takes the slot and counts the request. If it returns undefined, there's nothing to

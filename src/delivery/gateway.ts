@@ -14,15 +14,13 @@ export interface GatewayOptions {
   readonly destinations: Iterable<Destination>;
   readonly clock: Clock;
   readonly emit: Emit<DeliveryEvents>;
-  /**
-   * A job's priority, by the job's name. If this is absent or returns undefined, because the job is unknown: `normal`.
-   */
+  /** Returns a job's priority by its name; defaults to `normal` if absent, or undefined for an unknown job. */
   readonly priorityOf?: (job: string) => JobPriority | undefined;
   readonly network?: Network;
 }
 
 /**
- * All gates of one config. Open one gateway per process, so that manual and scheduled requests share a queue, and close
+ * All gates of a config. Open one gateway per process, so that manual and scheduled requests share a queue, and close
  * it at the end.
  */
 export class Gateway {
@@ -49,12 +47,12 @@ export class Gateway {
     }
   }
 
-  /** The gate of a destination by name; undefined if the config lacks it. */
+  /** The gate of a destination by name; undefined if the config doesn't have it. */
   find(destination: string): SendGate | undefined {
     return this.#gates.get(destination);
   }
 
-  /** A gate to this address, regardless of its destination's name. */
+  /** A gate to this address, whatever its destination's name. */
   at(url: string): SendGate | undefined {
     return [...this.#gates.values()].find(({ destination }) => destination.url === url);
   }
@@ -71,12 +69,12 @@ export class Gateway {
     return gate;
   }
 
-  /** A waiting payload's current rank; the highest goes first. */
+  /** A waiting payload's current rank; the highest rank goes first. */
   rankOf(row: Pick<OutboxRow, 'job' | 'waiting_since'>): number {
     return rankOfPayload(row, { priority: this.#priorityOf(row.job), now: this.clock.now() });
   }
 
-  /** Allows trying refused credentials again. */
+  /** Allows refused credentials to be tried again. */
   resetAuth(): void {
     for (const gate of this.#gates.values()) gate.login.reset();
   }

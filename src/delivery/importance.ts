@@ -12,7 +12,7 @@ export function rankOfPriority(priority: JobPriority = 'normal'): number {
 
 /**
  * A waiting payload's rank: that of its job, plus one for each day that its instance has waited, so that no payload
- * starves. If the clock was set back to before the wait started, the wait counts as zero.
+ * starves. If the clock was set back to before the wait began, the wait counts as zero.
  */
 export function rankOfPayload(
   { waiting_since }: Pick<OutboxRow, 'waiting_since'>,

@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { readSmallFile, smallBytes } from '../lib/small-file.ts';
 
-/** Larger chunks would use more memory, smaller ones more time. */
+/** Larger chunks would use more memory, and smaller ones more time. */
 const pieceBytes = 512 * 1024;
 /** One buffer is in the socket, one waits in the stream, and one is being filled. */
 const buffers = 3;
@@ -13,8 +13,8 @@ interface PayloadFile {
 }
 
 /**
- * A payload's file as the body of one request; small files are read synchronously. The body must end with its last
- * byte, because the connection is closed instead of reused if the response arrives before the end.
+ * A payload's file as a request body; small files are read synchronously. The body must end right after its last byte,
+ * because a connection whose response arrives before the body's end is closed instead of reused.
  */
 export function payloadBody(file: PayloadFile): Buffer | Promise<Buffer> | Readable {
   if (file.bytes <= smallBytes) return smallOf(file);
@@ -22,7 +22,7 @@ export function payloadBody(file: PayloadFile): Buffer | Promise<Buffer> | Reada
   return Readable.from(piecesOf(file), { objectMode: false, highWaterMark: pieceBytes });
 }
 
-/** Throws if the length of the file has changed. */
+/** Throws if the file's length has changed. */
 function smallOf({ path, bytes }: PayloadFile): Buffer {
   const whole = readSmallFile(path, bytes);
   if (whole === undefined) throw new Error(`the payload no longer has ${bytes} bytes`);
@@ -50,8 +50,8 @@ async function wholeOf({ path, bytes }: PayloadFile): Promise<Buffer> {
 }
 
 /**
- * Reuses a few buffers: with a new one for each chunk, an upload to a fast service would take twice as long. A consumer
- * must therefore be done with a chunk before it requests the one after the next. A socket is done in time if the sender
+ * Reuses a few buffers, because with a new one for each chunk, an upload to a fast service would take twice as long. A
+ * consumer must therefore finish with a chunk before it requests the one after the next. A socket does so if the sender
  * waits for `drain`.
  */
 async function* piecesOf({ path, bytes }: PayloadFile): AsyncGenerator<Buffer> {

@@ -6,11 +6,12 @@ import '../lib/temporal.ts';
 /** The time zone of the service's day (service document, section 8). */
 const zone = 'America/New_York';
 /**
- * Maximum difference between our clock and the service's. Near midnight, a request may therefore count on either day.
+ * Maximum difference between our clock and the service's. Near midnight, a request may therefore count towards either
+ * day.
  */
 const skewMs = 5_000;
 
-/** Cache of recent days, each with its start and end (epoch ms). */
+/** A cache of recent days with their start and end times (epoch ms). */
 const known: { day: string; from: number; until: number }[] = [];
 
 /** The service's day, YYYY-MM-DD. */
@@ -25,7 +26,7 @@ export function dayOf(now: number): string {
 }
 
 /**
- * The days on which the service may count a request that arrives between now and `aheadMs` later: usually one, around
+ * The days towards which the service may count a request that arrives within `aheadMs` from now: usually one, around
  * midnight two.
  */
 export function daysOf(now: number, aheadMs = 0): string[] {
@@ -42,14 +43,14 @@ export function untilMidnight(now: number): number {
   return midnightAfter(dayOf(now)) - now;
 }
 
-/** When a day with no requests left has certainly ended at the service (epoch ms). */
+/** When a day with no requests left has certainly ended for the service (epoch ms). */
 export function resumeAfter(day: string): number {
   return midnightAfter(day) + skewMs;
 }
 
 /**
- * Maximum requests per day that this destination allows its account: the config's or the service's limit, whichever is
- * lower; for scheduled requests, minus the reserve for manual ones.
+ * Maximum number of requests per day that this destination allows its account: the lower of the config's and the
+ * service's limit, minus the reserve for manual requests if the request is scheduled.
  */
 export function limitOf(
   { requestsPerDay, reserveRequests }: Pick<Destination, 'requestsPerDay' | 'reserveRequests'>,
@@ -61,8 +62,8 @@ export function limitOf(
 }
 
 /**
- * Which day to close, and until when, after the service reported that no requests are left. If the service requested a
- * wait, that's more reliable than our midnight, because our clock may be wrong.
+ * Which day to close, and until when, after the service reported that no requests are left. A wait requested by the
+ * service is more reliable than our midnight, because our clock may be wrong.
  */
 export function closing(now: number, retryAfterMs: number | undefined): { day: string; until: number } {
   const day = dayOf(now - skewMs);

@@ -3,13 +3,14 @@ import { type RefreshOptions, type RefreshResult, refreshDatasources, resultFor 
 /** The refresh of one job. */
 export type BatchedRefresh = RefreshOptions & Required<Pick<RefreshOptions, 'rank' | 'run'>>;
 
-/** A ticket for a job that is about to request a refresh; always return it. */
+/** A ticket for a job that is about to request a refresh. Always return it when done. */
 export interface RefreshTicket {
   /**
-   * Requests the refresh as part of the batch. Rejects like the request, or with the reason of the job's own signal.
+   * Requests the refresh as part of the batch. Rejects with the request's error, or with the reason of the job's own
+   * signal.
    */
   refresh(wish: BatchedRefresh): Promise<RefreshResult>;
-  /** Leaves the batch, so that the others needn't wait. Idempotent. */
+  /** Leaves the batch, so that the other jobs don't have to wait. Idempotent. */
   cancel(): void;
 }
 
@@ -26,13 +27,13 @@ interface Batch {
 }
 
 /**
- * Batches refreshes that are due at the same moment. It waits until every ticket holder has requested a refresh or left, then
- * sends one request per client account of a destination.
+ * Batches refreshes that are due at the same moment. Waits until every ticket holder has requested a refresh or left,
+ * then sends one request per destination and client account.
  */
 export class RefreshBatcher {
   #batch: Batch | undefined;
 
-  /** Take the tickets for all due jobs before the first job requests a refresh. */
+  /** Take tickets for all due jobs before any of them requests a refresh. */
   join(): RefreshTicket {
     const round = this.#batch ?? { awaited: 0, asked: [] };
     this.#batch = round;
@@ -65,7 +66,7 @@ export class RefreshBatcher {
   }
 }
 
-/** Sends one request for all of them and counts it for the first; each gets its part of the response. */
+/** Sends one request for all of them and charges it to the first; each gets its part of the response. */
 async function send(asked: readonly PendingRefresh[]): Promise<void> {
   const { signal, dispose } = whenAllAborted(asked);
   const { gateway, gate, clientId, priority, run } = asked[0]!.wish;
@@ -82,7 +83,7 @@ async function send(asked: readonly PendingRefresh[]): Promise<void> {
   }
 }
 
-/** A canceled caller leaves at once; the request is canceled once no caller waits for it. */
+/** A canceled caller leaves immediately; the request itself is canceled once no caller is waiting for it. */
 function whenAllAborted(asked: readonly PendingRefresh[]): { signal: AbortSignal; dispose: () => void } {
   const all = new AbortController();
   let waiting = asked.length;

@@ -6,7 +6,7 @@ import type { Gateway } from './gateway.ts';
 import type { SendGate } from './send-gate.ts';
 import type { Priority } from './send-queue.ts';
 
-/** A data source that the service did not queue, and why. */
+/** A data source that the service didn't queue, and why. */
 export interface RefreshFailure {
   readonly id: string;
   readonly error: string;
@@ -32,13 +32,13 @@ export interface RefreshOptions {
   readonly priority: Priority;
   readonly rank?: number;
   readonly signal: AbortSignal;
-  /** The run that the request counts for. */
+  /** The run that the request is counted for. */
   readonly run?: string;
 }
 
 /**
- * Asks the service to refresh data sources. The service returns 200 even if it refused some of them; only those have
- * failed. A refresh is idempotent, so a request that got no response is repeated.
+ * Asks the service to refresh data sources. The service returns 200 even if it refused some of them; only those count
+ * as failed. A refresh is idempotent, so a request without a response is repeated.
  */
 export async function refreshDatasources(given: RefreshOptions): Promise<RefreshResult> {
   const { gateway, gate, datasources, clientId } = given;
@@ -56,7 +56,7 @@ export async function refreshDatasources(given: RefreshOptions): Promise<Refresh
   return finished({ requested, queued, failed, refused: data.success === false }, destination);
 }
 
-/** The part of a result for some of the data sources, without the failures of others. */
+/** The part of a result that concerns some of the data sources, without the others' failures. */
 export function resultFor(datasources: readonly string[], whole: RefreshResult, destination: string): RefreshResult {
   const own = new Set(datasources);
   const failed = whole.failed.filter(({ id }) => own.has(id));

@@ -9,8 +9,8 @@ export interface RemoteDatasource {
 }
 
 /**
- * The URL in the properties of every data source that `apply` creates. It is never called (the name can't resolve); it
- * marks the data source as created by Sluice, to distinguish it from one with the same name that a person created.
+ * The URL in the properties of every data source that `apply` creates. It's never called (the name can't resolve), but
+ * marks the data source as created by Sluice, as opposed to one with the same name that a person created.
  */
 export const markerUrl = 'https://pushed-by-sluice.invalid/';
 

@@ -10,12 +10,12 @@ import { type SendOptions, sendUpload } from './send-upload.ts';
 
 /** Lower than all owed payloads. */
 export const resendRank = -1;
-/** After a failure, the next attempt waits this long, because resends are never urgent. */
+/** Wait before the next attempt after a failure. It's long, because resends are never urgent. */
 const restMs = 10 * 60_000;
 
 /**
  * Sends a delivered payload again, in case an older upload arrived after it (see `Resends`). The request counts against
- * the quota like any other, and is only sent if nothing blocks the destination. Returns true if the service accepted
+ * the quota like any other, and is sent only if nothing blocks the destination. Returns true if the service accepted
  * it.
  */
 export async function resendPayload(repeat: Resend, given: SendOptions): Promise<boolean> {

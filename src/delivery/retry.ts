@@ -26,7 +26,7 @@ export interface Decision {
   readonly problem?: Problem;
   /** The wait that the service requested. */
   readonly retryAfterMs?: number;
-  /** True if it is unknown whether the service processed the request. */
+  /** True if it's unknown whether the service processed the request. */
   readonly ambiguous: boolean;
 }
 
@@ -41,7 +41,7 @@ interface Rule {
   readonly ambiguous?: boolean;
 }
 
-/** A longer wait can't be due to the limit per second, so the daily limit is reached. */
+/** A longer wait can't be due to the per-second limit, so the daily limit has been reached. */
 const dailyRetryAfterMs = 15 * 60_000;
 
 const is =
@@ -51,7 +51,7 @@ const is =
 const isDaily = ({ status, errorCode, retryAfterMs }: EnvelopeAnswer) =>
   status === 429 && (errorCode === 'daily_limit_reached' || (retryAfterMs ?? 0) > dailyRetryAfterMs);
 
-/** The account limit that was reached according to a response; undefined if none was. */
+/** The account limit that was reached according to the response; undefined if none was. */
 export function limitReached(answer: EnvelopeAnswer): 'second' | 'day' | undefined {
   if (answer.status !== 429) return undefined;
   return isDaily(answer) ? 'day' : 'second';
@@ -157,7 +157,7 @@ const rules: readonly Rule[] = [
   },
 ];
 
-/** Decides what to do after an attempt, with a problem if it failed. */
+/** Decides what to do after an attempt, and returns the problem if it failed. */
 export function decide(outcome: RequestOutcome): Decision {
   if ('error' in outcome) return unanswered(outcome.error);
   const { answer } = outcome;
@@ -178,7 +178,7 @@ export function decide(outcome: RequestOutcome): Decision {
   return { action, problem, ambiguous, retryAfterMs };
 }
 
-/** There was no connection, so no byte of the request was sent. */
+/** There was no connection, so no part of the request was sent. */
 const unreached = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -210,19 +210,20 @@ const backoff = { firstMs: 1000, maxMs: 15 * 60_000, jitter: 1 };
 
 /**
  * The wait before the next attempt: exponential backoff with full jitter, so that requests that failed together aren't
- * retried together. It's at least as long as the service requested.
+ * retried together. Never shorter than the service requested.
  */
 export function backoffMs(attempts: number, retryAfterMs = 0, random = Math.random): number {
   return Math.max(retryAfterMs, 100 + exponentialMs(attempts, backoff, random));
 }
 
 /**
- * If the service requests a wait, the limit per second was reached, which other programs may use up repeatedly. The
- * pause then grows only slowly, but it must grow, because each refused request counts against the daily limit.
+ * If the service requests a wait, the per-second limit was reached, possibly because of other programs, so it may
+ * happen repeatedly. The pause then grows only slowly, but it must grow, because each refused request counts against
+ * the daily limit.
  */
 const limitedBackoff = { ...backoff, maxMs: 2 * 60_000 };
 
-/** Pause of an account after this many consecutive 429s. */
+/** How long an account pauses after this many consecutive 429 responses. */
 export function pauseMs(refusals: number, retryAfterMs: number | undefined, random = Math.random): number {
   if (retryAfterMs === undefined) return backoffMs(refusals, 0, random);
   return Math.max(retryAfterMs, 100 + exponentialMs(refusals, limitedBackoff, random));

@@ -16,7 +16,7 @@ import { backoffMs, type Decision, limitReached, pauseMs, type RequestOutcome } 
 import type { Priority, SendQueue } from './send-queue.ts';
 import { SlotReturns } from './slot-returns.ts';
 
-/** The network and the randomness that a gate uses; tests and the simulation inject their own. */
+/** A gate's network and source of randomness; tests and the simulation inject their own. */
 export interface Network {
   agentFor(destination: Destination): HttpAgent;
   /** From 0 to below 1, for jitter. */
@@ -32,7 +32,7 @@ interface SendGateOptions {
   readonly line: SendQueue;
 }
 
-/** Thrown to roll back taking a slot and counting its request. */
+/** Thrown to roll back a taken slot and the request's count. */
 class Rejected extends Error {
   readonly result: { readonly closed: Closed } | 'idle';
 
@@ -49,7 +49,7 @@ interface Taken<T> {
 
 type Limits = (use: DayUse, day: string) => number;
 
-/** The send slots' `maxStartMs` depends on it. */
+/** The send slots' `maxStartMs` depends on this. */
 const connectTimeoutMs = 10_000;
 
 const realNetwork: Network = {
@@ -58,7 +58,7 @@ const realNetwork: Network = {
   random: Math.random,
 };
 
-/** The gate of a destination: rate-limits and counts every request to it. */
+/** A destination's gate, which rate-limits and counts every request to it. */
 export class SendGate {
   readonly destination: Destination;
   readonly agent: HttpAgent;
@@ -69,8 +69,8 @@ export class SendGate {
   /** Consecutive 429s. */
   #pauses = 0;
   /**
-   * Set while the destination is unreachable: the number of consecutive failures, and until when (monotonic ms) nothing
-   * else is sent.
+   * Set while the destination is unreachable: the number of consecutive failures, and until when (monotonic ms) other
+   * requests are held back.
    */
   #breaker: { readonly times: number; readonly until: number; readonly problem: Problem } | undefined;
 
@@ -86,8 +86,8 @@ export class SendGate {
   }
 
   /**
-   * Waits for a slot, counts the request, sends it. Taking the slot, counting the request and `prepare` are one
-   * transaction, which is on disk before the request starts. Resolves to `closed` or `idle` if nothing was sent or
+   * Waits for a slot, counts the request and sends it. Taking the slot, counting the request and calling `prepare` are
+   * one transaction, which is on disk before the request starts. Resolves to `closed` or `idle` if nothing was sent or
    * counted; rejects if aborted.
    */
   async send<T>(passage: GatedRequest<T>): Promise<GatedResult> {

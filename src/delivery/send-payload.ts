@@ -14,7 +14,7 @@ import { factsOf } from './facts.ts';
 import { type Decision, decide } from './retry.ts';
 import { type SendOptions, sendUpload } from './send-upload.ts';
 
-/** The result of one owed payload, or what it waits for. `until`: epoch milliseconds. */
+/** The result for an owed payload, or what it's waiting for. `until`: epoch milliseconds. */
 export type DeliveryState =
   | {
       readonly state: 'delivered' | 'unchanged' | 'superseded';
@@ -25,13 +25,16 @@ export type DeliveryState =
   | { readonly state: 'waiting_retry'; readonly until: number; readonly problem?: Problem }
   | { readonly state: 'waiting_login' | 'dead'; readonly until?: undefined; readonly problem: Problem };
 
-/** A power cut is not the payload's fault, but a payload that crashes its process every time must not be retried forever. */
+/**
+ * A power failure isn't the payload's fault, but a payload that crashes its process every time must not be retried
+ * forever.
+ */
 const maxCrashes = 40;
 
-/** Polling interval and timeout for an instance's lease while another upload to it is in progress. */
+/** Polling interval and timeout for an instance's lease while another upload to the instance is in progress. */
 const leasePollMs = 250;
 const maxLeaseWaitMs = 15_000;
-/** After the timeout, the payload lets others go first and is retried after this time. */
+/** After the timeout, the payload lets others go first and is retried after this delay. */
 const leaseRestMs = 5_000;
 
 /** Sends one owed payload if that's possible now, and settles it according to the response. */
@@ -56,7 +59,9 @@ export async function sendPayload(owed: OutboxRow, given: SendOptions): Promise<
   }
 }
 
-/** Only one process at a time sends to an instance. Undefined if the lease is still taken after {@link maxLeaseWaitMs}. */
+/**
+ * Only one process at a time sends to an instance. Undefined if the lease is still taken after {@link maxLeaseWaitMs}.
+ */
 export async function leaseOf(key: InstanceKey, { gateway, signal }: SendOptions): Promise<Lease | undefined> {
   const { store, clock } = gateway;
   const end = clock.monotonic() + maxLeaseWaitMs;

@@ -8,7 +8,7 @@ export type Priority = 'person' | 'schedule';
 /** Higher than any rank of a scheduled payload. */
 const personRank = 1_000_000;
 /**
- * Polling interval while all slots are in use. It's shorter than a slot's rest, so that polling doesn't reduce
+ * Polling interval while all slots are in use. It's shorter than a slot's rest period, so that polling doesn't reduce
  * throughput.
  */
 const pollMs = 200;
@@ -23,8 +23,8 @@ export class SendQueue {
   }
 
   /**
-   * Waits in the queue, higher rank first, then calls `take` until it returns a ticket. Rejects if `take` fails, with
-   * its error, or if aborted.
+   * Waits in the queue, higher rank first, then calls `take` until it returns a ticket. Rejects with the error of
+   * `take`, or if aborted.
    */
   acquire<T extends { ticket: SlotTicket }>(
     take: () => Promise<T | NoFreeSlot>,

@@ -12,11 +12,11 @@ export interface SendOptions {
   readonly gateway: Gateway;
   readonly gate: SendGate;
   readonly priority: Priority;
-  /** Aborts waiting, so that nothing new is started. */
+  /** Aborts the wait, so that no new request starts. */
   readonly signal: AbortSignal;
   /** Aborts requests in progress. */
   readonly cut: AbortSignal;
-  /** Waits for a slot until this time at most, epoch milliseconds. */
+  /** Latest time until which to wait for a slot, epoch milliseconds. */
   readonly deadline?: number | undefined;
 }
 
@@ -25,7 +25,7 @@ interface UploadRequest<R> extends Pick<GatedRequest<R>, 'rank' | 'deadline' | '
   readonly attempt: (row: R) => number;
 }
 
-/** The outcome of an upload and its row as sent, or the gate's reason why nothing was sent. */
+/** The outcome of an upload and its row as sent, or the gate's reason for not sending it. */
 type UploadResult<R> = { readonly row: R; readonly outcome: RequestOutcome } | { readonly closed: Closed } | 'idle';
 
 /** Sends a payload's file once through the gate, which rate-limits and counts it. */

@@ -9,7 +9,8 @@ import type { Gateway } from './gateway.ts';
 import { type ResultCandidate, type Verdict, verdictOf } from './verdict.ts';
 
 /**
- * The outcome of a finished result. The run is settled, unless the payload is `owed`: then delivery settles the run.
+ * The outcome of a finished result. The run is settled, unless the payload is `owed`: in that case, delivery settles
+ * the run.
  */
 export type SettleResult =
   | Exclude<Verdict, { readonly state: 'owed' }>
@@ -22,7 +23,7 @@ export interface FinishedResult extends ResultCandidate, Pick<UnsealedPayload, '
   readonly payload: DraftPayload;
 }
 
-/** The outbox entry of a run, and its event fields. */
+/** A run's outbox entry and its event fields. */
 interface Settling {
   readonly gateway: Gateway;
   readonly owing: UnsealedPayload;
@@ -32,8 +33,8 @@ interface Settling {
 
 /**
  * Settles a run by its result, in one transaction: refused (empty, or too large), quarantined by a guard, unchanged,
- * superseded by newer data, or owed from now on. Call it once per run, with the run that the store began. If the result
- * must survive a power loss, it's synced to disk before that transaction; otherwise, its file isn't kept.
+ * superseded by newer data, or owed from now on. Call this once per run, with the run as the store began it. If the
+ * result must survive a power loss, it's synced to disk before that transaction; otherwise, its file isn't kept.
  */
 export async function settle(gateway: Gateway, result: FinishedResult): Promise<SettleResult> {
   const { job, run, payload: draft, watermark, generation } = result;

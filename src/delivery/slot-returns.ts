@@ -3,7 +3,7 @@ import { maxTravelMs, type SlotTicket } from '../state/quota/send-slots.ts';
 import type { Store } from '../state/store.ts';
 import { daysOf } from './quota.ts';
 
-/** Returns the slot of a finished request as soon as the request can no longer arrive. */
+/** Returns a finished request's slot as soon as the request can no longer arrive. */
 export class SlotReturns {
   readonly #store: Store;
   readonly #clock: Clock;
@@ -16,9 +16,9 @@ export class SlotReturns {
   }
 
   /**
-   * Starts the slot's rest period. A request that ran past midnight counts on the new day too. `closing`: set if there
-   * was no response and the connection is being closed; resolves to true when the peer has closed it. Until then, the
-   * request may still arrive.
+   * Starts the slot's rest period. A request that ran past midnight counts towards the new day too. `closing`: set if
+   * there was no response and the connection is being closed; resolves to true when the peer has closed it. Until then,
+   * the request may still arrive.
    */
   async giveBack(ticket: SlotTicket, closing: Promise<boolean> | undefined): Promise<void> {
     if (closing === undefined) return this.#release(ticket);

@@ -1,9 +1,9 @@
 import type { Clock } from '../lib/clock.ts';
 
-/** Grace period for requests that are in progress when delivery stops. */
+/** Grace period for requests in progress when delivery stops. */
 const graceMs = 3_000;
 
-/** A signal that follows `signal` after a grace period; call `dispose` when it's no longer needed. */
+/** A signal that follows `signal` after a grace period. Call `dispose` when it's no longer needed. */
 export function afterGrace(signal: AbortSignal, clock: Clock): { cut: AbortSignal; dispose(): void } {
   const cut = new AbortController();
   const ended = new AbortController();

@@ -9,15 +9,15 @@ import type { SendGate } from './send-gate.ts';
 import { type DeliveryState, sendPayload } from './send-payload.ts';
 import type { SendOptions } from './send-upload.ts';
 
-/** Retry delay for a payload after an internal error; it's shorter if the disk isn't writable. */
+/** Retry delay for a payload after an internal error. It's shorter if the disk isn't writable. */
 const faultWaitMs = 60_000;
 const unwritableWaitMs = 10_000;
 
 type UploadPoolOptions = Omit<SendOptions, 'gate'>;
 
 /**
- * Sends payloads in parallel and by priority, as many as each destination allows requests per second. The others wait
- * as rows in the store. A stuck upload doesn't block the rest.
+ * Sends payloads in parallel and by priority, up to each destination's limit of requests per second at a time. The
+ * others wait as rows in the store. A stuck upload doesn't block the rest.
  */
 export class UploadPool {
   readonly #options: UploadPoolOptions;

@@ -14,7 +14,7 @@ export function dataPath({ instance, client_id }: Pick<OutboxRow, 'instance' | '
   return `/datasource-instances/${encodeURIComponent(instance)}/data${query}`;
 }
 
-/** The authentication headers of the service (service document, section 5). */
+/** The service's authentication headers (service document, section 5). */
 export function credentialHeaders(credentials: Credentials): Record<string, string> {
   if (credentials.kind === 'api_key') return { 'kf-api-key': credentials.key };
   const pair = Buffer.from(`${credentials.user}:${credentials.password}`, 'utf8').toString('base64');

@@ -8,24 +8,24 @@ import type { SendGate } from './send-gate.ts';
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-/** At most one in this many requests of a day is a usage check. */
+/** At most one in this many of a day's requests is a usage check. */
 const worth = 50;
-/** Minimum interval between two lookups in the store. */
+/** Minimum interval between store lookups. */
 const lookAgainMs = 60_000;
-/** After being rate-limited this many times in a row, each time after a pause, the daily limit may be the cause. */
+/** After this many consecutive rate-limit responses, each following a pause, the daily limit may be the cause. */
 const doubtful = 3;
 /** Shorter minimum interval while it's unclear which limit was reached. */
 const doubtMs = 10 * 60_000;
 const path = '/usage-overview/api-usage';
 
 /**
- * Polls the service's request count for an account, to include requests from other programs. Polls only after other
- * requests; polling counts against the quota and has the lowest priority.
+ * Polls the service for an account's request count, which includes requests from other programs. Polls only after other
+ * requests, because each poll counts against the quota, and with the lowest priority.
  */
 export class UsageWatch {
   readonly #gateway: Gateway;
   readonly #stop = new AbortController();
-  /** Earliest next check by account (monotonic ms). */
+  /** Earliest time of the next check, by account (monotonic ms). */
   readonly #notBefore = new Map<string, number>();
   readonly #asking = new Set<Promise<void>>();
 
@@ -33,7 +33,7 @@ export class UsageWatch {
     this.#gateway = gateway;
   }
 
-  /** Call this when a request was sent for the account. Returns at once. */
+  /** Call this when a request was sent for the account. Returns immediately. */
   look(account: string): void {
     const { clock } = this.#gateway;
     if (this.#stop.signal.aborted || clock.monotonic() < (this.#notBefore.get(account) ?? 0)) return;
@@ -42,9 +42,9 @@ export class UsageWatch {
   }
 
   /**
-   * Call this when the account was rate-limited, with the number of consecutive refusals. If the limit per second is an
-   * unlikely cause, checks the day's count. If no requests are left, the day is closed, and all requests wait for the
-   * reset. Returns at once.
+   * Call this when the account was rate-limited, with the number of consecutive refusals. If the per-second limit is an
+   * unlikely cause, checks the day's count. If no requests are left, closes the day, so that all requests wait for the
+   * reset. Returns immediately.
    */
   doubt(account: string, refusals: number): void {
     if (!this.#stop.signal.aborted && refusals >= doubtful) this.#begin(account, () => doubtMs);

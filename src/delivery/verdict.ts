@@ -15,13 +15,13 @@ export interface ResultCandidate {
   readonly payload: Pick<Payload, 'rows' | 'bytes' | 'sha256' | 'format' | 'asOf'> & {
     readonly columns?: readonly { readonly name: string }[];
   };
-  /** What was counted in the rows, if a guard requires it. */
+  /** The row counts, if a guard needs them. */
   readonly watch?: GuardCounters;
   /** The run's logical time, epoch milliseconds. Absent: the start of its extract. */
   readonly logicalAt?: number;
 }
 
-/** The decision about a result, before any change. */
+/** The decision about a result, before anything is changed. */
 export type Verdict =
   | { readonly state: 'owed' }
   /** The instance is certain to show these bytes. */
@@ -44,7 +44,7 @@ interface Known {
 
 /**
  * Decides what happens to a result: refused (empty or too large), quarantined by a guard, unchanged, or owed. Changes
- * nothing. If there's no store, or the store doesn't know the instance, there's nothing to compare with.
+ * nothing. If there's no store, or the instance isn't in it, there's nothing to compare with.
  */
 export async function verdictOf(candidate: ResultCandidate, known: Known | undefined): Promise<Verdict> {
   const { job, payload } = candidate;
@@ -57,7 +57,7 @@ export async function verdictOf(candidate: ResultCandidate, known: Known | undef
 }
 
 /**
- * Why a result without rows or with too many bytes is refused before it gets to the outbox, which saves a request.
+ * Why a result without rows or with too many bytes is refused before it reaches the outbox, which saves a request.
  * Undefined if it's acceptable.
  */
 function refusalOf(job: Job, payload: ResultCandidate['payload']): Problem | undefined {
@@ -86,7 +86,7 @@ function refusalOf(job: Job, payload: ResultCandidate['payload']): Problem | und
 }
 
 /**
- * Why guards quarantine a result. Undefined if all guards pass, or if a person has approved exactly these bytes before.
+ * Why guards quarantine a result. Undefined if all guards pass, or if a person has already approved these exact bytes.
  */
 async function guardRefusal(
   { job, payload, watch, logicalAt = payload.asOf }: ResultCandidate,
@@ -122,7 +122,7 @@ function guardProblem(job: Job, findings: readonly GuardFailure[]): Problem {
   });
 }
 
-/** The message for a failed guard in a dry run: nothing is quarantined, so there's nothing to show or approve. */
+/** The message for a failed guard in a dry run, where nothing is quarantined, so there's nothing to show or approve. */
 export function foretoldProblem(job: Job, { findings, problem }: GuardRefusal): Problem {
   const { code, family, where, seen, allowed } = problem;
   return new Problem({

@@ -1,9 +1,9 @@
 import type { Clock } from '../lib/clock.ts';
 
-/** After this time, a payload is verified again before it's sent, because its file may have been corrupted. */
+/** After this time, a payload is verified again before it's sent, because its file may have become corrupted. */
 const validMs = 60_000;
 
-/** Payloads (outbox IDs) that this process has recently written or verified. */
+/** Outbox IDs of payloads that this process has recently written or verified. */
 export class VerifiedCache {
   readonly #clock: Clock;
   /** When each payload was verified (monotonic ms). */

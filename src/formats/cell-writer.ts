@@ -2,14 +2,14 @@ import { characterEnd } from '../lib/utf8.ts';
 import type { EscapeSet } from './copy-unescaped.ts';
 import { maxReservedBytes, type Output } from './output.ts';
 
-/** When escaped, a byte becomes at most this many bytes (`\u0000` in JSON). */
+/** Escaping turns one byte into at most this many (`\u0000` in JSON). */
 export const maxGrowth = 6;
 /** Cells up to this size are written in one step; larger ones are written in slices of this size. */
 export const sliceBytes = Math.floor(maxReservedBytes / maxGrowth) - 64;
 
 /**
- * Copies the bytes `start..end` of `from` into `to` at `at`, escaped, and returns the end. The caller has reserved the
- * space.
+ * Copies the bytes `start..end` of `from` into `to` at `at`, escaping them, and returns the end. The caller has
+ * reserved the space.
  */
 export type Escape = (to: Buffer, at: number, from: Buffer, start: number, end: number) => number;
 
@@ -17,7 +17,7 @@ export type Escape = (to: Buffer, at: number, from: Buffer, start: number, end: 
 export interface CellWriter {
   /** Writes a cell of at most {@link sliceBytes}; may write up to {@link maxGrowth} times its size plus 16 bytes. */
   readonly small: Escape;
-  /** A cell without any of these bytes is copied unchanged. */
+  /** A cell with none of these bytes is copied unchanged. */
   readonly stops?: EscapeSet;
   /** Writes a cell of any size. */
   large(out: Output, from: Buffer, start: number, end: number): void;
@@ -33,7 +33,9 @@ export function writeSlices(copy: Escape, out: Output, from: Buffer, [start, end
   }
 }
 
-/** A writer whose escape handles characters independently, so the slices of a large cell are independent too. */
+/**
+ * A writer whose escape function treats each character independently, so that a large cell can be written in slices.
+ */
 export function cellWriter(small: Escape, stops?: EscapeSet): CellWriter {
   const large: CellWriter['large'] = (out, from, start, end) => writeSlices(small, out, from, [start, end]);
   return stops === undefined ? { small, large } : { small, large, stops };

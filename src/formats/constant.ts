@@ -1,8 +1,8 @@
-/** Constant bytes, also as little-endian words, because it's three times as fast to write four bytes at a time. */
+/** Constant bytes, also as little-endian words, because writing four bytes at a time is three times as fast. */
 export interface Constant {
   readonly bytes: Buffer;
   readonly length: number;
-  /** The bytes as words, of which the last one is padded. */
+  /** The bytes as words; the last word is padded. */
   readonly words: Int32Array;
 }
 
@@ -15,7 +15,7 @@ export function constant(text: string): Constant {
   return { bytes, length: bytes.length, words };
 }
 
-/** Writes a constant at `position` and returns its end; up to three bytes after it are overwritten. */
+/** Writes a constant at `position` and returns its end. Overwrites up to three bytes after it. */
 export function put(to: DataView, position: number, { words, length }: Constant): number {
   for (let k = 0; k < words.length; k++) to.setInt32(position + 4 * k, words[k]!, true);
   return position + length;

@@ -9,14 +9,14 @@ export interface EscapeSet {
   readonly b: number;
   readonly c: number;
   readonly d: number;
-  /** Bytes up to this one must be escaped at either end of a cell; -1 if there are none. */
+  /** Bytes up to this one must be escaped at the start or end of a cell; -1 if there are none. */
   readonly edge: number;
 }
 
 const four = (byte: number): number => Math.imul(byte, 0x01010101);
 
 /**
- * The set of all bytes below `below` (at most 0x80), of one to four others and, at either end of a cell, of the bytes
+ * The set of all bytes below `below` (at most 0x80), one to four others and, at the start or end of a cell, the bytes
  * up to `edge`.
  */
 export function escapeSet(below: number, others: readonly number[], edge = -1): EscapeSet {
@@ -25,8 +25,8 @@ export function escapeSet(below: number, others: readonly number[], edge = -1): 
 }
 
 /**
- * Copies the bytes `start..end` unchanged and returns their end in `to`; -1 if one of them must be escaped, or if there
- * are too few to check four at once. If it's -1, the caller may overwrite the bytes that were written.
+ * Copies the bytes `start..end` unchanged and returns their end in `to`. Returns -1 if one of them must be escaped, or
+ * if there are too few to check four at once; the caller may then overwrite what was written.
  */
 export function copyUnescaped(
   to: DataView,

@@ -4,23 +4,23 @@ import type { Output } from './output.ts';
 
 const quote = 34;
 const space = 32;
-/** CR and LF are below this code; no other common character is. */
+/** CR and LF are below this code; other common characters aren't. */
 const lineEnds = 0x10;
 
 /** Separators that readers may detect in the first line. */
 export const separators: readonly string[] = [',', ';', '\t', '|'];
 
-/** What makes quotes necessary around a cell, in addition to quotes and line ends in it. */
+/** What requires quotes around a cell, in addition to quotes and line breaks in it. */
 interface QuoteRules {
   /** Bytes that must not occur outside quotes, each written as the character with that code. */
   readonly separators: readonly string[];
-  /** The text for null; a cell with exactly this text is quoted. */
+  /** The text for null. A cell that equals it is quoted. */
   readonly nullText: string;
 }
 
 /**
  * Writes cells of a CSV document (RFC 4180). A cell is quoted if it contains a separator, a quote, CR or LF, if it's
- * empty, if it starts or ends with white space, or if it equals the null text. Quotes inside are doubled.
+ * empty, if it starts or ends with white space, or if it equals the null text. Quotes inside the cell are doubled.
  */
 export function csvCells({ separators: among, nullText }: QuoteRules): CellWriter {
   const special = new Uint8Array(256);
@@ -58,8 +58,8 @@ export function csvCells({ separators: among, nullText }: QuoteRules): CellWrite
 
 const apostrophe = Buffer.from("'");
 /**
- * First characters that make spreadsheets evaluate a formula (OWASP, CSV injection); some spreadsheets ignore white
- * space before them.
+ * First characters that make spreadsheets evaluate a cell as a formula (OWASP, CSV injection). Some spreadsheets ignore
+ * white space before them.
  */
 const formulaStart = /^[\t\r\n ]*[=+@-]/;
 const plainNumber = /^[+-]?\d[\d.,]*(?:[eE][+-]?\d+)?%?$/;
@@ -72,7 +72,7 @@ export function isFormula(text: string): boolean {
 }
 
 /**
- * Writes the same cells, but with an apostrophe before those that a spreadsheet would treat as a formula. Signed
+ * Writes the same cells, but puts an apostrophe before those that a spreadsheet would treat as a formula. Signed
  * numbers aren't formulas.
  */
 export function formulasEscaped(writer: CellWriter): CellWriter {

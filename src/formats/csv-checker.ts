@@ -7,7 +7,7 @@ import { Utf8Gate } from './utf8-gate.ts';
 const byteOrderMark = Buffer.from('\ufeff', 'utf8');
 
 /**
- * Checks a CSV document by RFC 4180: every record has the same number of fields, quotes enclose only whole fields, and
+ * Checks a CSV document by RFC 4180: every record has the same number of fields, quotes only enclose whole fields, and
  * every quote is closed. Lines end with LF, CRLF or CR; the delimiter is detected in the first record. A byte order
  * mark and empty lines at the very end are accepted.
  */
@@ -39,7 +39,7 @@ export class CsvChecker implements FormatChecker {
     else if (this.#first.hold(bytes)) this.#release(this.#first);
   }
 
-  /** The gate only passes on whole characters, so the byte order mark is never split. */
+  /** The gate passes on only whole characters, so the byte order mark is never split. */
   #begin(bytes: Buffer): Buffer {
     this.#began = true;
     if (!byteOrderMark.equals(bytes.subarray(0, 3))) return bytes;
@@ -52,7 +52,7 @@ export class CsvChecker implements FormatChecker {
     this.#scan();
   }
 
-  /** Returns the scanner. The first call creates it and passes it the bytes held so far. */
+  /** Returns the scanner. The first call creates it and passes it the held bytes. */
   #scan(): CsvSyntax {
     if (this.#scanner !== undefined) return this.#scanner;
     this.#scanner = new CsvSyntax(this.#first!.delimiter, this.#skipped);

@@ -1,13 +1,13 @@
 import { separators } from './csv-cells.ts';
 
-/** Maximum size of the first record, which is held until its delimiter is known. */
+/** Maximum size of the first record, which is held until its delimiter has been detected. */
 export const maxFirstRecordBytes = 1024 * 1024;
 
 const quote = 34;
 
 /**
- * Holds the start of a CSV document until its first record is complete, to detect the delimiter: the character among
- * `,` `;` tab `|` that occurs most often outside quotes, or the comma if none occurs.
+ * Holds the start of a CSV document until its first record is complete, to detect the delimiter: whichever of `,` `;`
+ * tab `|` occurs most often outside quotes, or the comma if none does.
  */
 export class CsvFirstRecord {
   readonly #held: Buffer[] = [];
@@ -16,7 +16,7 @@ export class CsvFirstRecord {
   #bytes = 0;
   #inQuotes = false;
 
-  /** Adds more of the document. Returns true if the record ends in these bytes or has become too long. */
+  /** Adds more of the document. Returns true if the first record has ended or has become too long. */
   hold(bytes: Buffer): boolean {
     this.#held.push(Buffer.from(bytes));
     for (const byte of bytes) {

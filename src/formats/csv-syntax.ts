@@ -12,7 +12,7 @@ const inField = 2;
 const inQuotes = 3;
 const afterQuote = 4;
 
-/** Scans CSV with a known delimiter, byte by byte, and throws at the first error. It stores numbers, never bytes. */
+/** Scans CSV with a known delimiter, byte by byte, and throws at the first error. Stores only numbers, never bytes. */
 export class CsvSyntax {
   readonly #delimiter: number;
   /** Bytes that end a sequence of ordinary bytes outside quotes. */
@@ -97,7 +97,7 @@ export class CsvSyntax {
     return this.#records;
   }
 
-  /** The error of a document that is invalid directly after the bytes accepted so far. */
+  /** The error if the document is invalid right after the bytes accepted so far. */
   invalid(what: string): Problem {
     return this.#at(0, what);
   }
@@ -111,7 +111,7 @@ export class CsvSyntax {
     this.#afterCr = byte === cr;
   }
 
-  /** An empty line is a record if records have one field; otherwise, empty lines are only allowed at the end. */
+  /** An empty line is a record if records have one field; otherwise, empty lines are allowed only at the end. */
   #emptyRecord(offset: number): void {
     this.#recordLine = this.#line;
     if (this.#expected > 1) this.#emptyLine ||= this.#line;

@@ -1,11 +1,11 @@
-/** Minimum number of bytes to wait for, to reach the end of a token that was split. */
+/** Minimum number of bytes to wait for when a token was split. */
 const joinBytes = 1024;
 
 /** Bytes of a document that a scanner can't process yet. They're held until there are enough to scan them again. */
 export class HeldBytes {
   #chunks: Buffer[] = [];
   length = 0;
-  /** The bytes are scanned again at this length, so that many small chunks take no longer than one large chunk. */
+  /** Held bytes are scanned again at this length, so that many small chunks take no longer than one large chunk. */
   scanAt = 0;
 
   /** Stores a copy. */
@@ -14,7 +14,7 @@ export class HeldBytes {
     this.length += bytes.length;
   }
 
-  /** Returns all of them as one piece, and no longer holds any. */
+  /** Returns all held bytes as one piece, and releases them. */
   take(): Buffer {
     const piece = Buffer.concat(this.#chunks);
     this.clear();

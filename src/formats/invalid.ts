@@ -1,6 +1,6 @@
 import { Problem } from '../lib/problem.ts';
 
-/** Where a checker stopped: 1-based line, 0-based byte in the document. */
+/** Where a checker stopped: the 1-based line and the 0-based byte in the document. */
 export interface SyntaxPosition {
   readonly line: number;
   readonly byte: number;

@@ -42,12 +42,12 @@ function control(to: Buffer, at: number, byte: number): number {
   return at;
 }
 
-/** The content of a JSON string; the column's frame contains the quotes. */
+/** The content of a JSON string; the frame of the column contains the quotes. */
 export const stringCells: CellWriter = cellWriter(escaped, escapeSet(0x20, [quote, backslash]));
 
 /**
- * Decimals and floats: digits unchanged; `NaN`, `Infinity` and `-Infinity` quoted, because JSON has no numbers for
- * them.
+ * Decimals and floats: digits are unchanged; `NaN`, `Infinity` and `-Infinity` are quoted, because JSON has no such
+ * numbers.
  */
 export const numberCells: CellWriter = {
   small: (to, at, from, start, end) =>

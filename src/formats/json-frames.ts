@@ -13,7 +13,7 @@ function isInteger(text: string): boolean {
   return end > start && end === text.length && (end === start + 1 || text.charCodeAt(start) !== 48);
 }
 
-/** Whether a string is a number in JSON syntax, or one of the three values that JSON can't represent. */
+/** Whether a string is a JSON number, or one of the three values that JSON can't represent. */
 function isNumber(text: string): boolean {
   if (isInteger(text)) return true;
   const start = text.charCodeAt(0) === 45 ? 1 : 0;
@@ -25,7 +25,7 @@ function isNumber(text: string): boolean {
   return end === text.length || otherNumber.test(text);
 }
 
-/** Numbers with an exponent and non-finite ones are rare, so a regular expression is fast enough. */
+/** Numbers with an exponent and non-finite ones are rare enough for a regular expression. */
 const otherNumber = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?[eE][-+]?[0-9]+$|^(NaN|-?Infinity)$/;
 
 function digitsEnd(text: string, start: number): number {
@@ -37,7 +37,7 @@ function digitsEnd(text: string, start: number): number {
   return k;
 }
 
-/** Whether a string is one JSON value. */
+/** Whether a string is exactly one JSON value. */
 function isJson(text: string): boolean {
   try {
     JSON.parse(text);

@@ -1,7 +1,9 @@
 import { Problem } from '../lib/problem.ts';
 import type { Column } from '../sdk/column.ts';
 
-/** The column names as a format writes them. If two names become equal, throws `FORMAT_COLUMN_NAME` with both. */
+/**
+ * The column names as a format writes them. Throws `FORMAT_COLUMN_NAME` with both names if two of them become equal.
+ */
 export function writtenNames(columns: readonly Column[], format: string, write: (name: string) => string): string[] {
   const seen = new Map<string, string>();
   return columns.map(({ name }) => {

@@ -3,31 +3,29 @@ import { Problem } from '../lib/problem.ts';
 import { excerptOfBytes } from '../lib/redact.ts';
 import { characterEnd, validPrefix } from '../lib/utf8.ts';
 
-/**
- * Minimum size of a chunk (except the last one). With smaller chunks, handling them would take longer than encoding.
- */
+/** Minimum size of a chunk, except the last one. Handling smaller chunks would take longer than encoding them. */
 const pieceBytes = 256 * 1024;
 
 /**
- * Maximum size of one {@link Output.reserve}. Because of it, every chunk has at least `pieceBytes`, and all buffers
- * but the first one have the same size.
+ * Maximum size of one {@link Output.reserve}. It ensures that every chunk has at least `pieceBytes` and that all
+ * buffers except the first have the same size.
  */
 export const maxReservedBytes = pieceBytes;
 
-/** Size of all buffers but the first one. */
+/** Size of all buffers except the first. */
 const bufferBytes = pieceBytes * 2;
 
 /** Size of the first buffer: most payloads are small, and a daemon encodes thousands of them. */
 const firstBufferBytes = 16 * 1024;
 
 /**
- * The output of an encoder. The encoder calls {@link reserve} before it writes at most that many bytes into `buffer` at
- * `position`, and advances `position`. Full chunks accumulate until the pipeline takes them between two batches, so
- * memory is bounded by one batch.
+ * The output of an encoder. The encoder calls {@link reserve}, then writes at most that many bytes into `buffer` at
+ * `position` and advances `position`. Full chunks accumulate until the pipeline takes them between batches, so memory
+ * is bounded by one batch.
  *
  * Every chunk is validated as UTF-8 when it's cut, so an encoder must only write complete characters between two calls
- * of `reserve`. The validation runs at several GB/s; it prevents bytes that a source wrongly declared as UTF-8 from
- * being sent unnoticed.
+ * of `reserve`. The validation runs at several GB/s; it ensures that bytes that a source wrongly declared as UTF-8
+ * aren't sent.
  */
 export class Output {
   buffer: Buffer = Buffer.allocUnsafeSlow(firstBufferBytes);
@@ -35,7 +33,7 @@ export class Output {
   #full: Buffer[] = [];
   readonly #spare: Buffer[] = [];
 
-  /** Makes space for `bytes` (at most {@link maxReservedBytes}) more bytes at `position`. May replace `buffer`. */
+  /** Makes room at `position` for `bytes` more bytes (at most {@link maxReservedBytes}). May replace `buffer`. */
   reserve(bytes: number): void {
     if (this.position + bytes <= this.buffer.length) return;
     if (this.buffer.length < bufferBytes) this.#enlarge();
@@ -47,7 +45,7 @@ export class Output {
     this.bytes(Buffer.from(text, 'utf8'));
   }
 
-  /** Writes complete UTF-8 characters unchanged, of any length. */
+  /** Writes complete UTF-8 characters of any length, unchanged. */
   bytes(bytes: Uint8Array): void {
     for (let start = 0; start < bytes.length; ) {
       const end = characterEnd(bytes, start, Math.min(start + maxReservedBytes, bytes.length), bytes.length);
@@ -69,7 +67,7 @@ export class Output {
     return pieces;
   }
 
-  /** Returns a written chunk, so its memory is reused and peak memory stays constant. */
+  /** Returns a written chunk for reuse, so that peak memory stays constant. */
   recycle(piece: Buffer): void {
     if (piece.buffer.byteLength === bufferBytes && this.#spare.length < 4) this.#spare.push(Buffer.from(piece.buffer));
   }
@@ -81,7 +79,7 @@ export class Output {
     this.buffer = larger;
   }
 
-  /** `next`: the new buffer; default: a large one. */
+  /** `next`: the new buffer, a large one by default. */
   #cut(next?: Buffer): void {
     if (this.position > 0) this.#full.push(checked(this.buffer.subarray(0, this.position)));
     this.buffer = next ?? this.#spare.pop() ?? Buffer.allocUnsafeSlow(bufferBytes);
@@ -89,7 +87,7 @@ export class Output {
   }
 }
 
-/** Usually nothing follows after the last chunk. */
+/** Usually, nothing follows the last chunk. */
 const nothing = Buffer.alloc(0);
 
 function checked(piece: Buffer): Buffer {
@@ -103,7 +101,7 @@ function checked(piece: Buffer): Buffer {
   });
 }
 
-/** The first invalid bytes as hex, with the readable text before them. */
+/** The first invalid bytes as hex, with the readable text that precedes them. */
 function excerpt(piece: Buffer): string {
   const good = validPrefix(piece);
   return `${excerptOfBytes(piece.subarray(0, good), good - 16, good).replace(/[^ -~]/g, '.')} followed by the bytes ${piece.toString('hex', good, good + 4)}`;

@@ -8,7 +8,7 @@ import type { Output } from './output.ts';
 import { type ColumnFrame, RowLoop } from './row-loop.ts';
 import { ValueBuffer } from './value-buffer.ts';
 
-/** Characters that the writers replaced: their number since the last reset, and the location of the first one. */
+/** Characters that writers replaced: the count since the last reset, and the location of the first one. */
 export interface ReplacedBytes {
   count: number;
   from: Buffer | undefined;
@@ -22,7 +22,7 @@ export interface Framing {
   readonly frames: readonly ColumnFrame[];
   /** Replaces `frames` for the first row only. */
   readonly firstFrames?: readonly ColumnFrame[];
-  /** The counter of writers that replace characters. */
+  /** The counter of the writers that replace characters. */
   readonly replaced?: ReplacedBytes;
   readonly begin: Constant;
   /** Written before the first row; `lead` is written before every other row. */
@@ -30,7 +30,7 @@ export interface Framing {
   readonly lead: Constant;
   /** After every row. */
   readonly tail: Constant;
-  /** Written after the last row; if there are no rows, `endEmpty` is written instead. */
+  /** Written after the last row, or `endEmpty` if there are no rows. */
   readonly end: Constant;
   readonly endEmpty: Constant;
 }
@@ -99,7 +99,7 @@ export class RowEncoder implements Encoder {
   }
 }
 
-/** Column and visible row (0-based) of the cell that contains a byte. */
+/** Column and visible row (0-based) of the cell that contains a given byte. */
 function cellOfByte(batch: Batch, cells: readonly ByteCells[], { from, at }: ReplacedBytes): [number, number] {
   for (const [c, { bytes, spans, stride, slot }] of cells.entries()) {
     const rows = batch.cells[c]!.kind === 'bytes' ? batch.rows : undefined;

@@ -25,10 +25,10 @@ interface RowLoopOptions {
   readonly tail: Constant;
 }
 
-/** Space for the quotes that a writer adds, and for constants that are copied in whole words. */
+/** Space for the quotes that a writer adds, and for constants copied in whole words. */
 const slack = 32;
 
-/** Up to about this many bytes, a copy loop is faster than a native call. */
+/** Up to about this many bytes, a copy loop beats a native call. */
 const shortCopy = 64;
 
 const nothing = Buffer.alloc(0);
@@ -41,7 +41,7 @@ class LoopColumn {
   readonly before: Constant;
   readonly after: Constant;
   readonly absent: Constant;
-  /** Maximum number of bytes written in addition to the cell. */
+  /** Maximum number of bytes written besides the cell. */
   readonly around: number;
   writer: CellWriter = plain;
   stops: EscapeSet | undefined = undefined;
@@ -75,8 +75,8 @@ class LoopColumn {
 }
 
 /**
- * The row loop of all formats. Its column objects are created once, in one place, because V8 compiles the loop for the
- * object shapes that it has seen. Recompiling it for each batch's shapes would add a fifth of a second to a short run.
+ * The row loop of all formats. Its column objects are created once, in one place, because V8 optimizes the loop for the
+ * object shapes it has seen. Recompiling the loop for each batch's shapes would add a fifth of a second to a short run.
  */
 export class RowLoop {
   readonly #around: RowLoopOptions;
@@ -169,15 +169,15 @@ function writeRows(
   out.position = position;
 }
 
-/** The constants around the cells of one column, and the cell's writer. */
+/** The constants around one column's cells, and the cell writer. */
 export interface ColumnFrame {
   readonly before: Constant;
   readonly after: Constant;
-  /** Replaces `before`, cell and `after` if the cell is null. */
+  /** Replaces `before`, the cell and `after` if the cell is null. */
   readonly absent: Constant;
   /** For byte cells, which the source guarantees to be canonical text of the column's type. */
   readonly writer: CellWriter;
-  /** For value cells, whose text isn't verified. */
+  /** For value cells, whose text hasn't been verified. */
   readonly valueWriter: CellWriter;
   /** Validates the text of a value. */
   readonly check?: TextCheck;

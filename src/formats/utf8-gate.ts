@@ -7,15 +7,15 @@ type Accept = (valid: Buffer) => void;
 const nothing = Buffer.alloc(0);
 
 /**
- * Passes on valid UTF-8 in complete characters, no matter how the input is split. First passes on the text before an
- * invalid byte, so the first error is reported, regardless of the chunks.
+ * Passes on valid UTF-8 in complete characters, no matter how the input is split. Passes on the text before an invalid
+ * byte first, so that the first error is reported, regardless of the chunks.
  */
 export class Utf8Gate {
   readonly #accept: Accept;
   readonly #refuse: () => Error;
   #carry: Buffer = nothing;
 
-  /** `refuse` creates the error for an invalid byte, after everything before it was accepted. */
+  /** `refuse` creates the error for an invalid byte, after all bytes before it were accepted. */
   constructor(accept: Accept, refuse: () => Error) {
     this.#accept = accept;
     this.#refuse = refuse;
@@ -29,7 +29,7 @@ export class Utf8Gate {
     this.#carry = Buffer.from(bytes.subarray(end));
   }
 
-  /** Throws if the document ends inside a character. */
+  /** Throws if the document ends in the middle of a character. */
   end(): void {
     if (this.#carry.length > 0) throw this.#refuse();
   }

@@ -4,10 +4,10 @@ import { loneSurrogates, type ReplacedCharacters, replacementCharacter } from '.
 import { type Batch, type ByteCells, type ValueCells, valueText } from '../sdk/batch.ts';
 import type { Column } from '../sdk/column.ts';
 
-/** Whether a string is valid in this column; absent if any string is. */
+/** Checks whether a string is valid in this column; absent if any string is. */
 export type TextCheck = (text: string) => boolean;
 
-/** Longer strings are faster to write with one native call than character by character. */
+/** Longer strings are written faster with one native call than character by character. */
 const maxLengthByCode = 12;
 const firstBytes = 64 * 1024;
 const replacement = Buffer.from(replacementCharacter, 'utf8');
@@ -31,9 +31,9 @@ export class ValueBuffer {
   }
 
   /**
-   * The cells of the visible rows as canonical text in UTF-8, numbered like the visible rows. Lone surrogates become
-   * U+FFFD. Valid until the next call. Throws `FORMAT_VALUE` (with the row within the batch) if the check fails.
-   * `before`: number of the run's rows before the batch.
+   * The visible rows' cells as canonical text in UTF-8, numbered like the visible rows. Lone surrogates become U+FFFD.
+   * Valid until the next call. Throws `FORMAT_VALUE` (with the row within the batch) if the check fails. `before`:
+   * number of the run's rows that precede the batch.
    */
   stage(batch: Batch, cells: ValueCells, before: number): ByteCells {
     const { length, rows } = batch;
@@ -90,8 +90,7 @@ export class ValueBuffer {
 }
 
 /**
- * An upper bound for the size in UTF-8. For long strings, it's exact, because three bytes per character would be
- * wasteful.
+ * An upper bound for the UTF-8 size. It's exact for long strings, because three bytes per character would be wasteful.
  */
 function maxBytes(text: string): number {
   return text.length > firstBytes ? Buffer.byteLength(text, 'utf8') : text.length * 3;

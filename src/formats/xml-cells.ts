@@ -3,7 +3,10 @@ import { type CellWriter, cellWriter, type Escape } from './cell-writer.ts';
 import { escapeSet } from './copy-unescaped.ts';
 import type { ReplacedBytes } from './row-encoder.ts';
 
-/** For each byte: 0 if it's written unchanged, otherwise an index into `replacements`; 5 may start U+FFFE or U+FFFF. */
+/**
+ * For each byte: 0 if it's written unchanged, otherwise an index into `replacements`; 5 means that it may start U+FFFE
+ * or U+FFFF.
+ */
 const classes = new Uint8Array(256).fill(1, 0, 32);
 classes[9] = 0;
 classes[10] = 0;
@@ -25,9 +28,9 @@ const replacements: readonly Buffer[] = [
 ];
 
 /**
- * Characters replaced in the current batch. All encoders share one object, which is possible because encoding is
- * synchronous: if each encoder had its own, and therefore its own writer, V8 wouldn't inline the writer, and encoding
- * XML would take 14 % longer.
+ * Characters replaced in the current batch. All encoders share one object, which works because encoding is synchronous.
+ * If each encoder had its own, and thus its own writer, V8 wouldn't inline the writer, and encoding XML would take 14 %
+ * longer.
  */
 export const replacedInXml: ReplacedBytes = { count: 0, from: undefined, at: 0, codePoint: 0 };
 

@@ -5,9 +5,9 @@ const notInName = new RegExp(`[^${nameRest}]`, 'gu');
 
 /**
  * The element name for a column. Every character that isn't allowed in XML 1.0 names becomes `_`; so do the colon,
- * because it would separate a namespace prefix, and characters beyond U+FFFF, because widespread parsers reject them in
- * names. If the result doesn't start like a name, or starts with `xml` in any letter case (which the standard
- * reserves), `_` is put before it; the empty name becomes `_`.
+ * because it separates a namespace prefix, and characters beyond U+FFFF, because common parsers reject them in names. A
+ * result that doesn't start like a name, or starts with `xml` in any case (which the standard reserves), gets the
+ * prefix `_`; an empty name becomes `_`.
  */
 export function elementName(name: string): string {
   const carried = name.replaceAll(notInName, '_');

@@ -5,26 +5,26 @@ import { instantText } from '../lib/time-text.ts';
 import type { Counted } from './guard-counters.ts';
 import type { GuardFailure } from './guard-finding.ts';
 
-/** The figures of a finished extract that guards check. */
+/** The figures from a finished extract that guards check. */
 export interface Result {
   readonly rows: number;
   readonly bytes: number;
   /** Names of its columns. */
   readonly columns: readonly string[];
-  /** The run's logical time in epoch milliseconds, relative to which freshness is measured. */
+  /** The run's logical time, from which freshness is measured, in epoch milliseconds. */
   readonly at: number;
   readonly counted?: Counted;
-  /** An empty result is allowed, so guards about missing rows don't apply to it. */
+  /** An empty result is allowed, so guards against missing rows don't apply to it. */
   readonly mayBeEmpty: boolean;
 }
 
-/** The last good payload, to compare with. */
+/** The last good payload, for comparison. */
 export interface LastGood {
   readonly rows: number;
   readonly run: string;
 }
 
-/** The failed guards, in the order of their declaration. If there are none, the result may be sent. */
+/** The failed guards in declaration order. If there are none, the result may be sent. */
 export function checkGuards(guards: Guards, result: Result, last: LastGood | undefined): GuardFailure[] {
   const isEmpty = result.rows === 0 && result.mayBeEmpty;
   const findings = [

@@ -5,22 +5,22 @@ import { NewestTime } from './newest-time.ts';
 
 /** Counts over the rows. */
 export interface Counted {
-  /** Number of null or empty cells by column, only for existing columns that a guard checks. */
+  /** Number of null or empty cells by column, for existing columns that a guard checks. */
   readonly missing: ReadonlyMap<string, number>;
-  /** The newest date or time in epoch milliseconds; absent if the column contains none. */
+  /** The newest date or time in epoch milliseconds; absent if the column has none. */
   readonly newest?: number;
 }
 
 /**
- * Counts what a job's guards need in every batch, without keeping rows. Jobs whose guards need no cells have no
- * counters and no overhead.
+ * Counts what a job's guards need in every batch, without retaining rows. Jobs whose guards don't need cells have no
+ * counters and thus no overhead.
  */
 export class GuardCounters {
   readonly #guards: Guards;
   readonly #newest: NewestTime;
   readonly #missing = new Map<string, number>();
 
-  /** `timezone`: applies to dates and times without a zone. `now`: start of the run, epoch milliseconds. */
+  /** `timezone`: applies to dates and times without a zone. `now`: when the run started, epoch milliseconds. */
   constructor(guards: Guards, { timezone, now }: { timezone: string; now: number }) {
     this.#guards = guards;
     this.#newest = new NewestTime({ timezone, now });

@@ -1,4 +1,4 @@
-/** A failed guard. All texts are for people. */
+/** A failed guard. All texts are meant for people. */
 export interface GuardFailure {
   readonly guard: 'rows' | 'row_change' | 'columns' | 'nulls' | 'newest' | 'bytes';
   /** One sentence. */

@@ -1,12 +1,12 @@
 import '../lib/temporal.ts';
 
 /**
- * Dates further in the future than this are typos. Without this limit, one could hide for years that no new rows
- * arrive.
+ * Dates further in the future than this are treated as typos. Otherwise, a single one could hide for years that no new
+ * rows arrive.
  */
 const aheadMs = 86_400_000;
 
-/** A day counts until its end, which is shown as its last second, so that the date is correct. */
+/** A day counts until its end, shown as its last second so that the date is correct. */
 const secondMs = 1000;
 
 const month = String.raw`(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])`;
@@ -15,7 +15,7 @@ const shape = new RegExp(`^${month}(?:[T ]${clock}( ?Z|[+-]\\d\\d(?::?\\d\\d)?)?
 
 /**
  * The newest of many dates and times, given as strings. A day counts until its end. Strings without a zone are compared
- * as strings, so that only the newest one must be converted with the zone's rules.
+ * as strings, so that only the newest one has to be converted by the zone's rules.
  */
 export class NewestTime {
   readonly #timezone: string;
@@ -34,7 +34,7 @@ export class NewestTime {
     this.#latestLocal = latest.toPlainDateTime().toString();
   }
 
-  /** Takes another value; ignores anything but a date, or a date with a time. */
+  /** Adds another value; ignores anything that isn't a date, with or without a time. */
   take(text: string): void {
     // Fast path: most values are older than the newest one so far, and strings in the same format can be compared
     // directly.

@@ -16,7 +16,7 @@ export class Arena {
 
   /**
    * With `maxBytes`, the buffer grows to that size in one step, and beyond it only as needed: untouched pages use no
-   * memory, but every replaced buffer does until it's garbage-collected. Without `maxBytes`, the size doubles.
+   * memory, whereas a replaced buffer does until it's garbage-collected. Without `maxBytes`, the size doubles.
    */
   constructor(maxBytes = Number.POSITIVE_INFINITY) {
     this.#maxBytes = maxBytes;
@@ -26,7 +26,7 @@ export class Arena {
     return this.#count;
   }
 
-  /** Makes space for `bytes` more bytes; may replace `buffer`. */
+  /** Makes room for `bytes` more bytes; may replace `buffer`. */
   reserve(bytes: number): void {
     const needed = this.used + bytes;
     if (needed <= this.buffer.length) return;
@@ -36,7 +36,7 @@ export class Arena {
     this.buffer = larger;
   }
 
-  /** Call this when a record of this size has been written at `used`. */
+  /** Call this after writing a record of this size at `used`. */
   added(bytes: number): void {
     if (this.#count === this.#starts.length) {
       const larger = new Uint32Array(2 * this.#count);
@@ -53,8 +53,8 @@ export class Arena {
   }
 
   /**
-   * Start offsets of the records in key order; of records with the same key, includes only the last one with the
-   * highest version. Valid until the next sort.
+   * Start offsets of the records in key order; among records with the same key, only the last one with the highest
+   * version is included. Valid until the next sort.
    */
   sorted(): Uint32Array {
     const starts = this.#starts;

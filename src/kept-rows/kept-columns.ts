@@ -12,7 +12,7 @@ export interface ColumnLayout {
   readonly from: readonly number[];
 }
 
-/** Combines the columns. They're only ever added: a column that a run lacks remains, and is null in the run's rows. */
+/** Combines the columns. Columns are only ever added: one that a run lacks remains, and is null in the run's rows. */
 export function joinColumns(known: readonly KeptColumn[], come: readonly Column[]): ColumnLayout {
   const names = new Set(known.map(({ name }) => name));
   const fresh = come.filter(({ name }) => !names.has(name)).map((column) => ({ ...column, seen: false }));
@@ -21,8 +21,8 @@ export function joinColumns(known: readonly KeptColumn[], come: readonly Column[
 }
 
 /**
- * The column types after a run: a type may only widen to one that can also represent all existing values. `hasValue`:
- * whether the run had a value in each column; without one, the column's type means nothing.
+ * The column types after a run. A type may only widen to one that can also represent all existing values. `hasValue`:
+ * whether the run had a value in each column; if not, its type is meaningless.
  */
 export function settleTypes(
   { columns, from }: ColumnLayout,
@@ -44,8 +44,8 @@ function typeOfBoth({ name, type }: Column, other: ColumnType): ColumnType {
 }
 
 /**
- * The combined columns of the kept rows and separately read ranges: one list must be a prefix of the other, otherwise
- * their records are incompatible.
+ * The combined columns of the kept rows and of ranges that were read separately. One list must be a prefix of the
+ * other; otherwise, their records are incompatible.
  */
 export function joinLayouts(a: readonly KeptColumn[], b: readonly KeptColumn[]): readonly KeptColumn[] {
   const [longer, shorter] = a.length < b.length ? [b, a] : [a, b];
@@ -80,7 +80,7 @@ export function otherType(name: string, { type, other }: { type: ColumnType; oth
   });
 }
 
-/** Throws `SET_NO_COLUMN` for the first column that a rule names but the rows lack. */
+/** Throws `SET_NO_COLUMN` for the first column that a rule names but the rows don't have. */
 export function checkNamedColumns(columns: readonly Column[], { key, deleted, retain }: WriteRule): void {
   for (const name of key) namedColumn(columns, name, 'key');
   if (deleted !== undefined) namedColumn(columns, deleted, 'deleted');

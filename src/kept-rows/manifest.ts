@@ -1,7 +1,7 @@
 import type { Column } from '../sdk/column.ts';
 
 export interface KeptColumn extends Column {
-  /** False until a row has a value in this column; its type is unknown until then. */
+  /** False until a row has a value in this column. Until then, its type is unknown. */
   readonly seen: boolean;
 }
 
@@ -12,18 +12,18 @@ export interface ColumnRange {
   readonly to: string;
 }
 
-/** An immutable file of rows in key order; several generations may share it. */
+/** An immutable file of rows in key order. Several generations may share it. */
 export interface Segment {
-  /** Relative to the folder of all kept rows: `RUN/NUMBER.rows`. */
+  /** Path relative to the folder of all kept rows: `RUN/NUMBER.rows`. */
   readonly file: string;
   /** Number of records, including deletion markers. */
   readonly rows: number;
   readonly bytes: number;
   /** CRC-32 of its bytes. */
   readonly crc: number;
-  /** Start of its extract, epoch milliseconds. Of two rows with the same key, the later row wins. */
+  /** When its extract started, epoch milliseconds. Of two rows with the same key, the later one wins. */
   readonly asOf: number;
-  /** Replaces all rows of earlier segments in this range. */
+  /** This segment replaces all rows of earlier segments in this range. */
   readonly replaces?: ColumnRange;
 }
 
@@ -37,17 +37,17 @@ export interface StagedRanges {
   readonly segments: readonly Segment[];
 }
 
-/** A generation of kept rows: the list of its segments. A row in the store makes it current. */
+/** A generation of kept rows: the list of its segments. A row in the store makes the generation current. */
 export interface Manifest {
   readonly version: 1;
   readonly columns: readonly KeptColumn[];
-  /** Number of the next appended row. */
+  /** Number of the next row to be appended. */
   readonly next: number;
   /** Rows after the merge. */
   readonly rows: number;
-  /** The oldest retained value, if values can be compared; until it expires, retention removes nothing. */
+  /** The oldest retained value, if values can be compared. Until it expires, retention removes no rows. */
   readonly oldest?: string;
-  /** ID of the staged ranges that this generation includes. */
+  /** ID of the staged ranges included in this generation. */
   readonly filled?: string;
   /** Oldest first. */
   readonly segments: readonly Segment[];

@@ -20,22 +20,22 @@ import { SegmentWriter } from './segment-writer.ts';
 import { Sorter } from './sorter.ts';
 import type { WriteRule } from './write-rule.ts';
 
-/** If there are more files or more records per live row than this, a run compacts all rows into one file. */
+/** With more files, or more records per live row, than this, a run compacts all rows into one file. */
 const maxSegments = 16;
 const maxRecords = 1.3;
 const fewRecords = 1000;
-/** During a backfill, compaction starts later, because the backfill's segment is inserted among the others. */
+/** During a backfill, compaction starts later, because its segments are inserted among the others. */
 const maxSegmentsHeld = 64;
 
 export interface MergeRunOptions {
   readonly rule: WriteRule;
   /** Folder of the kept rows of all jobs. */
   readonly folder: string;
-  /** ID of the run, which is also the name of the subfolder that it writes to. */
+  /** The run's ID, which is also the name of the subfolder that it writes to. */
   readonly run: string;
   /** Writes to this folder instead, for a preview. */
   readonly aside?: string;
-  /** Folder for temporary files of the run. */
+  /** Folder for the run's temporary files. */
   readonly scratch: string;
   /** The generation that the run starts from; absent for the first run. */
   readonly current?: Manifest;
@@ -43,7 +43,7 @@ export interface MergeRunOptions {
   readonly staged?: StagedRanges;
   /** Disables compaction. */
   readonly isHeld?: boolean;
-  /** Start of the run, epoch milliseconds. */
+  /** When the run started, epoch milliseconds. */
   readonly asOf: number;
   /** IANA zone of the job. */
   readonly zone: string;
@@ -58,14 +58,14 @@ export interface IncomingRows {
   readonly columns: readonly Column[];
   /** The cursor column. */
   readonly cursor?: string;
-  /** The range that the rows cover completely: other kept rows in it are deleted. */
+  /** The range that the rows cover completely. Other kept rows in it are deleted. */
   readonly covers?: ColumnRange;
 }
 
 /**
- * Merges the rows of one run into the kept rows: takes the source's rows, then returns all rows in key order
- * and the manifest of the new generation (k-way merge of sorted segments). Memory stays flat. Existing files never change;
- * the generation takes effect when the caller stores the manifest.
+ * Merges the rows of one run into the kept rows: takes the source's rows, then returns all rows in key order and the
+ * new generation's manifest (k-way merge of sorted segments). Memory use is constant. Existing files never change; the
+ * new generation takes effect when the caller stores its manifest.
  */
 export class MergeRun {
   readonly #options: MergeRunOptions;
@@ -115,7 +115,7 @@ export class MergeRun {
     });
   }
 
-  /** Takes the rows of a batch by copying them. */
+  /** Takes a batch's rows by copying them. */
   async take(batch: Batch): Promise<void> {
     for (let i = 0; i < batch.length; i++) {
       this.#writer!.write(batch, i, this.#sorter.arena);
@@ -124,9 +124,7 @@ export class MergeRun {
     }
   }
 
-  /**
-   * Whether the result would be unchanged, because there are no new rows or deletions and no row has become too old.
-   */
+  /** Whether the result would be unchanged: there are no new rows or deletions, and no row has become too old. */
   get isIdle(): boolean {
     const { current, rule, staged } = this.#options;
     if (current === undefined || staged !== undefined || this.taken > 0 || this.#incoming.covers !== undefined)
@@ -135,7 +133,7 @@ export class MergeRun {
     return current.oldest !== undefined && this.#age(current.columns)?.of.isOld(current.oldest) === false;
   }
 
-  /** Writes the rows as one more staged segment; returns all staged ranges. */
+  /** Writes the rows as another staged segment; returns all staged ranges. */
   async stage(): Promise<StagedRanges> {
     this.#settleColumns();
     const { staged, folder, run } = this.#options;
@@ -191,14 +189,14 @@ export class MergeRun {
     return { version: 1, columns, next, rows, ...told, ...filled, segments: this.#segments };
   }
 
-  /** Closes the files, but doesn't delete what the run wrote. */
+  /** Closes the files without deleting what the run wrote. */
   async close(): Promise<void> {
     await this.#whole?.abandon();
     await this.#merge?.close();
     await this.#sorter.close();
   }
 
-  /** The types are only known after the last row. */
+  /** The types are known only after the last row. */
   #settleColumns(): void {
     const { columns: come } = this.#incoming;
     this.#columns = settleTypes(this.#layout, { come, hasValue: this.#writer!.hasValue });
@@ -212,7 +210,7 @@ export class MergeRun {
     return before.length >= maxSegments || records > maxRecords * current.rows + fewRecords;
   }
 
-  /** The sources to merge: all segments, or the earlier segments and the sorter. */
+  /** The sources to merge: either all segments, or the earlier segments and the sorter. */
   #sources(isWhole: boolean): Merge {
     const { covers } = this.#incoming;
     const stretches = this.#segments.map(({ replaces }) => replaces);
@@ -281,7 +279,7 @@ export class MergeRun {
 }
 
 /**
- * Inserts each staged segment before the first segment whose extract is later. Other segments keep their order, even if
+ * Inserts each staged segment before the first segment with a later extract. Other segments keep their order, even if
  * clocks were wrong.
  */
 function inOrderOfExtract(segments: readonly Segment[], staged: readonly Segment[]): Segment[] {

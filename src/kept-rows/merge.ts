@@ -3,16 +3,16 @@ import type { RecordSource } from './record-source.ts';
 import type { SegmentWriter } from './segment-writer.ts';
 
 /**
- * K-way merge of sorted sources: returns one record per key, the one with the highest version and, among equal
- * versions, from the source with the highest rank. Synchronous while records are in memory, because a million promises
- * would take longer than a million rows.
+ * K-way merge of sorted sources: returns one record per key: the one with the highest version or, among equal versions,
+ * the one from the highest-ranked source. Synchronous while records are in memory, because awaiting a million promises
+ * would take longer than merging a million rows.
  */
 export class Merge {
-  /** A heap: the source with the lowest key first. */
+  /** A heap with the lowest key's source first. */
   readonly #heap: RecordSource[] = [];
   readonly #all: readonly RecordSource[];
   #started = false;
-  /** The source of the last returned record, or of the best candidate while another source is being read. */
+  /** The source of the last record returned, or of the best candidate while another source is being read. */
   #best: RecordSource | undefined;
   #isHandedOut = false;
   /** A source that has nothing in memory. */
@@ -22,7 +22,7 @@ export class Merge {
     this.#all = sources;
   }
 
-  /** The source that is positioned on the next record, valid until the next call. `wait`: await {@link fill} first. */
+  /** The source positioned on the next record, valid until the next call. `wait`: await {@link fill} first. */
   next(): RecordSource | 'wait' | 'end' {
     if (!this.#started || this.#waiting !== undefined) return 'wait';
     if (this.#isHandedOut && this.#best !== undefined) {

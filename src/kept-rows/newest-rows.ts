@@ -8,7 +8,7 @@ import { cellsAt, compareKeys, headBytes, type RecordRef, writeHead } from './re
 import type { NewestRows, RowReader } from './row-reader.ts';
 import { Sorter } from './sorter.ts';
 
-/** Orders rows by position: the first ones are removed. */
+/** Orders rows by position, so that the first ones are removed. */
 class LastRows implements NewestRows {
   readonly at = -1;
   #tooMany: number;
@@ -40,7 +40,7 @@ class HighestRows implements NewestRows {
   }
 }
 
-/** Writes records whose key consists of a column's value, then the row's key. */
+/** Writes records whose key is a column's value followed by the row's key. */
 class Ranking {
   readonly #write: OrderedBytes;
   readonly #arena: Arena;
@@ -81,8 +81,8 @@ interface Sorting {
 }
 
 /**
- * Reads all rows to find the newest ones; undefined if there aren't more than the limit. `read` returns the rows in the
- * order in which the next read will return them.
+ * Reads all rows to find the newest ones; undefined if there are no more than the limit. `read` returns the rows in the
+ * same order as the next read.
  */
 export async function findNewest(
   reader: RowReader,

@@ -6,12 +6,12 @@ import '../lib/temporal.ts';
 /**
  * Converts canonical text to bytes that sort like the value, so that keys of every type can be compared as bytes.
  * Numbers sort by value, instants by instant, everything else by its UTF-8 bytes (which is code point order). The
- * encoding is self-delimiting, so several values can be concatenated. Equal values have equal bytes: `1.50` equals
- * `1.5`.
+ * encoding is self-delimiting, so values can be concatenated. Equal values have equal bytes: `1.50` and `1.5` are
+ * encoded alike.
  */
 export type OrderedBytes = (text: string, into: Buffer, at: number) => number;
 
-/** Maximum number of bytes that a string is converted to. */
+/** Maximum number of bytes to convert a string to. */
 export const maxOrderedBytes = (text: string): number => 6 * text.length + 16;
 
 const byType: Readonly<Partial<Record<ColumnType, OrderedBytes>>> = {
@@ -25,7 +25,7 @@ export function orderedBytes(type: ColumnType): OrderedBytes | undefined {
   return type === 'float' || type === 'json' ? undefined : (byType[type] ?? textBytes);
 }
 
-/** The text ends with two zeros; a zero inside it is followed by 255. */
+/** The text ends with two zero bytes; a zero byte inside it is followed by 255. */
 function textBytes(text: string, into: Buffer, at: number): number {
   let end = at + into.write(text, at, 'utf8');
   if (text.includes('\0')) end = escapeZeros(into, at, end);
@@ -46,7 +46,7 @@ function escapeZeros(into: Buffer, start: number, end: number): number {
 
 const maxSafeDigits = 15;
 /**
- * The first byte encodes the number of magnitude bytes: upward from here for positive numbers, downward for negative
+ * The first byte encodes the number of magnitude bytes: counting up from here for positive numbers, down for negative
  * ones.
  */
 const zeroLevel = 0x80;
@@ -67,7 +67,7 @@ function integerBytes(text: string, into: Buffer, at: number): number {
   return at + 1 + bytes;
 }
 
-/** The digits as a number, which is exact for the lengths used here. */
+/** The digits as a number; exact for the lengths used here. */
 function wholeNumber(text: string, from: number): number {
   if (from === text.length) throw notCanonical('integer', text);
   let value = 0;
@@ -79,7 +79,7 @@ function wholeNumber(text: string, from: number): number {
   return value;
 }
 
-/** An integer with more digits than a JavaScript number can represent: writes their count, then the digits. */
+/** An integer with more digits than a JavaScript number can represent: writes the digit count, then the digits. */
 function longInteger(text: string, isNegative: boolean, { into, at }: { into: Buffer; at: number }): number {
   const digits = isNegative ? text.slice(1) : text;
   if (!/^[1-9]\d*$/.test(digits)) throw notCanonical('integer', text);

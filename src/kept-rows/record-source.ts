@@ -7,7 +7,7 @@ export interface RecordSource extends RecordRef {
   /** {@link keyPrefix} of the current record. */
   readonly prefix: number;
   /**
-   * Advances to the next record; the current one becomes invalid. Returns false if the next one isn't in memory: call
+   * Advances to the next record, which invalidates the current one. Returns false if the next one isn't in memory; call
    * {@link fill} then.
    */
   next(): boolean;

@@ -1,13 +1,10 @@
 /**
- * The format of a row in a segment: an eight-byte header, its key and its version (both as sortable bytes), then its
- * cells. Cells of columns that were added after the row was written are absent.
+ * A row's format in a segment: an eight-byte header, the key and the version (both as sortable bytes), then the cells.
+ * Cells of columns that were added later are absent.
  *
- * | bytes | what                                                             |
- * |-------|------------------------------------------------------------------|
- * | 4     | size of the whole record                                         |
- * | 2     | size of the key                                                  |
- * | 2     | size of the version; the highest bit: the row is a deletion      |
- * | 1 … 5 | before each cell: 0 for null, else its size plus one, or 252 and the size in four bytes |
+ * | bytes | what | |-------|------------------------------------------------------------------| | 4 | size of the whole
+ * record | | 2 | size of the key | | 2 | size of the version; the highest bit: the row is a deletion | | 1 … 5 | before
+ * each cell: 0 for null, else its size plus one, or 252 and the size in four bytes |
  *
  * All numbers are little-endian.
  */
@@ -33,14 +30,14 @@ export interface RecordHead {
   readonly isDeletion: boolean;
 }
 
-/** Writes a record header at `at`: the sizes in bytes, and whether the record marks its key as deleted. */
+/** Writes a record header at `at`: the sizes in bytes, and whether the record is a deletion marker. */
 export function writeHead(buffer: Buffer, at: number, { size, key, version, isDeletion }: RecordHead): void {
   buffer.writeUInt32LE(size, at);
   buffer.writeUInt16LE(key, at + 4);
   buffer.writeUInt16LE(version | (isDeletion ? deletion : 0), at + 6);
 }
 
-/** Size of the record that begins at `at`, including its header. */
+/** Size of the record at `at`, including its header. */
 export function sizeAt(buffer: Buffer, at: number): number {
   return buffer[at]! + buffer[at + 1]! * 0x100 + buffer[at + 2]! * 0x10000 + buffer[at + 3]! * 0x1000000;
 }
@@ -59,7 +56,7 @@ export function compareKeys(a: RecordRef, b: RecordRef): number {
   return a.buffer.compare(b.buffer, other, other + keySize(b.buffer, b.start), from, from + keySize(a.buffer, a.start));
 }
 
-/** Compares the versions bytewise; a record without a version is the lowest. */
+/** Compares the versions bytewise; a record without a version sorts lowest. */
 export function compareVersions(a: RecordRef, b: RecordRef): number {
   const from = a.start + headBytes + keySize(a.buffer, a.start);
   const other = b.start + headBytes + keySize(b.buffer, b.start);
@@ -72,7 +69,7 @@ export function compareVersions(a: RecordRef, b: RecordRef): number {
   );
 }
 
-/** The first six bytes of the key as a number, which are enough for most comparisons. */
+/** The key's first six bytes as a number, enough for most comparisons. */
 export function keyPrefix({ buffer, start }: RecordRef): number {
   const size = keySize(buffer, start);
   const at = start + headBytes;
@@ -87,7 +84,7 @@ export function cellsAt(buffer: Buffer, start: number): number {
   return start + headBytes + keySize(buffer, start) + versionSize(buffer, start);
 }
 
-/** Writes the header of a cell of this size, or of null (-1). Returns the offset of the cell's content. */
+/** Writes the header of a cell with this size, or of null (-1). Returns the offset of the cell's content. */
 export function writeCellHead(buffer: Buffer, at: number, size: number): number {
   if (size < longCell - 1) {
     buffer[at] = size + 1;
@@ -99,8 +96,8 @@ export function writeCellHead(buffer: Buffer, at: number, size: number): number 
 }
 
 /**
- * Finds a record's cells. Writes the start and end of each, relative to `origin`, into `spans` from index `at` on; -1
- * for null and for cells that the record lacks.
+ * Finds a record's cells. Writes each cell's start and end, relative to `origin`, into `spans` from index `at` on; -1
+ * for null and for absent cells.
  */
 export function findCells(
   { buffer, start }: RecordRef,

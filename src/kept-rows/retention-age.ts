@@ -9,18 +9,18 @@ const types: readonly ColumnType[] = ['date', 'timestamp', 'timestamptz', 'text'
 const shape = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?: ?Z|[+-]\d\d(?::?\d\d)?)?)?$/i;
 
 /**
- * Decides which rows are older than a retention period, by their date or time as a string. A day is as old as its end;
- * a time without a zone is in the job's zone.
+ * Decides which rows are older than a retention period, by a date or time in string form. A day is as old as its end; a
+ * time without a zone is in the job's zone.
  */
 export class RetentionAge {
   readonly #column: string;
-  /** The cutoff, in each format that the strings may have. */
+  /** The cutoff in each format that the strings may have. */
   readonly #day: string;
   readonly #local: string;
   readonly #utc: string;
   readonly #isDated: boolean;
 
-  /** `now` is the time of the run, epoch milliseconds. */
+  /** `now`: the run's time, epoch milliseconds. */
   constructor(
     { name, type }: { readonly name: string; readonly type: ColumnType },
     { within, zone, now }: { readonly within: RetentionSpan; readonly zone: string; readonly now: number },
@@ -47,7 +47,7 @@ export class RetentionAge {
     return hasZone ? utcText(plain.replace(/ ?z$/i, 'Z')) < this.#utc : plain < this.#local;
   }
 
-  /** Whether the lexicographically lowest string is also the oldest, so that it's the only one to check next time. */
+  /** Whether the lexicographically lowest string is also the oldest, so that only it has to be checked next time. */
   isPlain(text: string): boolean {
     return this.#isDated ? text.length === 10 : text.endsWith('Z') && text[10] === 'T';
   }

@@ -8,15 +8,15 @@ import type { RetentionAge } from './retention-age.ts';
 const batchRows = 1024;
 const batchBytes = 512 * 1024;
 
-/** The filters of a retention rule. */
+/** A retention rule's filters. */
 export interface RetentionFilters {
   readonly age?: { readonly at: number; readonly of: RetentionAge };
   readonly newest?: NewestRows;
 }
 
 /**
- * Makes batches from a merge, without deleted rows and rows that retention removes. The batch after the next reuses a
- * batch's bytes.
+ * Builds batches from a merge, leaving out deleted rows and rows that retention removes. Each batch reuses the bytes of
+ * the one before the previous.
  */
 export class RowReader {
   readonly columns: readonly Column[];
@@ -41,7 +41,7 @@ export class RowReader {
     return this.#all;
   }
 
-  /** The oldest value that was kept, if comparing strings is enough to find it. */
+  /** The oldest kept value, if comparing strings is enough to find it. */
   get oldest(): string | undefined {
     return this.#oldest;
   }
@@ -71,7 +71,7 @@ export class RowReader {
     }
   }
 
-  /** Size of the record; 0 if it's filtered out. */
+  /** The record's size; 0 if it's filtered out. */
   #take(spot: RecordRef): number {
     const size = sizeAt(spot.buffer, spot.start);
     const width = this.columns.length;
@@ -108,7 +108,7 @@ export class RowReader {
     return start < 0 ? undefined : this.#buffer.toString('utf8', start, this.#spans[span + 1]);
   }
 
-  /** Spans stay valid in the larger buffer. */
+  /** Spans remain valid in the larger buffer. */
   #grow(size: number): void {
     const larger = Buffer.allocUnsafeSlow(Math.max(2 * this.#buffer.length, this.#used + size));
     this.#buffer.copy(larger, 0, 0, this.#used);
@@ -125,7 +125,7 @@ export class RowReader {
 
 /** Decides whether a row is among the newest ones. */
 export interface NewestRows {
-  /** Index of the column that orders rows by age; -1 to use their position. */
+  /** Index of the column that determines which rows are newest; -1 to use their position. */
   readonly at: number;
   has(spot: RecordRef, text: string | undefined): boolean;
 }

@@ -13,7 +13,7 @@ interface Ordering extends Column {
   /** The column's index in the run. */
   readonly at: number;
   readonly write: OrderedBytes;
-  /** A time in the usual format sorts as text, so it's copied. */
+  /** A time in the usual format sorts correctly as text, so it's copied. */
   readonly copies: boolean;
 }
 
@@ -23,7 +23,7 @@ export interface RowWriterOptions {
   readonly from: readonly number[];
   /** Columns of the run. */
   readonly come: readonly Column[];
-  /** Key columns. If there are none, every row is new, and rows are numbered from `next` on. */
+  /** Key columns. If there are none, every row is new, and rows are numbered from `next`. */
   readonly key: readonly string[];
   readonly next: number;
   readonly deleted?: string;
@@ -53,7 +53,7 @@ export class RowWriter {
     this.hasValue = columns.map(() => false);
   }
 
-  /** Number of the next row, if rows are numbered. */
+  /** The next row's number, if rows are numbered. */
   get next(): number {
     return this.#given.next + this.#rows;
   }
@@ -81,8 +81,8 @@ export class RowWriter {
   }
 
   /**
-   * Keys and versions of different types can't be compared, even if one type could represent both. Checks this with the
-   * first row, because the types of an empty result are meaningless (SQLite derives them from values).
+   * Keys and versions of different types can't be compared, even if one type could represent both. Checked with the
+   * first row, because an empty result's types are meaningless (SQLite derives them from values).
    */
   #refuseOtherTypes(): void {
     const { columns, come } = this.#given;
@@ -116,7 +116,7 @@ export class RowWriter {
     return version === undefined ? at : this.#writeOrdered(batch, version, { r, buffer, at });
   }
 
-  /** Returns the end of the bytes; `at` for null. */
+  /** Returns the end of the bytes, or `at` for null. */
   #writeOrdered(batch: Batch, ordering: Ordering, to: { r: number; buffer: Buffer; at: number }): number {
     const { r, buffer, at } = to;
     const cells = batch.cells[ordering.at]!;
@@ -164,7 +164,7 @@ export class RowWriter {
     return at + buffer.write(text, at, 'utf8');
   }
 
-  /** An upper bound for the record's size. Also caches the values as strings. */
+  /** An upper bound for the record's size. Also caches the values' strings. */
   #maxBytes(batch: Batch, r: number): number {
     let bytes = headBytes + 8 + this.#given.columns.length;
     for (let c = 0; c < batch.cells.length; c++) {
@@ -228,8 +228,8 @@ function orderedSize(batch: Batch, { at }: Ordering, r: number): number {
 }
 
 /**
- * The key is encoded with the type of the kept rows: a run that returns integers must find its rows even if other runs
- * had decimals.
+ * The key is encoded with the kept rows' type, so that a run that returns integers finds its rows even if other runs
+ * returned decimals.
  */
 function keyOrdering(
   name: string,
@@ -251,7 +251,7 @@ function keyOrdering(
   });
 }
 
-/** The source orders strings in its own way, so the last row to arrive wins. */
+/** The source has its own string order, so the last row to arrive wins. */
 function versionOrdering(cursor: string | undefined, come: readonly Column[]): Ordering | undefined {
   const at = come.findIndex(({ name }) => name === cursor);
   const column = come[at];
@@ -266,7 +266,7 @@ const copies = (type: ColumnType): boolean => type === 'timestamptz' || type ===
 const utcMark = 0x5a;
 const fewBytes = 24;
 
-/** Returns the end of the copy. Uses a loop, which is faster than a native call for so few bytes. */
+/** Returns the end of the copy. For so few bytes, a loop is faster than a native call. */
 function copyBytes(
   bytes: Buffer,
   { start, end }: { start: number; end: number },

@@ -14,7 +14,7 @@ export interface SegmentReaderOptions {
   readonly skips?: (spot: RecordRef) => boolean;
 }
 
-/** Reads the records of a file sequentially, and verifies its checksum and size. */
+/** Reads a file's records sequentially and verifies its checksum and size. */
 export class SegmentReader implements RecordSource {
   readonly rank: number;
   readonly #given: SegmentReaderOptions;
@@ -58,7 +58,7 @@ export class SegmentReader implements RecordSource {
     this.#handle = undefined;
   }
 
-  /** Moves the rest of the last block to the front, and reads more after it. */
+  /** Moves the rest of the last block to the front, and reads more data after it. */
   async #more(): Promise<boolean> {
     const left = this.#end - this.#next;
     const needed = left >= headBytes ? sizeAt(this.buffer, this.#next) : 0;

@@ -7,7 +7,7 @@ import type { Segment } from './manifest.ts';
 
 const pieceBytes = 512 * 1024;
 
-/** Two buffers for one writer at a time; files that are written one after another share them. */
+/** Two buffers for one writer at a time; files written one after another share them. */
 export type WriterMemory = readonly [Buffer, Buffer];
 
 export const writerMemory = (): WriterMemory => [
@@ -18,7 +18,7 @@ export const writerMemory = (): WriterMemory => [
 export interface SegmentWriterOptions {
   /** Disk budget; absent if the caller checks it itself. */
   readonly room?: DiskSpace | undefined;
-  /** Buffers to reuse from a finished writer; absent: allocates new ones. */
+  /** Buffers to reuse from a finished writer; absent: new ones are allocated. */
   readonly memory?: WriterMemory;
 }
 
@@ -50,7 +50,7 @@ export class SegmentWriter {
     return this.#written + this.#used;
   }
 
-  /** Copies `bytes` bytes from the buffer. If it returns a promise, await that before the next call. */
+  /** Copies `bytes` bytes from the buffer. If it returns a promise, await it before the next call. */
   write(buffer: Buffer, start: number, bytes: number): Promise<void> | undefined {
     this.#rows += 1;
     if (this.#used + bytes <= this.#piece.length) {
@@ -70,7 +70,7 @@ export class SegmentWriter {
     return { rows: this.#rows, bytes: this.#written, crc: this.#crc };
   }
 
-  /** Closes the unfinished file. Never throws, because it runs after an error. */
+  /** Closes the unfinished file. Never throws, because it's called after an error. */
   async abandon(): Promise<void> {
     await this.#writing.catch(() => undefined);
     await this.#handle.close().catch(() => undefined);

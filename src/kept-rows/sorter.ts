@@ -10,7 +10,7 @@ import { SegmentWriter, type WriterMemory, writerMemory } from './segment-writer
 
 /** Number of bytes to sort in memory at a time. */
 const arenaBytes = 16 * 1024 * 1024;
-/** Maximum number of open sorted files; when it's reached, they're merged into one. */
+/** Maximum number of open sorted files. At this number, they're merged into one. */
 const maxFiles = 24;
 
 interface SortedFile extends Pick<Segment, 'rows' | 'bytes' | 'crc'> {
@@ -18,8 +18,8 @@ interface SortedFile extends Pick<Segment, 'rows' | 'bytes' | 'crc'> {
 }
 
 /**
- * External merge sort: sorts any number of records. What doesn't fit in memory is written to sorted files, which are
- * merged.
+ * External merge sort for any number of records. Those that don't fit in memory are written to sorted files, which are
+ * then merged.
  */
 export class Sorter {
   readonly arena: Arena;
@@ -30,7 +30,7 @@ export class Sorter {
   #files: SortedFile[] = [];
   #made = 0;
 
-  /** `folder`: for temporary files, which are deleted on close; `room`: their disk budget. */
+  /** `folder`: for temporary files, deleted on close; `room`: their disk budget. */
   constructor(
     folder: string,
     { maxBytes = arenaBytes, room }: { maxBytes?: number; room?: DiskSpace | undefined } = {},

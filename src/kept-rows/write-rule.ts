@@ -1,5 +1,5 @@
 /**
- * How a run's rows change what the instance shows, if they don't simply replace it: they're applied to the job's kept
+ * How a run's rows change what the instance shows, unless they simply replace it: they're applied to the job's kept
  * rows, all of which are then sent.
  */
 export interface WriteRule {
@@ -7,12 +7,12 @@ export interface WriteRule {
   readonly disposition: 'append' | 'merge';
   /** Key columns; none for `append`. */
   readonly key: readonly string[];
-  /** A row that is marked in this column deletes the kept row with the same key. */
+  /** The column that marks a row as a deletion of the kept row with the same key. */
   readonly deleted?: string;
   readonly retain?: Retention;
 }
 
-/** Which rows are retained. Every run applies the rule as of its own time. */
+/** Which rows are retained. Every run applies the rule relative to its own time. */
 export interface Retention {
   /** The column with a date or time that determines a row's age. */
   readonly column?: string;

@@ -32,7 +32,10 @@ const options = {
   }),
 };
 
-/** The first byte of a byte order mark: a reader would skip one at the beginning of a document without a header. */
+/**
+ * The first byte of a byte order mark. At the start of a document without a header, a reader would skip one that
+ * belongs to the data.
+ */
 const markStart = '\u00ef';
 
 type CsvOptions = OptionValues<typeof options>;
