@@ -1,7 +1,7 @@
 /**
- * Advice contains commands to type: `sluice sync orders`. If the user started the process with another config file, the
- * commands must name that file too. Only that process knows about the file, so it registers a rewrite here once, and
- * all output goes through {@link advised}.
+ * Advice contains commands to type, such as `sluice sync orders`. If the process was started with another config file,
+ * the commands must name that file too. Only the process knows the file, so it registers a rewrite here once, and all
+ * output goes through {@link advised}.
  */
 
 type Rewrite = (text: string, encode: (inserted: string) => string) => string;
@@ -9,8 +9,8 @@ type Rewrite = (text: string, encode: (inserted: string) => string) => string;
 let carry: Rewrite = (text) => text;
 
 /**
- * Sets the rewrite for all texts with advice, and returns the previous one. The rewrite must be idempotent and pass
- * everything that it inserts through `encode`.
+ * Sets the rewrite for all texts with advice, and returns the previous one. It must be idempotent and pass everything
+ * it inserts through `encode`.
  */
 export function rewriteAdvice(rewrite: Rewrite): Rewrite {
   const former = carry;
@@ -18,7 +18,7 @@ export function rewriteAdvice(rewrite: Rewrite): Rewrite {
   return former;
 }
 
-/** The text with its commands as this user must type them. Use it only for our own texts, never for rows or logs. */
+/** The text with its commands as this user must type them. Only for our own texts, never for rows or logs. */
 export function advised(text: string): string {
   return carry(text, (inserted) => inserted);
 }

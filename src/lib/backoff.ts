@@ -5,7 +5,7 @@ export interface Backoff {
   /** Multiplier from one wait to the next; default: 2. */
   readonly factor?: number;
   /**
-   * The random fraction of a wait, so that clients that failed together don't retry together: 0 (the default) for a
+   * The random fraction of a wait, which keeps clients that failed together from retrying together: 0 (default) for a
    * single client, 0.5 for equal jitter, 1 for full jitter.
    * https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/
    */
@@ -13,8 +13,9 @@ export interface Backoff {
 }
 
 /**
- * Exponential backoff with jitter: `firstMs` after the first failure, longer after each further one, at most `maxMs`.
- * @param tries number of waits before this one, from 0
+ * Exponential backoff with jitter: `firstMs` after the first failure, longer after each subsequent one, at most
+ * `maxMs`.
+ * @param tries number of previous waits
  * @param random returns a number in [0, 1)
  * @returns milliseconds
  */

@@ -1,23 +1,23 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** The stamp of a build; see deploy/build/stamp.ts. */
+/** A build's stamp; see deploy/build/stamp.ts. */
 export interface Build {
   readonly version: string;
   /** A hash of the built files; absent when running from source. */
   readonly content?: string;
-  /** The full hash of the commit; absent if it was unknown at build time. */
+  /** The full commit hash; absent if it was unknown at build time. */
   readonly commit?: string;
-  /** When the commit was made, RFC 3339. */
+  /** The commit time, RFC 3339. */
   readonly committed_at?: string;
   /** True if the built files differ from the commit. */
   readonly modified?: boolean;
 }
 
-/** The stamp next to the built files; there is none next to the sources. */
+/** The stamp next to the built files; the source files have none. */
 const stampFile = fileURLToPath(new URL('../../build.json', import.meta.url));
 
-/** The current stamp on disk, byte for byte; undefined if there is none. Throws if it can't be read. */
+/** The stamp that is on disk now, byte for byte; undefined if there is none. Throws if it can't be read. */
 export function readStamp(): string | undefined {
   try {
     return readFileSync(stampFile, 'utf8');
@@ -37,10 +37,10 @@ export const build: Build = startedStamp === undefined ? { version: sourceVersio
 /** The commit as shown to people and in metrics, with a mark if the built files differ from it. */
 export const commitText: string = commitOf(build);
 
-/** Human-readable version, commit and commit time of the running build. */
+/** The running build's version, commit and commit time, human-readable. */
 export const buildText: string = textOf(build);
 
-/** Human-readable version, commit and commit time of a build. */
+/** A build's version, commit and commit time, human-readable. */
 export function textOf(any: Build): string {
   const { version, content, commit, committed_at: at } = any;
   if (content === undefined) return `${version} (run from its sources, not built)`;

@@ -1,7 +1,7 @@
 import { uptime } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** Time is injected, so everything that waits or records a time can be tested without waiting. */
+/** Time is injected, so that code that waits or records times can be tested without waiting. */
 export interface Clock {
   /** Wall clock, milliseconds since 1970 UTC. May jump. */
   now(): number;
@@ -16,12 +16,10 @@ export interface Clock {
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
 }
 
-/**
- * Milliseconds since boot, including suspended time. Can't be set, and is the same for all processes until a reboot.
- */
+/** Milliseconds since boot, including suspended time. Can't be set, and is the same in all processes. */
 export const tickOf = (clock: Clock): number => clock.monotonic() + (clock.asleep?.() ?? 0);
 
-/** setTimeout fires immediately for delays over 2^31-1 ms (24.8 days), so longer waits are split. */
+/** setTimeout fires immediately for delays over 2^31-1 ms (24.8 days), so longer waits are split up. */
 const longestTimer = 2_147_483_647;
 
 export const systemClock: Clock = {

@@ -1,8 +1,8 @@
 const steps = new Int32Array(new SharedArrayBuffer(4));
 
 /**
- * Greater than zero while the main thread waits for the disk in a synchronous step, such as a commit. The watchdog
- * thread uses it to distinguish a slow disk from a source that blocks the event loop.
+ * Greater than zero while the main thread waits for the disk in a synchronous step, such as a commit. It lets the
+ * watchdog thread distinguish a slow disk from a source that blocks the event loop.
  */
 export const diskSteps: ArrayBufferLike = steps.buffer;
 

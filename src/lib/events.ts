@@ -1,9 +1,9 @@
 import { channel } from 'node:diagnostics_channel';
 
-/** A map from event names (past tense, `noun.verb`) to their fields, which are JSON-safe. */
+/** Maps event names (past tense, `noun.verb`) to their fields, which are JSON-safe. */
 export type EventMap = Record<string, object>;
 
-/** Any event of a map, as the emitted pair; checking the name narrows the type of the facts. */
+/** Any of a map's events, as an emitted pair; checking the name narrows the type of the facts. */
 type EventOf<M extends EventMap> = { [K in keyof M & string]: [name: K, facts: M[K]] }[keyof M & string];
 
 /**
@@ -16,11 +16,12 @@ type Listener<M extends EventMap> = (...event: EventOf<M>) => void;
 
 /**
  * Every event is also published on the diagnostics channel `sluice`, as `{name, facts}`, synchronously and before
- * `emit` returns. External observers (a tracer, a test that kills the process at a durable step) need no other hook.
+ * `emit` returns. External observers, such as a tracer or a test that kills the process at a durable step, need no
+ * other hook.
  */
 const outside = channel('sluice');
 
-/** A small synchronous event hub. A subscriber that throws stops neither the others nor the emitter. */
+/** A small synchronous event hub. A subscriber that throws doesn't affect the others or the emitter. */
 export class Events<M extends EventMap> {
   readonly #listeners = new Set<Listener<M>>();
 

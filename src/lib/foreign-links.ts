@@ -6,10 +6,10 @@ import { Problem } from './problem.ts';
 const maxLinks = 40;
 
 /**
- * As root, follows only links that root created. The owner of a folder can replace any of its files with a link, and
- * root's next command would then overwrite an arbitrary file or change its owner. Checks every component of `path`,
- * including targets of allowed links; the last one may be missing. `user`: the user who follows the links; users other
- * than root can only harm themselves. Throws `FOREIGN_LINK`.
+ * Lets root follow only links that root created. A folder's owner can replace any of its files with a link, and root's
+ * next command would then overwrite an arbitrary file or change its owner. Checks every component of `path`, including
+ * targets of allowed links; the last one may be missing. `user`: who follows the links; users other than root can only
+ * harm themselves. Throws `FOREIGN_LINK`.
  */
 export function refuseForeignLinks(path: string, user = process.geteuid?.()): void {
   // A process under Node's permission model can't read above its folder; its parent process has checked the path.

@@ -1,11 +1,11 @@
 /**
- * Searches four bytes at once, as a little-endian integer (SWAR). Subtracting borrows from the top bit of a smaller
- * byte, so the top bit is set in each matching byte. A borrow may affect higher bytes, never lower ones: only the first
- * match is reliable.
+ * Searches four bytes at once, as a little-endian integer (SWAR). The subtraction borrows from a smaller byte's top
+ * bit, which marks each matching byte. A borrow may affect higher bytes, but never lower ones, so only the first match
+ * is reliable.
  */
 export const topBits = 0x80808080 | 0;
 
-/** Sets the top bit of each byte that equals the one that `pattern` repeats four times. */
+/** Sets the top bit of each byte that equals the byte repeated in `pattern`. */
 export function equal(four: number, pattern: number): number {
   const different = four ^ pattern;
   return (different - 0x01010101) & ~different;

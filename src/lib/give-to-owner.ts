@@ -2,9 +2,10 @@ import { closeSync, constants, fchownSync, fstatSync, openSync, readdirSync, typ
 import { dirname, join } from 'node:path';
 
 /**
- * Gives a file that root created in another user's folder to that user, as SQLite does with its own files: otherwise, a command
- * that root runs beside a service would leave files that the service can't read. The file must be new (`O_CREAT | O_EXCL`) and is
- * passed as a descriptor, because a path could be replaced in the meantime. Does nothing for users other than root.
+ * Gives a file that root created in another user's folder to that user, as SQLite does with its own files. Otherwise, a
+ * command that root runs alongside a service would leave files that the service can't read. The file must be new
+ * (`O_CREAT | O_EXCL`) and is passed as a descriptor, because a path could be replaced in the meantime. Does nothing
+ * for users other than root.
  */
 export function giveToOwner(descriptor: number, folder: string): void {
   if (process.geteuid?.() === 0) give(descriptor, statSync(folder));
@@ -16,8 +17,8 @@ export function giveFolderToOwner(path: string): void {
 }
 
 /**
- * Like {@link giveToOwner}, for a new folder and everything that root has put into it. The folder itself is given last: until
- * then, no other user can reach its contents and replace them.
+ * Like {@link giveToOwner}, for a new folder and everything that root has put into it. The folder itself is handed over
+ * last, so that no other user can reach or replace its contents before that.
  */
 export function giveTreeToOwner(path: string): void {
   if (process.geteuid?.() === 0) giveTree(path, statSync(dirname(path)));
@@ -32,7 +33,7 @@ function giveTree(path: string, owner: Stats): void {
   giveEntry(path, owner);
 }
 
-/** Opens the path without following a link, and changes the owner by descriptor. */
+/** Opens the path without following a link, and changes the owner through the descriptor. */
 function giveEntry(path: string, owner: Stats): void {
   const descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {

@@ -25,7 +25,7 @@ export class Html {
 /** Values of a template: text is escaped, markup isn't, a list is joined, undefined is empty. */
 export type HtmlPart = string | number | Html | readonly HtmlPart[] | undefined;
 
-/** Template tag that redacts and escapes all values except markup, so none can be forgotten. */
+/** Template tag that redacts and escapes all values except markup, so that none can be forgotten. */
 export function html(strings: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
   return new Html(strings.reduce((whole, piece, i) => `${whole}${textOf(parts[i - 1])}${piece}`));
 }

@@ -11,9 +11,9 @@ const broken = new Set(['EPIPE', 'ECONNRESET']);
 type Done = (error?: Error | null) => void;
 
 /**
- * A server that rejects an upload early responds and closes while we are still writing. The write then fails although
- * the response is ready to be read, and the failure would destroy the socket along with it. Here, a write that fails
- * because the peer closed the connection reports the error slightly later, so that the response is read first.
+ * A server that rejects an upload early responds and closes the connection while we're still writing. The write then
+ * fails, which would destroy the socket and the response that is ready to be read. This socket reports such a write
+ * error slightly later, so that the response is read first.
  */
 function readBeforeBreaking<S extends Socket>(socket: S): S {
   const { _write: write, _writev: writev } = socket;
@@ -29,14 +29,14 @@ function later(done: Done): Done {
   };
 }
 
-/** One request. The body is a factory, so a retry starts at the first byte. */
+/** One request. The body is a factory, so that a retry starts at the first byte. */
 export interface HttpRequestOptions {
   readonly agent: HttpAgent;
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Buffer | Readable;
-  /** Timeout for the response to start once the last byte is sent, and then again for the whole response. */
+  /** Timeout from the last byte sent to the start of the response, and then again for the whole response. */
   readonly timeoutMs: number;
   /** Maximum number of bytes to read from the response body. */
   readonly answerLimitBytes: number;
@@ -45,14 +45,14 @@ export interface HttpRequestOptions {
 
 export interface HttpAnswer {
   readonly status: number;
-  /** Lowercase names; the first value if a header is repeated. */
+  /** Headers by lowercase name; if a header is repeated, its first value. */
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
-  /** False if the response was truncated, timed out, or exceeded the limit: `text` is then its beginning. */
+  /** False if the response was truncated, timed out, or exceeded the limit; `text` is then only its beginning. */
   readonly complete: boolean;
 }
 
-/** Loads the HTTP package, which takes as long as a small upload: call this while something else is awaited. */
+/** Loads the HTTP package, which takes as long as a small upload. Call this while something else is awaited. */
 export function loadHttp(): Promise<typeof import('./undici-parts.ts')> {
   loaded ??= import('./undici-parts.ts');
   return loaded;
@@ -61,16 +61,18 @@ export function loadHttp(): Promise<typeof import('./undici-parts.ts')> {
 /** Cached, because every `import()` looks up the package on disk. */
 let loaded: Promise<typeof import('./undici-parts.ts')> | undefined;
 
-/** After a stop, the peer gets this long to close abandoned connections. */
+/** After a stop, peers have this long to close abandoned connections. */
 const closeGraceMs = 500;
 
 interface AgentOptions {
   readonly connectTimeoutMs: number;
-  /** How long an abandoned request's connection waits for the peer to close it; absent: not at all. */
+  /** How long to wait for the peer to close an abandoned request's connection; absent: no wait. */
   readonly lingerMs?: number;
 }
 
-/** A pool of keep-alive connections. HTTP/1.1, because bulk uploads are faster and responses can't be reordered. */
+/**
+ * A pool of keep-alive connections. Uses HTTP/1.1, because bulk uploads are faster and responses can't be reordered.
+ */
 export class HttpAgent {
   readonly #options: AgentOptions;
   readonly #lingering = new Set<Lingering>();
@@ -87,7 +89,7 @@ export class HttpAgent {
   }
 
   /**
-   * Call this right after a request failed. Returns undefined if the request can no longer arrive. Otherwise, its
+   * Call this right after a failed request. Returns undefined if the request can no longer arrive. Otherwise, its
    * connection and possibly others are being closed; the promise resolves to true when the peer has closed all of them,
    * or to false on timeout.
    */
@@ -96,7 +98,7 @@ export class HttpAgent {
     return Promise.all([...this.#lingering].map(({ isClosed }) => isClosed)).then((all) => all.every(Boolean));
   }
 
-  /** Closes all connections. Abandoned ones first wait briefly for the peer to close them. */
+  /** Closes all connections, after briefly waiting for peers to close abandoned ones. */
   async destroy(): Promise<void> {
     await (await this.#opened)?.destroy();
     const grace = setTimeout(() => {

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 
-/** 32 lowercase hex characters, like all IDs of the service. */
+/** 32 lowercase hex characters, like all the service's IDs. */
 export function newId(): string {
   return randomBytes(16).toString('hex');
 }
 
-/** Time-ordered run ID: UTC second and six random characters, readable in logs and sortable as text. */
+/** Time-ordered run ID: the UTC time to the second and six random characters. Readable in logs and sortable as text. */
 export function newRunId(now: number): string {
   const stamp = new Date(now)
     .toISOString()

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
-/** Built files are CommonJS modules, because those start in two thirds of the time that ES modules take. */
+/** Built files are CommonJS modules, which load in two thirds of the time that ES modules take. */
 const isBuilt = import.meta.url.endsWith('.js');
 
 /**

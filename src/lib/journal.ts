@@ -7,8 +7,8 @@ export type JournalLevel = keyof typeof priorities;
 
 /**
  * Prefixes lines for systemd's journal with their priority (sd-daemon(3): `<3>` at the start of a line), so that
- * `journalctl -p err` finds them. Undefined if the descriptor isn't connected to the journal: JOURNAL_STREAM names the
- * device and inode of systemd's stream, and a child may have been redirected since (systemd.exec(5)).
+ * `journalctl -p err` finds them. Undefined if the descriptor isn't connected to the journal: JOURNAL_STREAM contains
+ * the device and inode of systemd's stream, but a child process may have been redirected since (systemd.exec(5)).
  */
 export function journalPrefix(
   descriptor: number,
@@ -23,7 +23,10 @@ export function journalPrefix(
   }
 }
 
-/** Prepares a multi-line text for a descriptor: adds the priority to each line if the journal reads it. */
+/**
+ * Prepares multi-line text for a descriptor: adds the priority to each line if the descriptor is connected to the
+ * journal.
+ */
 export function forJournal(text: string, { descriptor, level }: { descriptor: number; level: JournalLevel }): string {
   const prefix = journalPrefix(descriptor)?.(level);
   return prefix === undefined ? text : text.replaceAll(/^(?=.)/gm, prefix);

@@ -1,7 +1,7 @@
 /**
- * Ends this process immediately from any thread, even if other threads are blocked. Uses SIGKILL, so the exit code is
- * 137. The init process of a container or PID namespace ignores signals to itself (pid_namespaces(7)), but not an
- * unhandled breakpoint trap, so the exit code is 133 there.
+ * Terminates this process immediately from any thread, even if other threads are blocked. Uses SIGKILL, so the exit
+ * code is 137. The init process of a container or PID namespace ignores signals to itself (pid_namespaces(7)), but not
+ * an unhandled breakpoint trap, so the exit code is 133 there.
  */
 export function killSelf(): void {
   process.kill(process.pid, 'SIGKILL');

@@ -3,10 +3,10 @@ import { toProblem } from './problem.ts';
 
 /**
  * Loads a package synchronously on first use, for code that can't await an `import()`. Loading dominates the run time
- * of short commands, so rarely used packages are loaded lazily. `from` is the caller's `import.meta.url`; the caller
- * must pass the right type: `late<typeof import('pino')>(…)`. The bundler doesn't follow such a load, so the package
- * must be in `dependencies`; otherwise the build fails. A missing package is a Problem of family `bug`: callers that
- * convert errors to config errors must rethrow Problems.
+ * of short commands, so rarely used packages are loaded only when needed. `from` is the caller's `import.meta.url`; the
+ * caller must pass the right type: `late<typeof import('pino')>(…)`. The bundler doesn't follow such a load, so the
+ * package must be in `dependencies`; otherwise the build fails. A missing package throws a Problem of family `bug`, so
+ * callers that convert errors to config errors must rethrow Problems.
  */
 export function late<T>(from: string, name: string): () => T {
   let loaded: T | undefined;

@@ -1,12 +1,15 @@
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 
-/** Errors that show that the peer no longer reads. */
+/** Errors which show that the peer no longer reads. */
 const ofPeer = new Set(['ECONNRESET', 'EPIPE']);
 
-/** A connection that was abandoned before anything was received in response to the last write. */
+/** A connection that was abandoned before the last write got any response. */
 export interface Lingering {
-  /** Resolves to true when the peer has closed it and can no longer read the request, or to false on timeout. */
+  /**
+   * Resolves to true when the peer has closed the connection and can no longer read the request, or to false on
+   * timeout.
+   */
   readonly isClosed: Promise<boolean>;
   /** Ends the wait. */
   cut(): void;
@@ -21,13 +24,13 @@ interface LingerOptions {
 type Done = (error?: Error | null) => void;
 
 /**
- * A socket with a lingering close: if destroyed before a response, it sends its FIN and keeps reading until the peer
- * closes as well. After an immediate close, it would be unknown whether sent data is still in transit.
+ * A socket with a lingering close: if destroyed before a response, it sends a FIN and keeps reading until the peer
+ * closes too. If it closed immediately, sent data might still be in transit.
  */
 export class LingeringSocket extends Duplex {
   readonly #socket: Socket;
   readonly #options: LingerOptions;
-  /** Whether something was written, and nothing has been received since. */
+  /** Whether something was written and nothing has been received since. */
   #isUnanswered = false;
   #hasPeerEnded = false;
 

@@ -7,7 +7,7 @@ const pinoPackage = late<typeof import('pino')>(import.meta.url, 'pino');
 
 export type Level = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
-/** One structured line per call: a constant message, with variable values in the facts. */
+/** One structured line per call, with a constant message and variable values in the facts. */
 export interface Log {
   debug(message: string, facts?: object): void;
   info(message: string, facts?: object): void;
@@ -17,7 +17,7 @@ export interface Log {
   with(facts: object): Log;
 }
 
-/** Writes JSON lines to a file descriptor (2 = standard error), each redacted by value. */
+/** Writes JSON lines to a file descriptor (2: standard error), with values redacted. */
 export function openLog({ level, descriptor = 2 }: { level: Level; descriptor?: number }): Log {
   if (level === 'silent') return quietLog;
   const { pino } = pinoPackage();

@@ -7,7 +7,7 @@ import { giveFolderToOwner } from './give-to-owner.ts';
 /**
  * Creates a folder and its missing parents, like `mkdir -p`; an existing folder is left unchanged. Throws the system's
  * error, and `FOREIGN_LINK` if root would follow another user's link. Node's own `recursive` option never returns if an
- * existing folder rejects new ones with "no such file", as in /proc. `lasting`: the folders survive a power loss.
+ * existing folder rejects new ones with "no such file", as in /proc. `lasting`: makes the folders survive a power loss.
  */
 export function makeFolder(path: string, mode = 0o777, { lasting = false }: { lasting?: boolean } = {}): void {
   refuseForeignLinks(path);

@@ -8,7 +8,7 @@ const ownFolders = ['src', 'connectors', 'chunks'].map((folder) => `${root}${fol
 const deepestCause = 5;
 
 /**
- * The missing module that our own code imported, as Node names it; undefined if `thrown` is anything else. Imports of a
+ * The missing module that our own code imported, as Node names it; undefined if `thrown` is anything else. Imports in a
  * user's connector don't count, because its author decides what is installed.
  */
 export function missingModule(thrown: unknown, depth = 0): string | undefined {
@@ -25,10 +25,7 @@ interface Missing extends Error {
 const isMissing = (error: Error): error is Missing =>
   'code' in error && (error.code === 'ERR_MODULE_NOT_FOUND' || error.code === 'MODULE_NOT_FOUND');
 
-/**
- * An error of `import` names the importing file only in the message; an error of `require` has a list of importing
- * files.
- */
+/** An `import` error names the importing file only in the message; a `require` error has a list of importing files. */
 function askersOf({ message, requireStack }: Missing): string[] {
   const importer = / imported from (.+)$/m.exec(message)?.[1];
   return [...(requireStack ?? []), ...(importer === undefined ? [] : [importer])].map(toPath);

@@ -1,6 +1,6 @@
 /**
  * The known word that the user most likely meant, or undefined if none is close. Counts insertions, deletions,
- * replacements and transpositions; allows one per three characters, but at least one.
+ * replacements and transpositions; allows one per three characters, and at least one.
  */
 export function nearest(word: string, known: Iterable<string>): string | undefined {
   let best: { word: string; slips: number } | undefined;
@@ -14,7 +14,7 @@ export function nearest(word: string, known: Iterable<string>): string | undefin
   return best?.word;
 }
 
-/** Advice with the {@link nearest} word; undefined if none is close. */
+/** Advice that suggests the {@link nearest} word; undefined if none is close. */
 export function didYouMean(word: string, known: Iterable<string>): string | undefined {
   const meant = nearest(word, known);
   return meant === undefined ? undefined : `did you mean "${meant}"?`;
@@ -26,7 +26,7 @@ function isOtherShortWord(a: string, b: string): boolean {
   return [...a].sort().join() !== [...b].sort().join();
 }
 
-/** The camelCase, kebab-case and snake_case spellings of a name count as equal. */
+/** Treats the camelCase, kebab-case and snake_case spellings of a name as equal. */
 function plain(word: string): string {
   return word.toLowerCase().replace(/[-_\s]/g, '');
 }

@@ -4,7 +4,7 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>;
 export interface PassingAnswer {
   /** The server is rate-limiting us. */
   readonly isRateLimit: boolean;
-  /** The wait that the server requests, in milliseconds; undefined if it requests none. */
+  /** The wait that the server requests, in milliseconds; undefined if it doesn't request one. */
   readonly retryAfterMs: number | undefined;
 }
 
@@ -35,7 +35,7 @@ export function isPassingStatus(status: number): boolean {
 
 /**
  * The wait requested by `Retry-After` in milliseconds (RFC 9110, 10.2.3): seconds, which some servers send with a
- * fraction, or a date, which is compared with the server's own `Date` so that the clocks needn't agree. Undefined for
+ * fraction, or a date, which is compared with the server's own `Date`, so the clocks don't have to agree. Undefined for
  * unusable values, such as a date in the past.
  */
 export function retryAfterMs(headers: Headers, now: number): number | undefined {

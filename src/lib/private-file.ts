@@ -8,8 +8,8 @@ const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constant
 const anybodyElse = 0o077;
 
 /**
- * Creates a file that belongs to the folder's owner, and that no other user can access. Returns a descriptor for
- * writing, which the caller closes. Throws `EEXIST` if anything exists there, including a link.
+ * Creates a file that belongs to the folder's owner and that no other user can access. Returns a descriptor for
+ * writing, which the caller closes. Throws `EEXIST` if anything already exists at the path, including a link.
  */
 export function createPrivateFile(path: string): number {
   refuseForeignLinks(dirname(path));
@@ -18,7 +18,9 @@ export function createPrivateFile(path: string): number {
   return descriptor;
 }
 
-/** Like {@link createPrivateFile}, on the thread pool: a disk that doesn't respond doesn't block the caller. */
+/**
+ * Like {@link createPrivateFile}, but on the thread pool, so that a disk that doesn't respond doesn't block the caller.
+ */
 export async function createPrivateHandle(path: string): Promise<FileHandle> {
   refuseForeignLinks(dirname(path));
   const handle = await open(path, O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, 0o600);
@@ -28,7 +30,7 @@ export async function createPrivateHandle(path: string): Promise<FileHandle> {
 
 /**
  * Opens a file for reading and removes all permissions except its owner's. Returns a descriptor, which the caller
- * closes. Throws like {@link openNoLink}, and for a file with another hard link, whose permissions would change too.
+ * closes. Throws like {@link openNoLink}, and if the file has another hard link, whose permissions would change too.
  */
 export function openPrivateFile(path: string): number {
   refuseForeignLinks(dirname(path));
@@ -47,7 +49,7 @@ export function openPrivateFile(path: string): number {
 
 /**
  * Opens a regular file for reading. Returns a descriptor, which the caller closes. Throws the system's error, or a
- * specific one if the path is a link or not a file.
+ * specific one if the path is a link or isn't a file.
  */
 export function openNoLink(path: string): number {
   if (lstatSync(path).isSymbolicLink()) throw new Error(`${path} is a symbolic link, which Sluice does not follow`);

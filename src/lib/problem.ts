@@ -4,8 +4,8 @@ import { missingModule } from './missing-module.ts';
 const deepestCause = 5;
 
 /**
- * The system error for too many open files in this process (EMFILE) or on the machine (ENFILE); undefined for any other
- * error.
+ * The system's error for too many open files in this process (EMFILE) or on the machine (ENFILE); undefined for any
+ * other error.
  */
 function openFilesError(thrown: unknown, depth = 0): NodeJS.ErrnoException | undefined {
   if (!(thrown instanceof Error) || depth > deepestCause) return undefined;
@@ -14,14 +14,14 @@ function openFilesError(thrown: unknown, depth = 0): NodeJS.ErrnoException | und
 }
 
 /**
- * The family of a problem, which decides what the runner does next (the message never does).
+ * A problem's family, which (unlike its message) decides what the runner does next.
  *
  * - `config`: the config or the command line must be fixed; this job doesn't start, but others do.
  * - `login`: the credentials were refused or have expired; with {@link Problem.isLoginRefused}, they're put on hold.
  * - `try_later`: a transient error: the other side is busy or unreachable; wait and retry.
- * - `row`: one row can't be processed; the run ends unless the job tolerates it.
+ * - `row`: one row can't be processed; the run fails unless the job tolerates it.
  * - `quota`: the daily allowance is used up; owed payloads wait in the outbox for the next day.
- * - `job`: this run ends; the next firing starts over.
+ * - `job`: this run fails; the next firing starts over.
  * - `bug`: a bug in Sluice; the stack is shown.
  */
 export type Family = 'config' | 'login' | 'try_later' | 'row' | 'quota' | 'job' | 'bug';
@@ -36,31 +36,31 @@ export interface ProblemLocation {
   readonly job?: string;
   readonly source?: string;
   readonly destination?: string;
-  /** extract, transform, encode, spool, deliver … */
+  /** extract, transform, encode, spool, deliver, … */
   readonly stage?: string;
-  /** 1-based number of the row within the run. */
+  /** 1-based row number within the run. */
   readonly row?: number;
   readonly column?: string;
 }
 
 export interface ProblemOptions {
-  /** `AREA_WHAT` in upper case. Stable: people search for it and scripts branch on it. */
+  /** `AREA_WHAT` in upper case. Stable, because people search for it and scripts branch on it. */
   readonly code: string;
   readonly family: Family;
-  /** What happened, one plain sentence without a full stop. */
+  /** What happened, in one plain sentence without a full stop. */
   readonly message: string;
   readonly where?: ProblemLocation;
   /** The value seen, safe to show. */
   readonly seen?: string;
   /** The allowed values. */
   readonly allowed?: string;
-  /** The command or edit that fixes it. */
+  /** The command or edit that fixes the problem. */
   readonly next?: string;
-  /** For `try_later`: the wait requested by the other side, in milliseconds. */
+  /** For `try_later`: the wait that the other side requested, in milliseconds. */
   readonly retryAfterMs?: number;
-  /** For `try_later`: we are being rate-limited. */
+  /** For `try_later`: we're being rate-limited. */
   readonly isRateLimit?: boolean;
-  /** For `try_later`: a daily limit of the other side is used up. */
+  /** For `try_later`: the other side's daily limit is used up. */
   readonly isDailyLimit?: boolean;
   /**
    * The login itself was refused: the secret was sent and rejected. Not set for a missing permission or scope, a client
@@ -68,14 +68,14 @@ export interface ProblemOptions {
    */
   readonly isLoginRefused?: boolean;
   /**
-   * The address that rejected a fresh credential with 401. A single refusal may be that address's fault; after a second
-   * one, the login counts as refused.
+   * The address that rejected a new credential with 401. A single refusal may be that address's fault; after a refusal
+   * by a second one, the login counts as refused.
    */
   readonly refusedPath?: string;
   readonly cause?: unknown;
 }
 
-/** The only error class of the product: a stable code, a location, the value seen, what is allowed, what to do next. */
+/** The product's only error class: a stable code, a location, the value seen, what is allowed, what to do next. */
 export class Problem extends Error {
   readonly code: string;
   readonly family: Family;
@@ -111,7 +111,7 @@ export class Problem extends Error {
     return this.with({ where: { ...where, ...present(this.where) }, ...next });
   }
 
-  /** A copy that marks the login step itself as refused. */
+  /** A copy that marks the login itself as refused. */
   ofLogin(): Problem {
     return this.with({ isLoginRefused: true });
   }
@@ -125,7 +125,7 @@ export class Problem extends Error {
   }
 }
 
-/** Replaces `JOB` in a command with the job's name, because the code that wrote the advice may not know the job. */
+/** Replaces `JOB` in a command with the job's name, because the code that wrote the advice may not have known it. */
 function named(next: string, job: string | undefined): string {
   return job === undefined ? next : next.replaceAll(/\bJOB\b/g, () => job);
 }
@@ -197,7 +197,7 @@ export function renderProblem(problem: Problem): string {
   return lines.join('\n');
 }
 
-/** Removes undefined members, so that spreading the result over other members hides none of them. */
+/** Removes undefined members, so that spreading the result over other members doesn't hide any of them. */
 function present<T extends object>(members: T): T {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as T;
 }

@@ -1,4 +1,4 @@
-/** Whether a process with this ID exists: one that we may signal, or one of another user. */
+/** Whether a process with this ID exists, including other users' processes, which we may not signal. */
 export function processExists(pid: number): boolean {
   try {
     return process.kill(pid, 0);

@@ -3,7 +3,8 @@ import { hostname } from 'node:os';
 import { lookUpProcess } from './process-table.ts';
 
 /**
- * Identifies a process among all that ever ran. A process ID alone is reused after a restart or in another container.
+ * Identifies a process among all that ever ran. A process ID alone isn't enough: it may be reused after a restart or in
+ * another container.
  */
 export interface Identity {
   readonly host: string;
@@ -32,8 +33,8 @@ export const ourselves: Identity = {
 };
 
 /**
- * A process's state, as far as `me` can tell: from the process table, if both share one, or from a restart of the
- * machine since. For `unknown`, callers use the heartbeat.
+ * A process's state as far as `me` can tell: from the process table, if both share one, or because the machine has
+ * rebooted since. For `unknown`, callers use the heartbeat.
  */
 export function processStateOf(owner: Identity, me: Identity = ourselves): ProcessState {
   if (owner.boot === me.boot) return owner.space === me.space ? fateInTable(owner) : 'unknown';

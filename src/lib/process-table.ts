@@ -5,7 +5,7 @@ import { processExists } from './process-exists.ts';
 export interface ProcessEntry {
   /** Clock ticks since boot. */
   readonly start: string;
-  /** It has ended and hasn't been reaped, so its ID is still in use. */
+  /** The process has ended but hasn't been reaped, so its ID is still in use. */
   readonly isOver: boolean;
 }
 

@@ -11,7 +11,7 @@ export interface RunWarning {
   readonly message: string;
   /** The value seen. */
   readonly seen?: string;
-  /** The command or edit that fixes it. */
+  /** The command or edit that fixes the problem. */
   readonly next?: string;
   /** Rows may be missing or duplicated: `guards: {complete: true}` makes the run fail. */
   readonly incomplete?: true;
@@ -22,7 +22,7 @@ export interface RunWarning {
 /** A source may warn once per row; the first few are enough. */
 const maxWarnings = 20;
 
-/** Collects a run's warnings: redacted, without duplicates, at most {@link maxWarnings}. */
+/** Collects a run's warnings: redacted, without duplicates, and at most {@link maxWarnings} of them. */
 export class RunWarnings {
   readonly #byText = new Map<string, RunWarning>();
   readonly #onWarning: (warning: RunWarning) => void;
@@ -38,8 +38,8 @@ export class RunWarnings {
   }
 
   /**
-   * Bound, so that it can be passed as a function.
-   * @throws Problem if rows may be incomplete or characters were replaced, and a guard of the job forbids that
+   * Bound, so it can be passed as a function.
+   * @throws Problem if rows may be incomplete or characters were replaced, and one of the job's guards forbids that
    */
   readonly add = (given: RunWarning): void => {
     const { code, message, seen, next, incomplete, replaced } = given;
@@ -65,7 +65,7 @@ export class RunWarnings {
   }
 }
 
-/** The warning as an error, for a job with this guard. */
+/** The warning as an error, for a job with the guard. */
 function refusedBy(guard: 'complete' | 'exact', { code, message, seen, next }: RunWarning): Problem {
   return new Problem({
     code,

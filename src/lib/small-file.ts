@@ -1,13 +1,13 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 
 /**
- * A file up to this size is read and written synchronously, because the thread pool takes longer. Most payloads are
- * smaller.
+ * A file up to this size is read and written synchronously, because the thread pool would take longer. Most payloads
+ * are smaller.
  */
 export const smallBytes = 64 * 1024;
 
 /**
- * Reads a file that should have `bytes` bytes, at most {@link smallBytes}; undefined if its size differs. Throws the
+ * Reads a file that should have `bytes` bytes, at most {@link smallBytes}. Undefined if its size differs. Throws the
  * system's error.
  */
 export function readSmallFile(path: string, bytes: number): Buffer | undefined {

@@ -9,19 +9,19 @@ const unitWords: readonly (readonly [RegExp, string])[] = [
   [/^w(eeks?)?$/, 'w'],
 ];
 
-/** Milliseconds; undefined if it isn't a duration. */
+/** The duration in milliseconds; undefined if the string isn't a duration. */
 export function parseSpan(text: string): number | undefined {
   if (!/^(\d{1,9}[smhdw])+$/.test(text)) return undefined;
   const parts = text.matchAll(/(\d+)([smhdw])/g);
   return [...parts].reduce((sum, [, count, unit]) => sum + Number(count) * unitMs[unit!]!, 0);
 }
 
-/** Milliseconds of a duration that has passed schema validation. */
+/** The milliseconds of a duration that has passed schema validation. */
 export function spanOf(text: string): number {
   return parseSpan(text) ?? Number.NaN;
 }
 
-/** The text of a duration, in the largest units that express it exactly. */
+/** A duration in the largest units that express it exactly. */
 export function spanText(milliseconds: number): string {
   let left = milliseconds;
   let text = '';

@@ -5,7 +5,7 @@ const primary: readonly string[] = [
   ...['MISUSE', 'NOLFS', 'AUTH', 'FORMAT', 'RANGE', 'NOTADB'],
 ];
 
-/** Extended result codes: the n-th name of a primary code has the number `primary + 256 * n`, from 1. */
+/** Extended result codes: the nth name of a primary code has the number `primary + 256 * n`, where n starts at 1. */
 const extended: Readonly<Record<string, readonly string[]>> = {
   BUSY: ['RECOVERY', 'SNAPSHOT', 'TIMEOUT'],
   CANTOPEN: ['NOTEMPDIR', 'ISDIR', 'FULLPATH', 'CONVPATH', 'DIRTYWAL', 'SYMLINK'],
@@ -26,7 +26,7 @@ const extended: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * SQLite's name for an error, such as `SQLITE_BUSY` or `SQLITE_CONSTRAINT_UNIQUE`; undefined for any other error. Use
- * this function to distinguish SQLite errors, because Node gives them all the same `code`, plus a number.
+ * this to distinguish SQLite errors, because Node gives all of them the same `code`, plus a number.
  */
 export function sqliteErrorName(thrown: unknown): string | undefined {
   const { code, errcode } = (thrown ?? {}) as { code?: unknown; errcode?: unknown };

@@ -1,26 +1,26 @@
 import { createHash } from 'node:crypto';
 
-/** One table, index or trigger of a database. */
+/** A table, index or trigger of a database. */
 export interface SchemaEntry {
   readonly type: string;
   readonly name: string;
   readonly sql: string;
 }
 
-/** Selects the {@link SchemaEntry}s of a database, without SQLite's internal ones. */
+/** Selects a database's {@link SchemaEntry}s, except SQLite's internal ones. */
 export const schemaQuery =
   "select type, name, sql from sqlite_schema where sql is not null and name not like 'sqlite\\_%' escape '\\'";
 
 /**
- * A hash of the actual tables, independent of the migration history: a version number in the database only records what
- * its creator believed. Ignores white space and the order of columns.
+ * A hash of the actual tables, independent of the migration history, because a version number in the database only
+ * records what its creator believed. Ignores white space and column order.
  */
 export function schemaHash(entries: readonly SchemaEntry[]): string {
   const texts = entries.map((entry) => `${nameOf(entry)}: ${partsOf(entry.sql).join('; ')}`).sort();
   return createHash('sha256').update(texts.join('\n')).digest('hex').slice(0, 16);
 }
 
-/** Differences from the wanted schema, in words: `table sends lacks "days" text`. Only the first few. */
+/** Descriptions of differences from the wanted schema, such as `table sends lacks "days" text`. Only the first few. */
 export function schemaDifferences(found: readonly SchemaEntry[], wanted: readonly SchemaEntry[]): string[] {
   const [is, shouldBe] = [byName(found), byName(wanted)];
   const names = [...new Set([...is.keys(), ...shouldBe.keys()])];

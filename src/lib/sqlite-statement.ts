@@ -1,24 +1,24 @@
 import type { StatementResultingChanges, StatementSync } from 'node:sqlite';
 
-/** A database value. Integers are read as numbers unless a statement is configured to use BigInt. */
+/** A database value. Integers are read as numbers unless a statement is set to use BigInt. */
 export type SqliteValue = bigint | number | string | Uint8Array | null;
 
-/** Incremented with each change that may alter the columns of a prepared `select *`. */
+/** Incremented with each change that may alter a prepared `select *` statement's columns. */
 export interface SchemaVersion {
   version: number;
 }
 
 const changesSchema = /^\s*(?:create|alter|drop)\b/i;
 
-/** Text that may follow a statement without being a second one. */
+/** Text that may follow a statement without counting as a second one. */
 const nothing = /^(?:[\s;]|--.*(?:\n|$)|\/\*[\s\S]*?(?:\*\/|$))*$/;
 
-/** Literals, names and comments, in which `?` isn't a parameter; then numbered or named parameters. */
+/** First literals, names and comments, in which `?` isn't a parameter; then numbered or named parameters. */
 const tokens =
   /'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|--.*|\/\*[\s\S]*?(?:\*\/|$)|[A-Za-z_\u0080-\uffff][\w$\u0080-\uffff]*|\?(\d*)|([:@#$][\w$\u0080-\uffff]+)/g;
 
 /**
- * A statement of a {@link SqliteDatabase}, checked for what `node:sqlite` silently ignores: it doesn't run a second
+ * A statement of a {@link SqliteDatabase}, checked for mistakes that `node:sqlite` silently accepts: it skips a second
  * statement in the text, and binds a missing parameter as NULL.
  */
 export class PreparedStatement {

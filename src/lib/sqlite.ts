@@ -7,11 +7,11 @@ export { sqliteErrorName } from './sqlite-error.ts';
 export type { PreparedStatement, SqliteValue } from './sqlite-statement.ts';
 
 export interface SqliteOptions {
-  /** The file must exist, and no statement may write to it or any other file. */
+  /** The file must exist, and no statement may write to it or to any other file. */
   readonly readOnly?: boolean;
-  /** Fail if the file is missing, instead of creating it. */
+  /** Fails if the file is missing, instead of creating it. */
   readonly mustExist?: boolean;
-  /** How long a statement waits for another connection's lock; default 5 s. */
+  /** How long a statement waits for another connection's lock; default: 5 s. */
   readonly busyTimeoutMs?: number;
 }
 
@@ -24,8 +24,9 @@ const allPages = 0x7fffffff;
 const cacheKb = 16_000;
 
 /**
- * One connection to an SQLite database. All databases are opened here: the state, the embedded service and the `db`
- * connector. It closes the silent gaps of `node:sqlite`; see {@link PreparedStatement} and `sqlite.test.ts`.
+ * One connection to an SQLite database. All databases are opened through this class: the state, the embedded service's,
+ * and those of the `db` connector. It catches mistakes that `node:sqlite` silently accepts; see
+ * {@link PreparedStatement} and `sqlite.test.ts`.
  */
 export class SqliteDatabase {
   /** The absolute path, or `:memory:`. */

@@ -3,12 +3,12 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** Resolves when the bytes of an open file survive a power loss. */
+/** Resolves when an open file's bytes would survive a power loss. */
 export const syncDescriptor: (descriptor: number) => Promise<void> = promisify(fsync);
 
 /**
- * Resolves when a file's bytes, or a folder's entries, survive a power loss. A rename does so only after the parent
- * folder is synced. Opening needs no disk access, so only the sync runs on the thread pool.
+ * Resolves when a file's bytes, or a folder's entries, would survive a power loss. A rename survives one only after the
+ * parent folder is synced. Opening a path needs no disk access, so only the sync runs on the thread pool.
  */
 export async function syncPath(path: string): Promise<void> {
   const descriptor = openSync(path, 'r');
@@ -19,7 +19,7 @@ export async function syncPath(path: string): Promise<void> {
   }
 }
 
-/** Resolves when a folder and everything in it survive a power loss. */
+/** Resolves when a folder and everything in it would survive a power loss. */
 export async function syncTree(folder: string): Promise<void> {
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);

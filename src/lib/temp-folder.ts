@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openFilesProblem, Problem } from './problem.ts';
 
-/** Errors that waiting doesn't fix: missing, not a folder, no permission, read-only. */
+/** Errors that waiting doesn't fix: a missing path, not a folder, no permission, read-only. */
 const permanent: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'EACCES', 'EPERM', 'EROFS', 'ENAMETOOLONG']);
 
 /**
- * Creates an empty folder `sluice-NAME-…` for temporary files, by default in the system's temporary folder, and returns
+ * Creates an empty `sluice-NAME-…` folder for temporary files, by default in the system's temporary folder, and returns
  * its path. Throws `TEMP_FOLDER` if it can't be created.
  */
 export async function makeTempFolder(name: string, parent = tmpdir()): Promise<string> {

@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module';
 
 /**
- * Defines `Temporal` if this Node has none (before Node 26). The polyfill is loaded on first use: that takes about 20
- * ms, and many commands need no calendar. Each file that uses `Temporal` must import this one.
+ * Defines `Temporal` if this Node has none (before Node 26). The polyfill is loaded on first use, because that takes
+ * about 20 ms and many commands don't need a calendar. Each file that uses `Temporal` must import this one.
  */
 if (!('Temporal' in globalThis)) {
   Object.defineProperty(globalThis, 'Temporal', { configurable: true, get: loadPolyfill });

@@ -15,12 +15,14 @@ const two = (count: number): string => String(count).padStart(2, '0');
 
 let shownZone = 'UTC';
 
-/** Sets the IANA zone for instants shown to people: the config's. JSON and other documents for machines stay in UTC. */
+/**
+ * Sets the IANA zone in which people see times: the config's. JSON and other machine-readable documents stay in UTC.
+ */
 export function showTimesIn(zone = 'UTC'): void {
   shownZone = zone;
 }
 
-/** An instant to the second, with its offset from UTC: `2026-11-21 06:00:00+01:00`; in UTC, `2026-11-21 05:00:00Z`. */
+/** A time to the second, with its offset from UTC: `2026-11-21 06:00:00+01:00`; in UTC, `2026-11-21 05:00:00Z`. */
 export function instantText(epochMs: number): string {
   if (shownZone !== 'UTC') {
     const at = Temporal.Instant.fromEpochMilliseconds(Math.floor(epochMs)).toZonedDateTimeISO(shownZone);
@@ -32,9 +34,7 @@ export function instantText(epochMs: number): string {
     .replace(/\.\d+Z$/, 'Z');
 }
 
-/**
- * An instant in the service's time zone, New York: `00:00 EST`; with the date if that differs from the date of `now`.
- */
+/** A time in New York, the service's time zone: `00:00 EST`, with the date if it isn't the date of `now`. */
 export function easternText(epochMs: number, now: number): string {
   const at = inNewYork(epochMs);
   const zone = at.offset === '-04:00' ? 'EDT' : 'EST';

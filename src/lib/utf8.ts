@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 
 /**
- * The largest end at or below `wanted` that isn't inside a character; `last` is the end of the text. For invalid UTF-8,
- * returns `wanted`; validating the piece finds the error.
+ * The largest offset up to `wanted` that isn't inside a character; `last` is the end of the text. For invalid UTF-8,
+ * returns `wanted`; validating the piece later finds the error.
  */
 export function characterEnd(bytes: Uint8Array, start: number, wanted: number, last: number): number {
   if (wanted >= last) return wanted;
@@ -18,7 +18,7 @@ export function characterLength(lead: number): number {
   return lead >= 0xc0 ? 2 : 1;
 }
 
-/** Number of bytes from the start that are complete, valid characters. */
+/** Number of leading bytes that are complete, valid characters. */
 export function validPrefix(bytes: Uint8Array): number {
   let good = 0;
   for (let bad = bytes.length; bad - good > 16; ) {
@@ -35,7 +35,7 @@ export function validPrefix(bytes: Uint8Array): number {
 
 /**
  * The end of the last complete character. Bytes that can't become a character count as complete, so that they're
- * refused immediately.
+ * rejected immediately.
  */
 export function wholeEnd(bytes: Uint8Array): number {
   for (let back = 1; back <= 3 && back <= bytes.length; back++) {

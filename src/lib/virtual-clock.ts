@@ -8,8 +8,8 @@ interface Sleeper {
 }
 
 /**
- * Kinds of pending event-loop work that wait for the disk or another process, or for the next tick: time must not pass
- * until they're done.
+ * Kinds of pending event-loop work that wait for the disk, another process, or the next tick. Time must not pass until
+ * they're done.
  */
 const unfinished: ReadonlySet<string> = new Set([
   'FSReqPromise',
@@ -18,27 +18,29 @@ const unfinished: ReadonlySet<string> = new Set([
   'Immediate',
   'ProcessWrap',
 ]);
-/** Number of ticks in which pending work is polled; after that, it's polled once a millisecond. */
+/** Number of ticks in which to poll pending work; after that, it's polled once a millisecond. */
 const quickTurns = 20;
 /**
- * Like a machine that has been up for a while: a monotonic clock near zero would look like a machine that just started.
+ * Simulates a machine that has been up for a while, because a monotonic clock near zero looks like a machine that just
+ * started.
  */
 const upMs = 1_000_000;
 
 /**
- * A clock that only advances when the program is idle: it jumps to the earliest wake-up time, wakes that one sleeper, and waits
- * until the program is idle again. Days pass in seconds, and because events happen one at a time, each run is the same.
+ * A clock that advances only when the program is idle: it jumps to the earliest wake-up time, wakes that one sleeper,
+ * and waits until the program is idle again. Days pass in seconds, and every run is the same, because events happen one
+ * at a time.
  */
 export class VirtualClock implements Clock {
   readonly #start: number;
-  /** In the order in which they started to sleep. */
+  /** Sleepers in the order in which they started to sleep. */
   readonly #sleepers = new Set<Sleeper>();
   #elapsed = 0;
   #held = 0;
   /** Resolves when no caller holds the clock. */
   #free = Promise.withResolvers<void>();
 
-  /** `start`: the first instant, epoch milliseconds. */
+  /** `start`: the initial time, epoch milliseconds. */
   constructor(start: number) {
     this.#start = start;
   }
@@ -70,7 +72,7 @@ export class VirtualClock implements Clock {
     });
   }
 
-  /** Stops time until the returned function is called, while something real is in progress that isn't visible here. */
+  /** Stops time until the returned function is called, for real work in progress that isn't visible here. */
   hold(): () => void {
     if (this.#held === 0) this.#free = Promise.withResolvers();
     this.#held += 1;
@@ -97,7 +99,7 @@ export class VirtualClock implements Clock {
     }
   }
 
-  /** Polling costs as much as the work itself, so holders of the clock notify, and the disk is polled rarely. */
+  /** Polling costs as much as the work itself, so holders notify the clock, and the disk is polled rarely. */
   async #rest(): Promise<void> {
     for (let turns = 1; ; turns++) {
       if (this.#held > 0) await this.#free.promise;

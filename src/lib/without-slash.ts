@@ -1,2 +1,2 @@
-/** A URL or path without slashes at its end. */
+/** A URL or path without trailing slashes. */
 export const withoutSlash = (address: string): string => address.replace(/\/+$/, '');

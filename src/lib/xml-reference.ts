@@ -1,6 +1,6 @@
-/** The bytes end before the reference is complete. */
+/** The text ends before the reference is complete. */
 export const cut = -1;
-/** The text isn't a reference that XML defines itself. */
+/** The text isn't a reference that XML itself defines. */
 export const noReference = -2;
 
 /** `&#x10FFFF;` */
@@ -13,7 +13,7 @@ const [amp, quot, apos, lt, gt] = ['amp;', 'quot', 'apos', 'lt;\0', 'gt;\0'].map
 
 /**
  * The position after the reference whose `&` is at `start`: one of the five predefined entities, or a character
- * reference (XML 1.0, sections 4.1 and 4.6); otherwise {@link cut} or {@link noReference}. A number with more digits
+ * reference (XML 1.0, sections 4.1 and 4.6). Otherwise, {@link cut} or {@link noReference}. A number with more digits
  * than the highest code point isn't a reference.
  */
 export function referenceEnd(bytes: Buffer, start: number): number {
@@ -35,7 +35,10 @@ function otherEnd(bytes: Buffer, start: number): number {
   return end < last && referredCharacter(bytes, start, end) !== undefined ? end + 1 : noReference;
 }
 
-/** The code point of the reference from its `&` at `start` to its `;` at `end`; undefined if it is not a valid reference. */
+/**
+ * The code point of the reference from its `&` at `start` to its `;` at `end`; undefined if it is not a valid
+ * reference.
+ */
 export function referredCharacter(bytes: Buffer, start: number, end: number): number | undefined {
   if (bytes[start + 1] !== 0x23) {
     const name = bytes.toString('latin1', start + 1, end);

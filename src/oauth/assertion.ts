@@ -5,7 +5,7 @@ import type { Login } from '../config/config.ts';
 import { Problem } from '../lib/problem.ts';
 import { registerSecret } from '../lib/redact.ts';
 
-/** The signer of an assertion, and its key. */
+/** An assertion's issuer and signing key. */
 interface Signer {
   readonly issuer: string;
   readonly key: string;
@@ -15,7 +15,7 @@ interface Signer {
 const longestLifeSeconds = 3600;
 
 /**
- * A signed JWT that is exchanged for a token (RFC 7523 section 2.1). `now` in milliseconds, by the vendor's clock if
+ * A signed JWT that is exchanged for a token (RFC 7523 section 2.1). `now`: milliseconds, by the vendor's clock if it's
  * known, because an assertion from the future is refused.
  */
 export async function makeAssertion(login: Login, { folder, now }: { folder: string; now: number }): Promise<string> {
@@ -61,7 +61,7 @@ async function signerOf(login: Login, algorithm: 'RS256' | 'HS256', folder: stri
   return { issuer: login.clientId, key: key ?? '' };
 }
 
-/** The service account file of Google and others: `client_email`, `private_key`, `private_key_id`. */
+/** The service account file that Google and others use: `client_email`, `private_key`, `private_key_id`. */
 async function readAccountFile(file: string, { clientId }: Login): Promise<Signer> {
   let fields: Record<string, unknown>;
   try {

@@ -6,7 +6,10 @@ import type { RegisteredLogin } from './login-registry.ts';
 import { TokenRefusal } from './refusal.ts';
 import type { TokenResponse } from './token-response.ts';
 
-/** Logs in from scratch: the result of `ask` replaces the stored tokens. If the login is refused, they stay. */
+/**
+ * Logs in from scratch: the result of `ask` replaces the stored tokens. If the login is refused, the stored tokens are
+ * kept.
+ */
 export async function authorize(
   { tokenStore }: RegisteredLogin,
   given: { login: Login; store: Store; ask: () => Promise<TokenResponse> },

@@ -6,11 +6,11 @@ import type { TokenClient } from './token-client.ts';
 import type { TokenResponse } from './token-response.ts';
 
 /**
- * One attempt to get a person's consent: a URL to open, and the validation of the response. `state` ties the response
- * to this attempt (RFC 6749 section 10.12), and the PKCE verifier ties the code to this process (RFC 7636).
+ * One attempt to get a person's consent: a URL to open, and validation of the response. `state` ties the response to
+ * this attempt (RFC 6749 section 10.12), and the PKCE verifier ties the code to this process (RFC 7636).
  */
 export class Consent {
-  /** The URL that the person opens. Its contents are only secret during the attempt. */
+  /** The URL that the person opens. Its contents are secret only during the attempt. */
   readonly url: string;
   readonly #login: Login;
   readonly #redirectUri: string;
@@ -25,7 +25,7 @@ export class Consent {
     this.#verifier = given.verifier;
   }
 
-  /** `redirectUri`: where the browser returns to, exactly as registered with the vendor. */
+  /** `redirectUri`: where the browser returns, exactly as registered with the vendor. */
   static async begin(login: Login, redirectUri: string): Promise<Consent> {
     const { calculatePKCECodeChallenge, generateRandomCodeVerifier, generateRandomState } = await import(
       'oauth4webapi'
@@ -56,7 +56,7 @@ export class Consent {
     return timingSafeEqual(digest(address.searchParams.get('state') ?? ''), digest(this.#state));
   }
 
-  /** Exchanges the response for tokens. Throws `LOGIN_STATE`, `LOGIN_DENIED`, and the errors of a token request. */
+  /** Exchanges the response for tokens. Throws `LOGIN_STATE`, `LOGIN_DENIED`, or a token request's errors. */
   async redeem(address: URL, vendor: TokenClient): Promise<TokenResponse> {
     const { validateAuthResponse } = await import('oauth4webapi');
     hideCode(address);

@@ -3,9 +3,9 @@ import { unreachable } from './refusal.ts';
 
 /** The vendor's device authorization response (RFC 8628 section 3.2), for consent on another machine. */
 export interface DeviceCode {
-  /** Our code, exchanged for the token. */
+  /** Our code, which is exchanged for the token. */
   readonly deviceCode: string;
-  /** The person's code, entered at `address`. */
+  /** The user code, which the person enters at `address`. */
   readonly userCode: string;
   readonly address: string;
   /** The address with the code included. */
@@ -19,7 +19,7 @@ export interface DeviceCode {
 const usualLifetimeSeconds = 600;
 const usualIntervalSeconds = 5;
 
-/** Parses the vendor's response; some still call the address `verification_url`, as in the drafts. */
+/** Parses the vendor's response. Some vendors still call the address `verification_url`, as in the drafts. */
 export function readDeviceCode(
   answer: Readonly<Record<string, unknown>>,
   { host, lifetime_seconds = usualLifetimeSeconds }: { host: string; lifetime_seconds: number | undefined },
@@ -42,7 +42,7 @@ export function readDeviceCode(
   };
 }
 
-/** A person opens it, so it must be a web page. */
+/** A person opens the address, so it must be a web page. */
 function addressOf(value: unknown): string | undefined {
   const url = typeof value === 'string' ? URL.parse(value) : null;
   return url !== null && /^https?:$/.test(url.protocol) ? url.href : undefined;

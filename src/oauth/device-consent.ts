@@ -6,14 +6,11 @@ import { TokenRefusal } from './refusal.ts';
 import type { TokenClient } from './token-client.ts';
 import type { TokenResponse } from './token-response.ts';
 
-/** RFC 8628 section 3.5: the polling interval increases by this after `slow_down`. */
+/** RFC 8628 section 3.5: after `slow_down`, the polling interval increases by this much. */
 const slowerMs = 5000;
 const maxPauseMs = 60_000;
 
-/**
- * One attempt to get consent on another machine (RFC 8628): a code to show, and polling until the person has entered
- * it.
- */
+/** One attempt to get consent on another machine (RFC 8628): a code to show, and polling until the person enters it. */
 export class DeviceConsent {
   readonly code: DeviceCode;
   readonly #vendor: TokenClient;
@@ -34,9 +31,9 @@ export class DeviceConsent {
   }
 
   /**
-   * The tokens, once the person has consented. Throws `LOGIN_DENIED`, `LOGIN_EXPIRED`, a TokenRefusal for any other
-   * error from the vendor, and the signal's reason. If the vendor is briefly unreachable, polling continues more
-   * slowly.
+   * Resolves to the tokens once the person has consented. Throws `LOGIN_DENIED`, `LOGIN_EXPIRED`, a TokenRefusal for
+   * any other error from the vendor, or the signal's reason. If the vendor is briefly unreachable, polling continues
+   * more slowly.
    */
   async wait(signal: AbortSignal): Promise<TokenResponse> {
     let pauseMs = this.code.intervalMs;

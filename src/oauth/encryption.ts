@@ -6,13 +6,16 @@ const cipher = 'aes-256-gcm';
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** An encrypted text, and the ID of its key. */
+/** An encrypted string and the ID of its key. */
 export interface EncryptedText {
   readonly encrypted: string;
   readonly key_id: string;
 }
 
-/** Encrypts a text for one purpose (`about`, as associated data): decrypting with another purpose fails as damaged. */
+/**
+ * Encrypts a string for one purpose (`about`, as associated data). Decrypting it for another purpose fails as if it
+ * were damaged.
+ */
 export function encrypt(text: string, about: string, keys: EncryptionKeys): EncryptedText {
   const { id, bytes } = keys.current();
   const nonce = randomBytes(nonceBytes);
@@ -22,7 +25,7 @@ export function encrypt(text: string, about: string, keys: EncryptionKeys): Encr
 }
 
 /**
- * Decrypts a text. Throws `LOGIN_KEY_UNKNOWN` or `LOGIN_DAMAGED`, of family `config`; the stored text doesn't change.
+ * Decrypts a string. Throws `LOGIN_KEY_UNKNOWN` or `LOGIN_DAMAGED` (family `config`); the stored string doesn't change.
  */
 export function decrypt({ encrypted, key_id }: EncryptedText, about: string, keys: EncryptionKeys): string {
   const key = keys.find(key_id);

@@ -1,13 +1,13 @@
 /** Token events. Each is emitted after the step that it names, and none contains a token. */
 export type LoginEvents = {
-  /** It is stored on disk that a token request is about to be sent (write-ahead). */
+  /** A token request is about to be sent, which has been recorded on disk (write-ahead). */
   'token.asked': { readonly login: string; readonly grant: string };
   /** The vendor returned a token that isn't on disk yet. */
   'token.answered': { readonly login: string };
   /** The new tokens are on disk. */
   'token.stored': { readonly login: string; readonly expires_at?: number };
-  /** The vendor has ended the grant: a person must log in. */
+  /** The vendor has ended the grant, so a person must log in. */
   'token.refused': { readonly login: string; readonly code: string; readonly message: string };
-  /** No token this time; the grant is still valid. */
+  /** The vendor didn't issue a token this time, but the grant is still valid. */
   'token.failed': { readonly login: string; readonly code: string; readonly message: string };
 };

@@ -7,7 +7,7 @@ import { createPrivateFile, openPrivateFile } from '../lib/private-file.ts';
 import { Problem } from '../lib/problem.ts';
 import { registerSecret } from '../lib/redact.ts';
 
-/** A key for AES-256-GCM, with an ID that is stored with each encrypted text. */
+/** A key for AES-256-GCM, with an ID that is stored with each encrypted string. */
 export interface EncryptionKey {
   readonly id: string;
   readonly bytes: Buffer;
@@ -18,7 +18,7 @@ const minKeyCharacters = 32;
 /** The encryption keys: the configured ones, and the key file in the state folder. */
 export class EncryptionKeys {
   readonly #given: SealKeys;
-  /** The path of the key file, whether it exists or not. */
+  /** The key file's path, whether or not the file exists. */
   readonly file: string;
 
   constructor(given: SealKeys, folder: string) {
@@ -26,14 +26,14 @@ export class EncryptionKeys {
     this.file = join(folder, 'login.key');
   }
 
-  /** The key for encrypting. Creates the key file if there is none and no key was configured. */
+  /** The encryption key. Creates the key file if it doesn't exist and no key is configured. */
   current(): EncryptionKey {
     const { current } = this.#given;
     if (current !== undefined) return keyOf(current);
     return keyOf(readKeyFile(this.file) ?? makeKeyFile(this.file));
   }
 
-  /** The key with that ID, including former ones and the key file; undefined if unknown. */
+  /** The key with that ID, among the configured keys, the former ones and the key file; undefined if unknown. */
   find(id: string): EncryptionKey | undefined {
     const { current, former } = this.#given;
     const texts = [current, ...former, readKeyFile(this.file)].filter((text) => text !== undefined);
@@ -41,7 +41,7 @@ export class EncryptionKeys {
   }
 }
 
-/** Derives a key from any sufficiently long text; different texts yield different keys. */
+/** Derives a key from any sufficiently long string; different strings yield different keys. */
 function keyOf(text: string): EncryptionKey {
   if (text.length < minKeyCharacters) throw tooShort(text.length);
   const bytes = Buffer.from(hkdfSync('sha256', text, 'sluice', 'logins at rest', 32));

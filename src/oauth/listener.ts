@@ -4,13 +4,13 @@ import { Problem } from '../lib/problem.ts';
 
 const localNames = ['127.0.0.1', 'localhost', '[::1]'];
 
-/** Whether the redirect goes to this machine, so that we can listen there. */
+/** Whether the redirect goes to this machine, so that a listener can receive it. */
 export function isLocal(redirectUri: string): boolean {
   const { protocol, hostname } = new URL(redirectUri);
   return protocol === 'http:' && localNames.includes(hostname);
 }
 
-/** Handles a redirect: `done` if it was the expected response, after which no other is accepted. */
+/** Handles a redirect: `done` if it was the expected response, after which no other one is accepted. */
 export type OnAnswer = (address: URL) => Promise<'done' | 'not ours'>;
 
 /**
@@ -21,7 +21,7 @@ export class Listener {
   /** With the actual port. */
   readonly redirectUri: string;
   readonly #server: Server;
-  /** Connections without a request yet: browsers open some in advance and keep them. */
+  /** Connections that haven't sent a request: browsers open some in advance and keep them open. */
   readonly #unused = new Set<Socket>();
   #onAnswer: OnAnswer | undefined;
 
@@ -68,7 +68,7 @@ export class Listener {
     });
   }
 
-  /** Also closes the browser's unused connections, which Node doesn't count as idle. */
+  /** Also closes the browser's unused connections, which Node doesn't consider idle. */
   close(): void {
     this.#server.close();
     this.#server.closeIdleConnections();
@@ -90,7 +90,9 @@ export class Listener {
   }
 }
 
-/** The URL contains the code, so it must not be cached or passed on as a referrer. Shows nothing from the request. */
+/**
+ * The URL contains the code, so the page must not be cached or sent as a referrer. It shows nothing from the request.
+ */
 function answer(response: ServerResponse, status: number, text: string): void {
   const headers = {
     'content-type': 'text/html; charset=utf-8',

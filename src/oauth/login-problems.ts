@@ -7,7 +7,7 @@ import type { TokenRefusal } from './refusal.ts';
 /** The command that fixes these problems; callers that know the source insert its name. */
 export const loginCommand = (source: string): string => `sluice login ${source}`;
 
-/** No one has logged in yet, or the vendor has ended the login. */
+/** No one has logged in yet, or the vendor has ended the grant. */
 export function needsLogin({ name }: Login, row?: LoginRow): Problem {
   const before =
     row === undefined ? undefined : `${row.message ?? 'the vendor ended it'} (${row.code ?? 'LOGIN_ENDED'})`;
@@ -35,7 +35,7 @@ export function tokenEnded({ name }: Login, { expires_at, renewed_at }: LoginRow
   });
 }
 
-/** The grant has ended. If a previous renewal never got a response, that is the likely reason. */
+/** The grant has ended. If an earlier renewal never got a response, that's the likely cause. */
 export function endedByVendor(login: Login, refusal: TokenRefusal, row: LoginRow | undefined): Problem {
   const alone = login.grant !== 'authorization_code';
   const lost = row !== undefined && row.asked_at !== null && login.description.refresh === 'rotating';

@@ -20,7 +20,7 @@ export interface LoginRegistryOptions {
 
 type Named = Pick<Source, 'name' | 'login'>;
 
-/** The parts of one login: token storage, token client and token manager. */
+/** The parts of a login: token storage, token client and token manager. */
 export interface RegisteredLogin {
   readonly tokenStore: TokenStore;
   readonly tokenClient: TokenClient;
@@ -28,10 +28,10 @@ export interface RegisteredLogin {
 }
 
 const connectTimeoutMs = 10_000;
-/** A request in progress may have used up a refresh token, so wait for its response, but not long. */
+/** Maximum wait for the response to a request in progress, which may have used up a refresh token. */
 const settleMs = 5000;
 
-/** The logins of one config, opened on first use and shared by all sources with the same login. */
+/** A config's logins, opened on first use and shared by all sources with the same login. */
 export class LoginRegistry {
   readonly #options: LoginRegistryOptions;
   readonly #agent = new HttpAgent({ connectTimeoutMs });
@@ -64,7 +64,7 @@ export class LoginRegistry {
     return entry;
   }
 
-  /** Closes the connections, after waiting briefly until the results of requests in progress are stored. */
+  /** Closes the connections, after waiting briefly for the results of requests in progress to be stored. */
   async close(): Promise<void> {
     const enough = new AbortController();
     const settled = Promise.all([...this.#entries.values()].map(({ tokenManager }) => tokenManager.settled()));

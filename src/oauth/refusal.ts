@@ -2,7 +2,7 @@ import { Problem } from '../lib/problem.ts';
 import { excerpt } from '../lib/redact.ts';
 import type { OAuthDescription } from '../sdk/oauth.ts';
 
-/** What a refused token request means for the grant: it has ended, our request was wrong, or unknown. */
+/** What a refused token request says about the grant: it has ended, our request was wrong, or unknown. */
 export type RefusalReason = 'ended' | 'client' | 'unknown';
 
 interface RefusalOptions {
@@ -19,7 +19,7 @@ export class TokenRefusal extends Error {
   readonly error: string;
   readonly status: number;
   readonly meaning: RefusalReason;
-  /** The secret or the grant itself was refused, and not the scope, grant type or request. */
+  /** The secret or the grant itself was refused, rather than the scope, grant type or request. */
   readonly isOfLogin: boolean;
   /** How far the vendor's clock is ahead of ours, in milliseconds, if the response had a date. */
   readonly clockAhead: number | undefined;
@@ -47,7 +47,7 @@ const client = [
   'invalid_target',
 ];
 
-/** Parses the error response of a token endpoint, in the formats that vendors use. */
+/** Parses a token endpoint's error response, in the formats that vendors use. */
 export function readRefusal(
   answer: Readonly<Record<string, unknown>>,
   given: { status: number; description: OAuthDescription; clockAhead?: number },

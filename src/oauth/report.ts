@@ -3,15 +3,15 @@ import type { Store } from '../state/store.ts';
 import type { LoginRow } from '../state/tables.ts';
 import { identityOf } from './identity.ts';
 
-/** The state of a login, without its tokens. Instants are epoch milliseconds. */
+/** A login's state, without its tokens. Times are epoch milliseconds. */
 export interface LoginReport {
   readonly login: string;
-  /** The sources that use it; empty for a login that is no longer in the config. */
+  /** The sources that use the login; empty if it's no longer in the config. */
   readonly sources: readonly string[];
   /**
-   * `good`; `ends soon`: it expires within a week and can't be renewed without a person; `not yet used`: its first run
-   * will get a token automatically; `needs a person`: no one has logged in, or the token can't be renewed; `refused`:
-   * the vendor ended it; `unused`: it isn't in the config.
+   * `good`; `ends soon`: the login expires within a week and can't be renewed without a person; `not yet used`: the
+   * first run will get a token automatically; `needs a person`: no one has logged in, or the token can't be renewed;
+   * `refused`: the vendor ended the grant; `unused`: the login isn't in the config.
    */
   readonly state: 'good' | 'ends soon' | 'not yet used' | 'needs a person' | 'refused' | 'unused';
   readonly grant?: Login['grant'];
@@ -27,7 +27,7 @@ export interface LoginReport {
 /** A login that only a person can renew is reported this long before it expires. */
 const soonMs = 7 * 86_400_000;
 
-/** All logins of a config, and stored ones that aren't in it. Decrypts no token and sends no request. */
+/** All logins in a config, and stored ones that aren't in it. Doesn't decrypt tokens or send requests. */
 export async function reportLogins(
   sources: Iterable<Source>,
   store: Store | undefined,
@@ -46,7 +46,7 @@ export async function reportLogins(
   return [...known, ...unused];
 }
 
-/** Whether its sources' runs fail now, or will fail within a week, unless a person logs in. */
+/** Whether the login's sources can't be read now, or won't be within a week, unless a person logs in. */
 export function needsPerson({ state }: LoginReport): boolean {
   return state === 'needs a person' || state === 'refused' || state === 'ends soon';
 }

@@ -9,13 +9,13 @@ import { readTokenResponse, type TokenResponse } from './token-response.ts';
 
 export interface TokenClientOptions {
   readonly login: Login;
-  /** The config's folder, to which the path of an account file is relative. */
+  /** The config's folder, which the path of an account file is relative to. */
   readonly folder: string;
   readonly agent: HttpAgent;
   readonly clock: Clock;
 }
 
-/** If an assertion's clock is off by more than this, the vendor's clock is used. */
+/** If our clock differs from the vendor's by more than this, assertions use the vendor's clock. */
 const clockToleranceMs = 10_000;
 const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code';
 const jwtBearer = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
@@ -32,8 +32,8 @@ export class TokenClient {
   }
 
   /**
-   * Exchanges the authorization code (RFC 6749 section 4.1.3), and then for a long-lived token if the vendor requires
-   * that.
+   * Exchanges the authorization code for a token (RFC 6749 section 4.1.3), and that for a long-lived one if the vendor
+   * requires it.
    */
   async redeem(code: string, { redirectUri, verifier }: Redeeming): Promise<TokenResponse> {
     const proof: Form = verifier === undefined ? {} : { code_verifier: verifier };
@@ -47,7 +47,7 @@ export class TokenClient {
     return this.#ask('refresh_token', { refresh_token: refreshToken }, refresh_url);
   }
 
-  /** Grants without a person: client credentials, a signed assertion, a user's name and password. */
+  /** Grants that don't need a person: client credentials, a signed assertion, or a username and password. */
   async grantAlone(): Promise<TokenResponse> {
     const { grant, username = '', password = '' } = this.#options.login;
     if (grant === 'jwt_bearer') return this.#byAssertion(this.#scope());
@@ -62,13 +62,15 @@ export class TokenClient {
     return readDeviceCode(fields, { host: new URL(url).host, lifetime_seconds });
   }
 
-  /** Exchanges the device code. Throws a TokenRefusal until the person has consented (RFC 8628 section 3.5). */
+  /**
+   * Exchanges the device code for tokens. Throws a TokenRefusal until the person has consented (RFC 8628 section 3.5).
+   */
   async redeemCode({ deviceCode }: DeviceCode): Promise<TokenResponse> {
     const { grant_type = deviceGrant, code_parameter = 'device_code' } = this.#options.login.description.device!;
     return this.#ask(grant_type, { [code_parameter]: deviceCode });
   }
 
-  /** Revokes a token at the vendor (RFC 7009); false if the vendor has no revocation endpoint. */
+  /** Revokes a token at the vendor's endpoint (RFC 7009); false if the vendor has none. */
   async revoke(token: string): Promise<boolean> {
     const { revoke_url } = this.#options.login.description;
     if (revoke_url === undefined) return false;
@@ -81,7 +83,7 @@ export class TokenClient {
     return scopes.length === 0 ? {} : { scope: scopes.join(description.scope_separator ?? ' ') };
   }
 
-  /** Google reads the scopes from the assertion, others from the request, so both have them. */
+  /** Google reads the scopes from the assertion, others from the request, so both contain them. */
   async #byAssertion(scope: Form): Promise<TokenResponse> {
     const { login, folder, clock } = this.#options;
     const { description } = login;

@@ -6,14 +6,14 @@ import { readRefusal, TokenRefusal, unreachable } from './refusal.ts';
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * The content of a successful response: a token, a device code (RFC 8628 section 3.2), or nothing relevant (RFC 7009
- * section 2.2).
+ * A successful response's content: a token, a device code (RFC 8628 section 3.2), or nothing relevant (RFC 7009 section
+ * 2.2).
  */
 export type ExpectedAnswer = 'token' | 'code' | 'nothing';
 
 const fieldOf = { token: 'access_token', code: 'device_code' } as const;
 
-/** One request as the client library would send it: a form. */
+/** A request as the client library would send it: a form. */
 export interface FormRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly fields: URLSearchParams;
@@ -31,7 +31,8 @@ const answerLimitBytes = 1024 * 1024;
 
 /**
  * Sends a token request in the vendor's dialect and parses the response in any format. Throws a {@link TokenRefusal} if
- * the vendor refuses, a Problem of family `try_later` if it's unreachable or returns an unexpected response.
+ * the vendor refuses the request, or a Problem of family `try_later` if the vendor is unreachable or returns an
+ * unexpected response.
  */
 export async function callTokenEndpoint(
   address: string,
@@ -57,7 +58,7 @@ interface Styled {
   readonly body?: string;
 }
 
-/** The fields as a form, as JSON, or in the query; by POST or GET. */
+/** The fields as a form, as JSON, or in the query, sent by POST or GET. */
 function inStyle(address: string, { headers, fields }: FormRequest, description: OAuthDescription): Styled {
   const { token_parameters = {}, token_method = 'POST', token_request = 'form' } = description;
   for (const [name, value] of Object.entries(token_parameters)) fields.set(name, value);
@@ -95,7 +96,7 @@ function readAnswer(
   throw readRefusal(fields, { status, description, clockAhead });
 }
 
-/** JSON, or a form, which some vendors return; undefined if it's neither. */
+/** Parses JSON, or a form, which some vendors return; undefined if it's neither. */
 function fieldsOf(text: string): Fields | undefined {
   try {
     const value: unknown = JSON.parse(text);

@@ -22,20 +22,20 @@ export interface TokenManagerOptions {
   readonly emit: Emit<LoginEvents>;
 }
 
-/** A token is renewed this long before it expires, or a fifth of its lifetime if that's less. */
+/** A token is renewed this long before it expires, or after 80% of its lifetime if that's later. */
 const aheadMs = 5 * 60_000;
 const aheadShare = 0.2;
-/** Pause after a failed token request; a token that is still valid is used in the meantime. */
+/** Pause after a failed token request; a token that's still valid is used in the meantime. */
 const holdMs = 15_000;
-/** Maximum retries of a token request, within the minute that others wait for the lease. */
+/** Maximum number of retries of a token request, within the minute that others wait for the lease. */
 const maxRepeats = 3;
 const repeatMs = 20_000;
-/** A token that can't be renewed isn't returned if its remaining lifetime is shorter than this. */
+/** A token that can't be renewed isn't returned if it expires sooner than this. */
 const lastMs = 2000;
-/** A token from the future was stored before the clock was set back, so its expiry can't be trusted. */
+/** A token stored this far in the future dates from before the clock was set back, so its expiry can't be trusted. */
 const futureMs = 60_000;
 
-/** A cached token. Both instants are monotonic, so setting the wall clock has no effect. */
+/** A cached token. Both times are monotonic, so setting the wall clock has no effect. */
 interface CachedToken {
   readonly token: Token;
   readonly renewAt: number;
@@ -43,14 +43,14 @@ interface CachedToken {
 }
 
 /**
- * Keeps one login's token valid. Renewal is single-flight: callers in this process share one request, and processes
- * exclude each other with a lease. A renewed token is on disk before anyone uses it.
+ * Keeps one login's token valid. Renewal is single-flight: callers in this process share one request, and a lease
+ * excludes other processes. A renewed token is on disk before it's used.
  */
 export class TokenManager implements TokenSource {
   readonly #options: TokenManagerOptions;
   #cached: CachedToken | undefined;
   #renewing: Promise<Token> | undefined;
-  /** The access token that the vendor refused before its expiry. */
+  /** The access token that the vendor refused before it expired. */
   #refused: string | undefined;
   #failed: { readonly problem: Problem; readonly until: number; readonly secrets: string } | undefined;
 
@@ -72,7 +72,7 @@ export class TokenManager implements TokenSource {
     if (this.#cached?.token.access_token === access_token) this.#cached = undefined;
   }
 
-  /** Resolves when no request is in progress, because a token that a vendor just issued must not be lost. */
+  /** Resolves when no request is in progress, so that a token that the vendor has just issued isn't lost. */
   async settled(): Promise<void> {
     await this.#renewing?.catch(() => undefined);
   }

@@ -4,15 +4,15 @@ import type { OAuthDescription } from '../sdk/oauth.ts';
 export interface TokenResponse {
   readonly accessToken: string;
   readonly refreshToken?: string;
-  /** Wall clock when the request was sent, the earliest start of the token's lifetime. */
+  /** Wall-clock time when the request was sent, the earliest possible start of the token's lifetime. */
   readonly askedAt: number;
   /** Absent if the token doesn't expire. */
   readonly lifetimeMs?: number;
-  /** As granted, separated by spaces; absent if the vendor doesn't report them. */
+  /** The granted scopes, separated by spaces; absent if the vendor doesn't report them. */
   readonly scopes?: string;
   /** The user, if the vendor reports it. */
   readonly who?: string;
-  /** Fields of the response that the connector needs later. */
+  /** Response fields that the connector needs later. */
   readonly kept: Readonly<Record<string, string>>;
 }
 
@@ -45,8 +45,7 @@ export function readTokenResponse(
 }
 
 /**
- * A missing lifetime means that it doesn't expire, unless the description says otherwise; zero means that it has
- * expired.
+ * Without a lifetime, a token doesn't expire, unless the description says otherwise; zero means that it has expired.
  */
 function lifetimeOf(answer: Fields, { lifetime_field, lifetime_seconds }: OAuthDescription): number | undefined {
   const said = answer[lifetime_field ?? 'expires_in'];
@@ -54,7 +53,7 @@ function lifetimeOf(answer: Fields, { lifetime_field, lifetime_seconds }: OAuthD
   return typeof seconds === 'number' && Number.isFinite(seconds) && seconds >= 0 ? seconds : lifetime_seconds;
 }
 
-/** The ID token came directly from the vendor over TLS, so its signature adds nothing. */
+/** The ID token came directly from the vendor over TLS, so verifying its signature would add nothing. */
 function whoOf(answer: Fields, { who_field }: OAuthDescription): string | undefined {
   if (who_field !== undefined) return scalarOf(answer[who_field]);
   const claims = claimsOf(textOf(answer.id_token));

@@ -10,11 +10,11 @@ import type { TokenResponse } from './token-response.ts';
 export interface StoredTokens {
   readonly row: LoginRow;
   readonly granted: TokenResponse;
-  /** The previous refresh token: some vendors still accept it if the current one was never used. */
+  /** The previous refresh token, which some vendors still accept if the current one was never used. */
   readonly previous?: string;
 }
 
-/** Storage for the tokens of one login: encrypted, bound to its name and identity. */
+/** Encrypted storage for one login's tokens, bound to the login's name and identity. */
 export class TokenStore {
   readonly #store: Store;
   readonly #keys: EncryptionKeys;

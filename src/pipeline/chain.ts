@@ -15,7 +15,7 @@ export class Chain {
   readonly columns: readonly Column[];
   readonly #steps: readonly Step[];
 
-  /** If a step doesn't fit its input columns, throws a Problem of family `config` that names the step. */
+  /** Throws a Problem of family `config` that names the step if a step doesn't fit its input columns. */
   constructor(transforms: readonly TransformStep[], columns: readonly Column[]) {
     const steps: Step[] = [];
     for (const { transform, given } of transforms) {
@@ -28,20 +28,20 @@ export class Chain {
     this.columns = columns;
   }
 
-  /** True once no further batch can change the result. */
+  /** True once further batches can't change the result. */
   get satisfied(): boolean {
     return this.#steps.some(({ prepared }) => prepared.satisfied === true);
   }
 
   /**
-   * Transforms one batch of the source; `before` is the number of earlier rows in the run. Returns the remaining rows,
-   * or null.
+   * Transforms one of the source's batches; `before` is the number of earlier rows in the run. Returns the remaining
+   * rows, or null.
    */
   apply(batch: Batch, before: number): Batch | null {
     return this.#through(0, batch, before);
   }
 
-  /** The batches that steps held back, in order; call it after the last batch. */
+  /** The batches that steps held back, in order. Call this after the last batch. */
   *finish(): Iterable<Batch> {
     for (const [index, { prepared, where }] of this.#steps.entries()) {
       for (const held of placedEach(where, prepared.finish?.() ?? [])) {

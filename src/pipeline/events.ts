@@ -21,12 +21,12 @@ interface Progress {
  */
 export type PipelineEvents = {
   'extract.started': OfRun & { readonly source: string; readonly connector: string; readonly at: number };
-  /** At most four times per second, and once at the end of every successful extract. */
+  /** Emitted at most four times per second, and once at the end of every successful extract. */
   'extract.progressed': OfRun & Progress;
-  /** All rows are read, encoded and hashed. The result is settled next. */
+  /** All rows have been read, encoded and hashed. The result is settled next. */
   'extract.finished': OfRun & Progress & { readonly milliseconds: number };
   /**
-   * The payload is complete on disk, under its final name, synced. `reused`: a file with these bytes existed already.
+   * The payload is complete and synced on disk under its final name. `reused`: a file with these bytes already existed.
    */
   'payload.spooled': OfRun & {
     readonly payload: Payload;
@@ -34,7 +34,7 @@ export type PipelineEvents = {
     readonly milliseconds: number;
     readonly reused: boolean;
   };
-  /** The source reports no changes since the last run: there is no payload. */
+  /** The source reports no changes since the last run, so there is no payload. */
   'extract.unchanged': OfRun & { readonly milliseconds: number };
   'extract.failed': OfRun &
     Progress & {

@@ -14,19 +14,19 @@ export interface RowSource {
   next(): Promise<Batch | undefined>;
   /** Rows returned so far. */
   readonly rows: number;
-  /** How the source ended; call it after the last row. */
+  /** How the source ended. Call this after the last row. */
   ending(): SourceEnd;
 }
 
-/** Input of a run for a job with kept rows. */
+/** Input for a run of a job with kept rows. */
 export interface KeptRowsOptions extends Omit<MergeRunOptions, 'scratch' | 'asOf' | 'zone' | 'rule'> {
-  /** Send the result even if the source has nothing new. */
+  /** Sends the result even if the source has nothing new. */
   readonly mustSend: boolean;
 }
 
 /**
  * First merges all rows of a source with the kept rows, then returns the merged rows. The caller keeps or discards the
- * files of the new generation.
+ * new generation's files.
  */
 export class MergedSource implements RowSource {
   readonly #source: SourceReader;
@@ -35,7 +35,7 @@ export class MergedSource implements RowSource {
   readonly #onBatch: () => void;
   #rows = 0;
 
-  /** `onBatch`: after every batch of the source. */
+  /** `onBatch`: called after each of the source's batches. */
   constructor(source: SourceReader, given: KeptRowsOptions & MergeRunOptions, onBatch: () => void) {
     this.#source = source;
     this.#options = given;
@@ -52,7 +52,7 @@ export class MergedSource implements RowSource {
     return this.#run.replaced;
   }
 
-  /** No new rows, and nothing would change. */
+  /** There are no new rows, and nothing would change. */
   get isIdle(): boolean {
     return !this.#options.mustSend && this.#run.isIdle;
   }

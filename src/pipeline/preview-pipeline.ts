@@ -11,29 +11,29 @@ import type { PipelineOptions } from './run-pipeline.ts';
 import { type StreamRowsOptions, streamRows } from './stream-rows.ts';
 
 export type PreviewOptions = Omit<PipelineOptions, 'spool'> & {
-  /** For a job with kept rows: where the run would continue. The kept rows don't change. */
+  /** For a job with kept rows: where the run would resume. The kept rows don't change. */
   readonly watermark?: string;
   readonly keptRows?: Omit<KeptRowsOptions, 'aside'>;
   /** Number of first rows to keep. */
   readonly rows: number;
-  /** A new file for the bytes that would be sent. Absent: they're discarded. */
+  /** A new file for the bytes that would be sent. Absent: the bytes are discarded. */
   readonly payloadPath?: string;
 };
 
 /** What a run would send. */
 export interface Preview {
   readonly columns: readonly Column[];
-  /** The first rows as canonical text, null for absent. */
+  /** The first rows as canonical text; null for absent values. */
   readonly firstRows: readonly (readonly (string | null)[])[];
   readonly rows: number;
   readonly rowsRead: number;
   readonly bytes: number;
-  /** The payload's hash, so "unchanged" can be detected without sending. */
+  /** The payload's hash, for detecting "unchanged" without sending. */
   readonly sha256: string;
   readonly format: string;
 }
 
-/** A dry run: reads, transforms, encodes and hashes every row, and leaves no file behind. */
+/** A dry run: reads, transforms, encodes and hashes every row, but leaves no files behind. */
 export async function previewPipeline(given: PreviewOptions): Promise<Preview> {
   const { payloadPath } = given;
   const file = payloadPath === undefined ? undefined : onFile(payloadPath, () => openSync(payloadPath, 'wx', 0o600));

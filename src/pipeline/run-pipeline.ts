@@ -8,11 +8,11 @@ import { type StreamProgress, type StreamRowsOptions, streamRows } from './strea
 export interface PipelineOptions
   extends Omit<StreamRowsOptions, 'sink' | 'asOf' | 'onProgress'>,
     ProgressReporterOptions {
-  /** False: the payload needn't survive a power loss. */
+  /** False if the payload doesn't have to survive a power loss. */
   readonly durable?: boolean;
 }
 
-/** The source has no changes since the watermark: there is no result. The watermark may have advanced anyway. */
+/** The source has no changes since the watermark, so there is no result. The watermark may still have advanced. */
 export interface Unchanged {
   readonly unchanged: true;
   readonly watermark?: string;
@@ -20,7 +20,7 @@ export interface Unchanged {
 
 /**
  * One run from the source to its result: extract, transform, encode, hash and write. Zero rows are a valid result; the
- * caller decides whether it may be sent. On failure, it leaves no file and rejects with a Problem that names the job,
+ * caller decides whether to send it. On failure, leaves no file behind and rejects with a Problem that names the job,
  * or with the signal's reason.
  */
 export async function runPipeline(given: PipelineOptions): Promise<DraftPayload | Unchanged> {

@@ -2,24 +2,24 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DiskSpace } from '../lib/disk-space.ts';
 
-/** How often the size of the scratch folder is checked: connectors write to it at network speed. */
+/** How often the scratch folder's size is checked, because connectors write to it at network speed. */
 const lookEveryMs = 200;
 
-/** Reserves disk space for a connector's own files while it writes them. */
+/** Reserves disk space for a connector's own files as it writes them. */
 export class ScratchWatch {
   readonly #given: { readonly scratch: string; readonly room: DiskSpace; readonly full: (why: unknown) => void };
   readonly #timer: NodeJS.Timeout;
   #seen = 0;
   #refusal: unknown;
 
-  /** `full`: called once, with the reason, if there's no more space. */
+  /** `full`: called once, with the reason, if disk space runs out. */
   constructor(given: { scratch: string; room: DiskSpace; full: (why: unknown) => void }) {
     this.#given = given;
     this.#timer = setInterval(() => this.#look(), lookEveryMs);
     this.#timer.unref();
   }
 
-  /** Why the space ran out; undefined if it didn't. */
+  /** Why space ran out; undefined if it didn't. */
   get refusal(): unknown {
     return this.#refusal;
   }

@@ -15,34 +15,37 @@ import { ScratchWatch } from './scratch-watch.ts';
 import { scratchProblem } from './spool-problem.ts';
 import { StallTimer } from './stall-timer.ts';
 
-/** How long a source may take to close after an abort; after that, it's abandoned. */
+/** How long a source may take to close after an abort. After that, it's abandoned. */
 const closeMs = 2000;
-/** A source that never waits would block timers, signals and heartbeats, so yield this often. */
+/**
+ * Interval for yielding to the event loop, because a source that never waits would block timers, signals and
+ * heartbeats.
+ */
 const turnMs = 25;
 
 export interface SourceReaderOptions {
   readonly extract: Extract;
   /** Folder of the config file. */
   readonly folder: string;
-  /** Private folder of this run, created when the connector first uses it. */
+  /** The run's private folder, created when the connector first uses it. */
   readonly scratch: string;
   readonly signal: AbortSignal;
   readonly clock: Clock;
   readonly log: ConnectorLog;
-  /** Receives warnings of the source. */
+  /** Receives the source's warnings. */
   readonly warn: (warning: RunWarning) => void;
-  /** Tokens, for a source that logs in by OAuth. */
+  /** Tokens for a source that logs in with OAuth. */
   readonly login?: TokenSource;
-  /** Decides whether the source may log in, and records the result; absent: it may. */
+  /** Decides whether the source may log in, and records the result. Absent: it may. */
   readonly guard?: LoginGuard;
-  /** Logical time of the run, epoch milliseconds. Default: now. */
+  /** The run's logical time, epoch milliseconds. Default: now. */
   readonly logicalAt?: number;
   readonly watermark?: string;
   /** Attempt facts of the run. */
   readonly attemptFacts?: AttemptFacts;
-  /** Read this range instead of new rows. */
+  /** Reads this range instead of new rows. */
   readonly range?: Range;
-  /** Disk budget of the run's folder; absent: no limit. */
+  /** Disk budget for the run's folder; absent: no limit. */
   readonly room?: DiskSpace;
 }
 
@@ -52,23 +55,23 @@ export interface LogInContext {
   readonly logIn?: LogIn;
 }
 
-/** Opens a source whose login may be on hold. If it is, throws `LOGIN_ON_HOLD`; records a refusal thrown by `open`. */
+/** Opens a source whose login may be on hold. Throws `LOGIN_ON_HOLD` if it is; records a refusal thrown by `open`. */
 export type LoginGuard = <T>(
   given: { readonly signal: AbortSignal; readonly login?: TokenSource | undefined },
   open: (logIn: LogInContext) => Promise<T>,
 ) => Promise<T>;
 
-/** End state of a source, after its last batch. */
+/** A source's end state, after its last batch. */
 export interface SourceEnd {
-  /** The new watermark; undefined: unchanged. */
+  /** The new watermark; undefined if it's unchanged. */
   readonly watermark: string | undefined;
   /** The source reports no changes since the given watermark. */
   readonly unchanged: boolean;
 }
 
 /**
- * Runs a connector and enforces its contract: a stall timeout, checked batches, and closing it
- * however the run ends. Errors become Problems that name the source.
+ * Runs a connector and enforces its contract: applies a stall timeout, checks batches, and closes the connector however
+ * the run ends. Errors become Problems that name the source.
  */
 export class SourceReader {
   readonly #options: SourceReaderOptions;
@@ -105,7 +108,7 @@ export class SourceReader {
     return this.#rows;
   }
 
-  /** Properties of the rows to come, once the source is open. */
+  /** Properties of the coming rows, once the source is open. */
   get said(): Pick<Extraction, 'cursor' | 'covers' | 'comesAgain'> {
     return this.#extraction ?? {};
   }
@@ -143,7 +146,7 @@ export class SourceReader {
     }
   }
 
-  /** How the extract ended; call it after the last batch, only if all batches were read. */
+  /** How the extract ended. Call this after the last batch, and only if all batches were read. */
   ending(): SourceEnd {
     try {
       const extraction = this.#extraction;
@@ -155,8 +158,8 @@ export class SourceReader {
   }
 
   /**
-   * Closes the source: connection and files are released when this settles, unless the source was abandoned after a
-   * timeout. Rejects if the job's guards forbid one of the warnings.
+   * Closes the source. When this settles, its connection and files have been released, unless it was abandoned after a
+   * timeout. Rejects if one of the job's guards forbids a warning.
    */
   async close(): Promise<void> {
     this.#stallTimer.end();
@@ -169,7 +172,7 @@ export class SourceReader {
     if (this.#unwanted !== undefined) throw this.#blamed(this.#unwanted);
   }
 
-  /** A source that is closed early may still warn about something that ends the run. */
+  /** A source that is closed early may still give a warning that fails the run. */
   #warn(warning: RunWarning): void {
     try {
       this.#options.warn(warning);
@@ -179,7 +182,7 @@ export class SourceReader {
     }
   }
 
-  /** There's no space for the source's files, so it's aborted. */
+  /** The source is aborted because there's no space for its files. */
   #refuse(why: unknown): void {
     this.#stop.abort(why);
     this.#stallTimer.giveUp(why);
@@ -205,7 +208,7 @@ export class SourceReader {
         connector.extract({
           ...context,
           ...logIn,
-          // Created on first use: most sources don't need it.
+          // Created on first use, because most sources don't need it.
           get scratch() {
             return makeScratch(scratch);
           },
@@ -266,7 +269,7 @@ export class SourceReader {
   }
 }
 
-/** Closes an extract that arrived after its caller stopped waiting. */
+/** Closes an extract that was opened after its caller stopped waiting. */
 function closeUnread(extraction: Extraction): void {
   void Promise.try(() => extraction.batches[Symbol.asyncIterator]().return?.()).catch(() => {});
 }

@@ -9,9 +9,9 @@ import { syncPath } from '../lib/sync-path.ts';
 import { spoolProblem } from './spool-problem.ts';
 import { tempFilePrefix } from './temp-file-owner.ts';
 
-/** Maximum number of bytes by which encoding may be ahead of the disk. */
+/** Maximum number of bytes that encoding may be ahead of the disk. */
 const inFlightLimit = 2 * 1024 * 1024;
-/** Bytes between syncs while encoding continues, so that the final sync has little to do. */
+/** Number of bytes between syncs during encoding, which leave little for the final sync. */
 const syncEvery = 16 * 1024 * 1024;
 
 /** A payload on disk: complete, synced and named by its hash. */
@@ -19,21 +19,21 @@ export interface SealedFile {
   readonly sha256: string;
   readonly path: string;
   readonly bytes: number;
-  /** A file with these bytes existed already and was kept. */
+  /** A file with these bytes already existed and was kept. */
   readonly reused: boolean;
 }
 
 /** Options for writing a payload. */
 export interface SpoolOptions {
-  /** Disk budget of the folder. Default: no limit. */
+  /** The folder's disk budget. Default: no limit. */
   readonly room?: DiskSpace;
-  /** False: it needn't survive a power loss. */
+  /** False if the payload doesn't have to survive a power loss. */
   readonly durable?: boolean;
 }
 
 /**
- * A payload being written: hashed on the way, under a temporary name until {@link seal}. Writes overlap with encoding.
- * All methods throw Problems that name the folder. After a failure, only {@link discard} may be called.
+ * A payload that is being written: hashed on the way, with a temporary name until {@link seal}. Writing overlaps with
+ * encoding. All methods throw Problems that name the folder. After a failure, only {@link discard} may be called.
  */
 export class SpoolFile {
   readonly #folder: string;
@@ -70,8 +70,8 @@ export class SpoolFile {
   }
 
   /**
-   * Starts writing the chunks; each is returned through `recycle` when it's been passed to the disk. Await the promise,
-   * if any, before writing more: it applies the disk's backpressure to the encoder.
+   * Starts writing the chunks; each is returned through `recycle` once it has been written. If this returns a promise,
+   * await it before writing more: it applies the disk's backpressure to the encoder.
    */
   write(pieces: readonly Buffer[], recycle: (piece: Buffer) => void): Promise<void> | undefined {
     const bytes = pieces.reduce((sum, { length }) => sum + length, 0);
@@ -85,7 +85,7 @@ export class SpoolFile {
     return this.#inFlight > inFlightLimit ? this.#drain(inFlightLimit) : undefined;
   }
 
-  /** Hash and size, once everything is written. Not durable yet. */
+  /** The hash and size, once everything has been written, but not yet durably. */
   async weigh(): Promise<Pick<SealedFile, 'sha256' | 'bytes'>> {
     await this.#drain(0);
     this.#throwFailure();
@@ -94,8 +94,8 @@ export class SpoolFile {
   }
 
   /**
-   * Syncs everything, renames the file to its hash, and syncs its folder and the parent: from here on, a crash can't
-   * lose it.
+   * Syncs everything, renames the file to its hash, and syncs its folder and the parent folder; after that, a crash
+   * can't lose it.
    */
   async seal(ending: string): Promise<SealedFile> {
     const weighed = await this.weigh();
@@ -111,7 +111,7 @@ export class SpoolFile {
     }
   }
 
-  /** Removes the temporary file. Never throws, because it runs after an error. */
+  /** Removes the temporary file. Never throws, because it's called after an error. */
   async discard(): Promise<void> {
     await this.#handle.close().catch(() => {});
     await rm(this.#temporary, { force: true }).catch(() => {});
@@ -165,7 +165,7 @@ export class SpoolFile {
   }
 }
 
-/** Loops because the system may write less than requested (near a limit, or interrupted). */
+/** Loops because the system may write less than requested (near a limit, or if interrupted). */
 async function writeAll(handle: FileHandle, piece: Buffer, position: number): Promise<void> {
   for (let done = 0; done < piece.length; ) {
     const { bytesWritten } = await handle.write(piece, done, piece.length - done, position + done);

@@ -1,11 +1,11 @@
 import { openFilesProblem, Problem } from '../lib/problem.ts';
 
-/** No space left on the disk, in the user's quota, or under the file size limit. */
+/** No space left on the disk or in the user's quota, or the file size limit is reached. */
 const full = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
-/** Errors that a retry does not fix. */
+/** Errors that a retry doesn't fix. */
 const forbidden = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST', 'ENAMETOOLONG']);
 
-/** Converts a file system error in the payload folder to a Problem that names the folder. */
+/** Converts a file-system error in the payload folder to a Problem that names the folder. */
 export function spoolProblem(error: unknown, folder: string): Problem {
   if (error instanceof Problem) return error;
   const limited = openFilesProblem(error);
@@ -24,8 +24,8 @@ export function spoolProblem(error: unknown, folder: string): Problem {
 }
 
 /**
- * Converts a connector's write error in its scratch folder, like {@link spoolProblem}; undefined if it isn't a write
- * error or concerns another folder.
+ * Like {@link spoolProblem}, for a connector's write error in its scratch folder; undefined if it isn't a write error
+ * or concerns another folder.
  */
 export function scratchProblem(error: unknown, folder: string): Problem | undefined {
   const { code, syscall, path } = (error ?? {}) as NodeJS.ErrnoException;

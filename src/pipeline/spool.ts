@@ -10,16 +10,16 @@ import { spoolProblem } from './spool-problem.ts';
 import type { Sink } from './stream-rows.ts';
 
 /**
- * A payload being written. A small one is kept in memory until {@link seal}; a larger one is written while it's
- * produced ({@link SpoolFile}). All methods throw Problems that name the folder. After a failure, only {@link discard}
- * may be called.
+ * A payload that is being written. A small one stays in memory until {@link seal}; a larger one is written to disk as
+ * it's produced ({@link SpoolFile}). All methods throw Problems that name the folder. After a failure, only
+ * {@link discard} may be called.
  */
 export class Spool implements Sink {
   readonly #folder: string;
   readonly #options: SpoolOptions;
   readonly #held: Buffer[] = [];
   #bytes = 0;
-  /** The temporary file of a small payload, once it's written. */
+  /** The temporary file of a small payload, once it has been written. */
   #temporary: string | undefined;
   #file: SpoolFile | undefined;
 
@@ -47,7 +47,7 @@ export class Spool implements Sink {
     return undefined;
   }
 
-  /** Hash and size, once everything is written. Not durable yet. */
+  /** The hash and size, once everything has been written, but not yet durably. */
   async weigh(): Promise<Pick<SealedFile, 'sha256' | 'bytes'>> {
     if (this.#file !== undefined) return this.#file.weigh();
     const hash = createHash('sha256');
@@ -55,7 +55,7 @@ export class Spool implements Sink {
     return { sha256: hash.digest('hex'), bytes: this.#bytes };
   }
 
-  /** Writes the file durably under its hash: from here on, a crash can't lose it. */
+  /** Writes the file durably under its hash; after that, a crash can't lose it. */
   async seal(ending: string): Promise<SealedFile> {
     if (this.#file !== undefined) return this.#file.seal(ending);
     const { durable = true, room } = this.#options;
@@ -70,7 +70,7 @@ export class Spool implements Sink {
     }
   }
 
-  /** Removes the written bytes. Never throws, because it runs after an error. */
+  /** Removes the written bytes. Never throws, because it's called after an error. */
   async discard(): Promise<void> {
     await this.#file?.discard();
     if (this.#temporary !== undefined) await rm(this.#temporary, { force: true }).catch(() => {});
@@ -86,7 +86,7 @@ export class Spool implements Sink {
     }
   }
 
-  /** The payload exceeds the in-memory limit: continues in a file. */
+  /** The payload exceeds the in-memory limit, so it continues in a file. */
   async #letGo(pieces: readonly Buffer[], recycle: (piece: Buffer) => void): Promise<void> {
     this.#file = await SpoolFile.open(this.#folder, this.#options);
     await this.#file.write(this.#held.splice(0), () => undefined);

@@ -7,7 +7,7 @@ import { makeScratch } from './make-scratch.ts';
 import { SourceReader, type SourceReaderOptions } from './source.ts';
 import { spoolProblem } from './spool-problem.ts';
 
-/** Offset of row numbers in a backfill, so that they do not collide with new rows. */
+/** Offset of row numbers in a backfill, so that they don't collide with new rows' numbers. */
 const farAhead = 2 ** 40;
 
 export interface StageRangeOptions extends Omit<SourceReaderOptions, 'scratch'> {
@@ -17,8 +17,8 @@ export interface StageRangeOptions extends Omit<SourceReaderOptions, 'scratch'> 
 }
 
 /**
- * Backfill: reads a range of the source again into a segment beside the kept rows. Resolves to all such segments when the
- * new one is complete on disk; nothing refers to it yet.
+ * For a backfill: reads a range of the source again into a segment next to the kept rows. Resolves to all such segments
+ * when the new one is complete on disk; nothing refers to it yet.
  */
 export async function stageRange(
   given: StageRangeOptions,

@@ -3,7 +3,7 @@ import type { Clock } from '../lib/clock.ts';
 
 interface StallTimerOptions {
   readonly clock: Clock;
-  /** Maximum single wait in milliseconds; 0 means no limit. */
+  /** Maximum length of a single wait in milliseconds; 0: no limit. */
   readonly limitMs: number;
   readonly signal: AbortSignal;
   /** The error for a wait that took too long. */
@@ -11,9 +11,8 @@ interface StallTimerOptions {
 }
 
 /**
- * Stall timeout for a source: a wait is rejected if the run is stopped, or if this wait takes longer than
- * the limit. One timer and one listener for the whole run, so that a wait costs one promise and nothing accumulates on a
- * long-lived promise.
+ * Stall timeout for a source: a wait rejects if the run is stopped or the wait exceeds the limit. The whole run shares
+ * one timer and one listener, so that a wait costs a single promise and nothing accumulates on a long-lived promise.
  */
 export class StallTimer {
   readonly #options: StallTimerOptions;

@@ -15,19 +15,21 @@ import { tempFilePrefix } from './temp-file-owner.ts';
 
 /** Destination of encoded bytes. */
 export interface Sink {
-  /** Writes the pieces; passes each to `recycle` when its memory can be reused. Await the promise, if any. */
+  /**
+   * Writes the chunks, and passes each to `recycle` when its memory can be reused. If this returns a promise, await it.
+   */
   write(pieces: readonly Buffer[], recycle: (piece: Buffer) => void): Promise<void> | undefined;
 }
 
 export interface StreamRowsOptions extends Omit<SourceReaderOptions, 'scratch' | 'range'> {
-  /** Parent of the connector's scratch folder. */
+  /** The parent of the connector's scratch folder. */
   readonly spool: string;
   /** ID of the run. */
   readonly run: string;
   readonly sink: Sink;
   /** Set for a job with kept rows. */
   readonly keptRows?: KeptRowsOptions;
-  /** Start of the run, epoch milliseconds. Default: now. */
+  /** When the run started, epoch milliseconds. Default: now. */
   readonly asOf?: number;
   /** Called after every batch. */
   readonly onProgress: (carried: StreamProgress) => void;
@@ -35,7 +37,7 @@ export interface StreamRowsOptions extends Omit<SourceReaderOptions, 'scratch' |
   readonly onBatch?: (batch: Batch) => void;
 }
 
-/** Progress so far; the same object for the whole run. */
+/** Progress so far. It's the same object throughout the run. */
 export interface StreamProgress {
   columns: readonly Column[];
   /** Rows returned by the source. */
@@ -43,7 +45,7 @@ export interface StreamProgress {
   /** Encoded rows. */
   rows: number;
   bytes: number;
-  /** How the source ended; absent while it has rows, or if not all rows were needed. */
+  /** How the source ended; absent while it still has rows, or if not all rows were needed. */
   ending?: SourceEnd;
   /** The new generation, for a job with kept rows. */
   manifest?: Manifest;
@@ -63,7 +65,7 @@ export async function streamRows(given: StreamRowsOptions): Promise<StreamProgre
   }
 }
 
-/** Most sources need no scratch folder, or leave it empty. */
+/** Most sources don't need a scratch folder, or leave it empty. */
 async function clearScratch(scratch: string): Promise<void> {
   try {
     rmdirSync(scratch);

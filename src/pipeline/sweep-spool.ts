@@ -4,14 +4,14 @@ import { spoolProblem } from './spool-problem.ts';
 import { ownerState } from './temp-file-owner.ts';
 
 /**
- * If the owner can't be checked (another container on the same volume), a file without a write for a day counts as
- * abandoned.
+ * If the owner can't be checked (it's in another container on the same volume), a file that hasn't been written to for
+ * a day counts as abandoned.
  */
 const silentMs = 24 * 60 * 60 * 1000;
 
 /**
- * Removes leftovers of dead processes in the payload folder: temporary files and scratch folders. Keeps files of live
- * processes and all finished payloads. Returns the removed names; none if the folder is missing.
+ * Removes what dead processes left in the payload folder: temporary files and scratch folders. Keeps live processes'
+ * files and all finished payloads. Returns the removed names, or none if the folder is missing.
  */
 export async function sweepSpool(folder: string, now: number = Date.now()): Promise<string[]> {
   const removed: string[] = [];

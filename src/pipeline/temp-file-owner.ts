@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { type Identity, ourselves, type ProcessState, processStateOf } from '../lib/process-identity.ts';
 
 /**
- * Names of temporary files begin with their owner, so that leftovers of a dead process can be identified: host, boot,
- * PID namespace, PID and start time.
+ * A temporary file's name begins with its owner (host, boot, PID namespace, PID and start time), so that a dead
+ * process's leftovers can be identified.
  */
 const pattern = /^\.tmp-(?:([0-9a-f]{8})-)?([0-9a-z]+)-([0-9]+)-([0-9]+)-([0-9]+)-/;
 
-/** This process, as file names identify it. */
+/** This process, as identified in file names. */
 export const thisProcess: Identity = {
   host: createHash('sha256').update(ourselves.host).digest('hex').slice(0, 8),
   boot: ourselves.boot.replaceAll(/[^0-9a-z]/g, '').slice(0, 12) || 'unknown',
@@ -21,7 +21,7 @@ export function tempFilePrefix({ host, boot, space, pid, start }: Identity = thi
   return `.tmp-${host}-${boot}-${space}-${pid}-${start}-`;
 }
 
-/** Whether the owner of a temporary file is alive; undefined for other names. */
+/** Whether a temporary file's owner is alive; undefined for other names. */
 export function ownerState(name: string): ProcessState | undefined {
   const match = pattern.exec(name);
   if (match === null) return undefined;

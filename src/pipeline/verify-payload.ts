@@ -13,8 +13,8 @@ export type PayloadState = 'whole' | 'missing' | 'damaged';
 type Expected = Pick<Payload, 'path' | 'bytes' | 'sha256'>;
 
 /**
- * Whether a payload's file is still intact: present, with its size and hash. Small files are read synchronously, so
- * that payloads checked together keep their order; larger ones are streamed.
+ * Checks whether a payload's file is intact: it exists, and its size and hash match. Small files are read
+ * synchronously, so that payloads checked together keep their order; larger ones are streamed.
  */
 export async function verifyPayload(payload: Expected): Promise<PayloadState> {
   try {

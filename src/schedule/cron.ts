@@ -3,19 +3,17 @@ import { nextOfTimes, nextShown } from './zone.ts';
 import '../lib/temporal.ts';
 
 /**
- * When a cron expression fires: a pure calendar without clock or timers.
+ * When a cron expression fires: a pure calendar, without a clock or timers.
  *
  * Daylight saving follows Debian's cron:
  * - An expression whose minute and hour are plain values, lists or ranges means times of day. Each fires exactly once a
  *   day: a time skipped in spring fires when the clock jumps (several times in one gap fire once, together); a time
  *   repeated in autumn fires only the first time.
  * - An expression with `*` or a step in minute or hour means an interval. It follows real time: it continues through
- *   the repeated hour, and
- *   firings in the skipped hour do not exist.
+ *   the repeated hour, and firings in the skipped hour do not exist.
  *
  * If both day of month and day of week are given, either matches (POSIX). Five fields, names (MON, JAN), `L`, `W`, `#`,
- * and the nicknames
- * @hourly, @daily, @weekly, @monthly, @yearly.
+ * and the nicknames @hourly, @daily, @weekly, @monthly and @yearly.
  */
 export interface CronSchedule {
   readonly cron: string;
@@ -23,11 +21,11 @@ export interface CronSchedule {
   readonly timezone: string;
 }
 
-/** Cache: compiling takes about 50 µs, and a daemon needs the same few expressions every minute. */
+/** A cache, because compiling takes about 50 µs and a daemon needs the same few expressions every minute. */
 const compiled = new Map<string, Cron>();
 const maxCached = 1000;
 
-/** The library matches in UTC; daylight saving is handled by our own rules above. */
+/** The library matches in UTC; our own rules above handle daylight saving. */
 function compile(cron: string): Cron {
   const found = compiled.get(cron);
   if (found !== undefined) return found;
@@ -37,7 +35,7 @@ function compile(cron: string): Cron {
   return made;
 }
 
-/** Cache: a result is valid from the requested time until the firing. Many jobs share a schedule. */
+/** A cache of firings: each is valid from the requested time until it fires. Many jobs share a schedule. */
 const answers = new Map<string, { readonly after: number; readonly next: number }>();
 
 /** The first firing strictly after `after` (epoch milliseconds); null if there is none. */
@@ -62,7 +60,7 @@ function isInterval(cron: string): boolean {
   return minute.toLowerCase() === '@hourly' || /[*/?]/.test(minute + hour);
 }
 
-/** Why a cron expression is invalid or never fires, as a sentence; undefined if it is valid. */
+/** Why a cron expression is invalid or never fires, as a sentence; undefined if it's valid. */
 export function cronFault(cron: string): string | undefined {
   const fields = cron.trim().split(/\s+/).filter(Boolean);
   const isNickname = fields.length === 1 && fields[0]!.startsWith('@');
@@ -92,7 +90,9 @@ export function timezoneFault(timezone: string): string | undefined {
 
 let known: readonly string[] | undefined;
 
-/** This machine's time zones, without aliases. Found once, because it takes 0.1 ms and each job may have its own zone. */
+/**
+ * This machine's time zones, without aliases. Found once, because it takes 0.1 ms and each job may have its own zone.
+ */
 export function knownTimezones(): readonly string[] {
   known ??= ['UTC', ...Intl.supportedValuesOf('timeZone')];
   return known;

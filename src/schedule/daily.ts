@@ -1,6 +1,6 @@
 import { nextOfTimes } from './zone.ts';
 
-/** Times of day, as a pure calendar. Daylight saving works as for times of day in a cron expression. */
+/** Times of day, as a pure calendar. Daylight saving works as it does for times of day in a cron expression. */
 export interface DailySchedule {
   /** `HH:MM`, in order, each once. */
   readonly at: readonly string[];

@@ -1,13 +1,13 @@
 /**
- * A fixed interval of real time. Firings are on a fixed grid, which doesn't depend on the duration of runs, restarts,
- * the state folder or daylight saving.
+ * A fixed interval of real time. Firings are on a fixed grid that doesn't depend on run durations, restarts, the state
+ * folder or daylight saving.
  */
 export interface IntervalSchedule {
-  /** Milliseconds between two firings, at least one minute. */
+  /** Milliseconds between firings, at least one minute. */
   readonly every: number;
-  /** The first instant of the grid; epoch milliseconds. Nothing fires before it. */
+  /** The start of the grid, epoch milliseconds. Nothing fires before it. */
   readonly from: number;
-  /** IANA name: the zone of dates in queries. It doesn't affect firings. */
+  /** IANA name of the zone for dates in queries. It doesn't affect firings. */
   readonly timezone: string;
 }
 

@@ -1,41 +1,41 @@
 import { firingsBetween, nextFiring, type Schedule } from './schedule.ts';
 
-/** Consecutive firings that start no run. */
+/** Consecutive firings for which no run starts. */
 export interface SkippedFirings {
-  /** Due times of the first and the last, epoch milliseconds. */
+  /** Due times of the first and last firing, epoch milliseconds. */
   readonly first: number;
   readonly last: number;
-  /** How many, counted up to {@link maxCounted}. */
+  /** Number of firings, counted up to {@link maxCounted}. */
   readonly firings: number;
 }
 
 /** What to do about a job's due firings. */
 export interface MisfireDecision {
-  /** Due time of the run to start now; absent: none starts. */
+  /** Due time of the run to start now; absent: no run starts. */
   readonly fire?: number;
   /** Firings that no run makes up for. */
   readonly skipped?: SkippedFirings;
-  /** The next firing, in the past if `hasBacklog`; null if the schedule has none left. */
+  /** The next firing, which is in the past if `hasBacklog`; null if the schedule has no more firings. */
   readonly nextAt: number | null;
-  /** More missed firings follow once this run has ended. */
+  /** Whether more missed firings follow once this run has ended. */
   readonly hasBacklog: boolean;
-  /** The run makes up for one missed firing. */
+  /** Whether the run makes up for a missed firing. */
   readonly isCatchUp: boolean;
 }
 
-/** A firing that starts within this time was not missed: the daemon restarted, or was busy for a moment. */
+/** A firing that starts within this time wasn't missed: the daemon was restarting or briefly busy. */
 export const graceMs = 5 * 60_000;
-/** A schedule that fires every minute needs no exact count after a year of downtime. */
+/** A schedule that fires every minute doesn't need an exact count after a year of downtime. */
 export const maxCounted = 1000;
 
 /** A run that was interrupted longer ago isn't repeated. */
 const maxLookBackMs = 400 * 86_400_000;
 
 export interface DueState {
-  /** The firing that is due: epoch milliseconds, not after `now`. */
+  /** When the due firing was due, epoch milliseconds; not after `now`. */
   readonly nextAt: number;
   readonly now: number;
-  /** When the job began to catch up, if it's catching up: the policy's `within` counts from then. */
+  /** When the job began to catch up, if it's catching up; the policy's `within` counts from then. */
   readonly behindSince?: number | undefined;
 }
 
@@ -46,7 +46,10 @@ export function decideMisfire(schedule: Schedule, state: DueState): MisfireDecis
   return policy === 'skip' ? runLatest(schedule, state) : runOnce(schedule, state);
 }
 
-/** The last firing before `nextAt`, for a run that was interrupted. Undefined if the misfire policy skips it because of its age. */
+/**
+ * The last firing before `nextAt`, for a run that was interrupted. Undefined if the misfire policy skips it because
+ * it's too old.
+ */
 export function firingBefore(
   schedule: Schedule,
   { nextAt, now }: Pick<DueState, 'nextAt' | 'now'>,
@@ -55,7 +58,7 @@ export function firingBefore(
   return newestFirings(schedule, { from: now - window, now: Math.min(now, nextAt - 1), max: 1 })[0];
 }
 
-/** How many runs the due firings start if they run one at a time from `now` on. At most {@link maxCounted}. */
+/** How many runs start for the due firings if they run one at a time from `now` on, at most {@link maxCounted}. */
 export function runsDue(schedule: Schedule, { nextAt, now }: { nextAt: number | null; now: number }): number {
   let runs = 0;
   let [next, behindSince]: [number | null, number | undefined] = [nextAt, undefined];
@@ -75,7 +78,7 @@ function runOnce(schedule: Schedule, { nextAt, now }: DueState): MisfireDecision
   return { skipped: skippedBefore(schedule, nextAt, now + 1)!, ...rest };
 }
 
-/** `skip`: the last due firing, if it is within the grace period. */
+/** `skip`: the last due firing, if it's within the grace period. */
 function runLatest(schedule: Schedule, { nextAt, now }: DueState): MisfireDecision {
   const fire = newestFirings(schedule, { from: Math.max(nextAt, now - graceMs), now, max: 1 })[0];
   const fresh = fire ?? (nextAt >= now - graceMs ? nextAt : undefined);
@@ -116,7 +119,10 @@ function firstFrom(schedule: Schedule, from: number): number {
   return nextFiring(schedule, from - 1) ?? Number.POSITIVE_INFINITY;
 }
 
-/** The newest firings from `from` to `now`, at most `max`, oldest first. Looks back in growing steps instead of reading all firings. */
+/**
+ * The newest firings from `from` to `now`, at most `max`, oldest first. Looks back in growing steps instead of reading
+ * all firings.
+ */
 function newestFirings(schedule: Schedule, { from, now, max }: { from: number; now: number; max: number }): number[] {
   for (let back = 60 * 60_000; ; back *= 4) {
     const start = Math.max(from, now - back);

@@ -1,20 +1,20 @@
 import { nextFiring, type Schedule, scheduleKey } from './schedule.ts';
 
-/** The stored plan of a job's schedule: a restart continues from it. */
+/** A schedule's stored plan, which a restart continues. */
 export interface Plan {
-  /** {@link scheduleKey} of the schedule that was planned: an edited schedule is planned again. */
+  /** The planned schedule's {@link scheduleKey}; a schedule that was edited is planned again. */
   readonly schedule: string;
-  /** Epoch milliseconds of the next firing; null if there is none. */
+  /** The next firing in epoch milliseconds; null if there is none. */
   readonly nextAt: number | null;
 }
 
-/** A clock set back by less than this does not repeat a firing. */
+/** If the clock is set back by less than this, no firing is repeated. */
 const toleratedBackMs = 60_000;
 
 /**
- * The plan to continue with after a start, a reload or a change of the clock. A stored plan of the same schedule is
- * kept, even if its firing is in the past: that firing was missed and is due now. Otherwise planning starts from `now`,
- * so that an edit fires nothing late, and no job waits until a clock that was set back has caught up.
+ * The plan to continue with after a start, a reload or a clock change. A stored plan for the same schedule is kept,
+ * even if its firing is in the past: that firing was missed and is due now. Otherwise, planning starts from `now`, so
+ * that an edit doesn't cause late firings, and no job waits until a clock that was set back has caught up.
  */
 export function resumePlan(schedule: Schedule, written: Plan | undefined, now: number): Plan {
   const fresh: Plan = { schedule: scheduleKey(schedule), nextAt: nextFiring(schedule, now) };

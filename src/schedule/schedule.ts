@@ -2,36 +2,36 @@ import { type CronSchedule, nextCron } from './cron.ts';
 import { type DailySchedule, nextDaily } from './daily.ts';
 import { type IntervalSchedule, nextOnGrid } from './interval.ts';
 
-/** What happens to firings that were missed because no daemon ran or the machine slept. */
+/** What happens to firings that were missed because no daemon was running or the machine was suspended. */
 export interface Misfire {
-  /** `skip`: no run. `run_once`: one run for all of them. `run_all`: one run each, one after the other. */
+  /** `skip`: no run. `run_once`: one run for all missed firings. `run_all`: one run for each, one after another. */
   readonly policy: 'skip' | 'run_once' | 'run_all';
-  /** Firings missed longer ago than this are skipped. Absent: no limit. */
+  /** Firings that were missed longer ago than this are skipped. Absent: no limit. */
   readonly withinMs?: number;
-  /** With `run_all`: only this many of the newest firings run. */
+  /** With `run_all`: only this many of the newest missed firings run. */
   readonly atMost?: number;
 }
 
 /**
- * What happens to a firing while the job's last run is still running: `skip` skips the firing, `buffer_one` keeps one until that run ends,
- * `cancel_other` stops that run.
+ * What happens to a firing while the job's last run is still running: `skip` skips the firing, `buffer_one` holds one
+ * firing until that run ends, `cancel_other` stops that run.
  */
 export type Overlap = 'skip' | 'buffer_one' | 'cancel_other';
 
-/** Options of every kind of schedule. */
+/** Options that every kind of schedule has. */
 export interface Rules {
-  /** Delay of every firing in milliseconds: the job's share of a `spread`. Absent: 0. */
+  /** Delay of each firing in milliseconds: the job's share of a `spread`. Absent: 0. */
   readonly offset?: number;
-  /** Absent: `run_once` without a limit. */
+  /** Default: `run_once` without a limit. */
   readonly misfire?: Misfire;
   /** Absent: `skip`. */
   readonly overlap?: Overlap;
 }
 
-/** When a job fires. A job that only runs on demand has none. */
+/** When a job fires. Jobs that run only on demand have no schedule. */
 export type Schedule = (CronSchedule | IntervalSchedule | DailySchedule) & Rules;
 
-/** The first firing strictly after `after` (epoch milliseconds); null if the schedule has none left. */
+/** The first firing strictly after `after` (epoch milliseconds); null if the schedule has no more firings. */
 export function nextFiring(schedule: Schedule, after: number): number | null {
   const offset = schedule.offset ?? 0;
   const next = nextInstant(schedule, after - offset);
@@ -52,12 +52,12 @@ export function* firingsBetween(schedule: Schedule, after: number, until: number
   }
 }
 
-/** The nominal time of a firing: what the calendar says, without the job's share of a `spread`. */
+/** A firing's nominal time: what the calendar says, without the job's share of a `spread`. */
 export function nominalOf({ offset = 0 }: Schedule, firing: number): number {
   return firing - offset;
 }
 
-/** A key that is equal for schedules that define the same due times. Misfire and overlap rules don't count. */
+/** A key shared by schedules with the same due times. Misfire and overlap rules don't matter. */
 export function scheduleKey(schedule: Schedule): string {
   const { offset = 0 } = schedule;
   return offset === 0 ? calendarKey(schedule) : `${calendarKey(schedule)} +${offset}`;

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 
 /**
- * Deterministic jitter: the delay of a job within `spread`, in milliseconds (whole seconds). It depends only on the
- * job's name; names are distributed evenly.
+ * Deterministic jitter: a job's delay within `spread`, in milliseconds (whole seconds). It depends only on the job's
+ * name, and names are spread evenly.
  */
 export function offsetOf(job: string, spread: number): number {
   const seconds = Math.floor(spread / 1000);
   return seconds < 2 ? 0 : (hashOf(job) % seconds) * 1000;
 }
 
-/** A number in [0, 1), the same for the same text: pseudorandomness that is stable across restarts and simulations. */
+/** A number in [0, 1) derived from a string: pseudorandom, but stable across restarts and simulations. */
 export function shareOf(text: string): number {
   return hashOf(text) / 2 ** 48;
 }

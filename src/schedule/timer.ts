@@ -4,43 +4,43 @@ import { type Clock, systemClock } from '../lib/clock.ts';
 /** A planned firing. */
 export interface Due {
   readonly job: string;
-  /** Epoch milliseconds; in the past or the future. */
+  /** Epoch milliseconds, in the past or the future. */
   readonly at: number;
-  /** Another attempt of a run that has started before. */
+  /** Set for a further attempt of a run that has already started. */
   readonly isAttempt?: true;
 }
 
 export interface TimerHooks {
-  /** All planned firings; read at each check. */
+  /** Returns all planned firings; called at each check. */
   dueAt(): Iterable<Due>;
   /**
-   * Called for each due firing, in order of due time. Must advance the job's plan before it returns; otherwise the next check fires it again.
-   * Does not wait for the run that it starts.
+   * Called for each due firing, in order of due time. Must advance the job's plan before it returns; otherwise, the
+   * next check fires again. Doesn't wait for the run that it starts.
    */
   fire(due: Due): void;
   /**
-   * The wall clock was set by this many milliseconds, or (0) the machine or the process was suspended. Called before
-   * the next check.
+   * Called before the next check if the wall clock was set, with the difference in milliseconds, or with 0 if the
+   * machine or the process was suspended.
    */
   jumped?(by: number): void;
-  /** A hook threw: the firing is skipped in this check only. */
+  /** Called when a hook threw an error; the firing is skipped in this check only. */
   failed(error: unknown): void;
 }
 
 export interface Timer {
-  /** Checks at once, then when the next firing is due, and at the start of every minute. */
+  /** Checks immediately, then when the next firing is due, and at the start of every minute. */
   start(hooks: TimerHooks): void;
-  /** Checks now: after a reload or a change of a plan. */
+  /** Checks now. Call this after a reload or a change to a plan. */
   look(): void;
-  /** Milliseconds since the last check; undefined before the start and after the end. */
+  /** Milliseconds since the last check; undefined before the start and after the stop. */
   silence(): number | undefined;
-  /** Stops: calls no hook and no longer keeps the process alive. */
+  /** Stops: no longer calls hooks or keeps the process alive. */
   stop(): void;
 }
 
 /** Calls back at the start of every minute until destroyed. */
 interface Tick {
-  /** Adds one call after this many milliseconds, less than a minute; replaces an earlier one. */
+  /** Schedules one call in this many milliseconds, less than a minute; replaces an earlier one. */
   aim(milliseconds: number): void;
   destroy(): unknown;
 }
@@ -48,11 +48,11 @@ export type StartTick = (look: () => void) => Tick;
 
 /** How often the wall clock is compared with the monotonic clock. */
 const guardMs = 5_000;
-/** Smaller changes of the clock are not reported: time servers make them all the time. */
+/** Smaller clock changes aren't reported, because time servers make them all the time. */
 const reportedMs = 2_000;
-/** A larger jump restarts the tick. */
+/** A larger clock jump restarts the tick. */
 const jumpMs = 30_000;
-/** A tick that hasn't been called for this long is restarted too. */
+/** A tick that hasn't been called for this long is also restarted. */
 const deadMs = 90_000;
 const minuteMs = 60_000;
 const silent = { info() {}, warn() {}, error() {}, debug() {} };
@@ -78,17 +78,17 @@ const everyMinute: StartTick = (look) => {
 };
 
 /**
- * The only place that waits for schedules. A tick once a minute compares the plan with the clock, so no firing is lost
- * to a suspended machine or a busy process, and no wait can overflow a timer. Firings due within the minute get a timer
- * of their own. node-cron counts from the tick that it expects next, which may be years away after a jump of the clock;
- * a watchdog notices the jump, or a dead tick, and restarts the tick. A clock that is not this machine's needs a tick
- * of its own (`tickOf`).
+ * The only place that waits for schedules. A tick once a minute compares the plan with the clock, so that no firing is
+ * lost while the machine is suspended or the process is busy, and no wait can overflow a timer. Firings due within the
+ * minute get their own timer. node-cron counts from the tick it expects next, which may be years away after a clock
+ * jump; a watchdog detects clock jumps and dead ticks, and restarts the tick. A clock other than this machine's needs
+ * its own tick (`tickOf`).
  */
 export function createTimer(clock: Clock = systemClock, tickOf: StartTick = everyMinute): Timer {
   let hooks: TimerHooks | undefined;
   let tick: ReturnType<StartTick> | undefined;
   let guard: NodeJS.Timeout | undefined;
-  /** Wall clock minus monotonic clock when the tick was started, and at the last comparison. */
+  /** Wall clock minus monotonic clock, when the tick was started and at the last comparison. */
   let offset = 0;
   let comparedOffset = 0;
   let asleep = 0;
@@ -107,7 +107,7 @@ export function createTimer(clock: Clock = systemClock, tickOf: StartTick = ever
     offset = clockOffset();
     tick = tickOf(look);
   };
-  /** By how much the clock was set since the last comparison; 0 if only by a little. Suspended time doesn't count. */
+  /** How much the clock was set since the last comparison; 0 if only by a little. Suspended time doesn't count. */
   const setBy = (): number => {
     const [former, slept] = [comparedOffset, asleep];
     comparedOffset = clockOffset();
@@ -165,7 +165,7 @@ function fireDue(hooks: TimerHooks, clock: Clock): number {
   }
 }
 
-/** Splits a plan into the firings that are due, and the time of the first one after those. */
+/** Splits a plan into the due firings and the time of the first firing after them. */
 function split(plan: Iterable<Due>, now: number): { due: Due[]; next: number } {
   const due: Due[] = [];
   let next = Number.POSITIVE_INFINITY;

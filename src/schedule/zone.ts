@@ -1,11 +1,11 @@
 import '../lib/temporal.ts';
 
 /**
- * Time zones as plain numbers. A "local" is a wall-clock reading, written as the epoch milliseconds at which a clock in UTC shows the same
- * reading: locals can be compared and added without a calendar.
+ * Time zones as plain numbers. A "local" is a wall-clock reading, stored as the epoch milliseconds at which a UTC clock
+ * shows the same reading, so that locals can be compared and added without a calendar.
  */
 
-/** A time span with a constant UTC offset: from (inclusive) to (exclusive), epoch milliseconds. */
+/** A time span with a constant UTC offset: from `from` (inclusive) to `to` (exclusive), epoch milliseconds. */
 interface Segment {
   readonly from: number;
   readonly to: number;
@@ -15,11 +15,11 @@ interface Segment {
 
 const dayMs = 86_400_000;
 
-/** Cache of segments by zone: a daemon needs the same one or two for months. */
+/** A cache of segments by zone, because a daemon needs the same one or two for months. */
 const segments = new Map<string, Segment[]>();
 const maxCached = 8;
 
-/** UTC needs no calendar, which takes 20 ms to load. Each cron expression of a config is checked in UTC. */
+/** UTC doesn't need the calendar, which takes 20 ms to load. Each cron expression in a config is checked in UTC. */
 const utc: Segment = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY, offset: 0 };
 
 function segmentAt(zone: string, at: number): Segment {
