@@ -22,7 +22,7 @@ function twice(name: string): Problem {
 }
 
 /**
- * Checks that a batch meets every connector's contract (see `Extraction`). A violation is a bug in Sluice or the
+ * Checks that a batch meets the contract for all connectors (see `Extraction`). A violation is a bug in Sluice or the
  * plugin.
  */
 export function checkBatch(batch: Batch, columns: readonly Column[]): void {

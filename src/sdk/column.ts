@@ -1,22 +1,17 @@
 /**
- * The types that a column can declare, and the one canonical text of each. Every format writes this text (quoted or
+ * The types that a column can declare, each with its only canonical text. Every format writes this text (quoted or
  * escaped as needed), every driver delivers it, and every transform relies on it. Nothing between a source and the
  * payload may convert an exact value to a float.
  *
- * | type          | canonical text                                                                        |
- * |---------------|---------------------------------------------------------------------------------------|
- * | `text`        | the text itself                                                                       |
- * | `uuid`        | lower case, with hyphens                                                              |
- * | `integer`     | `-?digits`, any length, no leading zeros                                              |
- * | `decimal`     | `-?digits[.digits]`, scale kept (`1.50`), no exponent; or `NaN`, `Infinity`, `-Infinity` |
- * | `float`       | shortest text that reads back as the same number, exponent allowed; or the three above |
- * | `boolean`     | `true`, `false`                                                                       |
- * | `date`        | `YYYY-MM-DD`                                                                          |
- * | `time`        | `HH:MM:SS[.fraction]`, with offset where the source keeps one                          |
- * | `timestamp`   | `YYYY-MM-DDTHH:MM:SS[.fraction]`: wall-clock time, no zone                            |
- * | `timestamptz` | the same with `Z` or `±HH:MM`: an instant                                             |
- * | `json`        | one JSON value, as text (arrays and composites of a database too)                      |
- * | `binary`      | base64 with padding (RFC 4648 section 4)                                              |
+ * | type | canonical text |
+ * |---------------|---------------------------------------------------------------------------------------| | `text` |
+ * the text itself | | `uuid` | lower case, with hyphens | | `integer` | `-?digits`, any length, no leading zeros | |
+ * `decimal` | `-?digits[.digits]`, scale kept (`1.50`), no exponent; or `NaN`, `Infinity`, `-Infinity` | | `float` |
+ * shortest text that reads back as the same number, exponent allowed; or the three above | | `boolean` | `true`,
+ * `false` | | `date` | `YYYY-MM-DD` | | `time` | `HH:MM:SS[.fraction]`, with offset where the source keeps one | |
+ * `timestamp` | `YYYY-MM-DDTHH:MM:SS[.fraction]`: wall-clock time, no zone | | `timestamptz` | the same with `Z` or
+ * `±HH:MM`: an instant | | `json` | one JSON value, as text (arrays and composites of a database too) | | `binary` |
+ * base64 with padding (RFC 4648 section 4) |
  */
 export type ColumnType =
   | 'text'
@@ -48,7 +43,7 @@ export const columnTypes: readonly ColumnType[] = [
   'binary',
 ];
 
-/** A column as the extract declares it. Names are any text, unique within a run. */
+/** A column as the extract declares it. Names can be any string that is unique within a run. */
 export interface Column {
   readonly name: string;
   readonly type: ColumnType;

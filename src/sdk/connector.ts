@@ -12,59 +12,58 @@ export interface ConnectorLog {
   warn(message: string, facts?: object): void;
 }
 
-/** The context of every call of a connector. */
+/** The context that every connector call receives. */
 export interface SourceContext<S extends OptionSet> {
   /** The source's options: validated, with defaults filled in. */
   readonly source: OptionValues<S>;
   /** The config file's folder, for relative paths in options. */
   readonly folder: string;
-  /** Aborted when the run is stopped: close everything and throw the signal's reason, within a second. */
+  /** Aborted when the run is stopped: close everything and throw the signal's reason within a second. */
   readonly signal: AbortSignal;
   readonly log: ConnectorLog;
-  /** Only present if the connector describes an OAuth login for the source. */
+  /** Present only if the connector describes an OAuth login for the source. */
   readonly login?: TokenSource;
   /**
-   * Wrap each login that uses credentials from the options in this function, including reconnects, and also each
-   * request that contains them (`isRequest`). Concurrent logins of one account wait for the first one, and are refused
-   * if it was refused, so that a wrong password does not lock the account.
+   * Wrap each login that uses credentials from the options in this function, including reconnects, and each request
+   * that contains credentials (`isRequest`). An account's concurrent logins wait for the first one, and are refused if
+   * it was, so that a wrong password doesn't lock the account.
    */
   readonly logIn?: LogIn;
 }
 
 export interface LogInAttemptOptions {
-  /** The attempt is only a step before the actual login, such as an SSH tunnel. */
+  /** Set if the attempt is only a step before the actual login, such as an SSH tunnel. */
   readonly isPart?: boolean;
   /**
-   * A request with credentials. Only a run's first such request may wait for those of other runs, and only briefly,
-   * because responses may take long.
+   * Set for a request with credentials. Only a run's first such request may wait for other runs' requests, and only
+   * briefly, because responses may take long.
    */
   readonly isRequest?: boolean;
   /**
-   * Called after a refusal if the secret in the options has been replaced, because the attempt contains the old one:
-   * throw an error that makes the caller build the attempt again. Absent: the attempt reads the options, so it is
-   * simply repeated.
+   * Called after a refusal if the secret in the options has changed but the attempt contains the old one. Throw an
+   * error that makes the caller build a new attempt. Absent: the attempt reads the options, so it's simply repeated.
    */
   readonly onRenewed?: (() => never) | undefined;
 }
 
 /**
- * One login attempt. Resolves if it succeeded; a thrown `Problem` shows whether it was refused. Any other error says nothing about
- * the login.
+ * One login attempt. Resolves if it succeeded. A thrown `Problem` shows whether it was refused; any other error says
+ * nothing about the login.
  */
 export type LogIn = <T>(attempt: () => Promise<T>, options?: LogInAttemptOptions) => Promise<T>;
 
-/** The account of a source, and everything that its login depends on. */
+/** A source's account, and everything that its login depends on. */
 export interface SourceAccount {
-  /** The server, as shown in messages: `db:5432`. */
+  /** The server as shown in messages: `db:5432`. */
   readonly place: string;
   readonly user?: string | undefined;
-  /** Secrets and options of the login; a changed value means another login. */
+  /** The login's secrets and options; a different value means a different login. */
   readonly secret: unknown;
   /** Files with keys and certificates; paths are relative to the config's folder. */
   readonly files?: readonly (string | undefined)[];
 }
 
-/** Runs a login attempt through the runner, if there is one. */
+/** Passes a login attempt to the runner, if there is one. */
 export function logInBy<T>(
   { logIn }: Pick<SourceContext<OptionSet>, 'logIn'>,
   attempt: () => Promise<T>,
@@ -77,67 +76,67 @@ export function logInBy<T>(
 export interface ExtractContext<S extends OptionSet, Q extends OptionSet> extends SourceContext<S> {
   /** The job's `query`: validated, with defaults filled in. */
   readonly query: OptionValues<Q>;
-  /** A private, empty folder for this run; created on first use and deleted when the run ends. */
+  /** A private, empty folder for this run, created on first use and deleted when the run ends. */
   readonly scratch: string;
   /**
-   * Resets the runner's stall timer even if there are no rows yet, for example after each page. Without it, a long wait
-   * for the first row looks like a stalled source.
+   * Resets the runner's stall timer even if there are no rows yet. Call this after each page, for example; otherwise, a
+   * long wait for the first row looks like a stalled source.
    */
   readonly alive?: () => void;
   /**
-   * Adds a warning to the run. `sync` and `explain` show it, and the history keeps it. The same warning counts once,
-   * and a run keeps the first twenty.
+   * Adds a warning to the run. `sync` and `explain` show it, and the history keeps it. Duplicates count once, and a run
+   * keeps the first twenty.
    */
   readonly warn: (warning: RunWarning) => void;
-  /** IANA zone that determines the job's days, if the job sets one. */
+  /** IANA zone that defines the job's days, if the job sets one. */
   readonly timezone?: string;
   /**
-   * Logical time of the run, epoch milliseconds, if it is not the current time, as in a catch-up run of a missed
+   * The run's logical time in epoch milliseconds, if it isn't the current time, as in a catch-up run for a missed
    * firing. Relative dates ("today", "the last seven days") are based on it.
    */
   readonly logicalAt?: number;
   /**
-   * The watermark of the last run whose payload was delivered or is in the outbox: exactly the text that `watermark()` returned.
-   * Absent on the first run, after `sluice state clear`, and for connectors that cannot resume.
+   * The watermark of the last run whose payload was delivered or is in the outbox: exactly the string that
+   * `watermark()` returned. Absent on the first run, after `sluice state clear`, and for connectors that can't resume.
    */
   readonly watermark?: string;
   /**
-   * Read a range instead of new rows, regardless of earlier runs; the extraction then returns no watermark. Only for connectors with
-   * {@link Connector.rangesBy}. May be set together with the watermark.
+   * The range to read instead of new rows, regardless of earlier runs; the extraction then returns no watermark. Only
+   * for connectors with {@link Connector.rangesBy}. May be set together with the watermark.
    */
   readonly range?: Range;
-  /** Memory that the run's attempts share. Absent if there is only one attempt. */
+  /** Memory shared by the run's attempts. Absent if there is only one attempt. */
   readonly attemptFacts?: AttemptFacts;
 }
 
 /**
- * Memory that a run's attempts share, so that a retry continues with a report that the vendor is already generating, instead of
- * ordering it again.
+ * Memory shared by a run's attempts, so that a retry continues with a report that the vendor is already generating
+ * instead of requesting it again.
  */
 export interface AttemptFacts {
   /**
-   * Strings to remember, such as the ID of a report, by keys that the connector chooses. If an attempt fails with a
-   * temporary error, the next one finds the same strings; they are stored encrypted, and deleted with the run. With
-   * another login or another config, an attempt starts without any. The key must identify what the string is about, for
-   * example by a hash of the request that ordered the report.
+   * Strings to remember, such as a report's ID, by keys that the connector chooses. If an attempt fails with a
+   * transient error, the next one finds the same strings. They're stored encrypted, and deleted with the run. If the
+   * login or the config has changed, an attempt starts without any. The key must identify what the string is about, for
+   * example by a hash of the request for the report.
    */
   readonly texts: Map<string, string>;
   /**
-   * The instant that the run's data dates from, epoch milliseconds: the start of this attempt or, if it found strings,
-   * of the attempt that stored the first of them. Use it as the current time if there is no `logicalAt`.
+   * The time that the run's data dates from, epoch milliseconds: the start of this attempt or, if it found strings, of
+   * the attempt that stored the first of them. Use it as the current time if there is no `logicalAt`.
    */
   readonly since: number;
 }
 
 /** The context of a discovery. */
 export interface DiscoverContext<S extends OptionSet> extends SourceContext<S> {
-  /** List only what has this name or matches this glob; for files, a path relative to the source's folder. */
+  /** Lists only what has this name or matches this glob; for files, a path relative to the source's folder. */
   readonly pattern?: string;
-  /** A private, empty folder; deleted afterwards. */
+  /** A private, empty folder, deleted afterwards. */
   readonly scratch: string;
 }
 
-/** A range of times or numbers, as a person wrote it: the start is inclusive, the end exclusive. */
+/** A range of times or numbers as a person wrote it: the start is inclusive, the end exclusive. */
 export interface Range {
   readonly from: string;
   readonly to: string;
@@ -147,115 +146,125 @@ export interface Range {
 export interface Extraction {
   readonly columns: readonly Column[];
   /**
-   * Batches of about a thousand rows, each with this same `columns` array. Pulling is the backpressure: only a small, bounded amount
-   * is read ahead. A batch is only valid until the next one is requested: copy what you keep. Leaving the loop early (`return()`)
-   * must close connections and files. An error must throw and never look like the end.
+   * Batches of about a thousand rows, each with this same `columns` array. Batches are pulled, which applies
+   * backpressure: only a small, bounded amount is read ahead. A batch is valid only until the next one is requested, so
+   * copy what you keep. Leaving the loop early (`return()`) must close connections and files. Errors must throw and
+   * never look like the end.
    */
   readonly batches: AsyncIterable<Batch>;
-  /**
-   * The column of the watermark, if it is in the rows. Of two versions of a row, the one with the higher value is newer.
-   */
+  /** The watermark's column, if it's in the rows. Of two versions of a row, the one with the higher value is newer. */
   readonly cursor?: string;
-  /** For a requested range: the rows in it, as a range of a column, in the canonical text of its type. */
+  /** For a requested range: the range of a column that contains its rows, in canonical text. */
   readonly covers?: { readonly column: string; readonly from: string; readonly to: string };
   /**
-   * The new watermark, in a format that the connector chooses; called once, after the last batch. Undefined: keep the
-   * current one.
+   * The new watermark, in a format that the connector chooses. Called once, after the last batch. Undefined: the
+   * current one is kept.
    */
   readonly watermark?: () => string | undefined;
   /**
-   * True if the source reports no changes since the watermark (a 304, an empty list of changes): the last delivered data is still
-   * valid, so the run creates no payload and ends as unchanged. Called once, after the last batch.
+   * True if the source reports no changes since the watermark (a 304, an empty list of changes): the last delivered
+   * data is still valid, so the run creates no payload and ends as unchanged. Called once, after the last batch.
    */
   readonly unchanged?: () => boolean;
   /**
-   * Why rows may be duplicated; undefined if they aren't. If they are, jobs that append rows must not continue. Called
-   * once, after the last batch.
+   * Why rows may be duplicated; undefined if they can't be. If they may be, jobs that append rows must not continue.
+   * Called once, after the last batch.
    */
   readonly comesAgain?: () => RowsAgain | undefined;
 }
 
 /**
- * Why rows may be duplicated. `too_many`: the next run will repeat rows of this one, because more rows are at the boundary than the
- * watermark can remember. `columns_gone`: this run repeated rows of the last one, which cannot be distinguished from new ones without
- * the missing columns; the list is empty if the watermark does not contain its columns.
+ * Why rows may be duplicated. `too_many`: the next run will repeat rows of this one, because there are more rows at the
+ * boundary than the watermark can remember. `columns_gone`: this run repeated rows of the last one, which can't be
+ * distinguished from new ones without the missing columns; the list is empty if the watermark doesn't contain its
+ * columns.
  */
 export type RowsAgain =
   | { readonly why: 'too_many' }
   | { readonly why: 'columns_gone'; readonly columns: readonly string[] };
 
 /**
- * The plugin for one kind of source. `id` is the file name and the name in the config. Don't use asynchronous calls per row. Throw
- * {@link Problem}s, so that the runner knows whether to retry, to ask for a login or to give up.
+ * The plugin for one kind of source. `id` is the file name and the name in the config. Don't make asynchronous calls
+ * for each row. Throw {@link Problem}s, so that the runner knows whether to retry, ask for a login or give up.
  */
 export interface Connector<S extends OptionSet = OptionSet, Q extends OptionSet = OptionSet> {
   readonly id: string;
   readonly title: string;
   /** One sentence: what it reads. */
   readonly summary: string;
-  /** Options of the source: address and credentials. */
+  /** The source's options: address and credentials. */
   readonly source: S;
-  /** Options of a job's `query`: what to read. */
+  /** The options of a job's `query`: what to read. */
   readonly query: Q;
-  /** The option of `query` for the short form `query: text`. */
+  /** The `query` option that the short form `query: text` sets. */
   readonly shorthand?: keyof Q & string;
-  /** How it resumes: one sentence about the watermark. Absent if every run reads everything. */
+  /** How the connector resumes: one sentence about the watermark. Absent if every run reads everything. */
   readonly resumes?: string;
   /**
-   * The option of `query` that makes an extract incremental; undefined if it reads everything. By default, the new rows replace all
-   * rows of the target, so `sluice check` warns about it.
+   * The `query` option that makes an extract incremental; undefined if every run reads everything. By default, the new
+   * rows replace all rows of the target, so `sluice check` warns about it.
    */
   givesOnlyNewBy?(query: OptionValues<Q>): string | undefined;
   /**
-   * The columns that identify a row of this query, for the advice about `write`. Empty if there are none; undefined if only the user
-   * knows.
+   * The columns that identify a row in this query, for advice about `write`. Empty if there are none; undefined if only
+   * the user knows them.
    */
   rowKey?(query: OptionValues<Q>): readonly string[] | undefined;
   /**
-   * The column or options of a range, for a query that can read a past range again: `updated_at`, `start_date to end_date`.
-   * Undefined if it cannot.
+   * The column or options that define a range, for a query that can read a past range again: `updated_at`, `start_date
+   * to end_date`. Undefined if it can't.
    */
   rangesBy?(query: OptionValues<Q>): string | undefined;
   /**
-   * Parses a watermark given to `sluice state set`: the whole text, or the part of it that differs from the current
-   * one. Throws a Problem if it is invalid. Without this function, any text is accepted, and an invalid one fails the
-   * next run.
+   * Parses a watermark passed to `sluice state set`: the whole string, or the part that differs from the current one.
+   * Throws a Problem if it's invalid. Without this function, any string is accepted, and an invalid one makes the next
+   * run fail.
    */
   readsOnFrom?(text: string, given: { readonly former: string; readonly query: OptionValues<Q> }): string;
   /**
-   * Opening an extract determines its columns without reading rows. `sluice check --connect` then opens the queries of jobs that use
-   * column names, and reports missing ones.
+   * True if opening an extract determines its columns without reading rows. `sluice check --connect` then opens the
+   * queries of jobs that use column names, and reports missing columns.
    */
   readonly columnsFirst?: boolean;
-  /** For the reference page, as Markdown: the columns, or how they are determined. */
+  /** For the reference page, in Markdown: the columns, or how they're determined. */
   readonly columns?: string;
-  /** For the reference page, one sentence each: missing features, limits of the vendor, and caveats. */
+  /** For the reference page, one sentence each: missing features, the vendor's limits, and caveats. */
   readonly limits?: readonly string[];
   /** For the reference page, as YAML: an example with `sources` and `jobs`. A test loads it as part of a config. */
   readonly example?: string;
-  /** Only for a discontinued service, which cannot be read: when and why it was discontinued, and the alternatives. */
+  /** Only for a discontinued service, which can't be read: when and why it was discontinued, and the alternatives. */
   readonly retired?: string;
-  /** The account of the options: sources of one account are put on hold together if their login is refused. Undefined: no login. */
+  /**
+   * The account that the options describe. Sources with the same account are put on hold together if its login is
+   * refused. Undefined: no login.
+   */
   account?(source: OptionValues<S>): SourceAccount | undefined;
-  /** Every request with credentials goes through `logIn`: opening a source doesn't prove that they are valid. */
+  /**
+   * True if every request with credentials goes through `logIn`, so that opening a source doesn't prove that they're
+   * valid.
+   */
   readonly logsInByRequest?: true;
-  /** The OAuth login of this source; undefined if its options contain other credentials. */
+  /** The source's OAuth login; undefined if its options contain other credentials. */
   oauth?(source: OptionValues<S>): OAuthDescription | undefined;
-  /** Rules between options that a schema can't express. Returns problems of family `config`; no network access. */
+  /**
+   * Rules about combinations of options that a schema can't express. Returns problems of family `config`; makes no
+   * requests.
+   */
   validate?(given: {
     source: OptionValues<S>;
     query?: OptionValues<Q>;
   }): readonly { option: string; message: string }[];
-  /** A minimal call that verifies address and credentials. Resolves to one sentence about the result. */
+  /** A minimal call that verifies the address and credentials. Resolves to one sentence about the result. */
   check(context: SourceContext<S>): Promise<string>;
   /**
-   * Lists what the source offers to read, sorted by name. Without this function, users need the vendor's documentation.
+   * Lists what can be read from the source, sorted by name. Without this function, users need the vendor's
+   * documentation.
    */
   discover?(context: DiscoverContext<S>): Promise<readonly Dataset[]>;
   extract(context: ExtractContext<S, Q>): Promise<Extraction>;
 }
 
-/** Declares a connector. The identity function, to infer the option types. */
+/** Declares a connector. An identity function that infers the option types. */
 export function defineConnector<const S extends OptionSet, const Q extends OptionSet>(
   connector: Connector<S, Q>,
 ): Connector<S, Q> {

@@ -1,9 +1,8 @@
 import { connect } from 'node:net';
 
 /**
- * The first line that a server sends on its own, read over a separate connection; undefined if it sends nothing in time
- * or isn't reachable. Shows which protocol a port speaks if another was expected: SSH and FTP servers send the first
- * line.
+ * The first line that a server sends unprompted, read over a separate connection; undefined if the server sends nothing
+ * in time or isn't reachable. Reveals an unexpected protocol on a port, because SSH and FTP servers speak first.
  */
 export function greetingOf(
   { host, port }: { host: string; port: number },

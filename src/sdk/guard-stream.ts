@@ -1,9 +1,9 @@
 import type { Duplex } from 'node:stream';
 
 /**
- * Lets listeners of the stream throw: the stream is then destroyed with the result of `toError`, as if the connection
- * had failed. Without this, a parser that throws on unexpected bytes throws out of the socket's callback and ends the
- * process, with everything that runs in it.
+ * Lets a stream's listeners throw: the stream is then destroyed with the result of `toError`, as if the connection had
+ * failed. Without this, a parser error on unexpected bytes would escape from the socket's callback and crash the
+ * process.
  */
 export function guardStream<S extends Duplex>(stream: S, toError: (thrown: unknown) => Error): S {
   const emit = stream.emit.bind(stream) as (event: string | symbol, ...given: unknown[]) => boolean;

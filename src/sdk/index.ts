@@ -1,4 +1,7 @@
-/** The only entry point for connector authors, imported as `#sdk`: defineConnector, option, Problem and the rest. */
+/**
+ * The only entry point for connector authors, imported as `#sdk`. Exports defineConnector, option, Problem and the
+ * rest.
+ */
 import '../lib/temporal.ts';
 
 export { exponentialMs } from '../lib/backoff.ts';

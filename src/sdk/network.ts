@@ -1,4 +1,4 @@
-/** Node's codes for network errors that a retry may fix, with the standard phrase for each. */
+/** Node's codes for network errors that a retry may fix, each with its standard phrase. */
 export const networkWords: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'connection reset',
@@ -16,7 +16,7 @@ interface Thrown {
   readonly errors?: unknown;
 }
 
-/** Code (or '') and message of a thrown value. Connecting to several addresses fails with an AggregateError. */
+/** A thrown value's code (or '') and message. A failure to connect to several addresses is an AggregateError. */
 export function seenIn(thrown: unknown): { code: string; message: string } {
   const { code, message, errors } = (thrown ?? {}) as Thrown;
   const first = Array.isArray(errors) ? (errors[0] as Thrown | undefined) : undefined;

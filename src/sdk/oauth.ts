@@ -1,75 +1,75 @@
 /**
- * OAuth, described as data. A connector describes how its vendor issues tokens. The runner (`src/oauth`) handles consent, storage,
- * refresh and revocation; the connector only requests a token to send.
+ * OAuth, described as data. A connector describes how its vendor issues tokens. The runner (`src/oauth`) handles
+ * consent, storage, refresh and revocation; the connector only requests a token to send.
  */
 
-/** The grants (RFC 6749, RFC 7523), and a non-standard one: exchanging a token for a long-lived one. */
+/** The grants (RFC 6749, RFC 7523), and one non-standard grant: exchanging a token for a long-lived one. */
 export type GrantKind = 'authorization_code' | 'client_credentials' | 'jwt_bearer' | 'password';
 
 /**
- * The device flow: a person enters a code on the vendor's page, on any machine (RFC 8628). Vendors that had it before the RFC use
- * other names; absent fields have the standard name.
+ * The device flow: a person enters a code on the vendor's page, on any machine (RFC 8628). Vendors that offered it
+ * before the RFC use other names; an absent field has its standard name.
  */
 export interface DeviceCodes {
   /** The device authorization endpoint (section 3.1). */
   readonly url: string;
-  /** Additional parameters of the request for a code. */
+  /** Additional parameters for the code request. */
   readonly parameters?: Readonly<Record<string, string>>;
-  /** Name of the grant at the token endpoint, and of the field with the code (section 3.4). */
+  /** Name of the grant at the token endpoint, and of the field that contains the code (section 3.4). */
   readonly grant_type?: string;
   readonly code_parameter?: string;
-  /** Lifetime of a code in seconds, if the response has none. */
+  /** Lifetime of a code in seconds, if the response doesn't contain one. */
   readonly lifetime_seconds?: number;
 }
 
 /** How a vendor issues tokens. URLs may contain `{option}`, filled from the source's options. */
 export interface OAuthDescription {
-  /** The grants of this vendor, the default first. */
+  /** The grants that the vendor offers, the default first. */
   readonly grants: readonly GrantKind[];
-  /** The authorization endpoint; only for `authorization_code`. */
+  /** The authorization endpoint, only for `authorization_code`. */
   readonly authorize_url?: string;
   readonly token_url: string;
-  /** For machines without a browser, if the vendor supports it; in addition to `authorization_code`. */
+  /** For machines without a browser, if the vendor supports them. Used in addition to `authorization_code`. */
   readonly device?: DeviceCodes;
   /** The revocation endpoint (RFC 7009), if the vendor has one. */
   readonly revoke_url?: string;
-  /** Send a PKCE challenge (RFC 7636, S256). */
+  /** Sends a PKCE challenge (RFC 7636, S256). */
   readonly pkce?: boolean;
   readonly scopes?: readonly string[];
-  /** Additional scopes if a person consents, such as the scope for a refresh token. */
+  /** Additional scopes to request a person's consent for, such as the scope for a refresh token. */
   readonly person_scopes?: readonly string[];
-  /** Separator of scopes; default: a space. */
+  /** Separator between scopes; default: a space. */
   readonly scope_separator?: ' ' | ',';
-  /** Additional parameters of the consent URL, such as `access_type: offline`. */
+  /** Additional parameters in the consent URL, such as `access_type: offline`. */
   readonly authorize_parameters?: Readonly<Record<string, string>>;
-  /** Additional parameters of every token request. */
+  /** Additional parameters in every token request. */
   readonly token_parameters?: Readonly<Record<string, string>>;
-  /** Location of the fields in the token request; default: a form body. */
+  /** Where the fields are in the token request; default: a form body. */
   readonly token_request?: 'form' | 'json' | 'query';
-  /** Location of client ID and secret in a token request; default: the body. */
+  /** Where the client ID and secret are in the token request; default: the body. */
   readonly client_authentication?: 'body' | 'basic';
-  /** The method of token requests; default: POST. */
+  /** The HTTP method for token requests; default: POST. */
   readonly token_method?: 'POST' | 'GET';
   /**
-   * `rotating`: every refresh returns a new refresh token and invalidates the old one, so the new one is stored on disk first.
-   * `none`: there is no refresh token; when the token expires, a person must consent again.
+   * `rotating`: every refresh returns a new refresh token and invalidates the old one, so the new one is stored on disk
+   * first. `none`: there are no refresh tokens; when the token expires, a person must consent again.
    */
   readonly refresh: 'static' | 'rotating' | 'none';
-  /** The vendor's error codes for an ended grant, besides the standard `invalid_grant`. */
+  /** The vendor's error codes for a grant that has ended, besides the standard `invalid_grant`. */
   readonly ended_codes?: readonly string[];
-  /** The endpoint for refreshes, if not `token_url`. */
+  /** The refresh endpoint, if it isn't `token_url`. */
   readonly refresh_url?: string;
-  /** Lifetime of a token in seconds, if the response has none. Default: it never expires. */
+  /** Lifetime of a token in seconds, if the response doesn't contain one. Default: it never expires. */
   readonly lifetime_seconds?: number;
-  /** The field of the token response with the lifetime in seconds, if it is not `expires_in`. */
+  /** The token response's field for the lifetime in seconds, if it isn't `expires_in`. */
   readonly lifetime_field?: string;
-  /** The field of the token response that identifies the account, such as its email address. */
+  /** The token response's field that identifies the account, such as its email address. */
   readonly who_field?: string;
   /** Exchanges the first, short-lived token for a long-lived one with a second token request (Facebook). */
   readonly exchange?: { readonly parameters: Readonly<Record<string, string>>; readonly token_parameter: string };
-  /** Fields of the token response that the connector needs later, such as `instance_url`. */
+  /** Fields in the token response that the connector needs later, such as `instance_url`. */
   readonly keep?: readonly string[];
-  /** For `jwt_bearer`: the signature of the assertion and its claims besides issuer, audience and times. */
+  /** For `jwt_bearer`: the assertion's signature, and its claims besides issuer, audience and times. */
   readonly assertion?: {
     readonly algorithm: 'RS256' | 'HS256';
     readonly audience?: string;
@@ -81,19 +81,20 @@ export interface OAuthDescription {
 /** A valid token, with its additional fields. */
 export interface Token {
   readonly access_token: string;
-  /** The fields listed in the description under `keep`. */
+  /** The fields that the description lists under `keep`. */
   readonly kept: Readonly<Record<string, string>>;
-  /** The ID of the token's app, which some vendors require with the token. */
+  /** The ID of the token's app, which some vendors require along with the token. */
   readonly client_id?: string;
 }
 
-/** Access tokens for a connector with an OAuth description, refreshed by the runner across processes. */
+/** Access tokens for a connector with an OAuth description. The runner refreshes them across processes. */
 export interface TokenSource {
   /**
-   * A token that is valid for at least the next minute, after a refresh if needed. Cheap: call it before every request.
-   * @throws Problem of family `login` if a person must log in, `try_later` if the vendor is unreachable.
+   * Resolves to a token that is valid for at least the next minute, after a refresh if needed. Cheap: call it before
+   * every request.
+   * @throws Problem of family `login` if a person must log in, or `try_later` if the vendor is unreachable.
    */
   token(): Promise<Token>;
-  /** Reports that the vendor refused this token, so that the next `token()` returns a new one. */
+  /** Reports that the vendor refused this token, so that the next `token()` call returns a new one. */
   refused(token: Token): Promise<void>;
 }

@@ -1,30 +1,30 @@
 /**
- * An option is declared once: name (its key in the config), type, default, description, example, secret or not. Config
- * validation, the JSON Schema for editors, the reference page and the sample file are all generated from that
- * declaration.
+ * An option is declared once: name (its key in the config), type, default, description, example, and whether it's
+ * secret. Config validation, the JSON Schema for editors, the reference page and the sample file are all generated from
+ * that declaration.
  */
 
 /** A JSON Schema (2020-12) node, as plain data. */
 export type JsonSchema = { readonly [key: string]: unknown };
 
 /**
- * One declared option. `T` is the type of its value after defaults are filled in; it only exists for the type checker.
+ * One declared option. `T` is the type of its value after defaults are filled in, and exists only for the type checker.
  */
 export interface Option<T> {
   readonly schema: JsonSchema;
   /** The user must set it. */
   readonly required: boolean;
-  /** Its value is registered for redaction as soon as it's read, and is never shown. */
+  /** The value is registered for redaction as soon as it's read, and never shown. */
   readonly secret: boolean;
   readonly about: string;
   readonly example?: unknown;
   readonly default?: T;
 }
 
-/** Options by their names in the config. */
+/** Options by name in the config. */
 export type OptionSet = { readonly [name: string]: Option<unknown> };
 
-/** The values of a set of options: optional ones without a default may be undefined. */
+/** The values of a set of options. Optional ones without a default may be undefined. */
 export type OptionValues<S extends OptionSet> = { readonly [K in keyof S]: S[K] extends Option<infer T> ? T : never };
 
 interface About {
@@ -79,9 +79,9 @@ function choice<const C extends string>(
   return declare<C>({ enum: choices }, given);
 }
 
-/** The builders. Names of options are nouns in snake_case with the unit in the name (`timeout_seconds`). */
+/** The builders. Option names are nouns in snake_case that include the unit (`timeout_seconds`). */
 export const option = {
-  /** Any text. `pattern` is an ECMAScript regular expression. */
+  /** Any string. `pattern` is an ECMAScript regular expression. */
   text: builder<string, { readonly pattern?: string }>(({ pattern }) => ({
     type: 'string',
     ...(pattern === undefined ? {} : { pattern }),
@@ -91,13 +91,13 @@ export const option = {
   boolean: builder<boolean, object>(() => ({ type: 'boolean' })),
   /** One of a fixed list of words. */
   choice,
-  /** A list whose items follow `items`. */
+  /** A list whose items match `items`. */
   list: <T>(items: JsonSchema, given: About & { required?: true; default?: readonly T[] }): Option<readonly T[]> =>
     declare<readonly T[]>(
       { type: 'array', items },
       { ...given, ...(given.required ? {} : { default: given.default ?? [] }) },
     ),
-  /** A map from any name to a value that follows `values`. */
+  /** A map from any name to a value that matches `values`. */
   map: <T>(
     values: JsonSchema,
     given: About & { default?: Readonly<Record<string, T>> },
@@ -113,7 +113,7 @@ export const option = {
 
 const schemas = new WeakMap<OptionSet, JsonSchema>();
 
-/** The JSON Schema of a set: an object that rejects unknown keys. Cached, because sets never change. */
+/** The JSON Schema for a set: an object that rejects unknown keys. Cached, because sets never change. */
 export function schemaOf(set: OptionSet): JsonSchema {
   const known = schemas.get(set) ?? schemaMadeOf(set);
   schemas.set(set, known);
@@ -131,7 +131,7 @@ function schemaMadeOf(set: OptionSet): JsonSchema {
   };
 }
 
-/** The given values, with defaults for the others. The values must have been validated already. */
+/** The given values, with defaults for the others. The values must already have been validated. */
 export function withDefaults<S extends OptionSet>(set: S, given: Readonly<Record<string, unknown>>): OptionValues<S> {
   const filled = Object.keys(set).map((name) => [name, given[name] ?? set[name]!.default]);
   return Object.fromEntries(filled) as OptionValues<S>;

@@ -3,17 +3,17 @@ import { isIP, type LookupFunction } from 'node:net';
 import type { Problem } from '../../lib/problem.ts';
 import { httpProblem, shownUrl } from './problems.ts';
 
-/** Whether an IP address may be connected to. */
+/** Whether connecting to an IP address is allowed. */
 export type MayReach = (address: string) => boolean;
 
-/** Rejects a disallowed IP address in the URL; host names are checked when connecting. */
+/** Rejects a disallowed IP address in the URL. Host names are checked on connecting. */
 export function checkHost(url: URL, mayReach: MayReach): void {
   const host = url.hostname.replace(/^\[|\]$/g, '');
   if (isIP(host) !== 0 && !mayReach(host)) throw addressRefused(shownUrl(url));
 }
 
 /**
- * A DNS lookup that only returns allowed addresses. The connection uses its result, so a name that resolves differently
+ * A DNS lookup that returns only allowed addresses. The connection uses its result, so a name that resolves differently
  * the second time (DNS rebinding) has no effect.
  */
 export function checkedLookup(mayReach: MayReach): LookupFunction {
@@ -28,7 +28,7 @@ export function checkedLookup(mayReach: MayReach): LookupFunction {
   };
 }
 
-/** Does not reveal the resolved address, which would let a caller scan the network. */
+/** Doesn't reveal the resolved address, which would let a caller scan the network. */
 export function addressRefused(place: string): Problem {
   return httpProblem('REST_ADDRESS_REFUSED', 'config', `${place}: requests to this address are not allowed here`, {
     next: 'ask the administrator to allow loopback, link-local and private addresses',

@@ -1,18 +1,16 @@
 import { isPassingStatus } from '../../lib/passing-answer.ts';
 import { soapFaultIn } from './soap-fault.ts';
 
-/**
- * Error codes of GraphQL servers (Apollo, Shopify, Hasura, GitHub) that are transient, and those that are permanent.
- */
+/** GraphQL error codes (Apollo, Shopify, Hasura, GitHub) that are transient, and those that are permanent. */
 const passingCodes =
   /^(INTERNAL_SERVER_ERROR|THROTTLED|RATE_?LIMIT\w*|TOO_MANY_REQUESTS|TIMEOUT|(SERVICE_)?UNAVAILABLE|RESOURCE_EXHAUSTED|unexpected)$/i;
 const lastingCodes =
   /^(GRAPHQL_\w+_FAILED|BAD_\w+|PERSISTED_QUERY_\w+|FORBIDDEN|UNAUTHENTICATED|ACCESS_DENIED|validation-failed)$/i;
 
 /**
- * Which side a response body blames: SOAP sends its faults with status 500, GraphQL its errors with 200, 400 or 500.
+ * Which side a response body blames. SOAP sends faults with status 500, GraphQL sends errors with 200, 400 or 500.
  * `request`: the same request will fail again. `server`: it may succeed later. Undefined if the body is neither, or if
- * the status is more specific: 429, 503 and the like are transient whatever the body says.
+ * the status is more specific: 429, 503 and similar codes are transient whatever the body says.
  * https://spec.graphql.org/October2021/#sec-Errors
  * @param text the body, or its beginning
  */
@@ -32,7 +30,7 @@ function blamedByGraph(text: string): 'request' | 'server' | undefined {
   return blamedByErrors(errorsIn(text));
 }
 
-/** Like {@link blamedBy}, for the error list of a GraphQL response; undefined if the errors have no known codes. */
+/** Like {@link blamedBy}, for a GraphQL response's error list; undefined if none of the errors has a known code. */
 export function blamedByErrors(errors: readonly GraphError[]): 'request' | 'server' | undefined {
   const codes = errors.flatMap((one) => [one?.extensions?.code ?? []].flat());
   const all = (known: RegExp) => codes.length > 0 && codes.every((code) => known.test(String(code)));

@@ -7,18 +7,18 @@ import { httpProblem, networkProblem, refusalProblem, shownUrl } from './problem
 import { type HttpRequest, withoutKeys, withUrl } from './request.ts';
 import { unpacked } from './unpack.ts';
 
-/** Limits of the requests of one run. */
+/** Limits for a run's requests. */
 export interface HttpClientOptions {
-  /** Timeout for connecting, for the first byte and between two bytes. */
+  /** Timeout for connecting, for the first byte, and between bytes. */
   readonly timeoutMs: number;
-  /** Timeout for a whole response, because a server that sends one byte at a time never triggers the other timeout. */
+  /** Timeout for a whole response, because a server that trickles bytes never triggers the other timeout. */
   readonly answerMs: number;
   readonly ca?: string | undefined;
   readonly signal: AbortSignal;
-  /** Decides whether an address is allowed, including those of redirects. Default: all are allowed. */
+  /** Decides whether an address is allowed, including redirect targets. Default: all are allowed. */
   readonly mayReach?: MayReach | undefined;
   /**
-   * Origins besides the trusted one that may be contacted, without credentials; `any` if the vendor's redirects are
+   * Origins other than the trusted one that may be contacted, without credentials; `any` if the vendor's redirects are
    * unpredictable.
    */
   readonly otherOrigins: readonly string[] | 'any';
@@ -26,7 +26,7 @@ export interface HttpClientOptions {
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** A response of any status with its decompressed, unread body. Reading the body throws Problems. */
+/** A response of any status, with its decompressed, unread body. Reading the body may throw a Problem. */
 export interface HttpResponse {
   readonly url: URL;
   readonly status: number;
@@ -38,7 +38,7 @@ const maxRedirects = 5;
 /** Maximum number of bytes to read from an error response. */
 const shownBytes = 64 * 1024;
 
-/** Sends requests over its own connections. HTTP/1.1 only, because for bulk data it's faster than HTTP/2. */
+/** Sends requests over its own connections. Uses only HTTP/1.1, which is faster than HTTP/2 for bulk data. */
 export class HttpClient {
   readonly #init: HttpClientOptions;
   readonly #agent: Agent;
@@ -58,12 +58,12 @@ export class HttpClient {
     });
   }
 
-  /** One attempt, including redirects. Throws a Problem for every response that isn't a success. */
+  /** Makes one attempt, including redirects. Throws a Problem for every response that isn't a success. */
   async fetch(request: HttpRequest): Promise<HttpResponse> {
     return this.accept(await this.send(request));
   }
 
-  /** Returns a successful response; throws a Problem with the beginning of any other. */
+  /** Returns a successful response. For any other, throws a Problem with the beginning of its body. */
   async accept(answer: HttpResponse): Promise<HttpResponse> {
     if (answer.status < 300) return answer;
     const { url, status, headers } = answer;
@@ -71,7 +71,7 @@ export class HttpClient {
     throw refusalProblem({ url, status, text, passing: passingAnswer(status, headers, Date.now()) });
   }
 
-  /** One attempt, including redirects. Returns any response; throws a Problem only if the network fails. */
+  /** Makes one attempt, including redirects. Returns any response; throws a Problem only if the network fails. */
   async send(request: HttpRequest): Promise<HttpResponse> {
     const clock = AbortSignal.timeout(this.#init.answerMs);
     const signal = AbortSignal.any([this.#init.signal, clock]);

@@ -1,11 +1,11 @@
 import { excerpt, redact } from '../../lib/redact.ts';
 import { soapFaultIn } from './soap-fault.ts';
 
-/** Maximum length of a server message in a problem. */
+/** Maximum length of a server message that a problem quotes. */
 const maxCharacters = 200;
 
 /**
- * The message in an error response, for people: redacted, on one line, without the tags of an HTML page or SOAP fault.
+ * An error response's message, for people: redacted, on one line, and without the tags of an HTML page or SOAP fault.
  */
 export function messageIn(text: string): string {
   // Redact before removing the tags: otherwise, a secret that contains such characters would be split and not be

@@ -21,7 +21,7 @@ interface PageSpoolOptions {
   readonly name?: string;
 }
 
-/** All pages of a run in one file in its private folder, created with the first page. */
+/** Stores all of a run's pages in one file in its private folder, which is created with the first page. */
 export class PageSpool {
   readonly #path: string;
   readonly #maxBytes: number;
@@ -36,7 +36,7 @@ export class PageSpool {
     this.#signal = signal;
   }
 
-  /** Writes a complete page. A page that fails halfway is overwritten by the next one. */
+  /** Writes a complete page. If that fails halfway, the next page overwrites it. */
   async add(body: AsyncIterable<Buffer>): Promise<SpooledPage> {
     const start = this.#end;
     const hash = createHash('sha256');
@@ -57,25 +57,25 @@ export class PageSpool {
     return { bytes: at - start, sha256: hash.digest('hex'), input };
   }
 
-  /** Drops the last page: the next one overwrites it. */
+  /** Drops the last page, so that the next one overwrites it. */
   takeBack({ bytes }: SpooledPage): void {
     this.#end -= bytes;
     this.#pages -= 1;
   }
 
-  /** Drops all pages: the next one overwrites the first. */
+  /** Drops all pages, so that the next one overwrites the first. */
   clear(): void {
     this.#end = 0;
     this.#pages = 0;
   }
 
-  /** No more pages can be added; existing ones can still be read. */
+  /** No more pages can be added after this; existing ones can still be read. */
   async close(): Promise<void> {
     await this.#file?.close();
     this.#file = undefined;
   }
 
-  /** Removes the file, if any; nothing can be read afterwards. */
+  /** Removes the file, if any. Nothing can be read after this. */
   async remove(): Promise<void> {
     if (this.#file === undefined) return;
     await this.close();

@@ -19,7 +19,7 @@ const away: Readonly<Record<string, string>> = {
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'response shorter than its Content-Length',
 };
 
-/** The problem for an error thrown by a request or while reading its response. */
+/** The problem for an error thrown by a request or while its response was being read. */
 export function networkProblem(url: URL, thrown: unknown): Problem {
   if (thrown instanceof Problem) return thrown;
   const { code, message } = seenIn(thrown);
@@ -67,7 +67,7 @@ export interface HttpRefusal {
   readonly status: number;
   /** The beginning of the response. */
   readonly text: string;
-  /** Set if its status and headers show that it's transient. */
+  /** Set if the status and headers show that the error is transient. */
   readonly passing: PassingAnswer | undefined;
 }
 

@@ -1,13 +1,13 @@
 import { spentLimit } from '../../lib/passing-answer.ts';
 
-/** Maximum pause, even if the server reports a later reset. */
+/** Maximum pause, even if the server reports a later reset time. */
 const maxPauseMs = 2 * 60_000;
 /** Pause if no requests are left and the reset time is unknown. */
 const defaultPauseMs = 1000;
 
 /**
- * How long to wait before the next request (milliseconds) because the headers of a successful response report that the
- * rate limit is used up; 0 if it isn't, or isn't reported.
+ * How many milliseconds to wait before the next request, because a successful response's headers report that the rate
+ * limit is used up; 0 if it isn't, or isn't reported.
  */
 export function rateLimitPauseMs(headers: Parameters<typeof spentLimit>[0], now: number): number {
   const spent = spentLimit(headers, now);

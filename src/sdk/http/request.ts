@@ -1,15 +1,15 @@
 import { redact } from '../../lib/redact.ts';
 
-/** One request. Everything that may only go to the trusted origin is kept in separate fields. */
+/** One request. Everything that may be sent only to the trusted origin is in separate fields. */
 export interface HttpRequest {
   readonly method: string;
   readonly url: URL;
   readonly body: string | undefined;
   /** Sent to every origin, including redirects. */
   readonly plainHeaders: Readonly<Record<string, string>>;
-  /** Credentials and the user's own headers: only for {@link trustedOrigin}. */
+  /** Credentials and the user's own headers, only for {@link trustedOrigin}. */
   readonly trustedHeaders: Readonly<Record<string, string>>;
-  /** API keys in the query, only for the trusted origin. */
+  /** API keys for the query, only for the trusted origin. */
   readonly trustedQuery: readonly (readonly [string, string])[];
   readonly trustedOrigin: string;
 }
@@ -20,8 +20,8 @@ export function withUrl(request: HttpRequest, url: URL): HttpRequest {
 }
 
 /**
- * The URL for an origin that gets no credentials: without our key in its query, which servers repeat when they copy all
- * parameters into the next link. The other parameters keep their spelling, because they may be signed.
+ * The URL for an origin that must not get credentials. Removes our key from the query, where servers put it if they
+ * copy all parameters into the next link. The other parameters keep their spelling, because they may be signed.
  */
 export function withoutKeys({ url, trustedQuery }: HttpRequest): URL {
   const names = new Set(trustedQuery.map(([name]) => name));
@@ -35,7 +35,7 @@ export function withoutKeys({ url, trustedQuery }: HttpRequest): URL {
   return clean;
 }
 
-/** Default headers of every request, for every origin. */
+/** Default headers for every request, to any origin. */
 export const ownHeaders: Readonly<Record<string, string>> = {
   accept: 'application/json, application/x-ndjson, text/csv, application/xml, text/xml, */*;q=0.1',
   'accept-encoding': 'gzip, deflate, br, zstd',

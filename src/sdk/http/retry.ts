@@ -4,17 +4,17 @@ import { Problem } from '../../lib/problem.ts';
 
 const passing = { firstMs: 500, maxMs: 30_000, jitter: 1 };
 /**
- * Vendors count requests over 10 to 100 seconds. The pauses of three retries (the default) outlast such a window:
- * they're at least 30 s, 40 s and 40 s.
+ * Vendors count requests over windows of 10 to 100 seconds. The pauses of three retries (the default) outlast such a
+ * window: they're at least 30 s, 40 s and 40 s.
  */
 const rateLimit = { firstMs: 37_500, maxMs: 50_000, jitter: 0.2 };
-/** If the server asks for a longer pause than this, the run ends and the next run retries, instead of sleeping. */
+/** If the server asks for a longer pause than this, the run fails and is retried later, instead of sleeping. */
 const maxPauseMs = 60_000;
 
 interface RetryOptions {
   readonly retries: number;
   readonly signal: AbortSignal;
-  /** A longer pause ends the run, and so does an exhausted daily limit. Default: one minute. */
+  /** A longer pause makes the run fail, and so does an exhausted daily limit. Default: one minute. */
   readonly maxPauseMs?: number;
   /** Called before each pause. */
   onPause?(problem: Problem, milliseconds: number): void;
@@ -41,8 +41,8 @@ export async function withRetries<T>(init: RetryOptions, attempt: () => Promise<
 }
 
 /**
- * Milliseconds before the next attempt: what the server asked for. Otherwise, after a rate limit, an increasing time
- * plus up to a quarter of it; after any other error, exponential backoff with full jitter.
+ * Milliseconds before the next attempt: what the server asked for, if anything. Otherwise, after a rate limit, an
+ * increasing time plus up to a quarter of it; after any other error, exponential backoff with full jitter.
  */
 export function pauseMs({ retryAfterMs, isRateLimit }: Problem, tries: number, random = Math.random): number {
   if (retryAfterMs !== undefined) return retryAfterMs;

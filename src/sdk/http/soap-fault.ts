@@ -6,22 +6,22 @@ import { declaredEncoding } from '../records/xml-text.ts';
 
 /** The content of a SOAP fault (SOAP 1.1, 4.4; SOAP 1.2, part 1, 5.4). */
 export interface SoapFault {
-  /** Code, text and details, on one line. */
+  /** The code, text and details, on one line. */
   readonly said: string;
   /** True if it blames the server. */
   readonly isPassing: boolean;
 }
 
 /**
- * Fault codes that blame the server: the same request may succeed later. A server's own code can be a subcode
- * (`Server.Busy`); any other code (`Client`, `XMLAnalysisError.…`) means that the same request will fail again.
+ * Fault codes that blame the server, so that the same request may succeed later. A server's own code can be a subcode
+ * (`Server.Busy`). Any other code (`Client`, `XMLAnalysisError.…`) means that the same request will fail again.
  */
 export const soapServerCode = /^(?:[\w.-]+:)?(?:Server|Receiver)(?:\.|$)/;
 
-/** A fault is at the beginning of its response. */
+/** A fault must be near the beginning of its response. */
 const lookedAtBytes = 64 * 1024;
 
-/** The fault in an XML response with any status; undefined if the response is anything else. */
+/** The fault in an XML response, whatever its status; undefined if the response is anything else. */
 export async function readSoapFault(input: RecordInput, encoding?: string): Promise<SoapFault | undefined> {
   const parts: Buffer[] = [];
   let size = 0;
@@ -33,7 +33,7 @@ export async function readSoapFault(input: RecordInput, encoding?: string): Prom
   return soapFaultIn(Buffer.concat(parts).toString('utf8'));
 }
 
-/** The fault in a response; undefined if it's anything else. `text`: the response, or its beginning. */
+/** The fault in a response; undefined if there is none. `text`: the response, or its beginning. */
 export function soapFaultIn(text: string): SoapFault | undefined {
   if (!/<(?:[\w.-]+:)?Fault[\s>]/.test(text)) return undefined;
   const fault = new Fault();

@@ -10,7 +10,7 @@ const unpackers: Readonly<Record<string, () => Transform>> = {
   zstd: createZstdDecompress,
 };
 
-/** Decodes the Content-Encoding of a body (RFC 9110, 8.4), because undici returns the raw bytes. */
+/** Decodes a body's Content-Encoding (RFC 9110, 8.4), because undici returns the raw bytes. */
 export function unpacked(body: Readable, header: string | string[] | undefined): Readable {
   const encodings = [header ?? []]
     .flat()

@@ -5,25 +5,25 @@ import type { Entry, ZipFile } from 'yauzl';
 import { foreignHeadBytes, refuseForeign } from './foreign.ts';
 import { faultIn, type RecordInput } from './input.ts';
 
-/** Deflate compresses at most about 1000 to 1 (RFC 1951). */
+/** Deflate achieves a ratio of at most about 1000 to 1 (RFC 1951). */
 const maxRatio = 1100;
-/** An archive of any size may expand to this many bytes beyond the ratio. */
+/** Any archive may expand to this many bytes more than the ratio allows. */
 const alwaysBytes = 64 * 1024 * 1024;
 
-/** A member of a zip archive: a file, by its path inside. */
+/** A file in a zip archive, by its path in the archive. */
 export interface ArchiveMember {
   readonly name: string;
   readonly bytes: number;
   /**
-   * Reads it from the start; may be called again. The archive must not have changed, and a second pass must return the
-   * same bytes.
+   * Reads the member from the start. May be called again, as long as the archive hasn't changed; a second pass must
+   * return the same bytes.
    */
   open(): AsyncIterable<Uint8Array>;
 }
 
 /**
- * The files in a zip archive, in the order of its central directory (APPNOTE 4.3.12). Refuses names outside of the archive, and zip
- * bombs before they are unpacked.
+ * The files in a zip archive, in the order of its central directory (APPNOTE 4.3.12). Refuses names that point outside
+ * the archive, and refuses zip bombs before unpacking them.
  */
 export async function membersOf(input: RecordInput): Promise<ArchiveMember[]> {
   await input.unchanged?.();
@@ -62,7 +62,7 @@ async function opened(input: RecordInput): Promise<ZipFile> {
   }
 }
 
-/** Detects the real format of a file named like a workbook or archive from its first bytes, if possible. */
+/** Detects the actual format of a file named like a workbook or archive from its first bytes, if possible. */
 async function refuseOther(input: RecordInput, local: string): Promise<void> {
   const file = await open(local, 'r');
   try {
@@ -95,7 +95,7 @@ async function* read(input: RecordInput, entry: Entry): AsyncGenerator<Uint8Arra
   }
 }
 
-/** Keeps Problems; other errors are from the library, about an invalid archive. */
+/** Passes Problems through; other errors come from the library and concern an invalid archive. */
 function broken(input: RecordInput, error: unknown): unknown {
   if (!(error instanceof Error) || 'family' in error || 'syscall' in error) return error;
   return faultIn(input, {

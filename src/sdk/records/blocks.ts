@@ -1,19 +1,19 @@
 import { faultIn, type RecordInput } from './input.ts';
 
-/** Minimum block size: scanners have a cost per block. */
+/** Minimum block size, because scanners have a cost per block. */
 const defaultBytes = 256 * 1024;
-/** Maximum size of a record: a larger one has a missing closing quote or bracket, or would use too much memory. */
+/** Maximum size of a record. A larger record lacks a closing quote or bracket, or would use too much memory. */
 const recordBytes = 64 * 1024 * 1024;
 
 /**
- * Joins chunks into blocks for a scanner. The rest of a block (an incomplete record) moves to the start of the next one. The memory of
- * a block is never reused, so cells may refer to it.
+ * Joins chunks into blocks for a scanner. A block's rest (an incomplete record) moves to the start of the next block. A
+ * block's memory is never reused, so cells may refer to it.
  */
 export class Blocks {
   bytes: Buffer = Buffer.alloc(0);
   /** Whether `bytes` ends the input. */
   last = false;
-  /** Bytes of the input before the block's first. */
+  /** Number of input bytes before the block. */
   offset = 0;
   readonly #input: RecordInput;
   readonly #chunks: AsyncIterator<Uint8Array>;
@@ -27,8 +27,8 @@ export class Blocks {
   }
 
   /**
-   * Drops the first `eaten` bytes and appends new ones. If nothing was eaten, the block doubles, so that scanning a record of n bytes
-   * costs at most 2n. False if the input had already ended.
+   * Drops the first `eaten` bytes and appends new ones. If nothing was eaten, the block doubles in size, so that
+   * scanning a record of n bytes costs at most 2n. Returns false if the input had already ended.
    */
   async refill(eaten: number): Promise<boolean> {
     if (this.last) return false;
@@ -46,7 +46,7 @@ export class Blocks {
     return true;
   }
 
-  /** Closes the input, even before its end. */
+  /** Closes the input, even before it ends. */
   async close(): Promise<void> {
     await this.#chunks.return?.();
   }

@@ -3,8 +3,8 @@ import type { ColumnType } from '../column.ts';
 type Test = (bytes: Buffer, start: number, end: number) => boolean;
 
 /**
- * Fast tests for the canonical text of a type, on its bytes. True is certain; false means that a full check is required, so each test
- * only covers the common form. Types without a test always get the full check.
+ * Fast byte-level tests for a type's canonical text. True is certain; false requires a full check, so each test covers
+ * only the common form. Types without a test always get the full check.
  */
 export const surelyCanonical: Partial<Record<ColumnType, Test>> = {
   text: () => true,
@@ -44,7 +44,7 @@ function isMinusZero(bytes: Buffer, start: number): boolean {
   return bytes[start] === 45 && bytes[start + 1] === 48;
 }
 
-/** `YYYY-MM-DD` with a day up to 28, which every month has; requires ten bytes. */
+/** `YYYY-MM-DD` with a day up to 28, which every month has. Requires ten bytes. */
 function isDate(bytes: Buffer, at: number): boolean {
   for (const place of [0, 1, 2, 3, 5, 6, 8, 9]) if (!isDigit(bytes[at + place])) return false;
   if (bytes[at + 4] !== 45 || bytes[at + 7] !== 45) return false;
@@ -53,7 +53,7 @@ function isDate(bytes: Buffer, at: number): boolean {
   return month >= 1 && month <= 12 && day >= 1 && day <= 28;
 }
 
-/** Position after `THH:MM:SS[.digits]`; 0 if it doesn't match. */
+/** Position after `THH:MM:SS[.digits]`; 0 if the bytes don't match. */
 function clockEnd(bytes: Buffer, at: number, end: number): number {
   if (at + 9 > end || bytes[at] !== 84 || bytes[at + 3] !== 58 || bytes[at + 6] !== 58) return 0;
   for (const place of [1, 2, 4, 5, 7, 8]) if (!isDigit(bytes[at + place])) return 0;

@@ -1,7 +1,7 @@
 import type { ColumnType } from '../column.ts';
 
 /**
- * The canonical text of a value from a person or another program; undefined if it isn't a value of the type. See
+ * The canonical text of a value written by a person or another program; undefined if it isn't a value of the type. See
  * {@link ColumnType} for the canonical forms. Ignores surrounding spaces, except for text and json.
  */
 export function canonicalText(text: string, type: ColumnType): string | undefined {
@@ -40,7 +40,7 @@ const notANumber = new Map([
 
 const number = /^([+-]?)(\d*)(?:\.(\d*))?(?:e([+-]?\d{1,4}))?$/i;
 
-/** Exact: an exponent moves the decimal point, by up to a thousand places. */
+/** Exact: an exponent moves the decimal point by up to a thousand places. */
 function decimalOf(text: string): string | undefined {
   const match = number.exec(text);
   if (match === null) return undefined;
@@ -100,7 +100,10 @@ function offsetOf(text: string): string {
   return `${text[0]}${digits.slice(0, 2)}:${digits.slice(2)}`;
 }
 
-/** `2026-01-31T08:00:00Z`, or with a space instead of the T, or without seconds. A zone is required or refused, but never dropped. */
+/**
+ * `2026-01-31T08:00:00Z`, or with a space instead of the T, or without seconds. A zone is required or refused, but
+ * never dropped.
+ */
 function timestampOf(text: string, zone: RegExp): string | undefined {
   const date = dateOf(text.slice(0, 10));
   if (date === undefined || !/^[T ]/i.test(text.slice(10))) return undefined;

@@ -5,7 +5,7 @@ import { type FileQuery, readFiles } from './files.ts';
 import { type FilesRead, filesReadText, parseFilesRead } from './files-read.ts';
 import type { RecordInput } from './input.ts';
 
-/** The options of a connector whose files have a time: which of the matching files to read. */
+/** The options of connectors whose files have a modification time: which of the matching files to read. */
 export const changedFilesOptions = {
   files: option.choice(['all', 'newest', 'changed'], {
     default: 'all',
@@ -14,7 +14,7 @@ export const changedFilesOptions = {
   }),
 };
 
-/** The other properties of such a connector. */
+/** Such a connector's other properties. */
 export const changedFilesTraits = {
   resumes:
     'With `files: changed`, the watermark contains a fingerprint of each file’s name, time and size. `sluice state set JOB \'{"since":"2026-11-21T00:00:00Z"}\'` leaves out the files modified before that time.',
@@ -22,20 +22,20 @@ export const changedFilesTraits = {
   readsOnFrom: (text: string) => filesReadText(parseFilesRead(text)) ?? text,
 };
 
-/** The most recently modified file; if several have the same time, the last of them. The list must not be empty. */
+/** The most recently modified file; if several have the same time, the last one. The list must not be empty. */
 export function newestFile<T extends { readonly modified: number }>(files: readonly T[]): T {
   return files.reduce((best, file) => (file.modified >= best.modified ? file : best));
 }
 
 interface ChangedFilesOptions {
-  /** The watermark after these files; undefined if the job reads all files. */
+  /** The watermark after these files were read; undefined if the job reads all files. */
   readonly after: FilesRead | undefined;
   /** The watermark of the last run. */
   readonly watermark: string | undefined;
   readonly warn: (warning: RunWarning) => void;
 }
 
-/** Like {@link readFiles}, for a job that may read only changed files. */
+/** Like {@link readFiles}, for a job that may read only the files that changed. */
 export async function readChangedFiles(
   inputs: readonly RecordInput[],
   query: FileQuery,

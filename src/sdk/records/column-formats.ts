@@ -45,7 +45,7 @@ export function formatsOf(columns: readonly Column[], given: Declarations): read
   });
 }
 
-/** What is wrong with the declared formats, before any data is read. */
+/** What's wrong with the declared formats, before any data is read. */
 export function formatFaults(given: Declarations): { option: string; message: string }[] {
   const { types, columns, formats } = given;
   const own: Checked[] = [
@@ -68,7 +68,7 @@ export function formatFaults(given: Declarations): { option: string; message: st
   });
 }
 
-/** The declarations of typed columns by name, each with the format that applies to it. */
+/** Typed columns' declarations by name, each with the format that applies to it. */
 function declaredFormats({ types, columns, formats }: Declarations): ReadonlyMap<string, FormattedType> {
   const found = new Map<string, FormattedType>();
   const add = (name: string, one: FormattedType) => {

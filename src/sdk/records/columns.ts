@@ -4,10 +4,10 @@ import { type DeclaredType, typeIn } from './column-formats.ts';
 import { faultIn, type InputPosition, type RecordInput, shorten } from './input.ts';
 import type { RecordOptions } from './options.ts';
 
-/** Maximum number of columns: as in an Excel sheet. */
+/** Maximum number of columns, the same as in an Excel sheet. */
 export const maxColumns = 16_384;
 
-/** Rows per batch for this number of columns: fewer for wide tables, to limit the size of a batch. */
+/** Rows per batch for this number of columns. Wide tables get fewer, to limit a batch's size. */
 export function maxRows(width: number): number {
   return Math.max(256, Math.min(4096, Math.floor(262_144 / Math.max(1, width))));
 }
@@ -22,7 +22,7 @@ export function declaredColumns({ columns, types }: Pick<RecordOptions, 'columns
 
 /**
  * The data's columns, with the job's types. With `strict`, throws if `types` names a missing column, because the name
- * is probably misspelled. Don't set it if the columns depend on the records: one may only be missing today.
+ * is probably misspelled. Don't set it if the columns depend on the records, because one may be missing only today.
  */
 export function columnsOf(
   found: readonly Column[],
@@ -41,7 +41,7 @@ export function columnsOf(
   return found.map(({ name, type }) => ({ name, type: Object.hasOwn(types, name) ? typeIn(types[name]!) : type }));
 }
 
-/** The problem if the data has a column that is not in `columns`. */
+/** The problem if the data has a column that isn't in `columns`. */
 export function unknownColumn(input: RecordInput, name: string, columns: readonly Column[], row?: number): Problem {
   return faultIn(input, {
     code: 'RECORDS_UNKNOWN_COLUMN',
@@ -53,7 +53,7 @@ export function unknownColumn(input: RecordInput, name: string, columns: readonl
   });
 }
 
-/** The problem if the data has more columns than a table may have. */
+/** The problem if the data has more columns than a table can have. */
 export function tooManyColumns(
   input: RecordInput,
   given: { message: string; next: string; spot?: InputPosition },
@@ -61,7 +61,7 @@ export function tooManyColumns(
   return faultIn(input, { code: 'RECORDS_TOO_MANY_COLUMNS', allowed: String(maxColumns), ...given });
 }
 
-/** The problem if the data lacks a column that is in `columns`. */
+/** The problem if the data doesn't have a column that is in `columns`. */
 export function missingColumn(input: RecordInput, name: string, names: readonly string[]): Problem {
   return faultIn(input, {
     code: 'RECORDS_MISSING_COLUMN',
@@ -71,7 +71,7 @@ export function missingColumn(input: RecordInput, name: string, names: readonly 
   });
 }
 
-/** Warns about declared columns that no record has: the source may have renamed them. */
+/** Warns about declared columns that no record has, because the source may have renamed them. */
 export function warnOfUnmet(
   { columns, warn }: Pick<RecordOptions, 'columns' | 'warn'>,
   isMet: (slot: number) => boolean,

@@ -6,7 +6,7 @@ export interface FirstRow {
   readonly line: number;
 }
 
-/** The column names; an empty name is replaced by its position. Throws if two names are the same. */
+/** The column names, with empty names replaced by their position. Throws if two names are the same. */
 export function namesOf(input: RecordInput, { texts, line }: FirstRow, header: boolean): string[] {
   const names = texts.map((text, c) => (header && text ? text : `column${c + 1}`));
   const met = new Set<string>();
@@ -38,8 +38,8 @@ export function otherDelimiterIn(name: string): string | undefined {
 }
 
 /**
- * Detects a wrong delimiter: the header is a single unquoted cell that contains another common delimiter. Without this
- * check, each row would become a single string. Quoting the name overrides the check.
+ * Detects a wrong delimiter: the header is a single unquoted cell that contains another common delimiter. Otherwise,
+ * each row would become a single string. Quoting the name overrides this check.
  */
 export function refuseOtherDelimiter(input: RecordInput, names: readonly string[], line: number): void {
   const found = names.length === 1 ? otherDelimiterIn(names[0]!) : undefined;

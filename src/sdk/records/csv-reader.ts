@@ -14,7 +14,7 @@ import type { ValueFormat } from './value-format.ts';
 /** Larger than any batch. */
 const maxRows = 4096;
 
-/** Reads CSV documents with the same columns, in any order. */
+/** Reads CSV documents that have the same columns, in any order. */
 export class CsvReader implements RecordReader {
   readonly #settings: RecordOptions;
   readonly #inputs: RecordInput[] = [];
@@ -59,7 +59,7 @@ export class CsvReader implements RecordReader {
     );
   }
 
-  /** The columns of the first input apply to all; others are reordered. */
+  /** The first input's columns apply to all inputs; an input with a different order is rearranged to match. */
   #accept(input: RecordInput, { names, line }: CsvTable): void {
     this.#declare(input, names, line);
     if (this.#names === undefined || this.#names.length === 0) this.#names = names;

@@ -10,14 +10,14 @@ const cr = 13;
 interface CsvDialect {
   /** UTF-8, one or more bytes. */
   readonly delimiter: Buffer;
-  /** One ASCII byte, or -1 without quotes. */
+  /** One ASCII byte, or -1 if there are no quotes. */
   readonly quote: number;
   /**
-   * One ASCII byte: in a quoted cell, the character after it is literal. Usually the quote itself, which is then
-   * doubled (RFC 4180).
+   * One ASCII byte: in a quoted cell, the character after this byte is literal. It's usually the quote itself, which is
+   * then doubled (RFC 4180).
    */
   readonly escape: number;
-  /** Prefix of comment lines; empty for none. */
+  /** Prefix of comment lines; empty if there are none. */
   readonly comment: Buffer;
   /** An unquoted cell with these bytes is null. */
   readonly nullText: Buffer;
@@ -31,15 +31,15 @@ interface CsvScannerOptions {
 }
 
 /**
- * Finds the cells of UTF-8 CSV without creating strings. Line ends are `\n`, `\r\n` and `\r`, and can be mixed. Empty
- * lines are ignored, except in a table with one column, where they are null rows.
+ * Finds the cells in UTF-8 CSV without creating strings. Lines end with `\n`, `\r\n` or `\r`, which can be mixed. Empty
+ * lines are ignored, except in a table with one column, where they're null rows.
  */
 export class CsvScanner {
   /** Start and end of each cell, row after row; a negative start is null. */
   spans = new Int32Array(0);
   /** Number of complete rows in the last scan. */
   rows = 0;
-  /** Line of each row that was found. */
+  /** Line number of each row that was found. */
   lines = new Int32Array(0);
   #line: number;
   readonly #init: CsvScannerOptions;
@@ -48,15 +48,15 @@ export class CsvScanner {
   readonly #delimiterFirst: number;
   readonly #delimiterBytes: number;
   /**
-   * A single byte decides whether an unquoted cell ends: the delimiter is one byte, and only quotes have a meaning
-   * inside.
+   * A single byte decides whether an unquoted cell ends: the delimiter is one byte, and only quotes have a special
+   * meaning in the cell.
    */
   readonly #isSimple: boolean;
   /** Span indices of cells that contain escapes. */
   #escaped: number[] = [];
   /** Whether the end of the bytes is the end of the input. */
   #isLast = false;
-  /** For the last row read: line ends inside its cells, and the span index after its last cell. */
+  /** For the last row read: the number of line ends inside its cells, and the span index after its last cell. */
   #breaks = 0;
   #rowEnd = 0;
 
@@ -71,15 +71,15 @@ export class CsvScanner {
   }
 
   /**
-   * Scans at most `maxRows` rows of `width` cells from `from`; returns the start of the first row that is incomplete
-   * (or no longer wanted). With `last`, the end of the bytes ends a row. Cells with escapes are rewritten in place. If
+   * Scans at most `maxRows` rows of `width` cells from `from`; returns the start of the first row that is incomplete or
+   * no longer wanted. With `last`, the end of the bytes also ends a row. Cells with escapes are rewritten in place. If
    * the width is 0, the first row can have any width.
    */
   scan(bytes: Buffer, from: number, limit: { width: number; maxRows: number; last: boolean }): number {
     const { width, maxRows, last } = limit;
     const wanted = width === 0 ? 1 : maxRows;
-    // A row of `n` bytes has at most `n + 1` cells. Typed arrays ignore writes past the end, so a row with too many
-    // cells is rejected at its end.
+    // A row of `n` bytes has at most `n + 1` cells. Typed arrays ignore writes past their end, so a row with too many
+    // cells is rejected only when it ends.
     this.spans = new Int32Array(2 * (width === 0 ? Math.min(maxColumns, bytes.length - from + 1) : maxRows * width));
     this.lines = new Int32Array(wanted);
     this.rows = 0;

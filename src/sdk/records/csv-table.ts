@@ -10,9 +10,7 @@ import { delimiterOf, type RecordOptions } from './options.ts';
 const lf = 10;
 const cr = 13;
 
-/**
- * The text without its last lines. Blank lines don't count. Only these lines are held back, whatever the file's size.
- */
+/** The text without its last lines. Blank lines don't count. Holds back only these lines, whatever the file's size. */
 async function* withoutLastLines(chunks: AsyncIterable<Buffer>, lines: number): AsyncGenerator<Buffer> {
   let held: Buffer = Buffer.alloc(0);
   for await (const chunk of chunks) {
@@ -23,7 +21,7 @@ async function* withoutLastLines(chunks: AsyncIterable<Buffer>, lines: number): 
   }
 }
 
-/** The start of the last `lines` lines that aren't blank; 0 if there are no others. */
+/** Start of the last `lines` non-blank lines; 0 if there are no others. */
 function startOfLast(bytes: Buffer, lines: number): number {
   let at = bytes.length;
   for (let line = 0; line < lines; line++) {
@@ -37,14 +35,14 @@ function isBreak(byte: number): boolean {
   return byte === lf || byte === cr;
 }
 
-/** Rows of a table as they are in the data, by cell position. */
+/** A table's rows as they are in the data, by cell position. */
 export interface RawRows {
   readonly rows: number;
   cells(slot: number): Cells;
   lineOf(r: number): number;
 }
 
-/** An open CSV document: its column names are known, its rows are read on demand. */
+/** An open CSV document, whose column names are known and whose rows are read on demand. */
 export interface CsvTable {
   readonly names: readonly string[];
   /** Line of its first row. */

@@ -2,14 +2,14 @@ import type { ColumnType } from '../column.ts';
 import { canonicalText } from './canonical.ts';
 import type { ValueFormat } from './value-format.ts';
 
-/** Decimal places between a second and the unit. */
+/** Number of decimal places between seconds and the unit. */
 const units: Readonly<Record<string, number>> = { epoch: 0, epoch_ms: 3, epoch_us: 6, epoch_ns: 9 };
 
 /** The years 1 to 9999. */
 const firstSecond = -62_135_596_800;
 const lastSecond = 253_402_300_799;
 
-/** Seconds, milliseconds, microseconds or nanoseconds since 1970 in UTC; undefined if the format is another one. */
+/** Seconds, milliseconds, microseconds or nanoseconds since 1970 in UTC; undefined if it's a different format. */
 function parseEpochFormat(written: string, type: ColumnType): ValueFormat | string | undefined {
   if (!Object.hasOwn(units, written)) return undefined;
   if (type !== 'timestamptz') return 'is an instant: use type timestamptz';
@@ -17,7 +17,7 @@ function parseEpochFormat(written: string, type: ColumnType): ValueFormat | stri
   return { written, read: (text) => instantOf(text.trim(), places) };
 }
 
-/** Exact: the fraction keeps its digits. Before 1970, it counts from the previous whole second. */
+/** Exact: the fraction keeps its digits. For times before 1970, it counts from the previous whole second. */
 function instantOf(text: string, places: number): string | undefined {
   const exact = /^[+-]?\d+(?:\.\d+)?$/.test(text) ? canonicalText(`${text}e-${places}`, 'decimal') : undefined;
   if (exact === undefined) return undefined;
@@ -37,7 +37,7 @@ function complement(digits: string): string {
 
 interface DateFormatOptions {
   readonly type: Extract<ColumnType, 'date' | 'time' | 'timestamp' | 'timestamptz'>;
-  /** The first of the hundred years that two digits can mean. */
+  /** The first of the hundred years that a two-digit year can mean. */
   readonly firstYear: number | undefined;
 }
 
@@ -49,8 +49,8 @@ const shortMonth = months.join('|');
 const longMonth = 'january|february|march|april|may|june|july|august|september|october|november|december';
 
 /**
- * Letters of a pattern: those of Java, Spark, .NET and Excel. `Y` and `D` count as `y` and `d`, because they have no
- * other meaning here.
+ * Pattern letters as in Java, Spark, .NET and Excel. `Y` and `D` count as `y` and `d`, because they have no other
+ * meaning here.
  */
 const symbols: Readonly<Record<string, readonly [Group, string]>> = {
   yyyy: ['year', '\\d{4}'],
@@ -78,7 +78,7 @@ interface Parsed {
   readonly pattern: RegExp;
 }
 
-/** A date format is a pattern such as `dd.MM.yyyy`, `MM/dd/yyyy hh:mm a` or `d-MMM-yy`, or the unit of an epoch. */
+/** A date format is either a pattern, such as `dd.MM.yyyy`, `MM/dd/yyyy hh:mm a` or `d-MMM-yy`, or an epoch's unit. */
 export function parseDateFormat(written: string, { type, firstYear }: DateFormatOptions): ValueFormat | string {
   const epoch = parseEpochFormat(written, type);
   if (epoch !== undefined) return epoch;
@@ -128,7 +128,7 @@ function fractionOf(name: string): readonly [Group | undefined, string] {
   return /^S{1,9}$/.test(name) ? ['fraction', `\\d{${name.length}}`] : [undefined, ''];
 }
 
-/** Text between single quotes, the T of ISO 8601, and everything but letters are literal. */
+/** Literals are text in single quotes, the T of ISO 8601, and everything except letters. */
 function literalOf(piece: string): string | undefined {
   if (piece === 'T' || /^[^A-Za-z']+$/.test(piece)) return piece;
   if (!/^'.*'$/.test(piece) || piece.length < 2) return undefined;

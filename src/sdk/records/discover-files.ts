@@ -11,10 +11,10 @@ import { sniffFile } from './sniff-file.ts';
 import { type SniffedColumn, sniffColumns } from './sniff-types.ts';
 import { sheetNames } from './xlsx-book.ts';
 
-/** Types of csv cells are suggested from this many rows. */
+/** Number of rows from which to suggest types for CSV cells. */
 const headRows = 1000;
 
-/** Whether a file with this name can be read, judging by its extension. */
+/** Whether a file can be read, judging by its extension. */
 export function isReadableName(name: string): boolean {
   return formatOfFile(name) !== undefined || /\.zip$/i.test(name);
 }
@@ -56,7 +56,7 @@ async function describe(input: RecordInput, dataset: Dataset): Promise<Dataset> 
 
 interface Sniffed {
   readonly notes: readonly string[];
-  /** Rows near the end of the file, which aren't reached when only its beginning is read. */
+  /** Rows near the end of the file, which reading only its beginning doesn't reach. */
   readonly tail: readonly (readonly string[])[];
 }
 

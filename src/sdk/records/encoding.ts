@@ -10,16 +10,16 @@ import { openUnzipped } from './unzip.ts';
 const iconv = late<typeof import('iconv-lite')>(import.meta.url, 'iconv-lite');
 
 interface TextOptions {
-  /** What the text should be: named in the error if the data is something else. */
+  /** What the text should be; the error names it if the data is something else. */
   readonly format: string;
-  /** A function detects it from the first bytes. */
+  /** The encoding, or a function that detects it from the first bytes. */
   readonly encoding: string | ((head: Buffer) => string | undefined) | undefined;
 }
 
 /**
- * The text of an input as UTF-8 bytes without a byte-order mark; a chunk never ends inside a character. A byte-order
- * mark takes precedence over the option, because it identifies the encoding. Without either, UTF-8 is assumed and
- * validated. NUL characters are refused: they mean another encoding, binary data, or a hole left by a crash.
+ * An input's text as UTF-8 bytes without a byte-order mark; a chunk never ends inside a character. A byte-order mark
+ * takes precedence over the option, because it identifies the encoding. Without either, UTF-8 is assumed and validated.
+ * NUL characters are refused, because they indicate a different encoding, binary data, or a hole left by a crash.
  */
 export async function* openUtf8(input: RecordInput, { format, encoding }: TextOptions): AsyncGenerator<Buffer> {
   const chunks = openUnzipped(input);

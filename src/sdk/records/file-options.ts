@@ -5,7 +5,7 @@ import { recordFormats, recordOptions } from './options.ts';
 export const fileFormats = [...recordFormats, 'xlsx'] as const;
 export type FileFormat = (typeof fileFormats)[number];
 
-/** The `query` options that all connectors for whole files share. */
+/** The `query` options shared by all connectors that read whole files. */
 export const fileOptions = {
   ...recordOptions,
   format: option.choice(fileFormats, {

@@ -3,17 +3,17 @@ import { Problem } from '../../lib/problem.ts';
 import { cutText } from '../../lib/redact.ts';
 
 /**
- * Maximum number of remembered files that are no longer listed. If a folder is temporarily empty (unmounted), its files
- * aren't new afterwards.
+ * Maximum number of remembered files that are no longer listed. They're remembered so that files in a folder that was
+ * temporarily empty (unmounted) don't count as new afterwards.
  */
 const maxGone = 10_000;
 
-/** The length of one fingerprint in the watermark: 64 bits, in base64. */
+/** The length of a fingerprint in the watermark: 64 bits, in base64. */
 const fingerprintLength = 11;
 
 /**
- * Which files a job has read, file by file. There is no time bound: copied files keep their time, and clocks may be
- * wrong, so an old time doesn't show that a file isn't new.
+ * The files that a job has read, one by one. There is no time bound, because copied files keep their modification times
+ * and clocks may be wrong: a file with an old time may still be new.
  */
 export interface FilesRead {
   /** Set by a person with `sluice state set`: files modified before this (milliseconds since 1970) are skipped. */
@@ -56,7 +56,7 @@ function timeOf(text: string): number {
   return time;
 }
 
-/** Formats a watermark, with the same text for the same files; undefined if no file was read. */
+/** Formats a watermark; the same files yield the same text. Undefined if no file was read. */
 export function filesReadText({ since, known }: FilesRead): string | undefined {
   if (since === undefined && known.size === 0) return undefined;
   return JSON.stringify({
@@ -66,7 +66,7 @@ export function filesReadText({ since, known }: FilesRead): string | undefined {
   });
 }
 
-/** A newer version of a file has a different size or time. */
+/** A file's fingerprint: a newer version of the file has a different size or time. */
 function fingerprintOf({ path, modified, size }: DatedFile): string {
   return hash('sha256', `${path}\0${modified}\0${size}`, 'base64url').slice(0, fingerprintLength);
 }

@@ -33,7 +33,7 @@ export async function readFiles(
 
 async function* none(): AsyncGenerator<never> {}
 
-/** The format that the extension determines, if any. */
+/** The format that the extension indicates, if any. */
 export function formatOfFile(name: string): FileFormat | undefined {
   return /\.xlsx$/i.test(name) ? 'xlsx' : formatOfName(name);
 }

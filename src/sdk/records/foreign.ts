@@ -1,30 +1,30 @@
 import { faultIn, type RecordInput } from './input.ts';
 
-/** Number of first bytes that identify a file. */
+/** Number of leading bytes that are needed to identify a file. */
 export const foreignHeadBytes = 512;
 
 interface Kind {
-  /** What the data is, with an article. */
+  /** A description of the data, with an article. */
   readonly what: string;
-  /** Its first bytes as latin1. Markup is also detected after a byte-order mark and in wide encodings. */
+  /** The data's first bytes as latin1. Markup is also detected after a byte-order mark and in wide encodings. */
   readonly signature: string | RegExp;
   readonly isMarkup?: true;
   readonly next: string;
-  /** Formats that can't start like this; absent: all. */
+  /** Formats that can't start with these bytes; absent: all of them. */
   readonly not?: readonly string[];
 }
 
-/** SQLite files begin with this text (sqlite.org/fileformat.html, 1.3.1). */
+/** SQLite files begin with this string (sqlite.org/fileformat.html, 1.3.1). */
 export const sqliteSignature = 'SQLite format 3\0';
 
 const notMarkup = ['csv', 'json', 'jsonl'];
 const unpackFirst = 'decompress it first, or compress it with gzip or zip';
 const saveAsText = 'save it as csv or json lines';
-/** First elements of an HTML page, with or without `html`. */
+/** Elements that an HTML page may begin with, with or without `html`. */
 const pageStart = /^\s*<(?:!--|!doctype\s+html|(?:html|head|body|meta|title|script|style|center|table)[\s>])/i;
 const byteOrderMark = /^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)/;
 
-/** Signatures of unsupported or mistaken formats. No text starts with one of these by chance. */
+/** Signatures of formats that are unsupported or were named wrongly. No text starts with one of these by chance. */
 const kinds: readonly Kind[] = [
   { what: 'data compressed with Zstandard', signature: '\x28\xb5\x2f\xfd', next: unpackFirst },
   { what: 'data compressed with bzip2', signature: /^BZh[1-9]1AY&SY/, next: unpackFirst },
@@ -63,7 +63,7 @@ const kinds: readonly Kind[] = [
   },
 ];
 
-/** Refuses data whose first bytes show that it has another format. */
+/** Refuses data whose first bytes show that it has a different format. */
 export function refuseForeign(input: RecordInput, head: Buffer, format: string): void {
   const text = head.toString('latin1', 0, foreignHeadBytes);
   const markup = text.replaceAll('\0', '').replace(byteOrderMark, '');

@@ -32,7 +32,7 @@ export function withInputColumns(settings: RecordOptions, columns: readonly Colu
   });
 }
 
-/** The cells of those columns for up to `rows` rows of one input. */
+/** The cells of the columns about the input, for up to `rows` rows of one input. */
 export function inputCells(settings: RecordOptions, input: RecordInput, rows: number): Cells[] {
   const known = names.filter((name) => settings[name] !== undefined).map((name) => facts[name].of(input));
   const more = (settings.factColumns ?? []).map((name) => input.facts?.[name] ?? null);

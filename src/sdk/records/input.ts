@@ -1,21 +1,23 @@
 import { Problem, type ProblemLocation } from '../../lib/problem.ts';
 import { cutText } from '../../lib/redact.ts';
 
-/** One document with records: a file, or one page of a response. */
+/** A document with records: a file, or one page of a response. */
 export interface RecordInput {
-  /** Its name in errors: a path, or `page 3`. */
+  /** The input's name in errors: a path, or `page 3`. */
   readonly name: string;
-  /** Its path, if it is a file: errors then refer to it. */
+  /** The path, if the input is a file; errors then refer to it. */
   readonly file?: string;
-  /** Its local path, for formats that need random access (zip, xlsx). */
+  /** The local path, for formats that need random access (zip, xlsx). */
   readonly local?: string;
-  /** Its modification time, if known. */
+  /** The modification time, if known. */
   readonly modified?: Date;
-  /** Other facts about it, for columns with these names. */
+  /** Other facts about the input, for columns with these names. */
   readonly facts?: Readonly<Record<string, string | undefined>>;
-  /** Throws if the file at `local` has changed since the first check. */
+  /** Throws if the file at `local` has changed since it was first checked. */
   unchanged?(): Promise<void>;
-  /** Opens the bytes from the start. Called again for a second pass, so it must return the same bytes. */
+  /**
+   * Opens the bytes from the start. It's called again for a second pass, so it must return the same bytes each time.
+   */
   open(): AsyncIterable<Uint8Array>;
 }
 
@@ -36,7 +38,7 @@ interface Fault {
   readonly next?: string;
 }
 
-/** A problem with the content of an input; the message begins with the input's name and line. */
+/** A problem with an input's content; the message begins with the input's name and line. */
 export function faultIn(input: RecordInput, fault: Fault): Problem {
   const { spot = {}, seen, allowed, next } = fault;
   const where: ProblemLocation = { file: input.file, ...spot };
@@ -52,7 +54,7 @@ export function faultIn(input: RecordInput, fault: Fault): Problem {
   });
 }
 
-/** A value short enough for one line of an error. */
+/** A value, shortened to fit on one line of an error. */
 export function shorten(text: string, most = 60): string {
   return cutText(text, most);
 }

@@ -6,8 +6,8 @@ import { digitsEnd, escapable, isHex, runEnd } from './json-tokens.ts';
 
 /**
  * Finds the ends of JSON values (strict RFC 8259) in a block of UTF-8. Every method takes a position and returns the
- * one after its value, or -1 if the block ends first; then nothing has changed, and the caller repeats the call with
- * more bytes.
+ * one after its value, or -1 if the block ends first; in that case, nothing has changed, and the caller repeats the
+ * call with more bytes.
  */
 export class JsonLexer {
   bytes: Buffer = Buffer.alloc(0);
@@ -15,16 +15,19 @@ export class JsonLexer {
   protected view = viewOf(this.bytes);
   /** Whether the input ends with these bytes, so that a number may end with them. */
   last = false;
-  /** Bytes of the input before the block. */
+  /** Number of input bytes before the block. */
   offset = 0;
-  /** Number of line feeds passed; after a return of -1, some are counted again. */
+  /** Number of line feeds passed. After a method returns -1, some are counted again. */
   lines = 0;
   /** Maximum nesting depth of a skipped value. */
   maxDepth = 256;
-  /** Number of records in this batch, and in the input before it; for errors. */
+  /** Number of records in this batch, and in the input before this batch; for errors. */
   rows = 0;
   recordsBefore = 0;
-  /** Found since the last reset: an escape in the string, white space in the value, the kind of the number. */
+  /**
+   * Found since the last reset: whether the string has an escape, whether the value has white space, and the number's
+   * kind.
+   */
   protected escaped = false;
   protected spaced = false;
   protected numberKind = 0;

@@ -1,6 +1,6 @@
 import type { Column, ColumnType } from '../column.ts';
 
-/** Kinds of JSON values as bits, so that a set of kinds is one number. */
+/** Kinds of JSON values as bits, so that a set of kinds is a single number. */
 export const kind = {
   null: 1,
   boolean: 2,
@@ -18,37 +18,37 @@ const everything = scalars | kind.empty | kind.container;
 
 /** One path inside the records. */
 export interface PathNode {
-  /** Keys from the record down, joined by dots. */
+  /** The keys from the record down, joined by dots. */
   readonly path: string;
   /** 1 for a key of the record itself. */
   readonly depth: number;
   /**
-   * The bytes that led to the value last time, from the brace or the end of the previous value. They usually repeat, so
-   * comparing them is enough.
+   * The bytes before the value last time, from the brace or the end of the previous value. They usually repeat, so a
+   * comparison is enough.
    */
   leadStart: number;
   leadLength: number;
   /** Line feeds in those bytes. */
   leadLines: number;
-  /** In order of first appearance, which the next record usually repeats. */
+  /** Children in order of first appearance, which the next record usually repeats. */
   readonly children: PathNode[];
   /** Index among its parent's children. */
   readonly index: number;
-  /** By the key's UTF-8 bytes, decoded as latin1. */
+  /** Children by the key's UTF-8 bytes, decoded as latin1. */
   readonly byKey: Map<string, PathNode>;
   /** Kinds seen so far. */
   seen: number;
-  /** Objects here are flattened into columns; otherwise they stay json. */
+  /** True if objects here are flattened into columns; otherwise, they stay JSON. */
   descend: boolean;
-  /** Cell index in the row; -1 for none. */
+  /** The cell's index in the row; -1 if there is none. */
   slot: number;
-  /** Values keep their raw JSON text, including quotes and escapes. */
+  /** True if values keep their raw JSON text, including quotes and escapes. */
   raw: boolean;
   /** Kinds whose raw text is already canonical for the column's type. */
   natural: number;
 }
 
-/** All paths of the records, as a tree of keys. */
+/** All paths in the records, as a tree of keys. */
 export class JsonPaths {
   readonly root: PathNode;
   /** Called for each new path, before its first value. */
@@ -56,13 +56,13 @@ export class JsonPaths {
   readonly #flatten: number;
   readonly #met: PathNode[] = [];
 
-  /** `flatten`: depth down to which objects are flattened. */
+  /** `flatten`: the depth down to which objects are flattened. */
   constructor(flatten: number) {
     this.#flatten = flatten;
     this.root = { ...this.#node('', 0), descend: true };
   }
 
-  /** The child with that key, created if it's new. `id` is the key's UTF-8 bytes, decoded as latin1. */
+  /** The child with that key, created if it doesn't exist. `id` is the key's UTF-8 bytes, decoded as latin1. */
   child(parent: PathNode, id: string): PathNode {
     const known = parent.byKey.get(id);
     if (known !== undefined) return known;
@@ -77,8 +77,8 @@ export class JsonPaths {
   }
 
   /**
-   * The columns found in the data, in order of first appearance. A path that has objects as values, and otherwise only
-   * null or `{}`, isn't a column: its parts are.
+   * The columns found in the data, in order of first appearance. A path whose values are objects, and otherwise only
+   * null or `{}`, isn't a column; its parts are.
    */
   columns(): Column[] {
     const seen = new Map<string, number>();
@@ -123,7 +123,7 @@ function typeOf(seen: number): ColumnType {
   return (held & kind.fraction) !== 0 ? 'decimal' : 'integer';
 }
 
-/** Kinds whose JSON text is already the canonical text of a type. */
+/** Kinds whose JSON text is already a type's canonical text. */
 export const naturalKinds: Record<ColumnType, number> = {
   text: everything,
   json: everything,

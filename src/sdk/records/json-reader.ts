@@ -21,14 +21,14 @@ const quote = 34;
 const maxRows = 4096;
 
 /**
- * Reads json and jsonl. Without `columns`, the data is read twice: once for the union of all keys and the types that fit all records,
- * once for the rows. Numbers keep the source's digits.
+ * Reads json and jsonl. Without `columns`, the data is read twice: once to find all keys and the types that fit all
+ * records, and once for the rows. Numbers keep the source's digits.
  */
 export class JsonReader implements RecordReader {
   readonly #settings: RecordOptions;
   readonly #inputs: RecordInput[] = [];
   readonly #paths: JsonPaths;
-  /** Only for the pass that produces rows: the survey has no cells. */
+  /** Used only for the pass that produces rows; the survey has no cells. */
   readonly #replaced = new ReplacedCharacters();
   #surveying: RecordInput | undefined;
 
@@ -67,7 +67,7 @@ export class JsonReader implements RecordReader {
     return { columns: all, batches: this.#exactly(all, columns) };
   }
 
-  /** The batches; afterwards, even if reading stops early, a warning about replaced characters. */
+  /** The batches and then, even if reading stops early, a warning about replaced characters. */
   async *#exactly(all: readonly Column[], columns: readonly Column[]): AsyncGenerator<Batch> {
     try {
       yield* this.#batches(all, columns);
@@ -120,7 +120,7 @@ export class JsonReader implements RecordReader {
     return this.#settings.columns.length > 0;
   }
 
-  /** New paths for one input, where each path gets its cell index when it's first seen. */
+  /** Paths for one input, where each path gets its cell index when it's first seen. */
   #boundPaths(input: RecordInput, columns: readonly Column[], met: Set<number>): JsonPaths {
     const slots = new Map(columns.map(({ name }, slot) => [name, slot]));
     const expected = new Set(this.#isDeclared ? columns.flatMap(prefixes) : this.#paths.all().map(({ path }) => path));
@@ -143,7 +143,7 @@ export class JsonReader implements RecordReader {
     node.descend = false;
   }
 
-  /** Refuses a scalar value at a path where `columns` expects an object, because it would be lost. */
+  /** Refuses a scalar value at a path where `columns` expects an object, because the value would be lost. */
   #refuseStrayValues(input: RecordInput, paths: JsonPaths, columns: readonly Column[]): void {
     if (!this.#isDeclared || this.#settings.ignore_unknown) return;
     const stray = paths.all().find((node) => node.slot < 0 && (node.seen & ~(kind.null | kind.empty)) !== 0);

@@ -7,20 +7,18 @@ const maxColumns = 256;
 interface BetweenRows {
   /** Position after the last value of a row. */
   readonly tail: number;
-  /** Position after its closing brace. */
+  /** Position after the row's closing brace. */
   readonly end: number;
   /** Position of the next row's opening brace. */
   readonly next: number;
 }
 
 /**
- * Row template: in a table, everything but the values is the same bytes in each row, so it only has to be compared. All
- * offsets refer to the current block.
+ * A row template. All rows of a table have the same bytes between their values, so those bytes only have to be
+ * compared. All offsets refer to the current block.
  */
 export class JsonRowTemplate {
-  /**
-   * The bytes after each column's value, up to the next value; the last one leads to the first value of the next row.
-   */
+  /** The bytes between each column's value and the next; the last entry leads to the first value of the next row. */
   readonly starts = new Int32Array(maxColumns);
   readonly lengths = new Int32Array(maxColumns);
   /** Line feeds in those bytes. */
@@ -32,8 +30,8 @@ export class JsonRowTemplate {
   braceLines = 0;
 
   /**
-   * Learns the template from two rows; the second has the keys of `children`, in that order. If there are none, there
-   * is no template.
+   * Learns the template from two rows; the second row has the keys of `children`, in that order. If `children` is
+   * empty, there is no template.
    */
   learn(bytes: Buffer, children: readonly PathNode[], { tail, end, next }: BetweenRows): void {
     this.columns = 0;

@@ -13,17 +13,17 @@ const absentAsNull = -2;
 interface JsonScannerOptions {
   readonly input: RecordInput;
   readonly paths: JsonPaths;
-  /** Counts lone surrogates in cells. */
+  /** Counts the lone surrogates in cells. */
   readonly replaced: ReplacedCharacters;
-  /** False if the values are only validated and their kinds don't matter. */
+  /** False if the values are only validated, so that their kinds don't matter. */
   readonly isRead?: boolean;
 }
 
 /** Reads records from a block of UTF-8 into byte spans, without creating JavaScript values for cells. */
 export class JsonScanner extends JsonLexer {
-  /** Start and end of each cell, row after row; only if {@link begin} was called with a width. */
+  /** Start and end of each cell, row after row. Set only if {@link begin} was called with a width. */
   spans = new Int32Array(0);
-  /** Cells with values whose text isn't canonical for the column. */
+  /** Cells whose text isn't canonical for the column. */
   dirty = new Uint8Array(0);
   readonly #replaced: ReplacedCharacters;
   readonly #paths: JsonPaths;
@@ -32,15 +32,15 @@ export class JsonScanner extends JsonLexer {
   #row = 0;
   #valueStart = 0;
   #capacity = 0;
-  /** The end of the last row's last value, if the row had exactly the first columns; otherwise -1. */
+  /** The end of the last row's last value, if the row had exactly the first columns; otherwise, -1. */
   #rowTail = -1;
   #rowColumns = 0;
   #rowEnd = 0;
   readonly #template = new JsonRowTemplate();
-  /** Number of rows to read before the template is tried again; increases while it doesn't match. */
+  /** Number of rows to read before the template is tried again; it increases while the template doesn't match. */
   #pause = 0;
   #patience = 1;
-  /** Cells of the current row to rewrite when it's complete: span index, and 1 for json. */
+  /** The current row's cells to rewrite once the row is complete: the span index, and 1 for JSON. */
   readonly #rewrites: number[] = [];
 
   constructor({ input, paths, replaced, isRead = true }: JsonScannerOptions) {
@@ -57,7 +57,7 @@ export class JsonScanner extends JsonLexer {
     this.#rowTail = -1;
   }
 
-  /** Begins a new batch of at most `capacity` rows of `width` cells; with width 0, only surveys. */
+  /** Begins a new batch of at most `capacity` rows with `width` cells; with width 0, only surveys. */
   begin(width: number, capacity: number): void {
     this.recordsBefore += this.rows;
     this.rows = 0;
@@ -68,8 +68,8 @@ export class JsonScanner extends JsonLexer {
   }
 
   /**
-   * Reads the next record, and the following ones if they have the same structure, into the next rows. Returns the end
-   * of the last record.
+   * Reads the next record, and any following records with the same structure, into the next rows. Returns the end of
+   * the last record.
    */
   record(pos: number): number {
     const { root } = this.#paths;

@@ -2,7 +2,7 @@ const quote = 34;
 const backslash = 92;
 
 /**
- * Resolves the escapes of a JSON string in place; returns the new end. An escape is never shorter than its UTF-8.
+ * Resolves the escapes of a JSON string in place; returns the new end. An escape is never shorter than its UTF-8 form.
  * `onLone` is called for each lone surrogate, which becomes U+FFFD.
  */
 export function unescapeInPlace(
@@ -34,7 +34,7 @@ for (const [letter, byte] of Object.entries({ '"': 34, '\\': 92, '/': 47, b: 8, 
   plainEscapes[letter.charCodeAt(0)] = byte;
 }
 
-/** The code point of the `\u` escape at `from`, or a lone surrogate, and its length in bytes. */
+/** The code point, or lone surrogate, of the `\u` escape at `from`, and the escape's length in bytes. */
 function codePoint(bytes: Buffer, from: number, end: number): [number, number] {
   const unit = hex(bytes, from + 2);
   if (unit < 0xd800 || unit > 0xdfff) return [unit, 6];

@@ -15,7 +15,7 @@ const isDigit = (byte: number): boolean => byte >= 0x30 && byte <= 0x39;
 const isE = (byte: number): boolean => (byte | 0x20) === 0x65;
 export const isHex = (byte: number): boolean => isDigit(byte) || ((byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x66);
 
-/** The end of a string (after the closing quote) from a position inside it. `view` has the same bytes. */
+/** Position after a string's closing quote, from a position inside the string. `view` contains the same bytes. */
 export function stringEnd(bytes: Buffer, view: DataView, start: number): number {
   let at = start;
   for (;;) {
@@ -28,7 +28,7 @@ export function stringEnd(bytes: Buffer, view: DataView, start: number): number 
 }
 
 /**
- * Sets the top bit of each byte that ends a run (SWAR). With 0x02 flipped in each byte, the quote directly follows the
+ * Sets the top bit of each byte that ends a run (SWAR). Flipping 0x02 in each byte places the quote right after the
  * control characters.
  */
 export function endsRunIn(four: number): number {
@@ -36,7 +36,7 @@ export function endsRunIn(four: number): number {
   return (((turned - 0x21212121) & ~turned) | equal(four, 0x5c5c5c5c)) & topBits;
 }
 
-/** The position of the first byte from `start` on that ends a run. `view` is a view of the same bytes. */
+/** Position of the first byte from `start` that ends a run. `view` contains the same bytes. */
 export function runEnd(bytes: Buffer, view: DataView, start: number): number {
   let at = start;
   for (const last = bytes.length - 4; at <= last; at += 4) {

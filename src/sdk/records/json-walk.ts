@@ -14,7 +14,7 @@ interface JsonWalkOptions {
   readonly encoding: string | undefined;
   readonly blockBytes: number | undefined;
   readonly paths: JsonPaths;
-  /** Path of the records, keys and indices joined by dots; '' is the document. */
+  /** Path to the records, keys and indices joined by dots; '' means the whole document. */
   readonly records: string;
   /** True for a sequence of values instead of one document. */
   readonly lines: boolean;
@@ -22,25 +22,25 @@ interface JsonWalkOptions {
   readonly width: number;
   /** Paths of wanted scalar values outside the records. */
   readonly wanted: readonly string[];
-  /** Counts lone surrogates in cells. */
+  /** Counts the lone surrogates in cells. */
   readonly replaced: ReplacedCharacters;
 }
 
 /**
- * One pass over a JSON document: down to the records, through them, and to the end, so that a truncated document is
- * detected. Yields whenever the scanner's rows must be consumed before its block is replaced.
+ * One pass over a JSON document: down to the records, through them, and on to the end, so that truncation is detected.
+ * Yields whenever the scanner's rows must be consumed before its block is replaced.
  */
 export class JsonWalk {
   readonly scanner: JsonScanner;
-  /** What the path of the records contains; undefined if it doesn't exist. */
+  /** What the path to the records contains; undefined if the path doesn't exist. */
   shape: RecordsShape | undefined;
-  /** The wanted values that were found; numbers keep their digits. */
+  /** The requested values that were found; numbers keep their digits. */
   readonly values = new Map<string, unknown>();
   readonly #init: JsonWalkOptions;
   readonly #blocks: Blocks;
   readonly #met: string[] = [];
   readonly #wanted: ReadonlySet<string>;
-  /** Paths that lead to the records or to a wanted value. */
+  /** Paths that lead to the records or to a requested value. */
   readonly #leading: ReadonlySet<string>;
   #pos = 0;
   #betweenItems = false;
@@ -89,7 +89,8 @@ export class JsonWalk {
   }
 
   /**
-   * A line may contain a list of scalars; a list of objects means a json document, which would be a single row here.
+   * A line may contain a list of scalars. A list of objects means that this is a JSON document, which would be read as
+   * a single row.
    */
   async #refuseList(): Promise<void> {
     if ((await this.#peek()) !== 91) return;
@@ -106,7 +107,7 @@ export class JsonWalk {
     }
   }
 
-  /** Whether another record may begin in this block and a row is free for it. */
+  /** Whether another record may begin in this block and there's a free row for it. */
   #next(): boolean {
     this.#pos = this.scanner.space(this.#pos);
     return this.scanner.rows < this.#capacity && this.#pos < this.scanner.bytes.length;
@@ -127,7 +128,7 @@ export class JsonWalk {
     await this.#skip();
   }
 
-  /** Walks the relevant members of an object or items of an array, and skips the others. */
+  /** Walks the relevant members of an object or items of an array, and skips the rest. */
   async *#inside(path: string, matters: boolean): AsyncGenerator<void> {
     const isObject = (await this.#peek()) === 123;
     const close = isObject ? 125 : 93;
@@ -171,7 +172,7 @@ export class JsonWalk {
     }
   }
 
-  /** Keeps a value. If a list or object doesn't fit into the block, keeps only its kind. */
+  /** Stores a value. If a list or object doesn't fit into the block, stores only its kind. */
   async #capture(path: string): Promise<void> {
     if (this.values.has(path)) throw this.#twice(path);
     const byte = await this.#peek();
@@ -216,7 +217,9 @@ export class JsonWalk {
     }
   }
 
-  /** Continues reading the current array. Returns false if the array has ended, true if the block or the batch has. */
+  /**
+   * Continues reading the current array. Returns false if the array has ended, or true if the block or the batch has.
+   */
   #scanArray(): boolean {
     while (this.#next()) {
       if (this.#betweenItems) {
@@ -293,7 +296,7 @@ export class JsonWalk {
   }
 }
 
-/** The root, and each path between it and the given one. */
+/** The root and each path from it down to the given one. */
 function waysTo(path: string): string[] {
   const keys = path.split('.');
   return keys.map((_, i) => keys.slice(0, i).join('.'));

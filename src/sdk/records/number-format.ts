@@ -3,21 +3,21 @@ import type { ValueFormat } from './value-format.ts';
 
 /** The format that an example number shows. */
 interface NumberStyle {
-  /** Text before and after the digits, such as a currency. */
+  /** Text before and after the digits, such as a currency symbol. */
   readonly prefix: string;
   readonly suffix: string;
   readonly isPercent: boolean;
-  /** Negative numbers are in parentheses, or end in a minus sign (SAP). */
+  /** Whether negative numbers are in parentheses, or end in a minus sign (SAP). */
   readonly isParenthesized: boolean;
   readonly hasTrailingMinus: boolean;
   /** Undefined if there is none. */
   readonly thousands: string | undefined;
   readonly decimal: string | undefined;
-  /** Digits of the groups above the thousands: 3, or 2 in India. */
+  /** Number of digits in the groups above the thousands: 3, or 2 in India. */
   readonly groupDigits: number;
 }
 
-/** Blanks and apostrophes look the same in print, so programs use any of them. */
+/** Spaces and apostrophes come in variants that look the same in print, so programs use any of them. */
 const blanks = ' \u00a0\u202f\u2009';
 const apostrophes = "'’";
 const sample = new RegExp(`^([^\\d]*?)(\\d[\\d.,_${blanks}${apostrophes}]*\\d|\\d)([^\\d]*)$`);
@@ -59,7 +59,10 @@ function styleOf(written: string): NumberStyle | string {
 
 type Separators = Pick<NumberStyle, 'thousands' | 'decimal' | 'groupDigits'>;
 
-/** The last separator is the decimal one if it differs from the others, or if what follows can't be a group. */
+/**
+ * The last separator is the decimal separator if it differs from the others, or if the digits after it can't be a
+ * group.
+ */
 function separatorsOf(body: string): Separators | string {
   const marks = body.match(/\D/g) ?? [];
   const groups = body.split(/\D/);
@@ -85,7 +88,7 @@ function otherSamples(mark: string): string {
   return mark === '.' ? '1.234,0 (thousands) or 1234.5 (decimals)' : '1,234.0 (thousands) or 1234,5 (decimals)';
 }
 
-/** Thousands separators may be missing, but can't be anywhere else: `1.5` isn't a number in the format `1.234,56`. */
+/** Thousands separators may be missing, but not misplaced: `1.5` isn't a number in the format `1.234,56`. */
 function patternOf(style: NumberStyle): RegExp {
   const { thousands, decimal, groupDigits, prefix, suffix, isParenthesized, hasTrailingMinus } = style;
   const separator = thousands === undefined ? undefined : `[${RegExp.escape(alikeOf(thousands))}]`;

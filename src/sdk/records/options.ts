@@ -16,7 +16,7 @@ const formatSchemas = {
 
 const text = { type: 'string', minLength: 1 };
 
-/** The `query` options that all connectors for documents share. */
+/** The `query` options shared by all connectors that read documents. */
 export const recordOptions = {
   format: option.choice(recordFormats, {
     about: 'Format of the data. Default: detected from the file name extension or content type.',
@@ -127,22 +127,22 @@ export const recordOptions = {
 /** The values of `recordOptions`, with defaults. */
 export type RecordQuery = OptionValues<typeof recordOptions>;
 
-/** The options of a reader: those of the query with the format decided, and additional columns about the input. */
+/** A reader's options: those of the query, with the format decided, and additional columns about the input. */
 export interface RecordOptions extends Omit<RecordQuery, 'format'> {
   readonly format: RecordFormat | 'xlsx';
   /** xlsx: sheet name. */
   readonly sheet?: string | undefined;
-  /** Adds a first column of this name with each input's name. */
+  /** Adds a first column with this name, for each input's name. */
   readonly inputColumn?: string | undefined;
-  /** Adds a first column of this name with each input's modification time. */
+  /** Adds a first column with this name, for each input's modification time. */
   readonly modifiedColumn?: string | undefined;
-  /** Adds columns of these names in front, with each input's `facts`. */
+  /** Adds leading columns with these names, for each input's `facts`. */
   readonly factColumns?: readonly string[] | undefined;
-  /** xml: what it means if the first document has no element that `records` names; default: an error. */
+  /** xml: what it means if the first document has no element named by `records`. Default: it's an error. */
   readonly noRecords?: 'error' | 'empty' | undefined;
-  /** Called with a warning if data is read differently than a person may expect. */
+  /** Called with a warning if data is read differently than people may expect. */
   readonly warn?: ((warning: RunWarning) => void) | undefined;
-  /** Block size of the scanner; tests use a few bytes, to cut every cell. */
+  /** The scanner's block size. Tests use a few bytes, to split every cell. */
   readonly blockBytes?: number | undefined;
 }
 
@@ -155,13 +155,13 @@ const endings: Record<string, RecordFormat> = {
   xml: 'xml',
 };
 
-/** The format by file name extension; a final `.gz` is ignored. */
+/** The format by file extension; a final `.gz` is ignored. */
 export function formatOfName(name: string): RecordFormat | undefined {
   const ending = /\.([a-z]+)(?:\.gz)?$/i.exec(name)?.[1]?.toLowerCase();
   return ending === undefined || !Object.hasOwn(endings, ending) ? undefined : endings[ending];
 }
 
-/** The format of a Content-Type header (RFC 6838; `+json` and `+xml` suffixes count), if it determines one. */
+/** The format that a Content-Type header indicates, if any (RFC 6838; `+json` and `+xml` suffixes count). */
 export function formatOfMediaType(header: string | undefined): RecordFormat | undefined {
   const type = header?.split(';')[0]?.trim().toLowerCase() ?? '';
   if (/^(?:application|text)\/(?:x-)?(?:ndjson|jsonl|jsonlines|json-seq|json-lines)$/.test(type)) return 'jsonl';
@@ -171,7 +171,7 @@ export function formatOfMediaType(header: string | undefined): RecordFormat | un
   return undefined;
 }
 
-/** Validates the combination of options, before any data is read. */
+/** Validates the combination of options before any data is read. */
 export function recordFaults(query: Omit<RecordQuery, 'format'>): { option: string; message: string }[] {
   const faults: { option: string; message: string }[] = [];
   faults.push(...dialectFaults(query), ...formatFaults(query));
@@ -182,7 +182,7 @@ export function recordFaults(query: Omit<RecordQuery, 'format'>): { option: stri
   return faults;
 }
 
-/** The delimiter of the option: a tab may be written as `tab` or, outside YAML's double quotes, as `\\t`. */
+/** The option's delimiter. A tab may be written as `tab` or, outside YAML's double quotes, as `\\t`. */
 export function delimiterOf(written: string): string {
   return /^(?:\\t|tab)$/i.test(written) ? '\t' : written;
 }

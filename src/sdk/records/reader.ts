@@ -4,14 +4,14 @@ import type { RecordInput } from './input.ts';
 import type { RecordOptions } from './options.ts';
 
 /**
- * Reads the records of one or more inputs as one table. First surveys every input, in order, which determines
- * everything that depends on all inputs (the union of keys, the types). Then reads the rows.
+ * Reads the records of one or more inputs as one table. First surveys every input, in order, to determine everything
+ * that depends on all inputs (the keys, the types). Then reads the rows.
  */
 export interface RecordReader {
   /**
-   * Surveys one more input. Returns its number of records if `count` is set or if the input had to be read anyway, and
-   * the requested scalars in {@link Surveyed}. An input that fails isn't part of the table: another may be surveyed in
-   * its place, and its columns replace those of the failed one.
+   * Surveys another input. Returns its number of records if `count` is set or the input had to be read anyway, and the
+   * requested scalars in {@link Surveyed}. An input that fails isn't part of the table: another can be surveyed in its
+   * place, and the new input's columns replace those of the failed one.
    */
   survey(input: RecordInput, ask?: SurveyAsk): Promise<Surveyed>;
   /** The table of all surveyed inputs, each opened again. */
@@ -20,31 +20,31 @@ export interface RecordReader {
 
 /** What is requested from an input before, or instead of, its records. */
 export interface SurveyAsk {
-  /** Request the number of records, even if that costs a pass over the data. */
+  /** Requests the number of records, even if that takes a pass over the data. */
   readonly count?: boolean;
-  /** json: paths (keys joined by dots) of requested values outside the records: a cursor, a next link. */
+  /** json: paths (keys joined by dots) of requested values outside the records, such as a cursor or a next link. */
   readonly values?: readonly string[];
 }
 
-/** What the path of the records contains in a JSON document: a list, null, or a single record. */
+/** What the path to the records contains in a JSON document: a list, null, or a single record. */
 export type RecordsShape = 'list' | 'null' | 'single';
 
-/** What a survey of one input found. */
+/** What the survey of an input found. */
 export interface Surveyed {
-  /** Records of this input; undefined if not requested and nothing had to be read. */
+  /** Number of records in this input; undefined if it wasn't requested and the input didn't have to be read. */
   readonly records: number | undefined;
   /** The requested values that exist, including null; numbers keep their digits ({@link parseExact}). */
   readonly values: ReadonlyMap<string, unknown>;
-  /** json: what the path of the records contains. */
+  /** json: what the path to the records contains. */
   readonly shape?: RecordsShape | undefined;
   /**
-   * The error if the input isn't a table. Returned instead of thrown if values were requested, because they may explain
-   * it; the caller must then throw it.
+   * The error if the input isn't a table. It's returned if values were requested, because they may explain it, and the
+   * caller must then throw it; otherwise, it's thrown.
    */
   readonly refused?: Problem;
 }
 
-/** A reader for the format, loaded lazily. */
+/** A reader for the format, which is loaded lazily. */
 export async function recordReader(settings: RecordOptions): Promise<RecordReader> {
   if (settings.format === 'csv') return new (await import('./csv-reader.ts')).CsvReader(settings);
   if (settings.format === 'xml') return new (await import('./xml-reader.ts')).XmlReader(settings);
@@ -52,7 +52,7 @@ export async function recordReader(settings: RecordOptions): Promise<RecordReade
   return new (await import('./json-reader.ts')).JsonReader(settings);
 }
 
-/** Reads all inputs as one table: surveys each, then returns columns and batches. */
+/** Reads all inputs as one table: surveys each, then returns the columns and batches. */
 export async function readRecords(
   inputs: Iterable<RecordInput> | AsyncIterable<RecordInput>,
   settings: RecordOptions,

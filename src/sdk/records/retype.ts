@@ -10,11 +10,11 @@ interface Retyping {
   readonly column: Column;
   readonly cells: Cells;
   readonly rows: number;
-  /** The format of the strings; absent: the canonical form, or one that needs no declaration. */
+  /** The strings' format; absent: the canonical form, or one that needs no declaration. */
   readonly format?: ValueFormat | undefined;
   /**
-   * Whether cell `r` is a value of the column's type and not a string, so it has no format: a JSON number, a date in a
-   * sheet.
+   * Whether cell `r` is already a value of the column's type rather than a string, such as a JSON number or a date in a
+   * sheet, so that no format applies.
    */
   readonly isNative?: (r: number) => boolean;
   /** Position in the input of the batch's stored row `r`. */
@@ -39,7 +39,7 @@ export function retype(given: Retyping): Cells {
   return values === undefined ? given.cells : { kind: 'values', values };
 }
 
-/** Whether cell `r` is certainly canonical, by its bytes; false means that it needs a full check. */
+/** Whether cell `r` is certainly canonical, judging by its bytes; false means that a full check is needed. */
 function surenessOf({ cells, column, format }: Retyping): (r: number) => boolean {
   const test = surelyCanonical[column.type];
   // If a format is set, `1.234` may mean 1234.

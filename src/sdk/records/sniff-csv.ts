@@ -1,16 +1,16 @@
 import type { TextSample } from './sniff-sample.ts';
 import { isValue } from './sniff-types.ts';
 
-/** The options that read a text as CSV, and its rows. */
+/** The options for reading a text as CSV, and its rows. */
 export interface CsvShape {
-  /** Absent if a `sep=` line names it. */
+  /** Absent if a `sep=` line sets it. */
   readonly delimiter?: string;
   /** Lines above the header. */
   readonly skipRows: number;
   /** Lines below the last row. */
   readonly skipFooter: number;
   readonly header: boolean;
-  /** The rows of the head and of the tail, without header and footer. */
+  /** The rows in the head and the tail, without header and footer. */
   readonly rows: readonly (readonly string[])[];
 }
 
@@ -21,11 +21,11 @@ interface TextRow {
 }
 
 const delimiters = [',', ';', '\t', '|', '\x01', '\x1f'];
-/** A row whose first cell contains nothing else is a row of totals. */
+/** A row whose first cell contains only this is a totals row. */
 const totalWords = /^(?:grand total|total|sum|summe|gesamt|gesamtsumme|totale|totaal|suma|somme)\s*:?$/i;
 const maxFooterRows = 20;
 
-/** The delimiter, title rows, header and footer of a CSV text; undefined if it has no rows. */
+/** A CSV text's delimiter, title rows, header and footer; undefined if it has no rows. */
 export function shapeOf({ head, tail, isWhole }: Pick<TextSample, 'head' | 'tail' | 'isWhole'>): CsvShape | undefined {
   const [line, told] = /^"?sep=([\t -!#-~])"?\r?\n/i.exec(head) ?? [];
   const text = head.slice(line?.length ?? 0);
@@ -51,8 +51,8 @@ export function shapeOf({ head, tail, isWhole }: Pick<TextSample, 'head' | 'tail
 }
 
 /**
- * The delimiter that splits the most rows into the same number of cells; if several do, the one that results in more
- * cells. If there is only one column, a delimiter that no value contains.
+ * The delimiter that splits the most rows into the same number of cells or, if several do, into the most cells. If
+ * there is only one column, a delimiter that no value contains.
  */
 function likelyDelimiter(text: string, isWhole: boolean): string {
   const scored = delimiters.map((delimiter) => {

@@ -6,7 +6,7 @@ import { type CsvShape, shapeOf } from './sniff-csv.ts';
 import { sampleOf, type TextSample } from './sniff-sample.ts';
 
 interface SniffFileResult {
-  /** The options that read the file, besides `path` and `types`. */
+  /** The options for reading the file, besides `path` and `types`. */
   readonly query: Readonly<Record<string, unknown>>;
   readonly notes: readonly string[];
   /** csv: the rows from both ends of the file. */
@@ -28,8 +28,8 @@ export async function sniffFile(input: RecordInput): Promise<SniffFileResult> {
 }
 
 /**
- * The format if the file's name doesn't show it: JSON, JSON lines and XML begin with a character that no table begins
- * with.
+ * The format if the file's name doesn't indicate it. JSON, JSON Lines and XML begin with a character that no table
+ * begins with.
  */
 function kindOf(head: string): RecordFormat {
   const start = head.trimStart();

@@ -11,19 +11,19 @@ const sampleBytes = 64 * 1024;
 /** The two ends of a file, as text. */
 export interface TextSample {
   readonly head: string;
-  /** The end, from the start of a line; absent if it wasn't read, or if the head is the whole file. */
+  /** The end of the file, from the start of a line; absent if it wasn't read, or if the head is the whole file. */
   readonly tail?: string;
   readonly isWhole: boolean;
   readonly isCompressed: boolean;
-  /** The value that the `encoding` option needs; absent for UTF-8, and if there is a byte-order mark. */
+  /** The value to set for the `encoding` option; absent for UTF-8, or if there is a byte-order mark. */
   readonly encoding?: string;
-  /** The encoding is a guess: no byte identifies it. */
+  /** Whether the encoding is a guess, because no byte identifies it. */
   readonly isGuess: boolean;
 }
 
 /**
- * Reads the first and the last 64 kB. Skips the end of compressed and remote files, because it would have to read all
- * of them.
+ * Reads the first and the last 64 kB. Skips the end of compressed and remote files, because reaching it would take
+ * reading the whole file.
  */
 export async function sampleOf(input: RecordInput): Promise<TextSample> {
   const { bytes, isWhole, isCompressed } = await headOf(input);

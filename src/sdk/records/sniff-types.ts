@@ -8,7 +8,7 @@ export interface SniffedColumn {
   readonly type: ColumnType;
   readonly format?: string;
   readonly first_year?: number;
-  /** Formats that all fit but give the values different meanings; the type is then text. */
+  /** Formats that all fit, but give the values different meanings; the type is text in that case. */
   readonly either?: readonly FormattedType[];
 }
 

@@ -9,7 +9,7 @@ interface Ask {
 
 const chunkBytes = 256 * 1024;
 
-/** The bytes of a file that we wrote. If the run is aborted meanwhile, throws the signal's reason. */
+/** The bytes of a file that we wrote. Throws the signal's reason if the run is aborted meanwhile. */
 export async function* storedBytes(path: string, { signal, ...range }: Ask): AsyncGenerator<Buffer> {
   signal.throwIfAborted();
   try {

@@ -4,7 +4,7 @@ import { type ArchiveMember, membersOf } from './archive.ts';
 import { faultIn, type RecordInput } from './input.ts';
 
 interface Unpacking {
-  /** Name or glob of the members to read. */
+  /** Name or glob of the archive members to read. */
   readonly member: string | undefined;
   /** The format of the files, if the query sets it. */
   readonly format: string | undefined;
@@ -23,7 +23,7 @@ export async function unpackFiles(inputs: readonly RecordInput[], given: Unpacki
 /** Signatures of a member, and of an empty archive (APPNOTE 4.3.7, 4.3.16). */
 const signatures = new Set([0x504b0304, 0x504b0506]);
 
-/** Detected by its first bytes, whatever its name; workbooks have the same ones. */
+/** Detects a zip archive by its first bytes, whatever its name; workbooks have the same ones. */
 async function isArchive({ name, local }: RecordInput, { format }: Unpacking): Promise<boolean> {
   if (local === undefined || /\.xlsx$/i.test(name)) return false;
   if (format === 'xlsx' && !/\.zip$/i.test(name)) return false;
@@ -51,7 +51,7 @@ async function wantedMembers(input: RecordInput, { member }: Unpacking): Promise
     }));
 }
 
-/** Office files are archives too, but they must not be unpacked, even if they have another extension. */
+/** Office files are zip archives too, but must not be unpacked, even if their extension is different. */
 function refuseOffice(input: RecordInput, members: readonly ArchiveMember[]): void {
   const has = (path: string) => members.some(({ name }) => name === path);
   const isOpenDocument = has('mimetype') && has('content.xml');
@@ -63,7 +63,7 @@ function refuseOffice(input: RecordInput, members: readonly ArchiveMember[]): vo
   });
 }
 
-/** Without `member`: all files except the operating system's metadata, `__MACOSX/` and dot files. */
+/** Without `member`: all files except operating system metadata (`__MACOSX/`) and dot files. */
 function isWanted(members: readonly ArchiveMember[], member: string | undefined): (member: ArchiveMember) => boolean {
   if (member === undefined) return ({ name }) => !/(?:^|\/)(?:__MACOSX\/|\.)/.test(name);
   if (members.some(({ name }) => name === member)) return ({ name }) => name === member;

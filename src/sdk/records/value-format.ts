@@ -4,18 +4,18 @@ import type { ColumnType } from '../column.ts';
 export interface ValueFormat {
   /** As the config has it. */
   readonly written: string;
-  /** The canonical text of the column's type; undefined if the text isn't in this format. */
+  /** The canonical text of the column's type; undefined if the string isn't in this format. */
   read(text: string): string | undefined;
 }
 
-/** A column's type and format as a config declares them. */
+/** A column's type and format, as declared in a config. */
 export interface FormattedType {
   readonly type: ColumnType;
   readonly format?: string | undefined;
   readonly first_year?: number | undefined;
 }
 
-/** The formats of all columns of a type, by family. */
+/** The formats for all columns of a type, by family. */
 export interface FamilyFormats {
   readonly number?: string | undefined;
   readonly date?: string | undefined;

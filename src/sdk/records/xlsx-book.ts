@@ -5,12 +5,11 @@ import { type Elements, localName, walk } from './xlsx-parts.ts';
 import { type NumberStyle, styleOf } from './xlsx-values.ts';
 
 /**
- * A workbook's strings are in one shared list that its sheets refer to. The list is kept in memory, so its size is
- * limited.
+ * Sheets refer to a list of strings that the whole workbook shares. The list is kept in memory, so its size is limited.
  */
 const maxTextBytes = 128 * 1024 * 1024;
 
-/** The parts of a workbook that are needed to read one sheet. */
+/** The workbook parts that are needed to read one sheet. */
 export interface Sheet {
   readonly name: string;
   readonly part: ArchiveMember;
@@ -20,7 +19,7 @@ export interface Sheet {
   readonly from1904: boolean;
 }
 
-/** The names of the sheets that aren't hidden, in their order. */
+/** The names of the sheets that aren't hidden, in order. */
 export async function sheetNames(input: RecordInput): Promise<string[]> {
   const { sheets } = await openBook(input);
   return sheets.filter(({ isHidden }) => !isHidden).map(({ name }) => name);
@@ -96,7 +95,7 @@ async function readBook(input: RecordInput, part: ArchiveMember): Promise<{ shee
   return { sheets, from1904 };
 }
 
-/** The shared strings: each item's own text or the text of its runs, without phonetic hints (`rPh`). */
+/** The shared strings: each item's own text, or the text of its runs without phonetic hints (`rPh`). */
 async function readTexts(input: RecordInput, part: ArchiveMember | undefined): Promise<string[]> {
   if (part !== undefined && part.bytes > maxTextBytes) throw tooManyTexts(input);
   const texts: string[] = [];
@@ -113,7 +112,7 @@ async function readTexts(input: RecordInput, part: ArchiveMember | undefined): P
   return texts;
 }
 
-/** `_x000D_` is the escape for a character that XML can't represent (ECMA-376 part 1, 22.9.2.19). */
+/** `_x000D_` escapes a character that XML can't represent (ECMA-376 part 1, 22.9.2.19). */
 export function unescaped(text: string): string {
   return text.replace(/_x([\dA-Fa-f]{4})_/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
 }

@@ -8,7 +8,7 @@ type Attributes = Readonly<Record<string, string>>;
 
 /**
  * Called at the start of each element, and at its end with the text directly in it. Names have no prefix; `parent` is
- * the name of the parent element, '' for the root.
+ * the parent element's name, or '' for the root.
  */
 export interface Elements {
   open?(name: string, attributes: Attributes, parent: string): void;
@@ -16,14 +16,13 @@ export interface Elements {
 }
 
 /**
- * Walks the elements of a part that are in the namespace of its root. Extensions (`extLst`, elements of other
- * namespaces, and everything inside) are skipped, because they may use the same names for other things
- * (`x15:workbookPr`).
+ * Walks a part's elements that are in its root's namespace. Extensions (`extLst` and elements in other namespaces, with
+ * everything inside them) are skipped, because they may use the same names for other things (`x15:workbookPr`).
  */
 export async function* walk(input: RecordInput, part: ArchiveMember, elements: Elements): AsyncGenerator<void> {
   const parser = new SaxesParser({ xmlns: false, position: false });
   const spaces = new Namespaces();
-  /** Name of each open element ('' if skipped), and its text so far. */
+  /** Name of each open element ('' if it's skipped), and its text so far. */
   const names: string[] = [];
   const texts: string[] = [];
   parser.on('error', (error) => {
@@ -73,11 +72,11 @@ export function localName(name: string): string {
 
 /** Distinguishes elements of the root's namespace from others (Namespaces in XML 1.0). */
 class Namespaces {
-  /** One per element that declares namespaces, innermost last. */
+  /** One entry per element that declares namespaces, innermost last. */
   readonly #scopes: { readonly depth: number; readonly byPrefix: ReadonlyMap<string, string> }[] = [];
   #depth = 0;
   #root: string | undefined;
-  /** Cache of names in the current scope. */
+  /** Cache of the names in the current scope. */
   readonly #known = new Map<string, string>();
 
   /** Enters an element; returns its local name if it's in the root's namespace, otherwise ''. */
