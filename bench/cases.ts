@@ -6,14 +6,14 @@ import { mariadbClient, orderColumns } from './data.ts';
 export interface Case {
   readonly name: string;
   readonly format: 'csv' | 'json' | 'xml';
-  /** Whether a per-row transform converts the country to lower case. */
+  /** True if the job has a per-row transform that converts the country to lower case. */
   readonly transformed: boolean;
   readonly source: 'pg' | 'maria' | 'file';
-  /** False if the rows never change, so that only the first run sends them. */
+  /** False if the rows never change, so only the first run sends data. */
   readonly sends: boolean;
   /** The shell pipe; `$SINK` is the receiver's URL. */
   readonly pipe: string;
-  /** The goal and the upper limit for wall time: in seconds for a small job, otherwise relative to the pipe's time. */
+  /** Target and maximum for wall time: in seconds for a small job, otherwise relative to the pipe's time. */
   readonly limits: Limits;
 }
 
@@ -22,7 +22,7 @@ export type Limits = readonly [aim: number, floor: number];
 const columns = orderColumns.join(', ');
 const query = `select ${columns} from orders order by id`;
 
-/** Number of rows whose csv is about 10 MB, the largest payload that the service accepts. */
+/** Number of rows that make about 10 MB of csv, the largest payload that the service accepts. */
 export const largestPayloadRows = 95_000;
 
 /** The small job reads a few rows from a csv file. */
@@ -33,12 +33,12 @@ export const isSmall = ({ source }: Case): boolean => source === 'file';
 interface CasesOptions {
   readonly pg: TestServer;
   readonly maria: TestServer;
-  /** The folder with the small job's file. */
+  /** Folder that contains the small job's file. */
   readonly folder: string;
   readonly rows: number;
 }
 
-/** All cases, with the pipes for these two servers. The limits depend on how much of a run the startup takes. */
+/** All cases, with pipes that read from these two servers. The limits depend on startup's share of the run time. */
 export function casesFor({ pg, maria, folder, rows }: CasesOptions): Case[] {
   const psql = (copy: string): string => `psql -q "${pg.url}" -c "\\copy (${copy}) to stdout`;
   const curl = 'curl -sS -o /dev/null -T - "$SINK"';

@@ -9,8 +9,8 @@ import { contextOf } from '../test/connectors/harness.ts';
 
 /**
  * Reads a whole source once and prints the number of rows and the total length of all cells as text, so that no reader
- * wins by skipping data. `ours CONNECTOR SOURCE QUERY [touch]` reads as a run does; `touch` also converts each cell to
- * a JavaScript string. Otherwise the arguments are the name of another reader and a file.
+ * gains time by skipping data. `ours CONNECTOR SOURCE QUERY [touch]` reads like a run; `touch` also converts each cell
+ * to a JavaScript string. To run another reader, pass its name and a file.
  */
 const [who, ...rest] = process.argv.slice(2);
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
-/** The same rows in each format that readers support. */
+/** The same rows in each format that has a reader. */
 export const forms = ['csv', 'json', 'jsonl', 'xml'] as const;
 export type Form = (typeof forms)[number];
 
@@ -64,7 +64,7 @@ const writers: Readonly<Record<Form, { begin: string; row: (row: Row) => string;
   },
 };
 
-/** Writes `orders.<format>` in every format to a folder. */
+/** Writes an `orders.<format>` file to a folder for each format. */
 export async function writeForms(folder: string, rows: number): Promise<void> {
   for (const form of forms) {
     await pipeline(Readable.from(pieces(form, rows)), createWriteStream(join(folder, `orders.${form}`)));

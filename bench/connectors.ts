@@ -14,7 +14,7 @@ import { type Cost, measure, median } from './measure.ts';
  * `npm run bench:connectors -- [--rows 1000000] [--runs 3] [--only TEXT] [--json]`: rows per second, CPU and peak
  * memory of the readers for files, HTTP and file servers, compared with the best libraries and with tools that only
  * move bytes. Each reader runs in its own process, whose startup is included. All readers that convert cells to text
- * must count the same characters.
+ * must report the same number of characters.
  */
 const { values: options } = parseArgs({
   options: {
@@ -29,7 +29,7 @@ const rows = Number(options.rows);
 interface Reader {
   readonly what: string;
   readonly command: string;
-  /** Whether it only counts rows or also characters. Counts must equal those of the format's other readers. */
+  /** Whether the reader counts only rows, or also characters. All readers of a format must report the same counts. */
   readonly counts?: 'rows' | 'texts';
   readonly file: string;
 }
@@ -103,10 +103,7 @@ function readersOf({ folder, web, ftp }: Places): Reader[] {
   ];
 }
 
-/**
- * The numbers of rows and characters that the child processes print. All readers of a file must count the same
- * characters.
- */
+/** The row and character counts that the child processes print. All readers of a file must report the same counts. */
 const characters = new Map<string, number>();
 function assertWhole({ what, counts, file }: Reader, { said }: Cost): void {
   if (counts === undefined) return;

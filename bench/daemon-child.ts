@@ -9,7 +9,7 @@ import { heldBytes } from '../src/sdk/testing/memory.ts';
 
 /**
  * Runs the daemon for several simulated hours against a service in another process. Prints its memory use after the
- * first hour, when all code is loaded and compiled, and at the end.
+ * first hour, when all code is loaded and compiled, and after the last hour.
  */
 const [file = '', hours = '24'] = process.argv.slice(2);
 const hourMs = 3_600_000;

@@ -24,7 +24,7 @@ interface LatenessGiven {
   readonly sluice: string;
   readonly folder: string;
   readonly jobs: number;
-  /** The minute of the hour at which a job fires; `first` is the first measured minute. */
+  /** The minute of the hour when a job is due; `first` is the first measured minute. */
   readonly minuteOf: (job: number, first: number) => number;
   /** Number of measured minutes. */
   readonly minutes: number;
@@ -39,7 +39,7 @@ const patienceMs = 10 * minuteMs;
 
 /**
  * Runs a daemon process on the real clock. All targets are up to date, so runs read, encode, hash and compare, but send
- * nothing. This measures the daemon, not the limit on requests per second.
+ * no data. The result shows the daemon's speed, not the rate limit.
  */
 export async function measureLateness(given: LatenessGiven): Promise<Lateness> {
   const { folder, jobs } = given;
@@ -54,7 +54,7 @@ export async function measureLateness(given: LatenessGiven): Promise<Lateness> {
   }
 }
 
-/** Delivers one job, then records that all other targets already show the same bytes. */
+/** Runs one job, then records its payload as delivered to all other targets, too. */
 async function pretendAllIsDelivered({ sluice, folder, jobs, file }: LatenessGiven & { file: string }): Promise<void> {
   const args = [sluice, 'sync', 'job-0', '--config', file];
   const [code] = await once(spawn(process.execPath, args, { stdio: 'ignore' }), 'exit');
@@ -137,7 +137,7 @@ async function latenessIn(
   }
 }
 
-/** Time since this minute of an hour last occurred. */
+/** Time since this minute of the hour last occurred. */
 function lateOf({ started_at }: Run, minute: number): number {
   return (started_at - minute * minuteMs) % hourMs;
 }

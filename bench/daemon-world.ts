@@ -52,7 +52,7 @@ export async function writeFixtures(folder: string, jobs: number): Promise<strin
 }
 
 /**
- * The fifty jobs of a typical agency: ten each run every 15 minutes, hourly, every two hours, daily, and three times on
+ * A typical agency's fifty jobs: ten each run every 15 minutes, hourly, every two hours, daily, and three times on
  * weekdays.
  */
 const rhythms = ['3,18,33,48 * * * *', '6 * * * *', '9 */2 * * *', '30 6 * * *', '10 6,12,18 * * 1-5'];

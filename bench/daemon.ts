@@ -17,9 +17,9 @@ import { type Cost, measure, median } from './measure.ts';
 import { serve } from './service-process.ts';
 
 /**
- * `npm run bench:daemon -- [--runs 9] [--jobs 10000] [--minutes 3] [--only start|late|memory|requests]`: measures what
- * the daemon costs when it has little to send: the time of a one-shot sync, the lateness with very many jobs, memory,
- * and the requests saved by skipping unchanged results.
+ * `npm run bench:daemon -- [--runs 9] [--jobs 10000] [--minutes 3] [--only start|late|memory|requests]`: measures the
+ * daemon's overhead: the duration of a one-shot sync, start delays with very many jobs, memory use, and the number of
+ * requests saved by skipping unchanged results.
  */
 const { values: options } = parseArgs({
   options: {
@@ -37,8 +37,8 @@ const seconds = (value: number): string => `${value.toFixed(2)} s`;
 const megabytes = (value: number): string => `${value.toFixed(0)} MB`;
 
 /**
- * One `sync` of one job whose twelve rows are sent each time, in its own process and by a daemon, compared with a
- * process that does nothing.
+ * Compares one `sync` of a job that always sends its twelve rows, in its own process and in a daemon, with a process
+ * that does nothing.
  */
 const start: Part = async ({ folder, sluice }) => {
   const service = await serve(folder, ['--memory', '--no-limits', '--fixtures', await writeFixtures(folder, 1)]);

@@ -57,7 +57,7 @@ export function mariadbClient(server: TestServer): string {
   return `MYSQL_PWD='${server.password}' mariadb --no-defaults -h ${server.host} -P ${server.port} -u ${server.user} --default-character-set=utf8mb4 ${server.database}`;
 }
 
-/** Runs a shell command with this standard input. If it fails, throws its standard error. */
+/** Runs a shell command with this standard input. If the command fails, throws its standard error output. */
 export async function shell(command: string, input: string): Promise<string> {
   const child = spawn('bash', ['-c', `set -o pipefail; ${command}`], { stdio: ['pipe', 'pipe', 'pipe'] });
   let out = '';

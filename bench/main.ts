@@ -84,7 +84,7 @@ async function writeConfig(bench: Bench, cases: readonly Case[], sink: Sink): Pr
 const ours = ({ sluice }: Bench, one: Case, config: string): string =>
   `"${process.execPath}" "${sluice}" sync ${jobOf(one)} --config "${config}" --json >/dev/null`;
 
-/** Runs Sluice once, compares the body with the reference, and returns the size and hash of the correct bytes. */
+/** Runs Sluice once, compares the body with the reference, and returns the body's size and hash. */
 async function verify(bench: Bench, one: Case): Promise<string> {
   const file = join(bench.folder, 'kept');
   const reference = join(bench.folder, `reference-${one.source}.csv`);
@@ -115,7 +115,7 @@ async function writeReferences({ folder, pg }: Bench): Promise<void> {
 interface Result {
   readonly pipe: Cost;
   readonly ours: Cost;
-  /** The same run in a process that is already running, like the daemon. */
+  /** Runs the same job in a process that is already running, like the daemon. */
   readonly warm: Cost;
 }
 
@@ -126,12 +126,12 @@ interface Result {
 const uncounted = 2;
 
 /**
- * Pause after each round of a small job. Faster rounds would exceed five requests per second, and their waiting would
- * be measured.
+ * Pause after each round of a small job. Faster rounds would exceed five requests per second, so the times would
+ * include waiting for the rate limit.
  */
 const pauseMs = 500;
 
-/** Runs one case, alternating between pipe, sync and daemon, so that other load affects all three. */
+/** Runs one case, alternating between pipe, sync and daemon, so that any other load affects all three. */
 async function runCase(bench: Bench, one: Case, right: string): Promise<Result> {
   const sink = await startSink(bench.folder);
   try {
@@ -156,7 +156,7 @@ async function runCase(bench: Bench, one: Case, right: string): Promise<Result> 
   }
 }
 
-/** Throws if a run sent other bytes than the verified ones. */
+/** Throws if a run sent content that differs from the verified body. */
 async function assertRight(sink: Sink, { one, right }: { one: Case; right: string }): Promise<void> {
   if ((await sink.last()) !== right) throw new Error(`${one.name}: the bytes differ from the verified ones`);
 }

@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 
-/** The cost of one command: time in seconds, and memory as the largest resident set among its processes, in MB. */
+/**
+ * The cost of one command: time in seconds, and peak memory in MB (the largest resident set of any of its processes).
+ */
 export interface Cost {
   readonly wall: number;
   readonly cpu: number;
@@ -9,7 +11,7 @@ export interface Cost {
   readonly said: string;
 }
 
-/** Runs a shell command under GNU time. If it fails, throws its standard error. */
+/** Runs a shell command under GNU time. If the command fails, throws its standard error output. */
 export async function measure(command: string, env: NodeJS.ProcessEnv = {}): Promise<Cost> {
   const started = process.hrtime.bigint();
   const child = spawn('/usr/bin/time', ['-f', '@@ %U %S %M', 'bash', '-c', `set -o pipefail; ${command}`], {

@@ -7,8 +7,8 @@ import Fastify from 'fastify';
 import { startService } from '../src/service/service.ts';
 
 /**
- * Runs one server. The first argument is the server's name, the second a folder for its files. Reports its URL when it
- * listens, and its CPU time and memory on request.
+ * Runs one server. The first argument is the server's name, the second a folder for its files. The process reports its
+ * URL when it listens, and its CPU time and memory on request.
  */
 const [kind, folder] = process.argv.slice(2) as [keyof typeof servers, string];
 
@@ -19,7 +19,7 @@ interface Running {
   close(): Promise<void>;
 }
 
-/** The upper bound: bare Node with one small response. */
+/** The fastest possible server: bare Node with one small response. */
 async function bareNode(): Promise<Running> {
   const body = JSON.stringify({ hello: 'world' });
   return listening(
@@ -37,7 +37,7 @@ async function bareFastify(): Promise<Running> {
   return { url: await app.listen({ host: '127.0.0.1', port: 0 }), close: () => app.close() };
 }
 
-/** Ten lines that write a body to a file and hash it, without checking it. */
+/** A ten-line server that writes the body to a file and hashes it, without any checks. */
 async function receiver(): Promise<Running> {
   return listening(
     createServer(async (request, response) => {

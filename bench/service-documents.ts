@@ -1,10 +1,10 @@
-/** The upload formats, with documents of about a given size in each. */
+/** Upload formats, each with a function that makes a document of about the given size. */
 export const formats = ['csv', 'json', 'xml'] as const;
 export type Format = (typeof formats)[number];
 
 const names = ['Zoë Müller', 'Björn Holm', "Kari O'Neill", 'Łucja Nowak', '佐藤 花'];
 
-/** Rows with four columns that contain UTF-8, quotes and markup, up to a number of bytes. */
+/** Rows with four columns that contain UTF-8, quotes and markup. Stops at the given size in bytes. */
 export function documentOf(format: Format, bytes: number): Buffer {
   const { head, row, between, tail } = shapes[format];
   const parts: string[] = [head];

@@ -9,7 +9,7 @@ import { documentOf, type Format, formats } from './service-documents.ts';
 import { middle } from './service-rates.ts';
 import { keyOf } from './service-world.ts';
 
-/** `sluice serve`, started as a user starts it. */
+/** `sluice serve`, started from the command line as a user would. */
 const main = new URL('../src/cli/sluice.js', import.meta.url).pathname;
 
 export interface Serving {
@@ -65,7 +65,7 @@ async function timed(work: () => Promise<void>): Promise<number> {
   return (performance.now() - started) / 1000;
 }
 
-/** Peak resident memory of the service in MB, idle and after receiving documents of these sizes. */
+/** The service's peak resident memory in MB, when idle and after it received documents of these sizes. */
 export interface Peaks {
   readonly format: Format;
   readonly idle: number;
@@ -73,7 +73,7 @@ export interface Peaks {
   readonly hundred: number;
 }
 
-/** Starts a new process per format, and uploads ten megabytes three times, then a hundred. */
+/** For each format, starts a new process and uploads 10 MB three times, then 100 MB. */
 export async function measureMemory(folder: string): Promise<Peaks[]> {
   const peaks: Peaks[] = [];
   for (const format of formats) {

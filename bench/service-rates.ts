@@ -20,7 +20,7 @@ interface Answer {
   readonly hello?: string;
 }
 
-/** Requests per second and server cost per request, as medians of the rounds. */
+/** Requests per second and server CPU time per request, as medians of the rounds. */
 export interface Rate {
   readonly name: string;
   readonly perSecond: number;
@@ -42,7 +42,7 @@ interface Servers {
 const connections = 20;
 const pageItems = 25;
 
-/** After a warm-up round, alternates between all servers, so that other load affects them all. */
+/** After a warm-up round, alternates between all servers, so that any other load affects them all. */
 export async function measureRates(folder: string, rounds: Rounds): Promise<Rate[]> {
   const [node, fastify, service] = await Promise.all([
     startServer('node', folder),
@@ -100,7 +100,7 @@ function detailTarget(server: Server): Target {
   };
 }
 
-/** The name of a list measurement in the results. */
+/** The measurement's name for this list, as used in the results. */
 export const listName = (company: Company, person: Person): string => `list ${company} ${person}`;
 
 function listTarget(server: Server, company: Company, person: Person): Target {
@@ -133,7 +133,7 @@ async function ask({ name, server, path, headers, isRight }: Target, millisecond
   return { perSecond, answers, cpuMicroseconds: (((await server.cpu()) - before) / answers) * 1e6 };
 }
 
-/** The service must have counted exactly the calls so far, including this one. */
+/** The service must have counted every call so far, including this one. */
 async function assertCounted(service: Server, company: Company, calls: number): Promise<void> {
   const path = '/usage-overview/api-usage?start_date=0&end_date=4000000000';
   const answer = await request(service.url + path, { headers: { 'kf-api-key': keyOf(company, 'admin') } });

@@ -29,8 +29,8 @@ interface Receiver {
 }
 
 /**
- * Alternately sends the same bytes to ten lines of Node that write and hash the body, to the same lines with an fsync,
- * and to the service.
+ * Sends the same content in turn to a ten-line Node server that writes and hashes the body, to the same server with
+ * fsync, and to the service.
  */
 export async function measureUploads(folder: string, rounds: Rounds): Promise<Upload[]> {
   const plain = await startServer('receiver', folder);
@@ -54,7 +54,10 @@ function bare(name: string, server: Server): Receiver {
   return { name, server, url: server.url, sha256 };
 }
 
-/** Creates a data source with this format. Reads the stored document from its file, which costs the service nothing. */
+/**
+ * Creates a data source with this format. The test reads the stored document from disk, so that reading puts no load on
+ * the service.
+ */
 async function instanceOf(server: Server, format: Format, folder: string): Promise<Receiver> {
   const body = JSON.stringify({ name: format, format });
   const made = await request(`${server.url}/datasources`, { method: 'POST', headers: admin, body });

@@ -5,12 +5,12 @@ import { createServer } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 
 /**
- * A bare receiver: accepts any PUT, counts the body and responds like the service. Afterwards it hashes the body and
- * writes `<bytes> <sha256>` to the file in the second argument, so that verification doesn't count toward the measured
- * time. With a third argument, it stores the body there.
+ * A bare receiver: accepts any PUT, counts the body and responds like the service. After the response, it hashes the
+ * body and writes `<bytes> <sha256>` to the file named by the second argument, so the measured time doesn't include
+ * verification. If there is a third argument, it stores the body in that file.
  */
 const [ready, last, keep] = process.argv.slice(2);
-/** If the body is larger, hashing starts while the rest arrives. */
+/** If the body is larger than this, hashing starts while the rest arrives. */
 const mostHeld = 256 * 1024 * 1024;
 
 const server = createServer(async (request, response) => {

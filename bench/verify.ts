@@ -4,7 +4,7 @@ import { parse } from 'csv-parse';
 import { SaxesParser } from 'saxes';
 import { orderColumns } from './data.ts';
 
-/** One normalized row from an independent parser: instants have no zone and six fractional digits. */
+/** One normalized row from an independent parser: instants have no zone and have six fractional digits. */
 type Row = readonly (string | null)[];
 
 /** Reads a csv file with csv-parse. An empty cell means null, because no string in the table is empty. */
@@ -27,7 +27,7 @@ async function* jsonRows(file: string): AsyncGenerator<Row> {
   }
 }
 
-/** Reads `<rows><row>…` with saxes. A missing element means null. */
+/** Reads `<rows><row>…` with saxes. A missing element becomes null. */
 async function* xmlRows(file: string): AsyncGenerator<Row> {
   const parser = new SaxesParser();
   let ready: Row[] = [];
@@ -56,7 +56,7 @@ function comparable(row: Row): string {
   return JSON.stringify([row[0], row[1], row[2], row[3], `${seconds}.${fraction.padEnd(6, '0')}`, row[5]]);
 }
 
-/** Compares an output with the reference cell by cell. Throws at the first difference. */
+/** Compares an output with the reference cell by cell. Throws if any cell differs. */
 export async function verifyRows(
   output: { file: string; format: string },
   reference: string,

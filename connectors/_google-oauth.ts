@@ -3,8 +3,8 @@ import type { OAuthDescription } from '#sdk';
 const token = 'https://oauth2.googleapis.com/token';
 
 /**
- * OAuth for all Google services, with a person's consent or a service account's key. `scope`: its name after the prefix
- * that ends in `/auth/`. https://developers.google.com/identity/protocols/oauth2
+ * OAuth for all Google services, with a user's consent or a service account's key. `scope` is the scope's name without
+ * the prefix that ends in `/auth/`. https://developers.google.com/identity/protocols/oauth2
  */
 export function googleOAuth(scope: string): OAuthDescription {
   return {

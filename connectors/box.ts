@@ -3,7 +3,7 @@ import { defineService, fileOptions, type LoginData, option, renderDeep, type St
 const token_url = 'https://api.box.com/oauth2/token';
 const described = 'type,id,name,size,created_at,modified_at,content_modified_at,modified_by,owned_by,sha1';
 
-/** The app's own login, which needs no person: as an enterprise's service account, or as one of its users. */
+/** Logs in as the app, without a user's consent: as the enterprise's service account or as one of its users. */
 function appLogin(subject: 'enterprise' | 'user'): LoginData {
   const when = `${subject}_id`;
   return {

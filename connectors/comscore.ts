@@ -26,7 +26,7 @@ const options = {
   ),
 };
 
-/** One kind of report: submits it, polls until it's done, and fetches it. */
+/** A report type: how to submit a report, poll until it's done, and fetch it. */
 function report(service: string, about: string): StreamData {
   return {
     about,
@@ -63,7 +63,7 @@ function inEnvelope(content: string): string {
 }
 
 /**
- * comScore's reports over SOAP. Confirmed by public clients: addresses, namespace, the three calls, the states, the
+ * comScore reports over SOAP. Confirmed by public clients: addresses, namespace, the three calls, the states, the
  * parameter names. Not confirmed: the exact tags of a report's table, so all common table layouts are accepted.
  */
 export default defineService({
@@ -131,7 +131,7 @@ type Node = Readonly<Record<string, unknown>>;
 
 const keys = { geo: 'geo', loc: 'loc', time_type: 'timeType', media_set: 'mediaSet', target_group: 'targetGroup' };
 
-/** The query of a report: its parameters, by key. */
+/** A report's query: its parameters, by key. */
 function submitted(scope: Scope): string {
   const named = Object.entries(keys).map(([option, key]) => [key, scope[option]] as const);
   const measures = ((scope.measures ?? []) as unknown[]).map((measure) => ['measure', measure] as const);

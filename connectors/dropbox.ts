@@ -2,7 +2,9 @@ import { defineService, fileOptions, option, type RequestData } from '#sdk';
 
 const more: RequestData = { path: '/2/files/list_folder/continue', json: { cursor: '{{ page.token }}' } };
 
-/** Dropbox API v2. All reads are POST requests. The cursor at the end of a listing later returns changes. */
+/**
+ * Dropbox API v2. All reads are POST requests. A listing ends with a cursor that later returns the changes since then.
+ */
 export default defineService({
   id: 'dropbox',
   title: 'Dropbox',

@@ -51,7 +51,7 @@ const campaign = {
   channel: 'campaign.advertising_channel_type',
 };
 
-/** Google Ads API, the successor of the AdWords API; the connector keeps the old name. */
+/** Google Ads API, the successor to the AdWords API. The connector keeps the old name. */
 export default defineService({
   id: 'google_adwords',
   title: 'Google Ads',
@@ -199,7 +199,7 @@ jobs:
 `,
 });
 
-/** A stream of daily metrics with its columns, by their GAQL names. */
+/** A stream of daily metrics, with its columns by GAQL name. */
 function performance(about: string, from: string, named: Readonly<Record<string, string>>): StreamData {
   const chosen = {
     date: 'segments.date',
@@ -249,7 +249,7 @@ function refusal(
   };
 }
 
-/** Normalizes an account number; `123-456-7890` and `customers/1234567890` are also valid. */
+/** Normalizes an account number; also accepts `123-456-7890` and `customers/1234567890`. */
 function digitsOf(account: unknown): string {
   return String(account).replaceAll(/\D/g, '');
 }
@@ -284,7 +284,7 @@ function fieldsOf(gaql: string): readonly string[] {
   return list.split(',').map((field) => field.trim());
 }
 
-/** In responses, the names are in camel case: `costMicros`. */
+/** Responses use camel-case names: `costMicros`. */
 function columnOf(field: string, types: Types = {}): ColumnData {
   const at = field.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
   return { type: Object.hasOwn(types, field) ? types[field]! : typeOf(field), at };

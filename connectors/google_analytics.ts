@@ -14,7 +14,7 @@ const filterExample = { filter: { fieldName: 'country', stringFilter: { value: '
 
 const admin = 'https://analyticsadmin.googleapis.com';
 
-/** Google Analytics 4: the Data API for reports, the Admin API for the lists of accounts and properties. */
+/** Google Analytics 4: the Data API for reports, and the Admin API for the lists of accounts and properties. */
 export default defineService({
   id: 'google_analytics',
   title: 'Google Analytics',

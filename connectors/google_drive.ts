@@ -32,7 +32,7 @@ const where = {
   drive: option.text({ about: 'ID of a shared drive to read instead of the user’s own files.', example: '0AbCdE' }),
 };
 
-/** Reads one file at a time, as it was uploaded; files in Google's own formats are exported. */
+/** Reads one file at a time. Downloads uploaded files unchanged, and exports files in Google's own formats. */
 const bytes = {
   request: {
     path: (scope) => `/drive/${scope.api_version}/files/${fileOf(scope).id}${isNative(fileOf(scope)) ? '/export' : ''}`,
@@ -50,9 +50,9 @@ const bytes = {
 const fields = { id: 'id', name: 'name', type: 'mimeType', modified: 'modifiedTime' };
 
 /**
- * Google Drive API v3: file lists and file contents. The feed of changes is not used: it covers the whole drive, so a
- * job on one folder would page through the changes of all users, and its token supports neither a lag nor past ranges.
- * If nothing is new, a search by modification time costs one small request.
+ * Google Drive API v3: file lists and file contents. The changes feed isn't used, because it covers the whole drive: a
+ * job that reads one folder would have to page through all users' changes, and the feed's token supports neither a lag
+ * nor past ranges. If there are no new files, a search by modification time costs one small request.
  */
 export default defineService({
   id: 'google_drive',

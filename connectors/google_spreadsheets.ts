@@ -11,7 +11,7 @@ import {
 } from '#sdk';
 import { googleOAuth } from './_google-oauth.ts';
 
-/** The header row and the values are requested together, so that each range can be read on its own. */
+/** Each request asks for the header row together with the values, so that each range can be read on its own. */
 interface Part {
   readonly header: string | undefined;
   readonly rows: string | undefined;

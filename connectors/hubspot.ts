@@ -10,7 +10,7 @@ const properties = option.list<string>(
 );
 
 /**
- * HubSpot API. Confirmed by the vendor's pages: addresses, paging, the search and its limits, token addresses, error
+ * HubSpot API. Confirmed by the vendor's documentation: addresses, paging, search and its limits, token URLs, error
  * fields.
  */
 export default defineService({

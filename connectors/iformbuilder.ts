@@ -20,8 +20,8 @@ const elements: RequestData = {
 };
 
 /**
- * iFormBuilder (Zerion), API 6. Confirmed by the vendor's own samples and by public clients: addresses, the signed
- * login, limit and offset, the Total-Count header, filters inside `fields`. Not confirmed: the meanings of data types.
+ * iFormBuilder (Zerion), API 6. Confirmed by the vendor's samples and by public clients: addresses, signed login, limit
+ * and offset, the Total-Count header, filters inside `fields`. Not confirmed: the meanings of data types.
  */
 export default defineService({
   id: 'iformbuilder',
@@ -157,8 +157,8 @@ jobs:
 });
 
 /**
- * Sorts by ID, so that pages are stable. The filter is a suffix of the field. It starts one day early, because only
- * days are documented.
+ * Sorts by ID, so that pages are stable. The filter is a suffix of the field. It starts one day early, because the
+ * documentation only mentions filtering by day.
  */
 function fieldsOf({ fields, since }: Scope): string {
   const names = ['id:<', ...own.slice(1), ...((fields ?? []) as readonly string[])];

@@ -58,7 +58,9 @@ const figures = {
   paging: pages,
 } satisfies Partial<StreamData>;
 
-/** Adobe Analytics 2.0 under its former name. API 1.4 and its WSSE login were shut down in August 2026. */
+/**
+ * Adobe Analytics API 2.0, under the product's former name. API 1.4 and its WSSE login were shut down in August 2026.
+ */
 export default defineService({
   id: 'omniture',
   title: 'Adobe Analytics',
@@ -179,7 +181,7 @@ jobs:
 `,
 });
 
-/** An ID's prefix is optional; IDs of calculated metrics have none. */
+/** The prefix of an ID is optional; calculated metrics' IDs have none. */
 function metricsOf({ metrics }: Scope): string[] {
   return (metrics as string[]).map((id) => (/\/|^cm/.test(id) ? id : `metrics/${id}`));
 }
@@ -219,7 +221,7 @@ function* rowsOf(answer: ServiceAnswer, scope: Scope): Generator<Record<string, 
   }
 }
 
-/** The API reports a value that cannot be computed, such as a ratio with zero, as text. */
+/** If a value can't be computed, such as a ratio with a zero denominator, the API reports it as text. */
 function figure(value: unknown): unknown {
   return typeof value === 'string' && !/\d/.test(value) ? null : value;
 }
@@ -237,7 +239,7 @@ interface Discovered {
   readonly imsOrgs?: readonly { readonly companies?: readonly { readonly globalCompanyId: string }[] }[];
 }
 
-/** Lists the companies that the login may use. */
+/** Lists the companies that the login has access to. */
 function foundIn({ imsOrgs = [] }: Discovered, wanted: unknown): string {
   const companies = imsOrgs.flatMap(({ companies: own = [] }) => own.map(({ globalCompanyId: id }) => id));
   if (companies.includes(String(wanted))) return `logged in with access to ${companies.join(', ')}`;

@@ -1,6 +1,8 @@
 import { defineRetiredService } from '#sdk';
 
-/** Discontinued: only the name is kept. Its last day is confirmed; the alternatives are general knowledge. */
+/**
+ * Discontinued: only the name remains. Its last day is confirmed; the alternatives are unconfirmed general knowledge.
+ */
 export default defineRetiredService({
   id: 'radian6',
   title: 'Radian6 (Social Studio)',

@@ -1,6 +1,9 @@
 import { defineRetiredService } from '#sdk';
 
-/** Discontinued: only the name is kept. The acquisition by Conductor in 2023 is general knowledge; the vendor did not publish a date. */
+/**
+ * Discontinued: only the name remains. The acquisition by Conductor in 2023 is general knowledge; the vendor didn't
+ * publish a date.
+ */
 export default defineRetiredService({
   id: 'searchMetrics',
   title: 'Searchmetrics',

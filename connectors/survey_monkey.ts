@@ -12,7 +12,7 @@ const survey = {
   }),
 };
 
-/** The last page has no URL for a next page, but still has its own URL. */
+/** The last page has no URL for the next page, but it still has its own URL. */
 const paging = { by: 'page', present: 'links.next', always: 'links', total: 'total' } as const;
 
 const surveys = {
@@ -23,7 +23,7 @@ const surveys = {
   given: 'survey',
 } as const;
 
-/** Survey responses, ordered by the time of their last change. */
+/** Survey responses, sorted by modification time. */
 const responses = {
   options: {
     ...survey,

@@ -1,7 +1,7 @@
 import { defineService, listAt, option, Problem, type StreamData } from '#sdk';
 
 const organisation = { type: 'text', scope: 'partition.organisation.name' } as const;
-/** Dates and times are UTC instants: an invoice dated 1 January has midnight UTC in every time zone. */
+/** Dates and times are in UTC: an invoice dated 1 January has midnight UTC, whatever the time zone. */
 const day = (at: string) => ({ type: 'date', at, date: 'dotnet', zone: 'UTC' }) as const;
 const instant = (at: string) => ({ type: 'timestamptz', at, date: 'dotnet', zone: 'UTC' }) as const;
 
@@ -21,7 +21,7 @@ const where = {
   }),
 };
 
-/** Pages of records, ordered by the time of their last change. */
+/** Pages of records, sorted by modification time. */
 function changing(path: string, query: Readonly<Record<string, string>> = {}): Pick<StreamData, 'request' | 'paging'> {
   return {
     request: {
@@ -42,7 +42,7 @@ function changing(path: string, query: Readonly<Record<string, string>> = {}): P
   };
 }
 
-/** A report for each calendar month; each line of the report becomes a row. */
+/** A report for each calendar month. Each line of the report becomes a row. */
 function monthly(about: string, path: string, query: Readonly<Record<string, string>>): StreamData {
   return {
     about,

@@ -39,7 +39,7 @@ export function driverOf(source: SourceValues): DriverName | undefined {
   return source.url === undefined ? undefined : schemes[URL.parse(source.url)?.protocol ?? ''];
 }
 
-/** The address from the url or the separate options. Expects valid options, see {@link faultsOf}. */
+/** The address from the url or the separate options. The options must be valid, see {@link faultsOf}. */
 export function addressOf(source: SourceValues): ServerAddress {
   const driver = driverOf(source) ?? 'postgres';
   const url = source.url === undefined ? undefined : URL.parse(source.url);

@@ -6,7 +6,7 @@ export interface Pausable {
   resume(): void;
 }
 
-/** High-water marks: enough to keep the reader busy, low enough for flat memory. */
+/** High-water marks: high enough to keep the reader busy, low enough for constant memory use. */
 const maxBatches = 8;
 const maxBytes = 1024 * 1024;
 
@@ -43,7 +43,7 @@ export class BatchQueue {
     return this.#closed || this.#failure !== undefined;
   }
 
-  /** The reader has left: drop waiting and later batches. */
+  /** The reader has stopped: drop waiting and later batches. */
   close(): void {
     this.#closed = true;
     this.#waiting.length = 0;
@@ -70,7 +70,7 @@ export class BatchQueue {
     this.#stir();
   }
 
-  /** The result failed. The reader gets the reason at once. Only the first reason counts. */
+  /** The query failed. The reader gets the error at once. Only the first error counts. */
   fail(reason: unknown): void {
     this.#failure ??= { reason };
     this.#stir();
@@ -108,7 +108,7 @@ export class BatchQueue {
   }
 }
 
-/** Returns the queue as an extraction's batches; calls `leave` once, however the reader ends. */
+/** Returns the queue as the extraction's batches. Calls `leave` once when the reader finishes, fails or stops early. */
 export async function* batchesOf(queue: BatchQueue, leave: () => Promise<void>): AsyncGenerator<Batch, void, void> {
   try {
     for (let batch = await queue.next(); batch !== undefined; batch = await queue.next()) yield batch;

@@ -5,7 +5,8 @@ import type { CursorBound } from './dialect.ts';
 import type { Watermark } from './watermark.ts';
 
 /**
- * Maximum number of boundary rows to remember. If more rows share the boundary value, each run repeats the first ones.
+ * Maximum number of boundary rows to remember. If more rows share the boundary value, the next run reads and sends the
+ * first ones again.
  */
 export const maxBoundaryRows = 10_000;
 
@@ -21,7 +22,7 @@ interface BoundaryRowsOptions {
   /** Index of the column whose values are compared. */
   readonly at: number;
   readonly type: CursorBound['type'];
-  /** The columns that the job gets; they come first in each batch. */
+  /** The job's columns; they come first in each batch. */
   readonly columns: readonly Column[];
 }
 
@@ -31,14 +32,16 @@ interface BoundaryRowsOptions {
  */
 export class BoundaryRows {
   readonly #reading: BoundaryRowsOptions;
-  /** Rows that the last run sent and that this read may return again, with their counts. */
+  /** Rows that the last run sent and that this read may return again, each with its number of occurrences. */
   readonly #expected = new Map<string, number>();
-  /** Where the last run's columns are now, in that run's order. Rows of both runs are compared by these columns. */
+  /**
+   * Current indexes of the last run's columns, in that run's order. Rows of both runs are compared by these columns.
+   */
   readonly #common: readonly number[];
   readonly #all: readonly number[];
   /** Columns from the last run that no longer exist, so its rows cannot be compared. */
   readonly #gone: readonly string[];
-  /** Whether this read returned rows that the last run may have sent, but that cannot be compared. */
+  /** True if this read returned rows that can't be compared and that the last run may have sent. */
   #hasUncompared = false;
   #seen: BoundaryRow[] = [];
   /** Cursor value of the last row that was not remembered because of the limit. */
@@ -82,13 +85,13 @@ export class BoundaryRows {
     return true;
   }
 
-  /** After the boundary of the last run, none of its rows are expected any more. */
+  /** After the last run's boundary value, no rows from the last run can follow. */
   #leaveBehind(value: CursorBound): void {
     const { before, type } = this.#reading;
     if (type !== 'text' && isBefore(before!.value, value)) this.#expected.clear();
   }
 
-  /** Remembers the rows at the batch's end that the next run will read again. */
+  /** Remembers the rows at the end of the batch, because the next run will read them again. */
   #remember(batch: Batch): void {
     const { column, lag } = this.#reading;
     const value = this.#valueOf(batch, batch.length - 1);
@@ -110,15 +113,15 @@ export class BoundaryRows {
     if (this.#forgotten !== undefined && isBefore(this.#forgotten, from)) this.#forgotten = undefined;
   }
 
-  /** Whether the remembered rows of the last run refer to missing or unknown columns. */
+  /** Whether the rows remembered by the last run have missing or unknown columns. */
   get #isIncomparable(): boolean {
     const { columns = [], seen = [] } = this.#reading.before ?? {};
     return seen.length > 0 && (columns.length === 0 || this.#gone.length > 0);
   }
 
   /**
-   * Rows are sorted, so checking the first one is enough. Text is in the database's order, so any row may be from the
-   * last run.
+   * Rows are sorted, so checking the first one is enough. Text is sorted by the database's collation, so any row may be
+   * from the last run.
    */
   #noteUncompared(batch: Batch): void {
     if (this.#hasUncompared || !this.#isIncomparable) return;
@@ -126,7 +129,7 @@ export class BoundaryRows {
     this.#hasUncompared = type === 'text' || !isBefore(before!.value, this.#valueOf(batch, 0));
   }
 
-  /** The reason for duplicates: the next run repeats rows beyond the limit, or rows in this run cannot be compared. */
+  /** Why rows may be duplicated: the next run repeats rows beyond the limit, or rows in this run can't be compared. */
   get comesAgain(): RowsAgain | undefined {
     if (this.#hasUncompared) return { why: 'columns_gone', columns: this.#gone };
     return this.#forgotten === undefined ? undefined : { why: 'too_many' };

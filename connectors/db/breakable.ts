@@ -1,4 +1,4 @@
-/** Promisifies a connection's callback-based steps. If the connection breaks, the pending step is rejected. */
+/** Promisifies a connection's callback-based operations. If the connection breaks, rejects the pending operation. */
 export class Breakable {
   readonly #problem: (thrown: unknown) => Error;
   /** Called if the connection breaks. */
@@ -8,7 +8,10 @@ export class Breakable {
     this.#problem = problem;
   }
 
-  /** Runs a step. A broken connection or the signal also ends it. Throws a problem, or the signal's reason. */
+  /**
+   * Runs an operation, which also ends if the connection breaks or the signal is aborted. Throws a Problem or the
+   * signal's reason.
+   */
   async until(signal: AbortSignal, step: (settle: (failure: unknown) => void) => void): Promise<void> {
     let abort = () => {};
     try {

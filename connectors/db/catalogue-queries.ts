@@ -31,7 +31,7 @@ where c.table_schema = coalesce(database(), c.table_schema)
   and c.table_schema not in ('information_schema', 'mysql', 'performance_schema', 'sys')
 order by c.table_schema, c.table_name, c.ordinal_position`;
 
-/** Hidden columns of virtual tables (1) aren't part of `select *`; generated columns (2, 3) are. */
+/** `select *` excludes a virtual table's hidden columns (1) and includes generated columns (2, 3). */
 export const sqliteCatalogue = `
 select '' as schema_name, m.name as table_name, m.type as kind, i.name as column_name, i.type as type,
        nullif(i.pk, 0) as key_position
@@ -39,7 +39,7 @@ from sqlite_schema m, pragma_table_xinfo(m.name) i
 where m.type in ('table', 'view') and m.name not like 'sqlite\\_%' escape '\\' and i.hidden <> 1
 order by m.name, i.cid`;
 
-/** `timestamp` is the old name of `rowversion`, which isn't a time. */
+/** `timestamp` is the old name of `rowversion`, which isn't a date or time. */
 export const sqlserverCatalogue = `
 select case when s.name = schema_name() then '' else s.name end as schema_name,
        o.name as table_name,

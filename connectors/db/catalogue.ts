@@ -34,7 +34,7 @@ export async function discoverBy(
 }
 
 /**
- * The rows of a catalogue: schema (empty if it's the usual one), table, kind, column, type, position in the primary
+ * The rows of a catalogue: schema (empty for the default schema), table, kind, column, type, position in the primary
  * key.
  */
 function addColumn(tables: Map<string, CatalogueTable>, row: readonly (string | null)[]): void {
@@ -67,8 +67,8 @@ const moment = /timestamp|datetime|^date$/i;
 const whole = /^(?:(?:big|small|medium)?int(?:eger)?|int[248]|(?:big|small)?serial)\b/i;
 
 /**
- * Finds possible cursors: a last-change time finds changed rows; a key that is a single whole number only finds added
- * ones.
+ * Finds possible cursors. A last-modified time finds added and changed rows; a single integer key finds only added
+ * rows.
  */
 function cursorsOf(columns: readonly CatalogueColumn[], key: readonly CatalogueColumn[]): string[] {
   const times = columns.filter(({ name, type }) => changed.test(name) && moment.test(type));

@@ -1,11 +1,12 @@
 import { type Batch, type ByteCells, type Cells, type Column, type ColumnType, Problem } from '#sdk';
 
 /**
- * How the bytes of a column become canonical.
+ * How a column's bytes become canonical text.
  *
- * - `in place`: the canonical text fits into the same bytes; `fix` rewrites it and moves `spans[at]`, `spans[at + 1]`.
+ * - `in place`: the canonical text isn't longer than the original; `fix` rewrites it and moves `spans[at]` and
+ *   `spans[at + 1]`.
  * - `boolean`: the first byte decides between true and false.
- * - `rewrite`: anything else; the column gets new bytes.
+ * - `rewrite`: anything else; the text is written to new bytes.
  */
 export type CellRewrite =
   | { readonly how: 'in place'; readonly fix: (bytes: Buffer, spans: Int32Array, at: number) => void }
@@ -20,13 +21,13 @@ export interface CellType {
   readonly fix?: CellRewrite;
 }
 
-/** A column of the result and how its bytes become canonical. */
+/** A column of the result, and how its bytes become canonical text. */
 export interface WireColumn {
   readonly column: Column;
   readonly fix?: CellRewrite;
 }
 
-/** Rows in wire format: `bytes` with the spans of `length` rows of `width` cells. */
+/** Rows in wire format: `bytes`, and the spans of its cells: `length` rows of `width` cells each. */
 export interface WireRows {
   readonly bytes: Buffer;
   readonly spans: Int32Array;
@@ -35,7 +36,7 @@ export interface WireRows {
   readonly before: number;
 }
 
-/** Converts wire rows to a batch, column by column; columns that are already canonical are left as they are. */
+/** Converts wire rows to a batch, column by column; leaves columns that are already canonical unchanged. */
 export class BatchMaker {
   readonly columns: readonly Column[];
   readonly #wire: readonly WireColumn[];
@@ -107,7 +108,7 @@ export class BatchMaker {
   }
 }
 
-/** The cells of one column that gets its own bytes. */
+/** The cells of a column whose text is written to new bytes. */
 class OwnBytes {
   readonly #spans: Int32Array;
   #bytes: Buffer;
@@ -143,7 +144,7 @@ class OwnBytes {
 /** All cells of a boolean column point into the same nine bytes. */
 const words = Buffer.from('truefalse');
 
-/** Refuses duplicate column names: a record could only keep one of their values. */
+/** Rejects duplicate column names, because a record could keep only one of their values. */
 export function refuseDuplicates(columns: readonly Column[]): void {
   const seen = new Set<string>();
   for (const { name } of columns) {

@@ -13,7 +13,9 @@ export interface ChangesOptions {
   readonly ask: RunQuery;
 }
 
-/** Incremental read: returns the rows added or changed since the last run, in the order of an increasing column. */
+/**
+ * Incremental read: returns the rows that were added or changed since the last run, ordered by an increasing column.
+ */
 export async function extractChanges({ query, dialect, watermark, ask }: ChangesOptions): Promise<Extraction> {
   const { cursor: column, lag, null_cursors: nulls } = query;
   const before = parseWatermark(watermark);

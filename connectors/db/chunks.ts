@@ -5,7 +5,7 @@ import type { ConnectOptions } from './driver.ts';
 import type { ChunkOptions, QueryValues } from './options.ts';
 import { columnAt, nullInOrder } from './ordered.ts';
 
-/** How often to reconnect, with exponential backoff, before the read fails because no new row arrives. */
+/** How often to reconnect without receiving a new row, with exponential backoff, before the read fails. */
 const maxTries = 6;
 const firstPauseMs = 250;
 const maxPauseMs = 8000;
@@ -20,9 +20,9 @@ export interface ChunkedOptions {
 }
 
 /**
- * Keyset pagination: reads a query in chunks, in the order of a column with unique values. Each chunk is a separate statement and
- * transaction, so the chunks are from different snapshots. After a lost connection, the next statement starts after the last
- * row; the reader does not notice.
+ * Keyset pagination: reads a query in chunks, in the order of a column with unique values. Each chunk is a separate
+ * statement and transaction, so the chunks are from different snapshots. If the connection is lost, the read reconnects
+ * and continues after the last row; the reader doesn't notice.
  */
 export async function extractChunks(given: ChunkedOptions): Promise<Extraction> {
   const chunks = new Chunks(given);
@@ -30,7 +30,7 @@ export async function extractChunks(given: ChunkedOptions): Promise<Extraction> 
   return { columns, batches: chunks.batches() };
 }
 
-/** Only these types have the same order in every database, regardless of settings. */
+/** Only these types sort the same way in every database, regardless of settings. */
 const types = ['integer', 'decimal', 'uuid', 'date', 'timestamp', 'timestamptz', 'text'];
 const mendNulls = 'use a column without nulls; the primary key is best';
 
@@ -60,7 +60,7 @@ class Chunks {
     return first.columns;
   }
 
-  /** No chunk includes rows with null, so check for them first. */
+  /** Chunks exclude rows with null, so check for such rows first. */
   async #refuseNulls(): Promise<void> {
     const { query, dialect, ask } = this.#given;
     const { column } = query.chunks;
@@ -125,7 +125,7 @@ class Chunks {
     return cellText(batch.cells[this.#at]!, this.#columns[this.#at]!.type, storedRow(batch, i))!;
   }
 
-  /** A chunk boundary could lose one of two rows with the same value. */
+  /** If two rows have the same value, a chunk boundary could lose one of them. */
   #advance(batch: Batch, from: number): void {
     let before = this.#last?.text;
     for (let i = from; i < batch.length; i++) {
@@ -147,7 +147,7 @@ class Chunks {
     });
   }
 
-  /** The table was altered during the read, and its rows now have other columns. */
+  /** The table was altered during the read, so its columns changed. */
   #refuseOtherColumns(columns: readonly Column[]): void {
     const isSame =
       columns.length === this.#columns.length &&
@@ -182,7 +182,7 @@ function columnsChanged(): Problem {
   });
 }
 
-/** This isn't the end of the table: the last row and all rows after it have disappeared. */
+/** The last row and all rows after it have disappeared, so this isn't the real end of the table. */
 function rowsGone(column: string, { text }: CursorBound): Problem {
   return new Problem({
     code: 'DB_ROWS_GONE',

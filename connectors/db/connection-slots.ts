@@ -1,4 +1,4 @@
-/** The jobs that read from one server, and a FIFO queue of waiting jobs. */
+/** The number of jobs that read from one server, and a FIFO queue of waiting jobs. */
 interface Server {
   reading: number;
   readonly waiting: (() => void)[];
@@ -21,8 +21,8 @@ interface SlotOptions {
  * Semaphore per server: waits until fewer than `most` jobs of this process read from it; resolves to a release
  * function. Throws the signal's reason if aborted.
  *
- * Slots are shared, connections are not: each job gets a new one, so that session state (settings, temporary tables,
- * variables, a changed password) does not leak and no connection stays open between runs.
+ * Connections are never reused: each job opens a new one, so that session state (settings, temporary tables, variables,
+ * a changed password) does not leak and no connection stays open between runs.
  */
 export async function acquireSlot({ server: name, most, signal, alive }: SlotOptions): Promise<() => void> {
   signal.throwIfAborted();

@@ -15,7 +15,7 @@ const instead: Readonly<Partial<Record<ColumnType, string>>> = {
   uuid: 'use an increasing column, because UUIDs are not ordered by time; or cast a UUIDv7 to text',
 };
 
-/** Refuses columns that cannot be a cursor. */
+/** Rejects columns that can't be a cursor. */
 export function refuseCursorType(column: string, type: ColumnType): void {
   if (shapes[type] !== undefined) return;
   throw new Problem({
@@ -29,7 +29,7 @@ export function refuseCursorType(column: string, type: ColumnType): void {
   });
 }
 
-/** Refuses values that have no usable order: infinity, NaN, years BC, five-digit years. */
+/** Rejects values that have no usable order: infinity, NaN, years BC, five-digit years. */
 export function refuseCursorValue(column: string, { type, text }: CursorBound): void {
   if (shapes[type]!.test(text)) return;
   throw new Problem({
@@ -63,7 +63,7 @@ export function isBefore(a: CursorBound, b: CursorBound): boolean {
   }
 }
 
-/** An instant as sortable text. An instant in UTC, the usual case, only loses its Z. */
+/** Converts an instant to sortable text. For UTC, the usual case, this only removes the Z. */
 function instantOf(text: string): string {
   if (/Z$/i.test(text)) return text.slice(0, -1);
   return Temporal.Instant.from(text).toString().slice(0, -1);
@@ -105,7 +105,7 @@ function less(text: string, lag: bigint): string {
   return `${left < 0n ? '-' : ''}${digits.slice(0, -scale)}.${digits.slice(-scale)}`;
 }
 
-/** Keeps the format of the value: SQLite compares text, so a blank stays a blank and no seconds are added. */
+/** Keeps the value's format, because SQLite compares text: a space stays a space, and no seconds are added. */
 function earlier(text: string, seconds: number): string {
   const [, day, between, clock, zone] = /^(\d{4}-\d\d-\d\d)([T ])([\d:.]+)(.*)$/.exec(text)!;
   const before = Temporal.PlainDateTime.from(`${day}T${clock}`).subtract({ seconds }).toString();

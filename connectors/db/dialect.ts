@@ -18,13 +18,13 @@ export type RunQuery = (query: QueryValues) => Promise<Extraction>;
 /** The SQL dialect of one kind of database. */
 export interface Dialect {
   quote(name: string): string;
-  /** The bound as an operand. `before`: the parameters that are already bound. */
+  /** The bound as an operand. `before` contains the parameters that are already bound. */
   operand(bound: CursorBound, before: readonly SqlParameter[]): SqlFragment;
-  /** The row limit, either after `select` or at the end. */
+  /** The row limit, either right after `select` or at the end of the statement. */
   limit(rows: number): { readonly first?: string; readonly last?: string };
   /**
-   * The column's stored value, if that determines the order of rows and may differ from their text. It is then read as
-   * an additional last column.
+   * The column's stored value, if it determines the order of rows and may differ from the row's text. The query returns
+   * it as an additional last column.
    */
   stored?(column: string): string;
 }
@@ -40,7 +40,7 @@ export interface OrderedRange {
   readonly rows?: number;
 }
 
-/** Wraps the query so that it returns a range of its rows in order. */
+/** Wraps a query so that it returns a range of its rows in order. */
 export function rangeQuery(
   query: QueryValues,
   { column, from, to, nulls, rows }: OrderedRange,

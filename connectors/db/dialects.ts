@@ -7,7 +7,7 @@ export const postgresDialect: Dialect = {
   limit: (rows) => ({ last: ` limit ${rows}` }),
 };
 
-/** Numbers become exact literals. Text and times become typed literals that cannot break out of their quotes. */
+/** Numbers become exact literals. Text and times become typed literals that can't escape their quotes. */
 export const mysqlDialect: Dialect = {
   quote: (name) => `\`${name.replaceAll('`', '``')}\``,
   operand: ({ type, text }) => ({ sql: mysqlLiteral(type, text), parameters: [] }),
@@ -26,7 +26,7 @@ const isTime = (type: string) => type === 'timestamp' || type === 'timestamptz';
 /** The session's time zone is UTC; literals have no zone. */
 const wallClock = (text: string) => text.replace('T', ' ').replace(/Z$/, '');
 
-/** SQLite orders stored values, which may differ from the text in the rows: `2026-01-31 10:00` has no T. */
+/** SQLite sorts by stored values, which may differ from the text in the rows: `2026-01-31 10:00` has no T. */
 export const sqliteDialect: Dialect = {
   quote: (name) => `"${name.replaceAll('"', '""')}"`,
   operand: ({ type, text }) =>

@@ -2,7 +2,7 @@ import type { ConnectorLog, Extraction, LogIn, RunWarning, Tunnel } from '#sdk';
 import type { Dialect } from './dialect.ts';
 import type { QueryValues, SourceValues } from './options.ts';
 
-/** A driver's input: the checked options of the source, and the context of a connector. */
+/** A driver's input: the source's validated options, and the connector's context. */
 export interface ConnectOptions {
   readonly source: SourceValues;
   readonly folder: string;
@@ -12,7 +12,7 @@ export interface ConnectOptions {
   readonly logIn?: LogIn;
   /** Adds a warning to the run; absent if there is no run. */
   readonly warn?: (warning: RunWarning) => void;
-  /** SSH tunnel to the server, used instead of host and port. */
+  /** SSH tunnel to the server, used instead of the host and port. */
   readonly tunnel?: Pick<Tunnel, 'folder' | 'path'>;
 }
 

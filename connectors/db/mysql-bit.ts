@@ -9,15 +9,15 @@ export interface BitField {
   readonly schema: string;
 }
 
-/** Up to this width, a raw byte is less than the digit 0, so both formats are unambiguous. */
+/** Up to this width, every raw byte is less than the digit 0, so raw bytes and digits can't be confused. */
 const maxSafeBits = 5;
 const zero = 0x30;
 const nine = 0x39;
 
 /**
- * A BIT column is sent as raw bytes. A computed BIT value, as in `max(flag)`, is sent as raw bytes or as decimal digits, depending on
- * the function, the plan and the version; the field does not declare which. From six bits on, a byte is ambiguous: 0x31 is 49 or
- * the digit 1.
+ * A BIT column is sent as raw bytes. A computed BIT value, as in `max(flag)`, is sent as raw bytes or as decimal
+ * digits, depending on the function, the plan and the version; the field's metadata doesn't say which. From six bits
+ * on, a byte is ambiguous: 0x31 could be the value 49 or the digit 1.
  */
 export function bitType({ name, columnLength, schema }: BitField): CellType {
   if (columnLength <= maxSafeBits)

@@ -3,7 +3,7 @@ import { RowInterceptor, type RowInterceptorOptions } from './row-interceptor.ts
 import { blockBytes, type SpanBlock } from './span-block.ts';
 
 const headerBytes = 4;
-/** The length in a header if the payload continues in the next packet. */
+/** The length in a packet header if the payload continues in the next packet. */
 const goesOn = 0xffffff;
 const failure = 0xff;
 const endOfRows = 0xfe;
@@ -21,18 +21,18 @@ export class MysqlInterceptor extends RowInterceptor {
   #isBeforeRows = false;
   #inRows = false;
   #isDropping = false;
-  /** Expected sequence number of the next row packet; wraps around after 255. */
+  /** Expected sequence number of the next row packet; wraps around to 0 after 255. */
   #number = 0;
   /** Number of warnings, as reported in the packet after the rows. */
   warnings = 0;
-  /** Number of packets that mysql2 did not see and therefore doesn't count. */
+  /** Number of packets that never reached mysql2, so mysql2 didn't count them. */
   #hidden = 0;
 
   constructor(settings: Omit<RowInterceptorOptions, 'bytes'>) {
     super({ ...settings, bytes: Buffer.allocUnsafeSlow(blockBytes) });
   }
 
-  /** Sets the receiver of the rows that follow these columns and their end packet. */
+  /** Sets the receiver for the rows that follow these columns and their end packet. */
   begin(block: SpanBlock, width: number): void {
     this.#block = block;
     this.#width = width;

@@ -21,7 +21,7 @@ interface ServerError {
 }
 
 /**
- * Maps error numbers to what happens next. https://mariadb.com/kb/en/mariadb-error-codes/ and
+ * Classification by error number. https://mariadb.com/kb/en/mariadb-error-codes/ and
  * https://dev.mysql.com/doc/mysql-errors/8.4/en/server-error-reference.html
  */
 const rules: readonly ErrorNumbers[] = [

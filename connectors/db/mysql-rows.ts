@@ -82,9 +82,9 @@ interface Handling {
 }
 
 /**
- * mysql2 prints a line for each packet with an unexpected sequence number, and a stack trace for an invalid length. The
- * former is logged once per connection, because some harmless proxies count packets differently; the latter ends the
- * connection.
+ * mysql2 prints a line for each packet with an unexpected sequence number, and a stack trace for an invalid length. An
+ * unexpected sequence number is logged once per connection, because some harmless proxies number packets differently;
+ * an invalid length ends the connection.
  */
 function keepFromConsole(connection: Connection, log: ConnectorLog): void {
   const handling = connection as unknown as Handling;
@@ -120,14 +120,14 @@ function refuseOddLengths(packet: Packet): void {
 
 export interface RowsOptions {
   readonly sql: string;
-  /** Called when the columns are known; returns the receiver of the rows. */
+  /** Called when the columns are known; returns the receiver for the rows. */
   readonly begin: (fields: readonly Field[]) => SpanBlock;
   /** Called after the last row, with the number of warnings. */
   readonly end: (warnings: number) => void;
   readonly fail: (reason: unknown) => void;
 }
 
-/** Runs one statement, whose rows become spans over bytes. After `fail`, the connection is unusable. */
+/** Runs one statement and returns its rows as spans over bytes. After `fail`, the connection is unusable. */
 export function readRows(connection: Connection, { sql, begin, end, fail }: RowsOptions): void {
   let hasColumns = false;
   let failed = false;

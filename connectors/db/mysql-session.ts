@@ -16,7 +16,7 @@ import type { ServerWarnings } from './server-warnings.ts';
 import { SpanBlock } from './span-block.ts';
 
 /**
- * How long a run waits for the server to acknowledge the cancellation; after that, the attempt continues in the
+ * How long a run waits for the server to acknowledge the cancellation. Afterwards, the cancellation continues in the
  * background.
  */
 const killPatienceMs = 800;
@@ -40,7 +40,7 @@ export class MysqlSession {
   readonly #breakable: Breakable;
   #isConnected = false;
 
-  /** The server, as shown in messages. */
+  /** The server's name in messages. */
   readonly place: string;
 
   private constructor({ config, place, connectSeconds, log }: SessionOptions) {
@@ -54,7 +54,7 @@ export class MysqlSession {
     this.#connection.on('error', (reason) => this.#breakable.onBroken(reason));
   }
 
-  /** Connects and logs in; throws a problem, or the signal's reason. */
+  /** Connects and logs in. Throws a Problem, or the signal's reason. */
   static open(door: ConnectOptions): Promise<MysqlSession> {
     return logInBy(door, () => MysqlSession.#open(door));
   }

@@ -11,17 +11,17 @@ export interface StatementShape {
 /** A statement with its values inserted. */
 export interface BoundStatement {
   readonly sql: string;
-  /** The column names before the values were inserted; undefined if they are those of the result. */
+  /** The column names before the values were inserted; undefined if insertion didn't change them. */
   readonly names?: readonly string[];
 }
 
 /**
  * Inserts a query's values into its text, as literals that mean the same in every sql_mode and cannot break out of a
- * quote: numbers unchanged, text in hexadecimal. MySQL interprets a number that is bound in any other way as bytes
- * (`select ?`), and prepared statements return their results in another protocol.
+ * quote: numbers unchanged, text in hexadecimal. If a number is bound in any other way, MySQL interprets it as bytes
+ * (`select ?`), and prepared statements return their results in a different protocol.
  *
  * The server confirms the positions of the placeholders: it must count as many placeholders in the query as there are
- * values, and none after the replacement. A question mark inside text or a comment is not a placeholder: replacing it
+ * values, and none after the replacement. A question mark in a string or comment is not a placeholder: replacing it
  * would leave a real placeholder behind.
  */
 export async function boundStatement(
@@ -42,10 +42,10 @@ export async function boundStatement(
 
 /** A string, quoted name or comment, or a placeholder. */
 const escaped = /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`|--(?=\s|$)[^\n]*|#[^\n]*|\/\*(?!M?!).*?\*\/|\?/gs;
-/** The same, but for the sql_mode NO_BACKSLASH_ESCAPES. */
+/** The same for the sql_mode NO_BACKSLASH_ESCAPES. */
 const unescaped = /'[^']*'|"[^"]*"|`[^`]*`|--(?=\s|$)[^\n]*|#[^\n]*|\/\*(?!M?!).*?\*\/|\?/gs;
 
-/** A statement without strings, quoted names and comments, for both interpretations of the backslash. */
+/** The statement without strings, quoted names and comments, once for each meaning of the backslash. */
 export function withoutQuoted(sql: string): readonly string[] {
   return [escaped, unescaped].map((quoted) => sql.replaceAll(quoted, (piece) => (piece === '?' ? piece : ' ')));
 }

@@ -7,13 +7,13 @@ export interface Field extends BitField {
   readonly columnType: number;
   readonly characterSet: number;
   readonly flags: number;
-  /** MariaDB's extended metadata: `uuid`, `inet6` …; sent as text. */
+  /** MariaDB's extended metadata, such as `uuid` or `inet6`; the server sends these values as text. */
   readonly extendedTypeName?: string;
   /** MariaDB's extended metadata: `json` for `JSON`, its alias of longtext. */
   readonly extendedFormat?: string;
 }
 
-/** How to treat a date like `0000-00-00`. */
+/** What to do with dates like `0000-00-00`. */
 export type ZeroDates = 'refuse' | 'null';
 
 const zerofill = 64;
@@ -34,7 +34,10 @@ function isDay(bytes: Buffer, start: number): boolean {
   return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
 }
 
-/** MySQL can store dates that don't exist: month or day 00, or 30 February. Returns true if it handled such a date. */
+/**
+ * MySQL can store dates that don't exist, such as 30 February or a month or day 00. Returns true if it handled such a
+ * date.
+ */
 function isNoDate(bytes: Buffer, spans: Int32Array, at: number, zeroDates: ZeroDates): boolean {
   const start = spans[at]!;
   if (isDay(bytes, start)) return false;
@@ -69,8 +72,8 @@ function datetime(zeroDates: ZeroDates): CellRewrite {
 }
 
 /**
- * `2024-01-01 00:00:00` → `2024-01-01T00:00:00Z`: the session's time zone is UTC. The text moves one byte to the left,
- * over its length byte, to make room for the Z.
+ * `2024-01-01 00:00:00` → `2024-01-01T00:00:00Z`: the session's time zone is UTC. To make room for the Z, moves the
+ * text one byte to the left, over its length byte.
  */
 function timestamp(zeroDates: ZeroDates): CellRewrite {
   return {

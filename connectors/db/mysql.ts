@@ -69,7 +69,7 @@ export const mysql: Driver = {
   extract,
 };
 
-/** Warnings about a query's syntax, not about its values. */
+/** Warnings about the query's syntax rather than its values. */
 const deprecations = ['1287', '1681', '3719', '3778'];
 
 const fixes = {

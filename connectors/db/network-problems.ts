@@ -14,7 +14,7 @@ const socketWords: Readonly<Record<string, string>> = {
   EACCES: 'permission denied on the socket',
 };
 
-/** The problem if a connection was never established. */
+/** The problem to report if a connection was never established. */
 export function neverConnected(place: string, thrown: unknown): Problem {
   const because = 'the connection ended before the login was complete';
   return networkProblem(thrown, place) ?? unreachable({ place, because, seen: seenIn(thrown).message, cause: thrown });

@@ -21,7 +21,7 @@ const tlsSchema = {
   },
 };
 
-/** The login on the SSH server in front of the database. */
+/** The login for the SSH server that the database is reached through. */
 export interface SshOptions {
   readonly host: string;
   readonly port?: number;
@@ -115,7 +115,7 @@ export const source = {
   }),
 };
 
-/** Reads a table in chunks if it's too large for one statement. */
+/** Options for reading a table in chunks if it's too large for one statement. */
 export interface ChunkOptions {
   readonly column: string;
   readonly rows: number;

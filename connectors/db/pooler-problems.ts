@@ -12,11 +12,11 @@ interface Rule extends ErrorMeaning {
   readonly words: RegExp;
 }
 
-/** For errors that mean that the pooler closed an idle connection during the read. */
+/** For errors that mean the pooler closed an idle connection during the read. */
 const idleEnded = { family: 'try_later', code: 'DB_CONNECTION_LOST' } as const;
 
 /**
- * PgBouncer's errors by message, because nearly all have SQLSTATE 08P01. The first match counts.
+ * PgBouncer's errors by message, because nearly all have SQLSTATE 08P01. The first match applies.
  * https://github.com/pgbouncer/pgbouncer/tree/master/src, `disconnect_client` and `disconnect_server`.
  */
 const pgbouncer: readonly Rule[] = [
@@ -70,7 +70,7 @@ const pgbouncer: readonly Rule[] = [
 ];
 
 /**
- * Errors of Pgpool-II: they have SQLSTATE XX000 or 57000, unless Pgpool-II passes them on from the server.
+ * Pgpool-II's errors. They have SQLSTATE XX000 or 57000, unless Pgpool-II forwards them from the server.
  * https://github.com/pgpool/pgpool2/tree/master/src, `ereport` and `pool_send_error_message`.
  */
 const pgpool: readonly Rule[] = [

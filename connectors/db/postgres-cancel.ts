@@ -20,7 +20,7 @@ interface CancelOptions {
 }
 
 /**
- * How long a run waits for the server to acknowledge the cancellation; after that, the requests continue in the
+ * How long a run waits for the server to acknowledge the cancellation. Afterwards, the requests continue in the
  * background.
  */
 export const cancelPatienceMs = 800;
@@ -40,8 +40,8 @@ export async function repeatCancel(client: pg.Client, { config, isBusy }: Cancel
 }
 
 /**
- * Asks the server to cancel the client's current statement, over a second connection that is encrypted like the
- * client's and doesn't keep the process running.
+ * Asks the server to cancel the client's current statement, over a second connection. It's encrypted like the client's
+ * and doesn't keep the process running.
  */
 async function requestCancel(client: pg.Client, config: pg.ClientConfig): Promise<void> {
   const { processID, secretKey } = client as unknown as { processID: number | null; secretKey: number };

@@ -7,7 +7,7 @@ interface ConfigParts {
   readonly address: ServerAddress;
   readonly tls: Tls | undefined;
   readonly timeoutMs: number;
-  /** The socket path of a tunnel to the server. */
+  /** Folder that contains the socket of a tunnel to the server. */
   readonly socketFolder: string | undefined;
 }
 

@@ -5,7 +5,7 @@ import { endOfMessage, headerBytes } from './postgres-messages.ts';
 import { RowInterceptor, type RowInterceptorOptions, type Wire, wireOf } from './row-interceptor.ts';
 import { blockBytes, type SpanBlock } from './span-block.ts';
 
-/** The undocumented interface of pg: a client has a `connection.stream`, which pg's parser reads. */
+/** pg's undocumented interface: a client has a `connection.stream`, which pg's parser reads. */
 export function pgWire(client: Client): Wire {
   return wireOf((client as { connection?: { stream?: Duplex } }).connection?.stream, 'pg');
 }
@@ -16,12 +16,11 @@ const dataRow = 68; // 'D'
 const portalSuspended = 115; // 's'
 const readyForQuery = 90; // 'Z'
 
-/** The phase of a statement: rows are only valid after its parameters were accepted and before it ends. */
+/** A statement's phase. Rows are valid only after the server accepted its parameters and before it ends. */
 type Stage = 'begun' | 'bound' | 'complete';
 
 /**
- * Intercepts the DataRow messages of PostgreSQL, as spans over bytes; forwards everything else to pg's parser as
- * complete messages.
+ * Intercepts PostgreSQL's DataRow messages as spans over bytes; forwards all other messages, complete, to pg's parser.
  */
 export class PostgresInterceptor extends RowInterceptor {
   readonly #block: SpanBlock;
@@ -59,7 +58,7 @@ export class PostgresInterceptor extends RowInterceptor {
     }
   }
 
-  /** Checks the order of responses, because pg accepts any order: rows could then be missing without an error. */
+  /** Checks the order of responses. pg accepts any order, so rows could be missing without an error. */
   #follow(type: number): void {
     if (type === bindComplete) this.#stage = 'bound';
     else if (type === portalSuspended) this.#expect('bound', 'a part of the rows');

@@ -6,13 +6,13 @@ import { wireOf } from './row-interceptor.ts';
 
 /** Message type and length; the length includes itself, but not the type. */
 export const headerBytes = 5;
-/** The largest message besides rows is an error that repeats a value from the query. */
+/** The maximum size of messages other than rows; the largest is an error that repeats a value from the query. */
 const maxMessageBytes = 64 * 1024 * 1024;
 /** The server's limit: it builds each message in memory. */
 const maxRowBytes = 0x3fffffff;
 
 /**
- * The end of the message at this position. Its header must have arrived; the end is never before the end of the header.
+ * The end of the message at this position. Its header must have arrived. The result is never before the header's end.
  */
 export function endOfMessage(bytes: Buffer, at: number): number {
   const length = bytes.readInt32BE(at + 1);
@@ -22,9 +22,9 @@ export function endOfMessage(bytes: Buffer, at: number): number {
 }
 
 /**
- * Validates messages between the socket of a connection and pg's parser. The parser gets one complete message at a
- * time, so it never reads beyond it, and no message that would make it loop or throw. Call it right after `connect`; it
- * also covers the TLS stream, which pg creates later.
+ * Validates messages between a connection's socket and pg's parser. The parser gets one complete message at a time, so
+ * it never reads beyond a message's end, and it never gets a message that would make it loop or throw. Call it right
+ * after `connect`; it also covers the TLS stream, which pg creates later.
  */
 export function checkMessages(connection: Connection): void {
   const watched = connection as unknown as { readonly stream: Duplex; on(event: 'sslconnect', then: () => void): void };

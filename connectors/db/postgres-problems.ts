@@ -29,7 +29,7 @@ interface Rule extends ErrorMeaning {
 }
 
 /**
- * Classification by SQLSTATE (appendix A of the PostgreSQL manual); the first match counts. Transient errors:
+ * Classification by SQLSTATE (appendix A of the PostgreSQL manual); the first match applies. Transient errors:
  * connection errors, insufficient resources, shutdown and startup, disk read errors, serialization failures, deadlocks,
  * locks.
  */

@@ -60,7 +60,7 @@ export class PostgresSession {
     });
   }
 
-  /** Connects and logs in; throws a problem, or the signal's reason. */
+  /** Connects and logs in. Throws a Problem, or the signal's reason. */
   static open(door: ConnectOptions): Promise<PostgresSession> {
     return logInBy(door, () => PostgresSession.#open(door));
   }
@@ -157,8 +157,8 @@ export class PostgresSession {
   }
 
   /**
-   * Runs a described statement and reads batches on demand. Calls `leave` once at the end, with whether all rows were
-   * read: only then is the connection still usable.
+   * Runs a described statement and reads batches on demand. At the end, calls `leave` once and passes whether all rows
+   * were read; otherwise, the connection is no longer usable.
    */
   read(
     wire: readonly WireColumn[],
@@ -258,7 +258,7 @@ export class PostgresSession {
   /**
    * Cancels the current statement on the server and closes the connection. A CancelRequest that arrives before its
    * statement has no effect, and a busy server does not notice a closed connection, so the request is repeated until
-   * the server responds. A process that ends in the meantime does not wait for that.
+   * the server responds. The requests don't keep the process running.
    */
   async cancel(): Promise<void> {
     const stream = this.#connection.stream as Socket;
@@ -281,9 +281,9 @@ export class PostgresSession {
 }
 
 /**
- * Calls back after reading all data that has arrived so far. A server that ended an idle session has sent the reason,
- * and a write would break the connection before it's read. The first tick of the event loop starts the read, the second
- * one completes it.
+ * Calls back after reading all data that has arrived so far. If the server ended an idle session, it has sent the
+ * reason, and a write would break the connection before the reason is read. The first tick of the event loop starts the
+ * read, and the second one completes it.
  */
 function whenHeard(then: () => void): void {
   setImmediate(() => setImmediate(then));

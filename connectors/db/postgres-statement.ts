@@ -117,8 +117,8 @@ export class Portal extends Statement {
   }
 
   /**
-   * Requests the next batches, but no more after the last one, because pg would treat the unexpected response as a
-   * broken connection. If all rows are in one batch, the Sync is sent with the request.
+   * Requests the next batches, but none after the last one, because pg would treat the extra response as a broken
+   * connection. If all rows fit into one batch, the Sync is sent with the request.
    */
   proceed(): void {
     if (this.#complete) return;
@@ -130,7 +130,7 @@ export class Portal extends Statement {
     else wire.flush();
   }
 
-  /** True while a batch is requested but not complete. */
+  /** True while a requested batch is incomplete. */
   get isAsking(): boolean {
     return this.#asked > 0;
   }
@@ -140,7 +140,7 @@ export class Portal extends Statement {
     this.#settings.suspended();
   }
 
-  /** A batch that was requested after the last row also ends here, without rows. */
+  /** This also ends a batch that was requested after the last row and has no rows. */
   override handleCommandComplete(): void {
     if (this.#complete) return;
     this.#complete = true;

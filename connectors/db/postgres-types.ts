@@ -8,7 +8,7 @@ const Z = 0x5a;
 const PLUS = 0x2b;
 const ZERO = 0x30;
 
-/** `2024-01-01 00:00:00` → `2024-01-01T00:00:00`; `infinity` and years BC stay as the server wrote them. */
+/** `2024-01-01 00:00:00` → `2024-01-01T00:00:00`; `infinity` and years BC stay unchanged. */
 function timestamp(bytes: Buffer, spans: Int32Array, at: number): void {
   const start = spans[at]!;
   const end = spans[at + 1]!;
@@ -51,7 +51,7 @@ const BACKSLASH = 0x5c;
 const X = 0x78;
 const hexForm = '\\x followed by pairs of hexadecimal digits';
 const base64 = Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/');
-/** Greater than any byte, so values derived from it are greater, too. */
+/** Greater than any byte, so every value derived from it is also greater. */
 const noDigit = 0x1000;
 const hex = new Uint16Array(256).fill(noDigit);
 for (let digit = 0; digit < 16; digit++) hex[digit.toString(16).charCodeAt(0)] = digit;
@@ -98,7 +98,10 @@ function isTrue(bytes: Buffer, start: number, end: number): boolean {
   return first === TRUE;
 }
 
-/** This isn't a PostgreSQL server, although it uses the protocol: guessed types could be wrong without an error. */
+/**
+ * This server uses PostgreSQL's protocol but isn't PostgreSQL, so guessing its types could silently produce wrong
+ * values.
+ */
 function otherForm(type: string, allowed: string): Problem {
   return new Problem({
     code: 'DB_VALUE_FORM',
@@ -115,7 +118,7 @@ const boolean: CellType = {
 };
 const text: CellType = { type: 'text' };
 
-/** Fixed object IDs from pg_type.dat. All others are looked up: arrays and user-defined types. */
+/** Fixed object IDs from pg_type.dat. Arrays and user-defined types aren't listed; they're looked up on the server. */
 const scalars: ReadonlyMap<number, CellType> = new Map<number, CellType>([
   [16, boolean],
   [17, { type: 'binary', fix: { how: 'in place', fix: bytea } }],

@@ -32,7 +32,7 @@ export async function extractRange(given: RangeReadOptions): Promise<Extraction>
   };
 }
 
-/** Removes the last column, which was only read to order the rows. */
+/** Removes the last column, which was only read to sort the rows. */
 async function* without(batches: AsyncIterable<Batch>, columns: readonly Column[]): AsyncGenerator<Batch, void, void> {
   for await (const batch of batches) {
     const { cells, ...rest } = batch;
@@ -40,7 +40,7 @@ async function* without(batches: AsyncIterable<Batch>, columns: readonly Column[
   }
 }
 
-/** Writes the bound in the format of the values: SQLite compares text, so a blank isn't equal to a T. */
+/** Writes the bound in the format of the values. SQLite compares text, so a space doesn't match a T. */
 function stored(bound: CursorBound, { text }: CursorBound): CursorBound {
   return text[10] === ' ' ? { ...bound, text: bound.text.replace('T', ' ') } : bound;
 }

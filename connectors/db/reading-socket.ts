@@ -1,12 +1,12 @@
 import { Socket } from 'node:net';
 
-/** Servers send eight kilobytes at a time; after a busy period, up to this many bytes are read at once. */
+/** Servers send 8 kB at a time. If data has piled up while we were busy, up to this many bytes are read at once. */
 const bufferBytes = 128 * 1024;
 
 /**
  * A socket that reads into a single buffer. By default, Node would allocate a new one for each of the thousands of
- * chunks of a large result. A chunk is only valid until its `data` listener returns. Listeners that may keep a chunk,
- * such as pg's parser if a message is incomplete, get copies until {@link startLending} is called.
+ * chunks of a large result. A chunk is valid only until its `data` listener returns. Some listeners keep chunks, for
+ * example pg's parser if a message is incomplete, so listeners get copies until {@link startLending} is called.
  */
 export class ReadingSocket extends Socket {
   #lends = false;

@@ -3,7 +3,10 @@ import { addressOf } from './address.ts';
 import type { ConnectOptions } from './driver.ts';
 import type { SshOptions } from './options.ts';
 
-/** Grace period: even if a run ends early, it may still have to send a cancel request through the tunnel. */
+/**
+ * Grace period before the tunnel closes, because a run that ends early may still have to send a cancel request through
+ * it.
+ */
 const lastWordsMs = 1000;
 
 /** Route to a source's server: direct, or through an SSH tunnel that is opened on demand and reopened if it breaks. */

@@ -4,14 +4,14 @@ import { unreadable } from './broken-protocol.ts';
 import { ReadingSocket } from './reading-socket.ts';
 
 /**
- * The socket of a driver's connection, with or without TLS, and the only listener for its bytes: the driver's parser.
+ * The socket of a driver's connection, with or without TLS, and its only data listener, which is the driver's parser.
  */
 export interface Wire {
   readonly stream: Duplex;
   readonly parser: (bytes: Buffer) => void;
 }
 
-/** The wire of a stream. Throws if the driver's internals have changed. */
+/** Returns a stream's socket and listener. Throws if the driver's internals have changed. */
 export function wireOf(stream: Duplex | undefined, driver: string): Wire {
   const listeners = stream?.listeners('data') ?? [];
   if (stream === undefined || listeners.length !== 1) {
@@ -37,8 +37,8 @@ const nothing = Buffer.alloc(0);
 
 /**
  * Intercepts rows between a socket and a driver's parser, so that the driver never parses them. Bytes are collected in
- * our own blocks: a row that is split across two packets becomes contiguous, cells can be rewritten in place, and even
- * small TLS records result in full batches. Subclasses know the messages of the protocol.
+ * our own blocks, so that rows split across two packets become contiguous, cells can be rewritten in place, and small
+ * TLS records still fill whole batches. Subclasses know the messages of the protocol.
  */
 export abstract class RowInterceptor {
   readonly #wire: Wire;
@@ -46,9 +46,9 @@ export abstract class RowInterceptor {
   protected bytes: Buffer;
   /** Bytes received into the block. */
   protected filled = 0;
-  /** Offset of the first message that hasn't been handled. */
+  /** Offset of the first unhandled message. */
   protected at = 0;
-  /** True when the socket was returned to the driver. */
+  /** True after the socket was returned to the driver. */
   protected released = false;
   #taking = false;
   /** Parsing failed, so later bytes are ignored. */
@@ -66,7 +66,7 @@ export abstract class RowInterceptor {
   /** Handles complete messages, starting at `at`, until one is incomplete or the socket is released. */
   protected abstract parse(): void;
 
-  /** Returns a block that is large enough for the incomplete message at `at`. */
+  /** Returns a block that can hold the incomplete message at `at`. */
   protected abstract newBlock(): Buffer;
 
   /** Forwards a message to the driver. */

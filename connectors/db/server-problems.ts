@@ -9,38 +9,38 @@ export interface ErrorMeaning {
   readonly isLoginRefused?: boolean;
 }
 
-/** One row in the error table of a server that uses error numbers. */
+/** An entry in the error table for a server that uses error numbers. */
 export interface ErrorNumbers extends ErrorMeaning {
   readonly errors: readonly number[];
 }
 
-/** For a query error that is not in the table. */
+/** For query errors that aren't in the table. */
 const queryFailed: ErrorMeaning = {
   family: 'job',
   code: 'DB_QUERY_FAILED',
   next: 'fix the query; the server reports the position',
 };
 
-/** For such an error before login, when no query has been sent yet. */
+/** For such errors before login, when no query has been sent yet. */
 const connectRefused: ErrorMeaning = {
   family: 'job',
   code: 'DB_CONNECT_REFUSED',
   next: 'fix what the server reports: it refused the connection before any query was sent',
 };
 
-/** For an error that is not in any table. */
+/** For errors that aren't in any table. */
 export function otherwise(isConnected: boolean): ErrorMeaning {
   return isConnected ? queryFailed : connectRefused;
 }
 
-/** The server may accept the same request at a later time. */
+/** The error for a request that the server may accept later. */
 export const serverBusy: ErrorMeaning = {
   family: 'try_later',
   code: 'DB_SERVER_BUSY',
   next: 'the run is retried automatically',
 };
 
-/** The user exists, but the database does not exist or is not accessible to this user. */
+/** The user is valid, but the database doesn't exist or this user may not access it. */
 export const noDatabase: ErrorMeaning = {
   family: 'config',
   code: 'DB_NO_DATABASE',
@@ -70,7 +70,7 @@ export const passwordRefused: ErrorMeaning = { ...loginRefused, isLoginRefused: 
 
 /** Facts about the connection that a problem needs. */
 export interface Circumstances {
-  /** The server, as shown in messages. */
+  /** The server's name in messages. */
   readonly place: string;
   /** Connect timeout of the source. */
   readonly connectSeconds: number;
@@ -80,7 +80,7 @@ export interface Circumstances {
   readonly hasTls: boolean;
 }
 
-/** Converts a server's error about a login or a statement to a problem. */
+/** Converts a server's error in response to a login or a statement to a Problem. */
 export function serverProblem(init: Omit<ProblemOptions, 'message'> & { place: string; said: string }): Problem {
   const { place, said, ...rest } = init;
   return new Problem({ ...rest, message: `the database at ${place} returned an error: ${said}` });

@@ -10,7 +10,7 @@ export interface ServerWarning {
 /** The server's warnings about one statement. */
 export interface ServerWarnings {
   readonly list: readonly ServerWarning[];
-  /** False if the server's list is truncated. */
+  /** False if the server truncated the list. */
   readonly isAll: boolean;
 }
 
@@ -18,15 +18,15 @@ export interface ServerWarnings {
 export type WarningsOption = 'tell' | 'refuse';
 
 interface Told {
-  /** The server, as shown in messages. */
+  /** The server's name in messages. */
   readonly place: string;
   readonly option: WarningsOption;
   readonly warn: ((warning: RunWarning) => void) | undefined;
-  /** What to do about warnings, by warning code. */
+  /** What to do for each warning code. */
   readonly fixes?: Readonly<Record<string, string>>;
 }
 
-/** Adds the warnings to the run, grouped by code. Throws if the option refuses them. */
+/** Adds the warnings to the run, grouped by code. Throws if the option doesn't allow them. */
 export function reportWarnings({ list, isAll }: ServerWarnings, { place, option, warn, fixes = {} }: Told): void {
   const byCode = Map.groupBy(list, ({ code }) => code);
   const many = isAll ? '' : 'at least ';

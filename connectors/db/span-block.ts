@@ -7,20 +7,20 @@ export const blockBytes = 256 * 1024;
 const maxRows = 1024;
 const maxCells = 128 * 1024;
 
-/** Maximum number of free blocks: as many as a full queue and the reader can release together. */
+/** Maximum number of free blocks: as many as a full queue and the reader can release at once. */
 const maxSpare = 8;
 
 /**
- * Collects the spans of complete rows in a block of bytes, until they become a batch. Several batches may share a
- * block: passed-on bytes are not overwritten until the reader requests the next batch. Blocks are then reused, because
- * allocating new ones for each batch would strain the garbage collector.
+ * Collects the spans of complete rows in a block of bytes until the rows are passed on as a batch. Several batches may
+ * share a block. Bytes of a batch aren't overwritten until the reader requests the next batch. Blocks are reused,
+ * because allocating new ones for each batch would burden the garbage collector.
  */
 export class SpanBlock {
   readonly #maker: BatchMaker;
   readonly #queue: BatchQueue;
   readonly #width: number;
   readonly #capacity: number;
-  /** Number of batches that each block has passed on. */
+  /** Number of batches passed on from each block. */
   readonly #lent = new Map<Buffer, number>();
   readonly #spare: Buffer[] = [];
   readonly #spareSpans: Int32Array[] = [];
@@ -44,13 +44,13 @@ export class SpanBlock {
     return this.rows === this.#capacity;
   }
 
-  /** The error that ended the result early, and the number of the first missing row. */
+  /** Adds the number of the first missing row to the error that ended the result early. */
   placed(reason: unknown): unknown {
     const row = this.#before + this.rows + 1;
     return reason instanceof Problem && row > 1 ? reason.at({ row }) : reason;
   }
 
-  /** Passes on the rows. `end`: where the next row starts in the block; 0 for a new block. */
+  /** Passes on the rows. `end` is the position in the block where the next row starts; 0 for a new block. */
   flush(bytes: Buffer, end: number): void {
     if (this.rows > 0) {
       const { spans, rows } = this;

@@ -4,8 +4,8 @@ import type { SqliteAnswer, SqliteRequest } from './sqlite-process.ts';
 import { FileOverwritten } from './sqlite-snapshot.ts';
 
 /**
- * The child process that reads one SQLite file. It handles requests in order, and ends when its parent ends. To stop
- * it, the parent kills it, because nothing else interrupts a running query.
+ * The child process that reads one SQLite file. It handles requests in order, and ends when its parent ends. The parent
+ * kills it to stop a query, because a running query can't be interrupted.
  */
 let file: SqliteFile | undefined;
 

@@ -5,7 +5,7 @@ import { FileOverwritten, SqliteSnapshot } from './sqlite-snapshot.ts';
 /** A query and its file. */
 export interface SqliteOrder {
   readonly path: string;
-  /** How long to wait until a writer releases its lock, in milliseconds. */
+  /** How long to wait for a writer to release its lock, in milliseconds. */
   readonly timeoutMs: number;
   readonly sql: string;
   readonly parameters: readonly SqlParameter[];
@@ -32,8 +32,8 @@ export interface SqliteReader {
 const rowsAtOnce = 1000;
 
 /**
- * One query over one SQLite file, opened read-only. SQLite is synchronous, so a process that has other work runs this
- * in a child process. Throws the errors of `node:sqlite`.
+ * One query over one SQLite file, opened read-only. SQLite is synchronous, so processes that have other work must run
+ * this class in a child process. Throws the errors of `node:sqlite`.
  */
 export class SqliteFile {
   readonly #db: SqliteDatabase;
@@ -59,8 +59,8 @@ export class SqliteFile {
   }
 
   /**
-   * The next rows, about a thousand at a time; none at the end. The end confirms that all rows are from one version of
-   * the file.
+   * The next rows, about a thousand at a time; none at the end. Reaching the end confirms that all rows are from one
+   * version of the file.
    */
   take(): SqliteValue[][] {
     const taken: SqliteValue[][] = [];

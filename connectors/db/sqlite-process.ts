@@ -17,8 +17,8 @@ const ending = import.meta.url.endsWith('.js') ? 'js' : 'ts';
 const entry = fileURLToPath(new URL(`./sqlite-child.${ending}`, import.meta.url));
 
 /**
- * A SQLite query in a child process. SQLite is synchronous and cannot be interrupted: in this process, a heavy query would block all
- * other jobs and the daemon's shutdown.
+ * A SQLite query in a child process. SQLite is synchronous and cannot be interrupted: in the main process, a heavy
+ * query would block all other jobs and the daemon's shutdown.
  */
 export class SqliteProcess implements SqliteReader {
   readonly #child: ChildProcess;
@@ -28,7 +28,7 @@ export class SqliteProcess implements SqliteReader {
   #isClosing = false;
   #fail: ((reason: unknown) => void) | undefined;
 
-  /** `timeoutMs`: time limit for each step; 0: no limit. The signal ends the process. */
+  /** `timeoutMs` is the time limit for each step; 0 means no limit. Aborting the signal ends the process. */
   constructor({ signal, timeoutMs }: { readonly signal: AbortSignal; readonly timeoutMs: number }) {
     this.#signal = signal;
     this.#timeoutMs = timeoutMs;
@@ -50,7 +50,7 @@ export class SqliteProcess implements SqliteReader {
     return answer.kind === 'opened' ? answer.columns : unexpected(answer);
   }
 
-  /** Throws like `open`, or the signal's reason. Only call it when no other request is pending. */
+  /** Throws like `open`, or throws the signal's reason. Don't call it while another request is pending. */
   async rows(): Promise<SqliteValue[][]> {
     const answer = await this.#ask({ kind: 'rows' });
     return answer.kind === 'rows' ? answer.rows : unexpected(answer);
@@ -97,8 +97,9 @@ export class SqliteProcess implements SqliteReader {
   }
 
   /**
-   * While no response is pending, the child must not keep this process alive; the child ends when this process ends. A
-   * response that arrives while the child is being closed doesn't release it: `close` still waits for the child to end.
+   * The child keeps this process alive only while a response is pending, and it ends when this process ends. If a
+   * response arrives while the child is being closed, the child keeps this process alive, because `close` still waits
+   * for it to end.
    */
   #hold(isWaiting: boolean): void {
     const { channel } = this.#child;

@@ -2,17 +2,17 @@ import { type BigIntStats, closeSync, fstatSync, openSync, readSync } from 'node
 
 /** Two writes within this time may have the same timestamp, because kernels use a coarse clock. */
 const stampMs = 50;
-/** How long to wait if a file is written continuously. */
+/** How long to wait for a pause if a file is written continuously. */
 const maxSettleMs = 200;
 
 const headerBytes = 100;
 /**
- * Size of the part of the WAL index that has its salts, the checkpointed frames, and the target of a running
- * checkpoint.
+ * Size of the start of the WAL index, up to the checkpoint information: salts, checkpointed frames, and the target of a
+ * running checkpoint.
  */
 const shmBytes = 132;
 
-/** The rows are from more than one version of the file. */
+/** The error for rows that are from more than one version of the file. */
 export class FileOverwritten extends Error {
   constructor() {
     super('the file was overwritten while it was being read');
@@ -49,7 +49,7 @@ export class SqliteSnapshot {
   }
 
   /**
-   * Call it when SQLite's read has started. If it returns false, the file was written after the constructor ran: start
+   * Call it after SQLite has started to read. False means that the file was written after the constructor ran, so start
    * again.
    */
   begin(): boolean {
@@ -73,7 +73,7 @@ export class SqliteSnapshot {
     if (this.#shm !== undefined) closeSync(this.#shm);
   }
 
-  /** Waits until the last write is so old that the next one will have another timestamp. */
+  /** Waits until the last write is old enough that the next one gets a different timestamp. */
   #settled(): BigIntStats {
     const end = Date.now() + maxSettleMs;
     for (;;) {

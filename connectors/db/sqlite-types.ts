@@ -33,7 +33,7 @@ const converters: Readonly<Record<ColumnType, Convert>> = {
   binary: (value) => (value instanceof Uint8Array ? value : undefined),
 };
 
-/** SQLite's date functions may omit seconds; the canonical text has them. */
+/** SQLite's date functions may omit seconds; the canonical text always has them. */
 function joined(value: Exclude<SqliteValue, null>, shape: RegExp): string | undefined {
   const match = typeof value === 'string' ? shape.exec(value) : null;
   if (match === null) return undefined;
@@ -57,8 +57,8 @@ function plainNumber(value: number): string {
 const anything: readonly ColumnType[] = ['integer', 'float', 'binary', 'text'];
 
 /**
- * The candidate types for a declared type, best first. Like SQLite's own affinity rules, this matches parts of the
- * word. https://www.sqlite.org/datatype3.html#determination_of_column_affinity
+ * The candidate types for a declared type, best first. Like SQLite's affinity rules, this matches substrings of the
+ * type's name. https://www.sqlite.org/datatype3.html#determination_of_column_affinity
  */
 const declared: readonly (readonly [RegExp, readonly ColumnType[]])[] = [
   [/BOOL/, ['boolean', 'integer', 'text']],

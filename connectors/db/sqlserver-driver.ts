@@ -6,8 +6,8 @@ import { Problem } from '#sdk';
 import { exactValue, type TdsType } from './sqlserver-values.ts';
 
 /**
- * All uses of tedious's undocumented interface are in this file. Its row parser calls one function per value. The
- * wrapper calls that function to find the end of the value, then reads the exact value from the bytes. This file also
+ * All uses of tedious's undocumented interface are in this file. Its row parser calls one function per value. Our
+ * wrapper calls that function to find the value's end, then reads the exact value from the bytes. This file also
  * suppresses the driver's console output.
  */
 interface ValueParser {
@@ -73,7 +73,7 @@ interface TokenParser {
 
 const environmentChange = 0xe3;
 /**
- * The ENVCHANGE types that tedious supports ([MS-TDS] 2.2.7.9). For any other type, it prints a line and skips the
+ * The ENVCHANGE types that tedious supports ([MS-TDS] 2.2.7.9). For other types, it prints a line and skips the
  * message.
  */
 const knownChanges = new Set([1, 2, 3, 4, 7, 8, 9, 10, 13, 18, 20]);
@@ -106,14 +106,14 @@ interface ServerAddress {
 
 /**
  * Opens sockets for tedious by host name, like the other drivers. By default, tedious resolves names first, so the
- * check of allowed addresses would see and report an IP address. After a redirect (Azure SQL), the host that tedious
- * passes is another server; tedious's types don't include this parameter.
+ * check of allowed addresses would see and report an IP address. After a redirect (Azure SQL), tedious passes a
+ * different host, in a parameter that its types don't include.
  */
 export function connectorTo(to: ServerAddress | { readonly path: string }): () => Promise<Socket> {
   return async (redirected?: ServerAddress) => connect('path' in to ? to : { ...to, ...redirected });
 }
 
-/** The internals of the installed tedious are unknown. */
+/** The error for a tedious version whose internals are unknown. */
 export function driverChanged(): Problem {
   return new Problem({
     code: 'DB_DRIVER_CHANGED',

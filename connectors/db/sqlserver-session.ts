@@ -17,7 +17,7 @@ const rowsPerBatch = 1024;
 /** Initial estimate of a row's size. */
 const roughRowBytes = 200;
 
-/** One connection to SQL Server, with a transaction that is rolled back when the connection ends. */
+/** A connection to SQL Server, with a transaction that is rolled back when the connection closes. */
 export class SqlserverSession {
   readonly #tedious: typeof Tedious;
   readonly #connection: Connection;
@@ -47,7 +47,7 @@ export class SqlserverSession {
     });
   }
 
-  /** Connects and logs in; throws a problem, or the signal's reason. */
+  /** Connects and logs in. Throws a Problem, or the signal's reason. */
   static open(door: ConnectOptions): Promise<SqlserverSession> {
     return logInBy(door, () => SqlserverSession.#open(door));
   }

@@ -36,7 +36,7 @@ const types: Readonly<Record<string, ColumnType>> = {
   UDT: 'binary',
 };
 
-/** A column's type. Unknown types become text. */
+/** A column's type. Unknown types are read as text. */
 export function sqlserverType({ name }: TdsType): ColumnType {
   return types[name] ?? 'text';
 }
@@ -59,7 +59,7 @@ const readers: Readonly<Record<string, (bytes: Buffer, scale: number) => string 
   DateTimeN: oldMoment,
 };
 
-/** Types whose values have no length byte in front. */
+/** Types whose values have no length prefix. */
 const bare = new Set(['Real', 'SmallMoney', 'Money', 'SmallDateTime', 'DateTime']);
 
 /** The exact value in a range of bytes; undefined if the driver's value is exact. */
@@ -91,7 +91,7 @@ function numeric(bytes: Buffer, scale: number): string {
   return decimalText(bytes[0] === 1 ? value : -value, scale);
 }
 
-/** Ten-thousandths as an integer; if it has eight bytes, the upper half comes first. */
+/** An integer in ten-thousandths. In eight-byte values, the upper half comes first. */
 function money(bytes: Buffer): string {
   const value =
     bytes.length === 4
@@ -111,7 +111,7 @@ function single(value: number): number {
 
 const two = (value: number) => String(value).padStart(2, '0');
 
-/** The time of day as units of 10^-scale seconds since midnight. */
+/** The time of day in units of 10^-scale seconds since midnight. */
 function clock(units: bigint, scale: number): string {
   const second = 10n ** BigInt(scale);
   const seconds = Number(units / second);
@@ -145,7 +145,7 @@ function withOffset(bytes: Buffer, scale: number): string {
   return `${local}${utc.slice(19)}${minutes < 0 ? '-' : '+'}${two(Math.floor(size / 60))}:${two(size % 60)}`;
 }
 
-/** Days since 1900, then minutes or three-hundredths of a second, which the server shows as thousandths. */
+/** Days since 1900, then minutes or three-hundredths of a second. The server shows those rounded to milliseconds. */
 function oldMoment(bytes: Buffer): string {
   if (bytes.length === 4) {
     return `${dayText(bytes.readUInt16LE(), year1900)}T${clock(BigInt(bytes.readUInt16LE(2) * 60), 0)}`;

@@ -13,8 +13,8 @@ export interface Watermark {
 }
 
 /**
- * Parses a watermark. `seen` is optional, because a person may set the watermark. Throws a Problem if the text is not a
- * watermark.
+ * Parses a watermark. `seen` is optional, because users can set watermarks by hand. Throws a Problem if the text isn't
+ * a watermark.
  */
 export function parseWatermark(text: string | undefined): Watermark | undefined {
   if (text === undefined) return undefined;
@@ -39,7 +39,7 @@ export function parseWatermark(text: string | undefined): Watermark | undefined 
 const texts = (list: unknown): string[] => (list as unknown[]).map(String);
 
 /**
- * Parses a watermark that a person sets: either a whole watermark with the same cursor, or only its value. Throws a
+ * Parses a watermark that a user sets: either a whole watermark with the same cursor, or only its value. Throws a
  * Problem for anything else.
  */
 export function meantWatermark(
@@ -70,7 +70,7 @@ function atValue(text: string, { column, value: { type } }: Watermark): Watermar
   return { column, value: { type, text }, columns: [], seen: [] };
 }
 
-/** Serializes the watermark. Equal watermarks result in equal strings. */
+/** Serializes the watermark. Equal watermarks produce equal strings. */
 export function watermarkText({ column, value, columns, seen }: Watermark): string {
   return JSON.stringify({ column, type: value.type, value: value.text, columns, seen: seen.toSorted() });
 }

@@ -43,7 +43,7 @@ export const errors: readonly ErrorRule[] = [
 
 const near = { means: 'percent_used', threshold: 0.95, pause: '60s' } as const;
 
-/** Headers report the usage in percent, as JSON; the limits themselves are not published. */
+/** Headers report usage as JSON, in percent. The limits themselves aren't published. */
 export const budget: Budget = {
   gauges: [
     { at: { header: 'x-app-usage', at: '*' }, ...near },

@@ -5,7 +5,7 @@ import { account, adAccount, asking, byCursor, insights } from './insights.ts';
 
 /**
  * Graph API and Marketing API. Confirmed: addresses, paging and its end, asynchronous reports, usage headers, errors in
- * `error.code`, tokens without refresh. The meanings of some codes are general knowledge.
+ * `error.code`, tokens without refresh. The meanings of some codes are unconfirmed general knowledge.
  */
 export default defineService({
   id: 'facebook',

@@ -12,7 +12,8 @@ export interface FoundFile {
 
 /**
  * The files that match a path or a glob, sorted by name. A file whose name is exactly the pattern, including brackets,
- * takes precedence. No match is a problem unless `none` allows it: a missing export must not look like an empty one.
+ * takes precedence. If no file matches, throws a Problem unless `none` allows it, because a missing export must not
+ * look like an empty one.
  */
 export async function findFiles(
   folder: string,
@@ -59,7 +60,7 @@ function named(folder: string, path: string): FoundFile {
   return { path, name: inside.startsWith('..') ? path : inside.split(sep).join('/') };
 }
 
-/** Undefined if the file doesn't exist. Any other error is thrown as a problem. */
+/** Returns undefined if the file doesn't exist. Throws a Problem for any other error. */
 async function statsOf(path: string): Promise<Stats | undefined> {
   try {
     return await stat(path);

@@ -19,7 +19,7 @@ import { type FileQueryValues, query, source } from './options.ts';
 import { reference } from './reference.ts';
 import { watchFile } from './watched-input.ts';
 
-/** Reads csv, json, jsonl, xml and xlsx files, with flat memory use for any file size. */
+/** Reads csv, json, jsonl, xml and xlsx files. Memory use doesn't depend on the file size. */
 export default defineConnector({
   id: 'file',
   title: 'File',

@@ -6,7 +6,7 @@ import { type FoundFile, unreadable } from './find.ts';
 const maxChunkBytes = 256 * 1024;
 
 /**
- * A file that must not change during the read. If it is rewritten, appended to or replaced, the data would mix two
+ * A file that must not change while it's read. If it's rewritten, appended to or replaced, the data would mix two
  * versions.
  */
 export async function watchFile(

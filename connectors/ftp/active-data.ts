@@ -8,8 +8,8 @@ import { make } from './problems.ts';
 
 /**
  * Active mode: lets the server open the data connections (RFC 959, 3.2; EPRT of RFC 2428 for IPv6). The client library
- * only supports passive mode, but calls a function for each data connection. The function here listens, sends the
- * address to the server, and returns a stream that starts when the server connects.
+ * only supports passive mode, but it calls a function for each data connection. Our function listens, sends its address
+ * to the server, and returns a stream that starts when the server connects.
  */
 export function useActiveMode(client: Client, options: ActiveOptions): void {
   client.prepareTransfer = (ftp) => announce(ftp, options);
@@ -56,7 +56,7 @@ async function listen(address: string, { first_port: first = 0, last_port: last 
   });
 }
 
-/** TLS over the stream. It uses the control connection's session, as in passive mode. */
+/** Starts TLS on the stream. It resumes the control connection's TLS session, as in passive mode. */
 function secured(ftp: FTPContext, awaited: Duplex): Duplex {
   if (!(ftp.socket instanceof TLSSocket)) return awaited;
   const session = ftp.tlsSessionStore ?? ftp.socket.getSession();
@@ -86,7 +86,7 @@ class AwaitedSocket extends Duplex {
     server.on('error', (error) => this.destroy(error));
   }
 
-  /** The client library disables the socket's timeout, and uses its own. */
+  /** The client library disables the socket's timeout and uses its own. */
   setTimeout(): this {
     return this;
   }

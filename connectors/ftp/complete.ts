@@ -7,7 +7,7 @@ import type { FtpQueryValues } from './options.ts';
 import { make } from './problems.ts';
 import type { FileFacts, Session } from './session.ts';
 
-/** Files that are complete, and files that are not. */
+/** The matching files, split into complete and incomplete ones. */
 export interface Sorted<F> {
   readonly ready: readonly F[];
   readonly pending: readonly RemoteFile[];
@@ -16,7 +16,7 @@ export interface Sorted<F> {
 /** A file that has been stable for the settle time. */
 export interface Settled {
   readonly file: RemoteFile;
-  /** Its size and time, to be compared after the read. */
+  /** The file's size and modification time, to be compared after the read. */
   readonly facts: FileFacts;
 }
 
@@ -30,7 +30,7 @@ export function markerOf(path: string, marker: string): string {
 /** Extensions that WinSCP, rclone and browsers give to files during an upload. */
 const uploadEnding = /\.(?:part|filepart|partial)$/i;
 
-/** Whether the name shows that the upload isn't finished, unless the pattern includes such names. */
+/** Whether the name shows that the upload isn't finished. Names that the pattern explicitly includes are exempt. */
 export function isUploading({ name, entry }: RemoteFile, pattern: string): boolean {
   return entry !== undefined && uploadEnding.test(name) && !uploadEnding.test(pattern);
 }
@@ -47,7 +47,7 @@ export function stillUploading(files: readonly RemoteFile[]): RunWarning {
 
 type ReadyQuery = Pick<FtpQueryValues, 'path' | 'marker'>;
 
-/** Sorts files into those whose upload is complete, including their marker, and the others. */
+/** Separates files whose upload is complete, including the marker file, from the others. */
 export async function byMarker(found: FoundFiles, { path, marker }: ReadyQuery): Promise<Sorted<RemoteFile>> {
   const ready: RemoteFile[] = [];
   const pending: RemoteFile[] = [];

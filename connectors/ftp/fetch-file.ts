@@ -5,7 +5,7 @@ import { endedEarly, fileChanged, isAway, isRefusal, resumedElsewhere } from './
 import type { ReconnectingSession } from './reconnecting-session.ts';
 import type { Absent, FileFacts, Session } from './session.ts';
 
-/** Maximum number of consecutive failures without progress. */
+/** Maximum number of consecutive failures in which no new bytes arrive. */
 const maxBarrenTries = 5;
 
 interface Fetching {
@@ -18,13 +18,13 @@ interface Fetching {
   readonly onResume: (at: number, problem: Problem) => void;
 }
 
-/** Number of bytes before the resume position to fetch again and compare. */
+/** Number of bytes before the resume position that are fetched again and compared. */
 const overlapBytes = 64 * 1024;
 
 /**
  * Downloads one file completely or not at all. After a failure, the transfer resumes with a new login if the file is
- * certainly unchanged: same size, time and last bytes. If the server reports no modification times, the transfer starts
- * over, because parts of two versions must not be joined.
+ * certainly unchanged: it has the same size and modification time, and the last received bytes match. If the server
+ * doesn't report modification times, the transfer starts over, because parts of two versions must not be joined.
  */
 export async function fetchFile(settled: Settled, fetching: Fetching): Promise<void> {
   const handle = await openScratchFile(fetching.to);

@@ -11,7 +11,7 @@ export interface RemoteFile extends FileFacts {
   readonly path: string;
   /** Path relative to the source's folder; absolute if the file is outside. */
   readonly name: string;
-  /** Its entry in a listing; absent if the query names the file itself. */
+  /** The file's entry in a listing; absent if the query names the file itself. */
   readonly entry?: DirectoryEntry;
 }
 
@@ -26,7 +26,7 @@ export interface FoundFiles {
 export interface FindOptions {
   readonly folder: string | undefined;
   readonly path: string;
-  /** Whether the pattern may match nothing at all. */
+  /** Whether the pattern is allowed to match no files. */
   readonly none: boolean;
   readonly log: ConnectorLog;
   readonly warn: (warning: RunWarning) => void;
@@ -57,7 +57,7 @@ async function findOne(session: Session, base: string, path: string): Promise<Fo
   return { files: [{ path: exact, name: nameOf(base, exact), ...seen }], has };
 }
 
-/** The folder that relative paths start from. Some servers have no folders with `/`: VMS, z/OS, IBM i. */
+/** The folder that relative paths refer to. Some servers don't use `/` in paths: VMS, z/OS, IBM i. */
 function baseOf(home: string, { folder, path }: FindOptions): string {
   if (folder?.startsWith('/')) return posix.resolve(folder);
   if (home.startsWith('/')) return posix.resolve(home, folder ?? '.');
@@ -77,7 +77,7 @@ interface Walking extends FindOptions {
 class Walk {
   readonly #session: Session;
   readonly #walking: Walking;
-  /** The path of a file whose name is exactly the pattern. */
+  /** The path of a file whose name equals the pattern. */
   readonly #exact: string;
   readonly #matched: { readonly path: string; readonly entry: DirectoryEntry }[] = [];
   /** The names in the folders that were listed. */

@@ -26,7 +26,7 @@ export async function logIn(source: FtpSourceValues, client: Client, secureOptio
   }
 }
 
-/** What was sent before a refusal. */
+/** What the client sent before the server refused. */
 interface Asked {
   hasPassword: boolean;
 }

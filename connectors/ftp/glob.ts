@@ -5,11 +5,11 @@ export interface Glob {
   /** The folders before the first segment that has a wildcard; empty if there are none. */
   readonly base: string;
   matches(path: string): boolean;
-  /** Whether anything below this folder may match. */
+  /** Whether a path below this folder may match. */
   mayHold(folder: string): boolean;
 }
 
-/** Undefined if the text is not a pattern. Follows the same rules as the `file` connector's globs. */
+/** Returns undefined if the text isn't a pattern. Follows the same rules as the `file` connector's globs. */
 export function globOf(pattern: string): Glob | undefined {
   const { isGlob, base } = picomatch.scan(pattern);
   if (!isGlob) return undefined;

@@ -63,7 +63,7 @@ async function* read(path: string, signal: AbortSignal): AsyncGenerator<Uint8Arr
 
 type Extracting = ExtractContext<typeof source, typeof query>;
 
-/** Reads files from FTP, FTPS and SFTP servers. Downloads each file completely before its first row is read. */
+/** Reads files from FTP, FTPS and SFTP servers. Downloads each file completely before it reads the first row. */
 export default defineConnector({
   id: 'ftp',
   title: 'FTP, FTPS, SFTP',
@@ -113,7 +113,7 @@ export default defineConnector({
   },
 });
 
-/** The files in the folder, without their columns, because the files would have to be downloaded. */
+/** The files in the folder. Their columns are omitted, because listing them would require downloading the files. */
 async function listAll(context: DiscoverContext<typeof source>): Promise<Dataset[]> {
   const { source: given, log } = context;
   const line = await openLine(context);
@@ -143,7 +143,7 @@ interface FetchedAll {
   readonly after: Selection['after'];
 }
 
-/** Downloads the query's files to the scratch folder. Reads no rows before the last download is complete. */
+/** Downloads the query's files to the scratch folder. No rows are read until all downloads are complete. */
 async function fetchAll(context: Extracting, before: FilesRead): Promise<FetchedAll> {
   const { source: given, query: asked, scratch, signal, log, warn, alive = () => undefined } = context;
   const line = await openLine(context);

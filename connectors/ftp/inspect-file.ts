@@ -6,12 +6,12 @@ import type { DirectoryEntry, FileFacts, Session } from './session.ts';
 /** Why a listed entry can't be read as a file. */
 export type LeftOut = 'gone' | 'link to a folder' | 'link to nowhere';
 
-/** Linux's limit on consecutive links. */
+/** Maximum number of links to follow in a row, as in Linux. */
 const maxLinks = 40;
 
 /**
- * Checks a listed entry that should be read as a file. If a file can't be read, this throws instead of skipping it:
- * servers use the same messages for missing and forbidden files.
+ * Checks a listed entry that should be read as a file. Throws if the file can't be read; it must not be skipped,
+ * because servers use the same messages for missing and forbidden files.
  */
 export async function inspectFile(session: Session, path: string, entry: DirectoryEntry): Promise<FileFacts | LeftOut> {
   const seen = await statOf(session, path, entry);
@@ -34,12 +34,12 @@ async function statOf(session: Session, path: string, entry: DirectoryEntry) {
   }
 }
 
-/** A link that refers to itself has no status, so the server passes on its system's error message (ELOOP). */
+/** A link that refers to itself has no status, so the server returns the operating system's error message (ELOOP). */
 function isLoop(error: unknown): boolean {
   return error instanceof Problem && /too many levels of symbolic links/i.test(error.seen ?? '');
 }
 
-/** Whether a symbolic link is certain to lead nowhere or in a circle. */
+/** Whether a symbolic link is certain to be dangling or circular. */
 async function leadsNowhere(session: Session, path: string, entry: DirectoryEntry): Promise<boolean> {
   let at = path;
   let link = entry;
@@ -56,7 +56,7 @@ async function leadsNowhere(session: Session, path: string, entry: DirectoryEntr
   return true;
 }
 
-/** The listing entry for a path, from its nearest accessible folder; undefined if that isn't conclusive. */
+/** The path's listing entry, from its nearest accessible folder; undefined if that isn't conclusive. */
 async function entryAt(session: Session, path: string): Promise<DirectoryEntry | 'missing' | undefined> {
   let [folder, name] = [posix.dirname(path), posix.basename(path)];
   let isInside = true;

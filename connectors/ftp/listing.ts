@@ -2,11 +2,11 @@ import { cutText, type Problem } from '#sdk';
 import { make } from './problems.ts';
 import type { DirectoryEntry } from './session.ts';
 
-/** The reply to MLSD, whose format RFC 3659 defines, or to LIST, whose format depends on the server. */
+/** The reply to MLSD, whose format is defined in RFC 3659, or to LIST, whose format depends on the server. */
 export type ListingForm = 'MLSD' | 'LIST';
 
 /**
- * The entries in a listing. If a line can't be parsed, this throws instead of skipping it, because the line may be the
+ * The entries in a listing. Throws if a line can't be parsed; the line must not be skipped, because it may be the
  * wanted file.
  */
 export function parseListing(text: string, { form, folder }: { form: ListingForm; folder: string }): DirectoryEntry[] {
@@ -89,8 +89,8 @@ const time = String.raw`\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?(?:\s[-+]\d{4})?|\d{4}
 const size = String.raw`\d+(?:[.,]\d+)?[KMGTPE]?|\d+,\s*\d+|\?`;
 
 /**
- * Permissions, then some words (link count, owner, group), size, date, name. `ls` appends marks to the permissions for
- * ACLs (+), SELinux (.) and macOS (@).
+ * Permissions, then some words (link count, owner, group), size, date, name. `ls` appends a character to the
+ * permissions for ACLs (+), SELinux (.) and macOS (@).
  */
 const unixLine = (words: string) =>
   new RegExp(
@@ -99,8 +99,8 @@ const unixLine = (words: string) =>
   );
 
 /**
- * First tries at least two words, so that an owner `14` and a group `staff` aren't mistaken for a date; then tries one
- * word.
+ * First requires at least two words, so that an owner `14` and a group `staff` aren't mistaken for a date. If that
+ * doesn't match, requires only one word.
  */
 const unixLines = [unixLine('{2,16}?'), unixLine('{1}')];
 
@@ -134,7 +134,7 @@ function unixEntry(line: string): DirectoryEntry | undefined {
 const dosLine =
   /^\s*\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}\s+\d{1,2}:\d\d(?::\d\d)?\s*(?:[AP]M?)?\s+(?:<([A-Z]+)>|([\d.,]+))\s+(\S.*)$/is;
 
-/** The format that `dir` and Internet Information Services use. Links and junctions may lead to a file or a folder. */
+/** The format that `dir` and Internet Information Services use. Links and junctions may refer to a file or a folder. */
 function dosEntry(line: string): DirectoryEntry | undefined {
   const [, mark, told = '', name] = dosLine.exec(line) ?? [];
   if (name === undefined) return undefined;

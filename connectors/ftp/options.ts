@@ -20,7 +20,7 @@ const tlsSchema = {
   },
 };
 
-/** Active mode: the server connects to us, so it needs our address. */
+/** Active mode: the server connects to our machine, so it needs our address. */
 export interface ActiveOptions {
   readonly address?: string;
   readonly first_port?: number;

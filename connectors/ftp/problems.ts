@@ -9,10 +9,13 @@ export function make(
   return new Problem({ code, family, ...rest });
 }
 
-/** Messages from servers that have too many users; their reply code often means a wrong login. */
+/**
+ * Messages from servers that have too many users. The reply code alone is misleading, because it often means a wrong
+ * login.
+ */
 export const isFull = (words: string): boolean => /too many|maximum|busy/i.test(words);
 
-/** The problem when a connection fails before the login, because of TLS or the network. */
+/** The problem if a connection fails before the login because of TLS or the network. */
 export function notConnected(thrown: unknown, place: string): Problem {
   const { code, message } = seenIn(thrown);
   if (isTls(code, message)) return tlsRefused(place, message, thrown);
@@ -57,7 +60,7 @@ export function tlsRequired(place: string, seen: string): Problem {
   });
 }
 
-/** The server requires an account, or a different account, besides user and password. */
+/** The server requires an account, or a different account, in addition to user and password. */
 export function accountWanted(place: string, seen: string): Problem {
   return make('FTP_ACCOUNT', 'login', {
     message: `${place} requires an account in addition to user and password`,
@@ -66,7 +69,7 @@ export function accountWanted(place: string, seen: string): Problem {
   });
 }
 
-/** The SSH login works, but this user can't use SFTP. Undefined for any other error. */
+/** The SSH login succeeded, but this user can't use SFTP. Returns undefined for any other error. */
 export function noSftp(thrown: unknown, place: string): Problem | undefined {
   const { message } = seenIn(thrown);
   const [, length] = /^Packet length (\d+) exceeds/.exec(message) ?? [];
@@ -78,7 +81,7 @@ export function noSftp(thrown: unknown, place: string): Problem | undefined {
   });
 }
 
-/** The first four characters of text that was misread as the length of an SFTP packet. */
+/** The first four characters of a text reply that was misread as an SFTP packet length. */
 function beginningOf(length: number): string {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32BE(length);
@@ -93,7 +96,7 @@ export function connectTimeout(place: string, seconds: number): Problem {
   });
 }
 
-/** An established connection broke or stalled. The reader may log in again and resume. */
+/** An established connection was lost or stalled. The reader may log in again and resume. */
 export function lost(thrown: unknown, place: string): Problem {
   const { code, message } = seenIn(thrown);
   // A data connection can fail like this if the server doesn't encrypt it or uses another certificate for it.

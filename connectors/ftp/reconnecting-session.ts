@@ -10,7 +10,7 @@ interface ReconnectingSessionOptions {
   readonly signal: AbortSignal;
 }
 
-/** Reopens a lost session. At most one session is open at a time; it's closed when the run is aborted. */
+/** Reopens a lost session. Keeps at most one session open, and closes it if the run is aborted. */
 export class ReconnectingSession {
   readonly #connect: Connect;
   readonly #signal: AbortSignal;

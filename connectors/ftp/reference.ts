@@ -1,4 +1,4 @@
-/** The content of the reference page, except for the options. */
+/** The reference page's content, except for the options. */
 export const reference = {
   columns:
     'The columns of the header (csv, xlsx), or all keys and elements of all records (json, xml) in order of first appearance; exactly `columns` if that is set. `path_column` and `modified_column` come first, if set.',

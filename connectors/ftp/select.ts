@@ -17,7 +17,7 @@ import type { Session } from './session.ts';
 /** A file with a known time. */
 type Dated = RemoteFile & DatedFile;
 
-/** The files that a run reads, and the watermark after it. */
+/** The files that a run reads, and the watermark after that run. */
 export interface Selection {
   readonly files: readonly Settled[];
   /** Undefined if the job reads the same files in each run. */
@@ -33,7 +33,10 @@ interface Selecting {
   readonly warn: (warning: RunWarning) => void;
 }
 
-/** The files that currently match the query. If some are incomplete, the run is retried, or the next run reads them. */
+/**
+ * The files that currently match the query. If some are incomplete, the run is retried or they're left for the next
+ * run.
+ */
 export async function selectFiles(session: Session, given: Selecting): Promise<Selection> {
   const { source, query, signal, log, warn } = given;
   const isIncremental = query.files === 'changed';

@@ -10,9 +10,9 @@ export interface DirectoryEntry {
   readonly target?: string;
 }
 
-/** The state of a regular file on the server at one moment. */
+/** The state of a regular file on the server at a point in time. */
 export interface FileFacts {
-  /** Absent if the server doesn't report the size; the file is then read to its end. */
+  /** Absent if the server doesn't report the size. The file is then read until its end. */
   readonly size?: number;
   /** Milliseconds since 1970, with the server's precision; absent if the server doesn't report it. */
   readonly modified?: number;
@@ -26,8 +26,8 @@ export interface Absent {
 }
 
 /**
- * A logged-in session on a server. Paths are absolute, with `/`. Every error is a Problem. If `isAway` is true for an
- * error, another login may resume.
+ * A logged-in session on a server. Paths are absolute and use `/`. Every error is a Problem. If `isAway` is true for an
+ * error, the caller may log in again and resume.
  */
 export interface Session {
   /** The folder after login. */
@@ -37,7 +37,7 @@ export interface Session {
   isFolder(path: string): Promise<boolean>;
   /** The raw target of a symbolic link; undefined if it isn't a link, or if the server doesn't report the target. */
   linkTarget(path: string, entry: DirectoryEntry): Promise<string | undefined>;
-  /** A file's bytes from an offset on. `size` is the size of the whole file, as reported by `stat`. */
+  /** A file's bytes from an offset onward. `size` is the size of the whole file, as reported by `stat`. */
   read(path: string, range: ReadRange): AsyncIterable<Uint8Array>;
   /** Closes the connection immediately; pending calls fail. */
   close(): void;

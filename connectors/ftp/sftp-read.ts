@@ -1,8 +1,8 @@
 import type { SFTPWrapper } from 'ssh2';
 
 /**
- * The request size that every server supports, and the number of concurrent requests. Latency would limit sequential
- * requests.
+ * The request size that every server supports, and the number of concurrent requests. Sequential requests would be
+ * limited by latency.
  */
 const pieceBytes = 32 * 1024;
 const ahead = 48;
@@ -18,7 +18,7 @@ interface Piece {
   readonly isWhole: boolean;
 }
 
-/** The pieces of an open file in order. Later pieces are requested ahead. */
+/** The pieces of an open file, in order. Later pieces are requested in advance. */
 export function* readAhead(sftp: SFTPWrapper, handle: Buffer, { from, size }: Range): Generator<Promise<Piece>> {
   const underway: Promise<Piece>[] = [];
   let at = from;

@@ -25,7 +25,7 @@ const noSuchFile = 2;
 const permissionDenied = 3;
 const noConnection = 6;
 const connectionLost = 7;
-/** A status of later versions that some servers send anyway (draft-ietf-secsh-filexfer-13, 9.1): a locked file. */
+/** A status code from later versions that some servers send anyway: locked file (draft-ietf-secsh-filexfer-13, 9.1). */
 const lockConflict = 17;
 
 /** The high bits of a mode are the file type (POSIX, sys/stat.h). */
@@ -36,7 +36,7 @@ const kinds = new Map<number, DirectoryEntry['kind']>([
   [0o120000, 'link'],
 ]);
 
-/** Logs in over SSH and opens the SFTP subsystem. Each step has the source's timeout. */
+/** Logs in over SSH and opens the SFTP subsystem. The source's timeout applies to each step. */
 export async function openSftp(source: FtpSourceValues, folder: string, signal: AbortSignal): Promise<Session> {
   const client = (await openSsh(loginOf(source, folder), signal).catch((error: unknown) =>
     explain(source, error),
@@ -61,8 +61,8 @@ export async function openSftp(source: FtpSourceValues, folder: string, signal: 
 }
 
 /**
- * An SSH client ignores everything before the SSH greeting (RFC 4253, 4.2), so if the server speaks FTP, the client
- * would wait until the timeout.
+ * SSH clients ignore everything before the SSH greeting (RFC 4253, 4.2). If the server speaks FTP, the client would
+ * therefore wait until the timeout.
  */
 async function explain(source: FtpSourceValues, error: unknown): Promise<never> {
   const isLate = error instanceof Problem && error.code === 'FTP_CONNECT_TIMEOUT';
@@ -85,8 +85,8 @@ interface Patience {
 class Answers {
   readonly #client: Client;
   /**
-   * Don't race with a single promise: it would retain everything that ever raced with it, including each piece of a
-   * file.
+   * Don't race all operations against one promise: it would retain every promise it ever raced, including each piece of
+   * a file.
    */
   readonly #waiting = new Set<(error: Error) => void>();
   #gone: Error | undefined;

@@ -3,7 +3,7 @@ import { closed, text } from './schemas.ts';
 
 /** A request that returns or revokes a token. */
 export interface SideCall {
-  /** Path below the `url` of the source, or a full URL. */
+  /** Path below the source's `url`, or a full URL. */
   readonly path: string;
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly headers?: Readonly<Record<string, string>>;
@@ -22,18 +22,21 @@ export interface Auth {
   readonly name?: string;
   readonly value?: string;
   readonly in?: 'header' | 'query';
-  /** client_credentials, authorization_code: the token endpoint. Client ID and secret are in `login`. */
+  /** For client_credentials and authorization_code: the token endpoint. Client ID and secret are in `login`. */
   readonly token_url?: string;
   readonly scopes?: readonly string[];
   readonly client_authentication?: 'body' | 'basic';
   readonly token_parameters?: Readonly<Record<string, string>>;
-  /** authorization_code: the authorization, device authorization and revocation endpoints. */
+  /** For authorization_code: the authorization, device authorization and revocation endpoints. */
   readonly authorize_url?: string;
   readonly device_url?: string;
   readonly revoke_url?: string;
   readonly authorize_parameters?: Readonly<Record<string, string>>;
   readonly pkce?: boolean;
-  /** login_call: the request, the path of the token in the response, the token's prefix, and the logout request. */
+  /**
+   * For login_call: the login request, the path of the token in the response, the token's prefix, and the logout
+   * request.
+   */
   readonly call?: SideCall;
   readonly token_path?: string;
   readonly scheme?: string;

@@ -1,10 +1,10 @@
 import { isObject, signPlaces, textOf, valueAt } from '#sdk';
 import type { RestPaging } from './options.ts';
 
-/** A possible kind of paging, and how to request the second page with it. */
+/** A possible paging method, and how to request the second page with it. */
 export interface PagingCandidate {
   readonly paging: RestPaging;
-  /** Whether the response itself refers to the next page, so that this is more than a guess. */
+  /** Whether the response itself refers to the next page. If so, this method is more than a guess. */
   readonly isTold: boolean;
   readonly page: Readonly<Record<string, unknown>>;
   readonly link?: string;
@@ -34,7 +34,7 @@ function toldAt(document: unknown, place: string): PagingCandidate[] {
   return [{ paging: { kind: 'cursor', cursor: path, parameter }, isTold: true, page: { token: text } }];
 }
 
-/** Common names of the query parameter that takes the token from such a field. */
+/** Common names for the query parameter that takes the token from such a field. */
 const parameters: readonly (readonly [RegExp, string])[] = [
   [/nextPageToken$/, 'pageToken'],
   [/next_page_token$/, 'page_token'],
@@ -49,7 +49,10 @@ function parameterOf(place: string): string {
 const totals = ['total', 'count', 'total_count', 'totalCount', 'totalElements', 'total_results', 'totalResults'];
 const totalParents = ['', 'meta', 'page', 'paging', 'pagination', 'meta.pagination'];
 
-/** If a total is larger than this response, there are more records, but the total doesn't show how to get them. */
+/**
+ * If the total is larger than this response, there are more records, but the total alone doesn't show how to request
+ * them.
+ */
 function counted(document: unknown, records: number): PagingCandidate[] {
   const places = totalParents.flatMap((parent) => totals.map((name) => (parent === '' ? name : `${parent}.${name}`)));
   const total = places.find((place) => Number(textOf(valueAt(document, place))) > records);

@@ -26,7 +26,7 @@ function listsUnder(value: unknown, steps: readonly string[]): RecordList[] {
 
 const keyNames = [/^_?id$/i, /^(?:uuid|guid|key)$/i, /(?:^|[_-])(?:id|uuid|key|code|number|sku|no)$|[a-z]Id$/i];
 
-/** The field that probably identifies a record: it has a typical name and a different value in each record. */
+/** The field that probably identifies a record: it has a typical ID name and a unique value in each record. */
 export function keyIn(records: readonly unknown[]): string | undefined {
   const objects = records.filter(isObject);
   if (objects.length < 2) return undefined;

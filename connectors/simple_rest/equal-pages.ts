@@ -3,8 +3,9 @@ import type { RestQuery } from './options.ts';
 import { isCounted, totalOf } from './paging.ts';
 
 /**
- * Whether a page may equal the previous one. It may if all its records are equal, like constants, and a reported total
- * determines their number. Otherwise, a repeated page shows that the server ignores the page parameter.
+ * Whether a page is allowed to equal the previous one. It is if all its records are equal, like constants, and the
+ * number of records is known from a reported total. Otherwise, a repeated page shows that the server ignores the page
+ * parameter.
  */
 export async function mayEqual(page: SpooledPage, { paging, records = '' }: RestQuery): Promise<boolean> {
   if (!isCounted(paging) || (totalOf(paging) ?? paging.pages) === undefined) return false;

@@ -2,7 +2,7 @@ import { httpProblem, type MayReach, openHttp, withDefaults } from '#sdk';
 import { query, type RequestParameter, source } from './options.ts';
 import { requestOf } from './request.ts';
 
-/** The properties of a `simple_rest` data source, as the service document defines them. */
+/** A `simple_rest` data source's properties, as defined in the service document. */
 export interface DatasourceProperties {
   readonly endpoint_url: string;
   /** The method in upper or lower case. Default: GET. */
@@ -18,13 +18,13 @@ export interface FetchLimits {
   /** Limit of the whole response. */
   readonly timeoutMs: number;
   readonly maxBytes: number;
-  /** Which IP addresses are allowed. Checks the resolved address, and checks again after a redirect. */
+  /** Which IP addresses are allowed. Every resolved address is checked, also after a redirect. */
   readonly mayReach?: MayReach;
 }
 
 /**
- * The decompressed body of the response to one request. Makes a single attempt, because the caller's queue decides
- * about retries. Throws a Problem for anything but a complete success, possibly after some bytes.
+ * The decompressed response body of one request. Doesn't retry, because the caller's queue decides about retries.
+ * Throws a Problem unless the request succeeds completely, possibly after some bytes were returned.
  */
 export async function* fetchDatasource(
   { endpoint_url, method = 'GET', parameters = [], headers = {} }: DatasourceProperties,

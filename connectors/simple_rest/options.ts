@@ -3,7 +3,7 @@ import { auth } from './auth.ts';
 import { closed, text } from './schemas.ts';
 
 /**
- * A parameter as the service document defines it: type `header` means a request header, any other type a query
+ * A parameter as defined in the service document. Type `header` means a request header; any other type means a query
  * parameter.
  */
 export interface RequestParameter {
@@ -12,7 +12,7 @@ export interface RequestParameter {
   readonly type?: string;
 }
 
-/** The response reports an error if this path has a value, or if it has the given value. */
+/** The response reports an error if there is a value at this path, or if the value equals the given one. */
 export type FailWhen = string | { readonly path: string; readonly is: string | number | boolean };
 
 /** How to request the next page. */
@@ -39,7 +39,7 @@ export interface RestPaging {
   readonly path?: string;
 }
 
-/** A period, and the length of the steps that it's read in. */
+/** A period, and the length of the steps in which it's read. */
 export interface RestWindow {
   readonly start: string;
   readonly end?: string;

@@ -39,8 +39,8 @@ export function factsOf({ header_columns }: RestQuery, { headers }: HttpResponse
 }
 
 /**
- * Refuses successful responses that are not complete: 202 (no result yet), 206 (partial content), and 304 (not
- * modified) if the request was unconditional.
+ * Rejects successful responses that are incomplete: 202 (no result yet), 206 (partial content), and 304 (not modified)
+ * if the request was unconditional.
  */
 export async function refusePartOf(request: HttpRequest, answer: HttpResponse, given: StatusOptions): Promise<void> {
   const problem = partProblem(request, answer, given);

@@ -50,15 +50,15 @@ interface Page {
 }
 
 /**
- * Spools all pages of a query before it returns any rows, so that an incomplete read is never sent. If the reported
- * total changes between pages, rows have moved, so all pages are fetched a second time.
+ * Spools all pages of a query before it returns any rows, so that an incomplete result is never sent. If the reported
+ * total changes between pages, records have moved, so all pages are fetched a second time.
  */
 export async function readPages(init: PagesOptions): Promise<Extraction> {
   const { spool, log } = init;
   return (await readTwice(() => PageRun.read(init), { forget: () => spool.clear(), log })).extraction();
 }
 
-/** One scope per step of the window, or a single scope without a window. */
+/** One scope per step of the window; a single scope if there's no window. */
 function* scopesOf({ window }: RestQuery, scope: Scope): Generator<Scope> {
   if (window === undefined) return yield scope;
   const { start, end, step, bound = 'inside' } = window;

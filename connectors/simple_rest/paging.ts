@@ -14,7 +14,7 @@ const carriers: Readonly<Partial<Record<RestPaging['kind'], Carrier>>> = {
   cursor: { fact: 'token', parameter: 'cursor' },
 };
 
-/** Converts the options to the SDK's paging. A path is a single step, as in the extracted values. */
+/** Converts the options to the SDK's paging options. A path is a single step, as in extracted values. */
 export function pagingOf(paging: RestPaging): Paging | undefined {
   const { kind, first, cursor = '', path = '', stop_at, size, more, last, pages, missing } = paging;
   const at = (where: string | undefined) => (where === undefined ? undefined : [where]);
@@ -77,7 +77,7 @@ export function placePage(
   return withUrl(request, url);
 }
 
-/** Whether the request has a template for the page value. */
+/** Whether a template in the request contains the page value. */
 function namesPage({
   path,
   endpoint_url,

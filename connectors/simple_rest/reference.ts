@@ -1,4 +1,4 @@
-/** The content of the reference page, except for the options. */
+/** The reference page's content, except for the options. */
 export const reference = {
   columns: 'All keys of all records of all pages, in order of first appearance; exactly `columns` if that is set.',
   resumes: 'With `conditional: true`, the watermark is the ETag and Last-Modified of the last response.',

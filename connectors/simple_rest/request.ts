@@ -23,16 +23,13 @@ export interface RestCredentials {
 }
 
 export interface Filling {
-  /**
-   * Fills the templates in a value; undefined if a template has no value. If `fill` is absent, templates stay as they
-   * are.
-   */
+  /** Fills the templates in a value; undefined if a template has no value. Without `fill`, templates stay unchanged. */
   readonly fill?: (value: unknown) => unknown;
-  /** Credentials from a login; those in the options are added here. */
+  /** Credentials from a login; credentials in the options are added here. */
   readonly credentials?: RestCredentials;
 }
 
-/** The request for a query. Expects valid options, see {@link optionFaults}. */
+/** The request for a query. The options must be valid, see {@link optionFaults}. */
 export function requestOf(source: RestSource, query: Asked, filling: Filling = {}): HttpRequest {
   const { fill = (value: unknown) => value, credentials } = filling;
   const url = addressOf(source, query, fill);
@@ -86,7 +83,7 @@ export function holdsCredentials({ url, auth, headers }: Pick<RestSource, 'url' 
   );
 }
 
-/** Call this when the templates in the URL are filled, because they may contain the host. */
+/** Call this after the templates in the URL are filled, because they may contain the host. */
 function refuseOtherOrigin(source: RestSource, url: URL): void {
   const base = source.url === undefined ? null : URL.parse(source.url);
   if (base === null || base.origin === url.origin || !holdsCredentials(source)) return;
@@ -115,7 +112,7 @@ function splitOnce(text: string, mark: string): string[] {
   return at < 0 ? [text] : [text.slice(0, at), text.slice(at + mark.length)];
 }
 
-/** Remove credentials from the URL too, because they would end up in logs. */
+/** Also removes credentials from the URL, because otherwise they'd end up in logs. */
 function authOf(auth: Auth, url: URL): RestCredentials {
   const { username, password } = url;
   url.username = '';
@@ -129,7 +126,9 @@ function authOf(auth: Auth, url: URL): RestCredentials {
     : basic(decodeURIComponent(username), decodeURIComponent(password));
 }
 
-/** Users put keys into ordinary headers and parameters. If a server echoes them, an error must not expose them. */
+/**
+ * Users put keys into ordinary headers and parameters. If a server echoes them, error messages must not expose them.
+ */
 function registerSecrets(named: readonly (readonly [string, string])[]): void {
   for (const [name, value] of named) if (secretName.test(name)) registerSecret(value);
 }
@@ -150,7 +149,7 @@ function bodyOf(body: unknown): { body: string | undefined; type: Record<string,
   return { body: JSON.stringify(body), type: { 'content-type': 'application/json' } };
 }
 
-/** The parameters as a list, even if they are JSON text as in the service document. */
+/** The parameters as a list, even if they're given as JSON text, as in the service document. */
 export function parametersOf(given: string | readonly RequestParameter[] | undefined): readonly RequestParameter[] {
   if (given === undefined || given === '') return [];
   const list: unknown = typeof given === 'string' ? parsed(given) : given;

@@ -32,7 +32,7 @@ export interface RestClientOptions {
   readonly client: HttpClient;
   /** The runner's tokens for `client_credentials` and `authorization_code`. */
   readonly login: TokenSource | undefined;
-  /** The runner's login guard, for all requests with credentials. */
+  /** The runner's login guard, which covers all requests with credentials. */
   readonly logIn: LogIn | undefined;
   /** IANA zone for days. */
   readonly zone: string;
@@ -67,8 +67,8 @@ export class RestClient {
   }
 
   /**
-   * Calls `make` and sends the new request for every attempt. Passes the response to `read` while a retry is still
-   * possible. If a token is refused, refreshes it once.
+   * Calls `make` for every attempt and sends the request that it returns. Calls `read` with the response while a retry
+   * is still possible. If the server refuses a token, refreshes it once.
    */
   fetch<T>(
     make: () => Promise<HttpRequest>,
@@ -129,7 +129,7 @@ export class RestClient {
   }
 }
 
-/** Thrown internally to send the request again with a new token; the login isn't invalid. */
+/** Thrown internally to resend a request with a new token; it doesn't mean that the login is invalid. */
 const again = new Error('The token was refused');
 
 /** The request contains the old secret, so it must be built again. */
@@ -145,7 +145,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Converts `auth` to an SDK login; kinds without a token are added to the requests directly. */
+/** Converts `auth` to an SDK login. Authentication methods without a token are added directly to the requests. */
 function loginOf(auth: Auth): LoginData {
   const oauth = describedLogin(auth);
   if (oauth !== undefined) return { kind: 'oauth', oauth };
@@ -163,7 +163,7 @@ function loginOf(auth: Auth): LoginData {
   };
 }
 
-/** Registers the secrets in a login call, which are nested in `auth` and found by name. */
+/** Registers a login call's secrets, which are nested in `auth` and found by name. */
 function registerWithin(value: unknown, name = ''): void {
   if (typeof value === 'string' && secretName.test(name)) registerSecret(value);
   if (typeof value !== 'object' || value === null) return;

@@ -3,13 +3,13 @@ import type { HttpRequest, HttpResponse } from '#sdk';
 
 /** A response's validators, for the next conditional request (RFC 9110, 8.8 and 13.1). */
 interface Validators {
-  /** Hash of the request: validators from another request must not be used. */
+  /** Hash of the request. Validators are only valid for the request that returned them. */
   readonly asked: string;
   readonly etag?: string;
   readonly modified?: string;
 }
 
-/** Adds conditions from the last response if that was a response to the same request. */
+/** Adds the last response's validators as conditions if that response was to the same request. */
 export function conditioned(request: HttpRequest, watermark: string | undefined): HttpRequest {
   const known = read(watermark);
   if (known === undefined || known.asked !== askedHash(request)) return request;
@@ -20,7 +20,7 @@ export function conditioned(request: HttpRequest, watermark: string | undefined)
   return { ...request, trustedHeaders: { ...request.trustedHeaders, ...conditions } };
 }
 
-/** Whether the response may be 304. */
+/** Whether the server may respond with 304. */
 export function isConditioned({ trustedHeaders }: HttpRequest): boolean {
   return 'if-none-match' in trustedHeaders || 'if-modified-since' in trustedHeaders;
 }
