@@ -9,9 +9,9 @@ interface Member {
 type Tuple = readonly Member[];
 
 /**
- * Flattens the multidimensional layout: one row per combination of tuples from the second and later axes, one column
- * per tuple on the first axis. Cells are numbered with the first axis changing fastest, and arrive in that order;
- * omitted cells are empty.
+ * Flattens a multidimensional result: one column per tuple on the first axis, and one row per combination of tuples on
+ * the other axes. Cells are numbered with the first axis changing fastest, and arrive in that order; omitted cells are
+ * empty.
  */
 export class CellTable {
   readonly #names: readonly string[];
@@ -66,7 +66,7 @@ function tuplesOf(axis: unknown): Tuple[] {
 }
 
 /**
- * Column names: the joined captions of each tuple; duplicate names get a number. Without a first axis, there is one
+ * The column names: each tuple's captions, joined. Duplicate names get a number. Without a first axis, there is one
  * column.
  */
 function columnNames(across: readonly Tuple[]): string[] {
@@ -78,7 +78,7 @@ function columnNames(across: readonly Tuple[]): string[] {
   return names;
 }
 
-/** All combinations, with the first axis changing fastest. */
+/** All combinations of tuples, with the first axis changing fastest. */
 function* combinations(axes: readonly (readonly Tuple[])[]): Generator<readonly Tuple[]> {
   const [last, rest] = [axes.at(-1), axes.slice(0, -1)];
   if (last === undefined) return yield [];

@@ -47,13 +47,13 @@ const catalog = option.text({
   example: 'FoodMart',
 });
 const fault = 'Envelope.Body.Fault';
-/** The rows are children of the root, which exists even if there are no rows. */
+/** The rows are children of the root element, which exists even if there are no rows. */
 const absent = 'Envelope.Body.DiscoverResponse.return.root';
 const rows = `${absent}.row`;
 
 /**
  * XML for Analysis 1.1: the SOAP endpoint of Analysis Services, Mondrian and others. Confirmed by the specification and
- * by public clients: the two calls, both result layouts, faults that have status 200.
+ * by public clients: the two calls, both result layouts, faults with status 200.
  */
 export default defineService({
   id: 'xmla',

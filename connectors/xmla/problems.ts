@@ -4,7 +4,10 @@ import { partOf } from './tree.ts';
 const fail = (init: Omit<ProblemOptions, 'family'> & Partial<Pick<ProblemOptions, 'family'>>): Problem =>
   new Problem({ family: 'job', ...init });
 
-/** A SOAP fault. Its details are more specific than its text, and Mondrian reports `Server` if its database is down. */
+/**
+ * A SOAP fault. The code in its details is preferred to `faultcode`: it's more specific, and Mondrian reports `Server`
+ * if its database is down.
+ */
 export function refused(fault: unknown): Problem {
   const details = partOf(fault, 'detail', 'Error', '@Description') ?? partOf(fault, 'detail', 'error', 'desc');
   const said = details ?? partOf(fault, 'faultstring') ?? 'no reason';
@@ -45,7 +48,7 @@ export function noResult(): Problem {
   });
 }
 
-/** A cell is out of order; `ordinal` is the number that the server gave it. */
+/** A cell is out of order. `ordinal` is the cell's number in the response. */
 export function disordered(ordinal: number): Problem {
   return fail({
     code: 'XMLA_DISORDER',

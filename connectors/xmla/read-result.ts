@@ -6,7 +6,7 @@ import { Rowset } from './rowset.ts';
 /** The parts of an Execute response: metadata first, then rows or cells. An error may occur anywhere. */
 const names = ['schema', 'row', 'Axes', 'Cell', 'Fault', 'Messages'];
 
-/** Reads a spooled result. Rows and cells are streamed; schema and axes are kept in memory. */
+/** Reads a spooled result. Streams rows and cells; keeps the schema and axes in memory. */
 export async function* readResult(input: RecordInput, { layout }: Scope): AsyncGenerator<Fields> {
   let rowset: Rowset | undefined;
   let cells: CellTable | undefined;

@@ -8,11 +8,11 @@ interface Column {
   readonly type: string | undefined;
 }
 
-/** The tabular layout: a schema, then the rows. Every row has all columns that the schema declares. */
+/** A tabular result: a schema, then the rows. Every row has all columns that the schema declares. */
 export class Rowset {
   readonly #columns: readonly Column[];
 
-  /** `schema`: the type "row" in it has the columns; `sql:field` is a column's original name. */
+  /** `schema` declares the columns in its type "row"; `sql:field` is a column's original name. */
   constructor(schema: unknown) {
     const types = partsOf(schema, 'complexType');
     const row = types.find((type) => partOf(type, '@name') === 'row');

@@ -1,7 +1,7 @@
 import { isBuiltin } from 'node:module';
 import { parseAst } from 'rolldown/parseAst';
 
-/** A built file: its path in dist/ and its code. */
+/** A built file: its code and its path in dist/. */
 export interface BuiltFile {
   readonly fileName: string;
   readonly code: string;
@@ -13,16 +13,16 @@ interface AstNode {
 }
 
 /**
- * Optional packages that bundled code imports in a `try`. `pg-native`: `pg` uses it if a user installed it. `cardinal`:
- * colors for `mysql2`'s debug output. `picomatch`: tried by `fdir`; `tinyglobby` has its own copy.
+ * Optional packages that bundled code imports in a `try` block. `pg-native`: used by `pg` if the user installed it.
+ * `cardinal`: colors for `mysql2`'s debug output. `picomatch`: tried by `fdir`; `tinyglobby` has its own copy.
  */
 const optional = ['pg-native', 'cardinal', 'picomatch'];
 
 /**
- * Packages that built files load by name but that an installation doesn't have, because they're neither built in, nor
- * bundled, nor in `installed`. Such a file works in a checkout with all development packages, but fails for users.
- * Returns each package with the file that loads it. Doesn't find names that aren't literals (test/architecture has a
- * list of those).
+ * Packages that built files load by name but that are missing from an installation, because they're neither built in,
+ * nor bundled, nor in `installed`. Such a file works in a checkout, which has all development packages, but fails for
+ * users. Returns each package with the file that loads it. Doesn't find names that aren't literals (test/architecture
+ * has a list of those).
  */
 export function missingPackages(files: readonly BuiltFile[], installed: readonly string[]): string[] {
   const known = new Set([...installed, ...optional]);

@@ -8,8 +8,8 @@ import { filesOfRefresh, filesOfSync } from './trained-run.ts';
 
 /**
  * The last step of `npm run build`: bundles the sources and their packages into a few dozen files in dist/. Short
- * commands spend most of their time finding and linking small files: with bundles, `sync` of one small job starts in
- * two thirds of the time. Files that are found by name at run time (commands, connectors, resources, migrations, the
+ * commands spend most of their time finding and linking small files; with bundles, `sync` of one small job starts in
+ * two thirds of the time. Files that are loaded by name at run time (commands, connectors, resources, migrations, the
  * SDK) keep their paths.
  */
 const root = join(import.meta.dirname, '../..');
@@ -17,15 +17,15 @@ const root = join(import.meta.dirname, '../..');
 const dist = resolve(process.argv[2] ?? join(root, 'dist'));
 
 /**
- * Files that aren't merged with others: the first runs the command line when it's loaded, the second is loaded in
+ * Files that aren't merged with others: the first runs the command line when it's loaded, and the second is loaded in
  * parallel with other files.
  */
 const apart = ['src/cli/main.js', 'src/lib/temporal-polyfill.js'];
 
 /**
- * Entries that share no file with the rest, because they need little of it. The first is all that `sync` loads if a
- * daemon runs its jobs, the second is the thread that watches the event loop, and the third is the child process that
- * reads SQLite.
+ * Entries that share no file with the rest, because they need little of its code. The first is all that `sync` loads if
+ * a daemon runs its jobs, the second is the thread that monitors the event loop, and the third is the child process
+ * that reads SQLite.
  */
 const alone = ['src/cli/hand-over/client', 'src/daemon/loop-watch/watch-worker', 'connectors/db/sqlite-child'] as const;
 
@@ -38,9 +38,9 @@ interface Manifest {
 }
 
 /**
- * Packages that aren't bundled: the `dependencies`, which can't be moved to another file (native code, and packages
- * that call `require` late). All others are `devDependencies`, because the bundle contains them. `pg` loads `pg-native`
- * only if a user installed it.
+ * Packages that aren't bundled: the `dependencies`, which wouldn't work in another file (native code, and packages that
+ * call `require` late). All others are `devDependencies`, because the bundle contains them. `pg` loads `pg-native` only
+ * if a user installed it.
  */
 const isApart = ({ dependencies }: Manifest, name: string): boolean => name in dependencies || name === 'pg-native';
 
@@ -101,7 +101,7 @@ const bundle = await bundleOf(Object.fromEntries(shared));
 
 type Chunk = Pick<OutputChunk, 'fileName' | 'moduleIds' | 'code'>;
 
-/** File names, each with the modules that the file consists of. */
+/** The modules in each built file, by file name. */
 type Groups = Readonly<Record<string, ReadonlySet<string>>>;
 
 /** Writes the built files to a folder, each group in one file. */

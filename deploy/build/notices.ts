@@ -16,7 +16,10 @@ export async function bundledPackages(modules: readonly string[]): Promise<Bundl
   return Promise.all([...folders].sort().map(readPackage));
 }
 
-/** The packages with their license texts, as the licenses require. A text that several packages share appears once. */
+/**
+ * The packages with their license texts, which the licenses require us to include. A text that several packages share
+ * appears once.
+ */
 export function noticesOf(packages: readonly BundledPackage[]): string {
   const sharing = Map.groupBy(packages, ({ license, text }) => `${license}\n\n${text}`);
   const notices = [...sharing].map(([text, same]) => {

@@ -30,7 +30,7 @@ export async function stampOf({ root, version, files, env }: StampOptions): Prom
 
 type Commit = Pick<Build, 'commit' | 'committed_at' | 'modified'>;
 
-/** The commit that is checked out in `root` itself. Ignores a repository that contains `root`. */
+/** The commit checked out in `root`. Ignores a repository in a parent folder of `root`. */
 async function commitIn(root: string): Promise<Commit | undefined> {
   const git = async (...args: string[]) => (await run('git', ['-C', root, ...args])).stdout.trim();
   try {

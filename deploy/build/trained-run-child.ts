@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 /**
  * A child process of `trained-run.ts`: loads an entry of the built package, which may run a command, and sends the
- * paths of the loaded files. Its arguments are the folder of the built files, the entry and the command's arguments.
+ * paths of the loaded files. Its arguments are the built files' folder, the entry, and the command's arguments.
  */
 const [dist, entry, ...args] = process.argv.slice(2);
 const require = createRequire(import.meta.url);

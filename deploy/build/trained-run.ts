@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * Runs `sync` of a small job twice with the built files, so that the second run finds nothing new. Returns the files
- * that the second run loaded.
+ * Runs `sync` of a small job twice with the built files. The second run finds nothing new. Returns the files that the
+ * second run loaded.
  */
 export async function filesOfSync(dist: string): Promise<string[]> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-build-'));

@@ -9,7 +9,7 @@ import { makeFolder, run } from './tools.ts';
 const sources = join(import.meta.dirname, 'debian');
 const maintainer = 'The authors of Sluice <sluice@localhost>';
 
-/** Builds the Debian package and returns its file name. The same commit always produces the same bytes. */
+/** Builds the Debian package and returns its file name. The same commit always produces an identical file. */
 export async function makeDeb({ into, revision, epochSeconds }: PackageOptions): Promise<string> {
   const { version, description } = await readManifest();
   const architecture = architectures[process.arch];

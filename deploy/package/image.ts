@@ -10,7 +10,7 @@ import { makeFolder, run } from './tools.ts';
 const compress = promisify(gzip);
 
 export interface ImageOptions {
-  /** An existing folder in which to put the image. */
+  /** An existing folder to write the image to. */
   readonly into: string;
   readonly epochSeconds: number;
 }
@@ -60,9 +60,9 @@ export async function makeImage({ into, epochSeconds }: ImageOptions): Promise<s
 }
 
 interface LayerContent {
-  /** Writes the layer's files below a folder, and returns their modes. */
+  /** Writes the layer's files to a folder, and returns their modes. */
   readonly fill: (root: string) => Promise<Modes>;
-  /** The numeric ID of the user and of the group. */
+  /** The numeric ID of both the user and the group. */
   readonly owner: number;
   /** The entries to store. Default: all. */
   readonly entries?: readonly string[];

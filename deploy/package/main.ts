@@ -10,7 +10,8 @@ import { MissingTool, run } from './tools.ts';
 
 /**
  * `npm run package`, after the build: writes the packages for this machine's architecture. It reads only this checkout
- * and what `npm ci` installed, and the same commit always produces the same bytes (https://reproducible-builds.org).
+ * and the packages that `npm ci` installed, and the same commit always produces identical packages
+ * (https://reproducible-builds.org).
  */
 const { values: flags } = parseArgs({
   options: {

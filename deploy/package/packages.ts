@@ -4,15 +4,15 @@ import { join } from 'node:path';
 /** The checkout, with a built dist/. */
 export const checkout = join(import.meta.dirname, '../..');
 
-/** Name of the included Node on npm. */
+/** The npm name of the Node package that we include. */
 export const nodePackage = `node-linux-${process.arch}`;
 
-/** Machine names in Debian and in images. */
+/** Architecture names in Debian and in container images. */
 export const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
 
 /** Options of the functions that build a package for a distribution. */
 export interface PackageOptions {
-  /** An existing folder in which to put the package. */
+  /** An existing folder to write the package to. */
   readonly into: string;
   /** The package's revision, to distinguish packages with the same version. */
   readonly revision: string;
@@ -62,8 +62,8 @@ export async function includedPackages(): Promise<IncludedPackage[]> {
 }
 
 /**
- * The packages that the bundle excludes, with their required dependencies: what an installation needs in addition to
- * Node.
+ * The packages that aren't in the bundle, with their required dependencies: everything that an installation needs in
+ * addition to Node.
  */
 export async function packagesNeeded(): Promise<string[]> {
   const needed = Object.entries(await readLock()).filter(

@@ -8,7 +8,7 @@ import { makeFolder, run } from './tools.ts';
 /** Machine names in RPM packages. */
 const architectures: Readonly<Record<string, string>> = { x64: 'x86_64', arm64: 'aarch64' };
 
-/** Builds the RPM package and returns its file name. The same commit always produces the same bytes. */
+/** Builds the RPM package and returns its file name. The same commit always produces an identical file. */
 export async function makeRpm({ into, revision, epochSeconds }: PackageOptions): Promise<string> {
   const { version, description } = await readManifest();
   const architecture = architectures[process.arch]!;

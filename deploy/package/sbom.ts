@@ -59,7 +59,7 @@ function licensesOf(license: string | undefined): object {
   return { licenses: [license.includes(' ') ? { expression: license } : { license: { id: license } }] };
 }
 
-/** What npm compares downloads with. */
+/** The hash that npm verifies downloads against. */
 function hashesOf(integrity: string | undefined): object {
   const [, text] = /^sha512-(\S+)/.exec(integrity ?? '') ?? [];
   return text === undefined
@@ -67,9 +67,7 @@ function hashesOf(integrity: string | undefined): object {
     : { hashes: [{ alg: 'SHA-512', content: Buffer.from(text, 'base64').toString('hex') }] };
 }
 
-/**
- * A UUID derived from the content (version 8 in RFC 9562), so that the same packages always result in the same UUID.
- */
+/** A UUID derived from the content (version 8 in RFC 9562), so that the same packages always produce the same UUID. */
 function serialOf(content: object): string {
   const hash = createHash('sha256').update(JSON.stringify(content)).digest('hex');
   const parts = [

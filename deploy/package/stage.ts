@@ -2,11 +2,12 @@ import { chmod, cp, lutimes, mkdir, readdir, readFile, writeFile } from 'node:fs
 import { basename, dirname, join, relative } from 'node:path';
 import { checkout, nodePackage, packagesNeeded } from './packages.ts';
 
-/** What an installation has in addition to dist/ and node_modules/. */
+/** The contents of an installation besides dist/ and node_modules/. */
 const own = ['package.json', 'LICENSE', 'CHANGELOG.md', 'config', 'docs', 'src/cli/sluice', 'src/cli/sluice.js'];
 
 /**
- * Copies what an installation needs besides Node to a folder, without the tests and documentation of other packages.
+ * Copies everything that an installation needs except Node to a folder, without the tests and documentation of other
+ * packages.
  */
 export async function stageInstallation(folder: string): Promise<void> {
   for (const path of [...own, 'dist']) await copy(path, folder, (file) => file !== 'man');
@@ -15,7 +16,7 @@ export async function stageInstallation(folder: string): Promise<void> {
   await writeFile(schema, JSON.stringify(JSON.parse(await readFile(schema, 'utf8'))));
 }
 
-/** Copies the included Node to where the `sluice` command finds it. */
+/** Copies the included Node to the place where the `sluice` command looks for it. */
 export async function stageNode(folder: string): Promise<void> {
   for (const file of ['bin/node', 'LICENSE', 'package.json']) await copy(`node_modules/${nodePackage}/${file}`, folder);
 }
@@ -29,12 +30,12 @@ async function copy(path: string, folder: string, filter = (_: string): boolean 
 const unusedFolders = new Set(['test', 'tests', 'benchmark', 'benchmarks', 'bench', 'docs', 'example', 'examples']);
 const license = /^(licen[cs]e|copying|notice)/i;
 
-/** Other variants of a file that `import` already finds. */
+/** Other variants of a module, which aren't needed because `import` already finds one. */
 const duplicates: Readonly<Record<string, readonly string[]>> = {
   re2js: ['build/index.umd.js', 'build/index.cjs'],
 };
 
-/** Whether a file or folder in a package may be loaded or must be kept: code, data, and the license. */
+/** Whether an installation needs this file or folder from a package: code, data or the license. */
 function isNeededAtRunTime(name: string): (file: string) => boolean {
   const unused = duplicates[name] ?? [];
   return (file) => {

@@ -8,7 +8,7 @@ import { run } from './tools.ts';
 const sources = join(import.meta.dirname, 'system');
 const units = ['sluice.service', 'sluice-sync.service', 'sluice-sync.timer'];
 
-/** Where shells look for completions that packages install; the folder for zsh depends on the distribution. */
+/** The folders where shells look for completions from packages. The zsh folder depends on the distribution. */
 const completions = {
   bash: 'bash-completion/completions/sluice',
   fish: 'fish/vendor_completions.d/sluice.fish',
@@ -23,8 +23,8 @@ export const systemModes: Modes = {
 };
 
 /**
- * Writes what packages install: Sluice and its Node, the command, systemd units, a config, manual pages and
- * completions.
+ * Writes everything that the system packages install: Sluice and its Node, the command, systemd units, a config, manual
+ * pages and completions.
  */
 export async function stageSystem(root: string, zshFolder: string): Promise<void> {
   const installation = join(root, 'usr/lib/sluice');
@@ -66,7 +66,7 @@ async function addSystemFiles(root: string): Promise<void> {
 const completionOf = async (installation: string, shell: string): Promise<string> =>
   `${await run(process.execPath, [join(installation, 'src/cli/sluice.js'), 'completion', shell])}\n`;
 
-/** The manual pages, compressed as Debian requires, without a timestamp in the file. */
+/** The manual pages, compressed as Debian requires. The files contain no timestamp. */
 async function addManualPages(root: string): Promise<void> {
   const pages = join(checkout, 'dist/man');
   for (const name of await readdir(pages)) {

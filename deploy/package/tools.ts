@@ -21,7 +21,7 @@ const packages: Readonly<Record<string, string>> = {
   tar: 'tar',
 };
 
-/** A program isn't installed; the message names it and how to install it. */
+/** The error for a program that isn't installed; its message says how to install the program. */
 export class MissingTool extends Error {}
 
 /** Runs a program and returns its output. */

@@ -12,15 +12,15 @@ export interface Look {
   readonly recovery: boolean;
   readonly conditions: readonly AlertCondition[];
   /**
-   * What it means if a stored row's condition is missing. `judged`: it is over. `unknown`: this scan does not know the
-   * subject or did not check it. `muted`: alerts about it are disabled.
+   * The status of a stored row that has no current condition. `judged`: the condition is over. `unknown`: this scan
+   * doesn't know the subject or didn't check it. `muted`: its alerts are disabled.
    */
   readonly standing: (row: Pick<AlertRow, 'subject' | 'occasion'>) => 'judged' | 'unknown' | 'muted';
   readonly rows: readonly AlertRow[];
   readonly groups: readonly AlertGroupRow[];
 }
 
-/** The changes that follow from one scan. */
+/** The state changes and messages that result from one scan. */
 export interface Advance {
   readonly put: readonly AlertRow[];
   readonly drop: readonly AlertRow[];
@@ -31,19 +31,22 @@ export interface Advance {
   readonly dueAt: number | undefined;
 }
 
-/** Backoff between messages about a group: 10, 30, 90 minutes, then four hours each, until the group is calm. */
+/**
+ * Backoff between messages about a group: 10, 30 and 90 minutes, then every four hours until all of the group's alerts
+ * have recovered.
+ */
 const pauses = { firstMs: 600_000, maxMs: 4 * 3_600_000, factor: 3 };
-/** If no scan has known a row's subject for this long, the row belongs to a removed job. */
+/** If the subject of a row has been unknown to all scans for this long, it belongs to a removed job. */
 const forgetMs = 30 * 86_400_000;
-/** How often an unchanged row is saved again, so that rows with known subjects aren't forgotten. */
+/** How often an unchanged row is saved again, so that rows whose subjects still exist aren't deleted. */
 const seenMs = 86_400_000;
 
 /**
- * The state machine of alerts: each subject and occasion opens once, escalates at most once and recovers once. A group
- * of alerts is sent as one message after a settling time in which others with the same cause can join, then with
- * growing pauses. A cause that makes a thousand jobs fail, or that flaps all day, therefore results in only a few
- * messages. Changes that revert between two messages are not reported. Pure: the same input gives the same output in
- * every process.
+ * The alert state machine: for each subject and occasion, an alert opens once, escalates at most once and recovers
+ * once. A group of alerts is sent as one message after a settling time, in which other alerts with the same cause can
+ * join; later messages follow with increasing pauses. So only a few messages are sent even if one cause makes a
+ * thousand jobs fail or flaps all day. Changes that revert between two messages aren't reported. This function is pure:
+ * the same input gives the same output in every process.
  */
 export function advance(look: Look): Advance {
   const rows = new Map(look.rows.map((row) => [keyOf(row), sane(row, look.now)]));
@@ -69,7 +72,7 @@ function keyOf({ subject, occasion }: Pick<AlertRow, 'subject' | 'occasion'>): s
   return JSON.stringify([subject, occasion]);
 }
 
-/** Clamps times in the future to now, so that setting the clock back does not make anything wait longer. */
+/** Clamps future times to now, so that nothing waits longer after the clock was set back. */
 function sane(row: AlertRow, now: number): AlertRow {
   if (row.changed_at <= now && row.seen_at <= now && (row.cleared_at ?? 0) <= now) return row;
   const cleared = row.cleared_at === null ? null : Math.min(row.cleared_at, now);
@@ -98,7 +101,7 @@ function noticed(row: AlertRow | undefined, condition: AlertCondition, now: numb
   };
 }
 
-/** The next state of a row whose condition is missing; undefined: delete the row. */
+/** The next state of a row whose condition is missing; undefined if the row must be deleted. */
 function missed(row: AlertRow, { now, standing, recovery }: Look): AlertRow | undefined {
   const stands = standing(row);
   if (stands === 'unknown') return now - row.seen_at > forgetMs ? undefined : row;

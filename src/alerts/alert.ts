@@ -5,12 +5,15 @@ import type { Occasion } from '../config/alerts.ts';
  * sent are stored separately.
  */
 export interface AlertCondition {
-  /** `job:orders`, `account:…`, `login:…`, `destination:main`, `scheduler`, `disk`, `source:…`, `config`, `clock`. */
+  /**
+   * Such as `job:orders`, `account:…`, `login:…`, `destination:main`, `scheduler`, `disk`, `source:…`, `config`,
+   * `clock`.
+   */
   readonly subject: string;
   readonly occasion: Occasion;
-  /** 2 means that the condition has escalated and is alerted again. */
+  /** 2 means that the condition has escalated, so another alert is sent. */
   readonly level: 1 | 2;
-  /** Conditions with the same occasion and the same cause form a group. */
+  /** Conditions with the same occasion and cause form a group. */
   readonly cause: string;
   /** Start, epoch milliseconds. */
   readonly since: number;
@@ -22,7 +25,7 @@ export interface AlertCondition {
   readonly remindMs: number;
 }
 
-/** Details of an alert that help a person. Instants are epoch milliseconds. */
+/** Alert details that help the reader. Instants are epoch milliseconds. */
 export interface Detail {
   /** How old the dashboard's data is. */
   readonly shows_as_of?: number;

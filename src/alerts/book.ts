@@ -12,17 +12,17 @@ export interface RecordAlertsOptions {
   /** Path of the config. */
   readonly file: string;
   readonly now: number;
-  /** Returns details about a subject that is reported. Called outside the transaction. */
+  /** Returns details about a subject that will be reported. Called outside the transaction. */
   readonly describe: (subject: string, occasion: Occasion) => Promise<Detail | undefined>;
 }
 
 /** The result of one scan. */
 export type Seen = Pick<Look, 'conditions' | 'standing'>;
 
-/** The messages that a scan queued. */
+/** The messages that the scan queued. */
 export interface Booked {
   readonly bulletins: readonly Bulletin[];
-  /** When there will be more to report (epoch ms), even if nothing changes; undefined: never. */
+  /** When there will be more to report even if nothing changes (epoch ms); undefined if never. */
   readonly dueAt: number | undefined;
 }
 

@@ -17,7 +17,7 @@ interface Call {
 const maxShown = 200;
 const answerLimitBytes = 16_384;
 
-/** Sends one request on its own connection. Any 2xx status is a success; redirects are not followed. */
+/** Sends one request on its own connection. Any 2xx status is a success. Redirects aren't followed. */
 export async function callUrl({ url, timeoutMs, ...call }: Call, { signal, now }: Surroundings): Promise<Sent> {
   const agent = new HttpAgent({ connectTimeoutMs: timeoutMs });
   try {

@@ -7,7 +7,7 @@ export interface Wrong extends Record<string, unknown> {
   readonly what: string;
 }
 
-/** The event that channels deliver and that the state stores. */
+/** The event that channels deliver and the state stores. */
 export interface AlertEvent {
   readonly type: 'alert.opened' | 'alert.worse' | 'alert.reminder' | 'alert.recovered' | 'alert.test';
   readonly timestamp: string;
@@ -30,7 +30,7 @@ export interface AlertEvent {
 
 /** An alert to send. */
 export interface Post {
-  /** The same for every attempt, so that receivers can detect duplicates. */
+  /** The same in every attempt, so that receivers can detect duplicates. */
   readonly id: string;
   readonly event: AlertEvent;
   /** The stored event: JSON. */
@@ -46,16 +46,16 @@ export interface Surroundings {
   readonly folder: string;
 }
 
-/** The result of an attempt: the response, and how long the receiver asks to wait before the next one. */
+/** The result of an attempt: the response, and how long the receiver asks us to wait before the next attempt. */
 export type Sent =
   | { readonly ok: true; readonly message: string }
   | { readonly ok: false; readonly message: string; readonly retryAfterMs?: number };
 
-/** A type of alert channel: one file in `channels/`. */
+/** An alert channel type: one file in `channels/`. */
 export interface ChannelKind<O extends OptionSet = OptionSet> {
   /** The options besides `type`. Every channel has `timeout_seconds`. */
   readonly options: O;
-  /** Sends one alert. Never throws because of the receiver. Absent if this type of channel does not send alerts. */
+  /** Sends one alert. Never throws because of the receiver. Absent if this channel type doesn't send alerts. */
   send?(channel: Values<O>, post: Post, around: Surroundings): Promise<Sent>;
 }
 

@@ -1,6 +1,6 @@
 /** Alert events. Each one is emitted after the durable step that it names. */
 export type AlertEvents = {
-  /** An alert is queued for the channels. */
+  /** An alert was queued for the channels. */
   'alert.raised': {
     readonly occasion: string;
     readonly kind: string;

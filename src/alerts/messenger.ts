@@ -9,7 +9,7 @@ import type { AlertEvent, Post, Sent } from './channel.ts';
 import type { AlertEvents } from './events.ts';
 import { sendTo } from './send-to.ts';
 
-/** Exponential backoff after failed attempts. A message expires after a day. */
+/** Exponential backoff after failed attempts. Messages expire after a day. */
 const firstWaitMs = 10_000;
 const maxWaitMs = 3_600_000;
 const maxAgeMs = 86_400_000;
@@ -24,9 +24,9 @@ export interface MessengerOptions {
 }
 
 /**
- * Sends queued messages to their channels, one process at a time. Each channel gets its messages in order and
- * independently, so that a broken channel doesn't delay the others. A message is removed when the receiver has accepted
- * it. If the process dies before that, the message is sent again with the same ID.
+ * Sends queued messages to their channels. Only one process sends at a time. Each channel gets its messages in order,
+ * independently of other channels, so that a broken channel doesn't delay the others. A message is removed after the
+ * receiver has accepted it. If the process dies before the removal, the message is sent again with the same ID.
  */
 export class Messenger {
   readonly #given: MessengerOptions;

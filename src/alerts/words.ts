@@ -1,7 +1,8 @@
 import type { Occasion } from '../config/alerts.ts';
 
 /**
- * An occasion's headlines for one subject, for several subjects, and when it is over. `{}` is the name or the number.
+ * An occasion's headlines: for one subject, for several subjects, and for recovery. `{}` is replaced by the name or the
+ * number.
  */
 interface Words {
   readonly one: string;
@@ -98,7 +99,7 @@ const words: Readonly<Record<Occasion, Words>> = {
 
 export interface Said {
   readonly names: readonly string[];
-  /** True if all subjects are at level 2. */
+  /** True if the alerts of all subjects have escalated (level 2). */
   readonly worse: boolean;
   readonly over: boolean;
 }

@@ -20,12 +20,12 @@ function isOurs(folder: string): boolean {
 }
 
 const dayMs = 86_400_000;
-/** Code that hasn't been used for this long is deleted: its build has been replaced. */
+/** Code that hasn't been used for this long is deleted, because its build was probably replaced. */
 const maxUnusedMs = 30 * dayMs;
 
 /**
- * Once a day, updates the folder's time to show that its code is used, and deletes the folders of builds that are no
- * longer used. If such a build runs again, it compiles its code again.
+ * Once a day, updates the folder's modification time to mark its code as used, and deletes folders of builds that are
+ * no longer used. If such a build runs again, its code is compiled again.
  */
 function sweepOthers(folder: string, { isNew }: { readonly isNew: boolean }): void {
   const now = Date.now();
@@ -42,7 +42,7 @@ function sweepOthers(folder: string, { isNew }: { readonly isNew: boolean }): vo
 
 const checksumBytes = 4;
 
-/** Undefined if the file is missing or damaged, because V8 would execute damaged code. */
+/** Returns undefined if the file is missing or damaged. V8 would execute damaged code. */
 function readChecked(file: string): Buffer | undefined {
   try {
     const stored = readFileSync(file);
@@ -55,22 +55,22 @@ function readChecked(file: string): Buffer | undefined {
 
 const head = '(function (exports, require, module, __filename, __dirname) { ';
 
-/** Compiles a file so that positions in stack traces are those in the file. */
+/** Compiles a file so that stack traces show the positions in that file. */
 function compile(file: string, text: string, cachedData: Buffer | undefined): Script {
   return new Script(`${head}${text}\n})`, { filename: file, columnOffset: -head.length, cachedData });
 }
 
 /**
- * Whether a script uses `import()`. In a script that Node didn't load itself, that's an experimental feature and causes
- * a warning.
+ * Whether a script uses `import()`. If Node didn't load the script itself, `import()` is experimental and causes a
+ * warning.
  */
 const imports = (text: string): boolean => text.includes('import(');
 
 /**
- * Caches the compiled code of the package's files. It's stored at the end of a run, so it includes the functions that
- * the run called. Node's own cache only has the code that is compiled when a file is loaded, so starting with it takes
- * longer. V8 refuses code from another version, but doesn't notice if the code was compiled from a different source.
- * That's why the folder's name contains the build stamp.
+ * Caches the compiled code of the package's files. The cache is written at the end of a run, so it includes the
+ * functions that the run called. Node's own cache contains only code that is compiled when a file is loaded, so startup
+ * takes longer with it. V8 rejects code from another version of V8, but doesn't notice if the code was compiled from a
+ * different source. That's why the folder's name contains the build stamp.
  */
 export class CompiledCode {
   readonly #cache: string;
@@ -83,8 +83,9 @@ export class CompiledCode {
   }
 
   /**
-   * Makes `require` use the compiled code. `compiles`: whether to compile files that have no cached code, for {@link
-   * save}; otherwise, Node loads them. Returns a function that loads a file by its path below dist/.
+   * Makes `require` use the compiled code. If `compiles` is true, files without cached code are compiled, so that
+   * {@link save} can store them; otherwise, Node loads them. Returns a function that loads a file by its path below
+   * dist/.
    */
   install({ compiles }: { readonly compiles: boolean }): (path: string) => unknown {
     this.#folder = this.#open();
@@ -107,8 +108,8 @@ export class CompiledCode {
   }
 
   /**
-   * If some loaded files had no compiled code, stores the code of all of them. If the folder isn't writable, the next
-   * run compiles again.
+   * Stores the code of all loaded files if some of them had no compiled code. If the folder isn't writable, the next
+   * run compiles the files again.
    */
   save(): void {
     if (this.#isComplete || this.#folder === undefined) return;

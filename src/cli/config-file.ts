@@ -11,13 +11,16 @@ import { showTimesIn } from '../lib/time-text.ts';
 /** The `--config` flag with its description and default, the same for every command. */
 export const configFlag = ['-c, --config <file>', 'path of the config', usualConfig(process.env)] as const;
 
-/** The `--without-secrets` flag with its description, for commands that can do their work without secrets. */
+/** The `--without-secrets` flag with its description, for commands that work without secrets. */
 export const withoutSecretsFlag = [
   '--without-secrets',
   'read no secrets, run no commands and accept variables that are not set, for checks in CI',
 ] as const;
 
-/** The arguments that make a suggested command use this config: ` --config FILE`, or nothing for the default. */
+/**
+ * The arguments to add to a suggested command so that it uses this config: ` --config FILE`, or nothing for the
+ * default.
+ */
 export function configArguments(file: string): string {
   if (file === configFlag[2]) return '';
   return ` ${commandLine('--config', file)}`;
@@ -51,7 +54,7 @@ export async function openConfig(
   });
 }
 
-/** Prints problems to standard error, redacted. Those at the level `warn` don't stop anything. */
+/** Prints problems to standard error, with secrets redacted. Problems of level `warn` don't stop the command. */
 export function showProblems(problems: readonly Problem[], level: 'error' | 'warn' = 'error'): void {
   for (const problem of problems) {
     const text = `${level === 'warn' ? 'warning ' : ''}${redact(renderProblem(problem))}`;
@@ -60,8 +63,8 @@ export function showProblems(problems: readonly Problem[], level: 'error' | 'war
 }
 
 /**
- * The named jobs, or all enabled ones. If a named job has an error or is unknown, throws before anything is done. If no
- * jobs are named, those with errors are left out and returned as `refused`.
+ * The named jobs, or all enabled ones. Throws if a named job has an error or is unknown, before any job runs. If no
+ * jobs are named, leaves out jobs with errors and returns them as `refused`.
  */
 export function chooseJobs(
   { config, refused }: Loaded & { config: Config },

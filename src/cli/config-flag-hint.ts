@@ -2,7 +2,7 @@ import { rewriteAdvice } from '../lib/advice.ts';
 import { commandLine } from '../lib/command-line.ts';
 import { configArguments } from './config-file.ts';
 
-/** Commands that have no `--config` flag, or use it differently. */
+/** Commands that have no `--config` flag or use it for something else. */
 const without: ReadonlySet<string> = new Set(['completion', 'demo', 'init', 'serve']);
 const parts: Readonly<Record<string, readonly string[]>> = {
   alerts: ['list', 'test'],
@@ -17,8 +17,8 @@ const parts: Readonly<Record<string, readonly string[]>> = {
 const partsWithout: ReadonlySet<string> = new Set(['connectors scaffold', 'connectors test']);
 
 /**
- * Adds this command's `--config` flag to all advice, so that the advice can be pasted: `sluice sync orders` becomes
- * `sluice sync --config FILE orders`. Does nothing for the default file.
+ * Adds this command's `--config` flag to all suggested commands, so that users can paste them: `sluice sync orders`
+ * becomes `sluice sync --config FILE orders`. Does nothing for the default file.
  */
 export function addConfigFlag(file: unknown, commands: ReadonlySet<string>): void {
   known = commands;

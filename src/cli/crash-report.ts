@@ -2,9 +2,9 @@ import { openFilesProblem, renderProblem } from '../lib/problem.ts';
 import { redact } from '../lib/redact.ts';
 
 /**
- * An uncaught exception ends the process, because its state is undefined. Node would print the error with all its
- * properties, such as a client's options with the password; this only prints the redacted stacks of the error and its
- * causes.
+ * Ends the process after an uncaught exception, because its state is undefined. Node would print the error with all its
+ * properties, for example a client's options with the password. This handler prints only the redacted stack traces of
+ * the error and its causes.
  */
 export function installCrashReport(): void {
   process.on('uncaughtException', (thrown) => {

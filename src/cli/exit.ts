@@ -7,13 +7,13 @@ export const exit = {
   failed: 1,
   /** The config or the command line has an error. */
   usage: 2,
-  /** A destination rejects the credentials. The payloads remain owed. */
+  /** A destination rejects the credentials. The payloads stay in the outbox. */
   refused: 3,
-  /** The daily allowance is used up. The payloads remain owed until midnight Eastern time. */
+  /** The daily allowance is used up. The payloads stay in the outbox until midnight Eastern time. */
   waiting: 4,
   /** A bug in Sluice. */
   bug: 70,
-  /** The process stopped so that its service manager restarts it; this is EX_TEMPFAIL in sysexits.h. */
+  /** The process stopped so that its service manager restarts it (EX_TEMPFAIL in sysexits.h). */
   restart: 75,
   interrupted: 130,
   terminated: 143,
@@ -26,7 +26,7 @@ const familyExit: Partial<Record<Problem['family'], number>> = {
   bug: exit.bug,
 };
 
-/** Whether one of the command's problems is an incomplete installation; that exit code takes precedence. */
+/** Whether one of the command's problems is an incomplete installation. The exit code for that takes precedence. */
 export function isBrokenInstallation(problems: Iterable<Problem | undefined>): boolean {
   return [...problems].some((problem) => problem?.code === 'INSTALLATION_INCOMPLETE');
 }

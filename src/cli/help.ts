@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 
-/** A command line that works as it is, and what it does. */
+/** A command line that users can paste, and what it does. */
 export type Example = readonly [line: string, about: string];
 
-/** What a command's `--help` and manual page say in addition to its arguments and options. */
+/** What a command's `--help` and manual page show in addition to its arguments and options. */
 export interface HelpDetails {
   /** Paragraphs. A subcommand shows the paragraphs of its command. */
   readonly notes?: readonly string[];

@@ -10,7 +10,7 @@ export interface CommandPage {
   readonly details: string;
 }
 
-/** The sections that follow the name on a command's page. */
+/** The sections that follow the name on a command's manual page. */
 export function commandParts({ command, help, details }: CommandPage): string[] {
   const { notes = [], exitCodes = [], examples } = help;
   return [
@@ -27,7 +27,7 @@ export function commandParts({ command, help, details }: CommandPage): string[] 
   ];
 }
 
-/** The sections that follow the name on the program's page. */
+/** The sections that follow the name on the program's manual page. */
 export function overviewParts(program: Command, cli: string): string[] {
   const commands = program.commands.map((command) =>
     item(`${bold(`sluice-${command.name()}`)}(1)`, roff(command.description())),

@@ -1,8 +1,8 @@
 import { bold, bullet, example, item, paragraph, roff, subheading } from './roff.ts';
 
 /**
- * Converts the Markdown that our pages use to roff: paragraphs, lists, code blocks and tables; a heading starts a
- * subsection. A row of a table becomes a term (its first cell) with the other cells as text.
+ * Converts the Markdown that our pages use to roff: paragraphs, lists, code blocks and tables. A heading starts a
+ * subsection. A table row becomes a term (its first cell), followed by the other cells as text.
  */
 export function roffOf(markdown: string): string {
   const blocks = markdown.match(/^```[\s\S]*?^```$|^(?:.+\n?)+/gm) ?? [];
@@ -44,7 +44,7 @@ function rowsOf([head = '', , ...rows]: readonly string[]): string[] {
   });
 }
 
-/** If a cell is the only one or its column has no title, its text gets no title. */
+/** A cell's text gets no title if it's the only cell or its column has no title. */
 function textOf(cell: string, title: string, count: number): string {
   if (title === '' || count === 1) return inline(cell);
   return cell === '**required**' ? `${bold('required')}.` : `${roff(title)}: ${inline(cell)}.`;

@@ -18,7 +18,7 @@ export interface ManPagesOptions {
   readonly date: string;
 }
 
-/** The manual pages by file name: for the program, for each command, and for the config file. */
+/** The manual pages for the program, each command, and the config file, by file name. */
 export async function manPages(options: ManPagesOptions): Promise<Map<string, string>> {
   const commands = await loadCommands();
   const program = buildProgram(commands);
@@ -51,7 +51,7 @@ function phrase(description: string): string {
   return sentence.charAt(0).toLowerCase() + sentence.slice(1);
 }
 
-/** The sections of the command-line page whose headings name a command. */
+/** The sections of the command-line docs page whose headings name a command. */
 function detailsOf(command: Command, page: string): string {
   const own = sectionsOf(page).filter(({ title }) => new RegExp(`\\b${command.name()}\\b`).test(title));
   return own.map(({ text }) => `\n${text}`).join('\n');

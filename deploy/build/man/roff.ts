@@ -2,7 +2,7 @@
 export interface PageHead {
   readonly name: string;
   readonly section: number;
-  /** What `whatis` and `apropos` show. */
+  /** The description that `whatis` and `apropos` show. */
   readonly about: string;
   readonly version: string;
   /** `YYYY-MM-DD`; empty if it's unknown. */

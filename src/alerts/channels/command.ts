@@ -24,8 +24,8 @@ const maxKept = 16_384;
 const lastWordsMs = 250;
 
 /**
- * Runs a program without a shell. It gets the event as JSON on standard input and the main facts as environment
- * variables. Exit code 0 is a success. On timeout, the program's process group is killed.
+ * Runs a program without a shell. The program gets the event as JSON on standard input and the main facts as
+ * environment variables. Exit code 0 means success. On timeout, the program's process group is killed.
  */
 export default defineChannel({ options, send });
 

@@ -22,7 +22,7 @@ const options = {
   timeout_seconds: timeout,
 };
 
-/** A channel that sends no alerts, but is pinged while everything works. */
+/** A channel that doesn't send alerts, but sends pings while everything works. */
 export default defineChannel({ options });
 
 /** Sends one ping. */

@@ -14,12 +14,12 @@ import { sanitizeOutput } from '../sanitize-output.ts';
 import { printable, renderTable } from '../table.ts';
 
 const messagesShown = 10;
-/** Alerts beyond this number usually have the same fix. */
+/** Maximum number of alerts to show fixes for, because further alerts usually have the same fix. */
 const maxFixes = 10;
 
 interface Listed {
   readonly open: readonly AlertRow[];
-  /** The state isn't writable, so new conditions can't be recorded as open. */
+  /** True if the state isn't writable, so new conditions can't be recorded as open. */
   readonly unwritable?: Problem;
   /** How to fix the first open alerts. */
   readonly fixes: readonly string[];

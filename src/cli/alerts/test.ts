@@ -14,11 +14,11 @@ interface ChannelTest {
   readonly type: string;
   readonly ok: boolean;
   readonly message: string;
-  /** Waiting messages that are sent now because the channel works again; absent if no messages are waiting. */
+  /** Number of waiting messages that are sent now because the channel works again; absent if there are none. */
   readonly due?: number;
 }
 
-/** Sends a test message to one channel or to all, one at a time, and prints the responses. */
+/** Sends a test message to all channels or to one of them, one at a time, and prints the responses. */
 export async function testChannels(
   name: string | undefined,
   { config: file, json }: { readonly config: string; readonly json?: true },
@@ -57,7 +57,9 @@ async function testOne(channel: AlertChannel, config: Config, signal: AbortSigna
   return { channel: channel.name, type: channel.type, ok, message, ...(due === 0 ? {} : { due }) };
 }
 
-/** Makes waiting messages due now: a channel that has been broken for a long time is only retried once an hour. */
+/**
+ * Makes waiting messages due now, because a channel that has been broken for a long time is retried only once an hour.
+ */
 async function skipBackoff(channel: string, config: Config): Promise<number> {
   const { openExistingStore } = await import('../open-existing-store.ts');
   const store = await openExistingStore(config);

@@ -8,8 +8,8 @@ import type { CliCommand } from '../command.ts';
 import { onStop } from '../signals.ts';
 
 /**
- * A fixed key is harmless: only the demo's service accepts it, and that service listens on loopback and ends with the
- * demo.
+ * A fixed key is harmless, because only the demo's service accepts it, and that service listens on loopback and ends
+ * with the demo.
  */
 const demoKey = 'de'.repeat(20);
 

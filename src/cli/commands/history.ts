@@ -21,7 +21,7 @@ interface Flags {
   readonly json?: true;
 }
 
-/** Number of runs to search for failed ones. */
+/** Number of runs to search through for failed ones. */
 const maxSearched = 100_000;
 
 async function run(job: string | undefined, { config: file, limit, failed, run: id, json }: Flags): Promise<void> {

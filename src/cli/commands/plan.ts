@@ -17,7 +17,7 @@ interface Flags {
   readonly json?: true;
 }
 
-/** If there are more firings than this, each job gets one line. */
+/** If there are more firings than this, the plan shows one line per job. */
 const maxLines = 40;
 /** Maximum number of jobs to name in a sentence. */
 const maxNamed = 10;
@@ -45,7 +45,7 @@ async function run({ config: file, until, firings, json, withoutSecrets }: Flags
   }
 }
 
-/** `most`: if there are more firings than this, they aren't listed one by one. */
+/** If there are more than `most` firings, they aren't listed one by one. */
 function textOf(report: PlanReport, most: number): string {
   const { firings = [], firings_in_all: all, until, accounts } = report;
   if (accounts.length === 0) return 'Nothing to plan: no destination in this config is usable.';

@@ -120,7 +120,10 @@ async function pagesOf(daemon: Daemon, { store, clock }: Runtime): Promise<Pages
   return (url) => pages.answer(url);
 }
 
-/** Loads the config. Its source document is much larger than the result, and is released when this returns. */
+/**
+ * Loads the config. The source document is much larger than the result, and its memory is released when this function
+ * returns.
+ */
 async function takeConfig(
   file: string,
   { strict, show }: { strict: boolean; show: ShowProblems },

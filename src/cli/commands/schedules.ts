@@ -20,7 +20,7 @@ interface Flags {
   readonly json?: true;
 }
 
-/** A schedule and its job (null for `--try`). A job without a schedule only runs on request. */
+/** A schedule and its job (null for `--try`). A job without a schedule runs only on request. */
 interface Shown {
   readonly job: string | null;
   readonly schedule?: Schedule;

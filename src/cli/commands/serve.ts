@@ -12,10 +12,10 @@ import { onStop, stopCode } from '../signals.ts';
 export interface ServeOptions {
   readonly host: string;
   readonly port: number;
-  /** The data folder, or memory, in which case nothing is left behind. */
+  /** The data folder, or memory, which leaves nothing behind. */
   readonly data: { readonly folder: string } | 'memory';
   readonly fixtures?: string;
-  /** Gets `{"url", "pid"}` and the control interface's URL when the service is ready. */
+  /** File that receives `{"url", "pid"}` and the control interface's URL when the service is ready. */
   readonly readyFile?: string;
   readonly uploadLimitBytes?: number;
   readonly limits: boolean;
@@ -53,7 +53,9 @@ function unwritable(file: string, cause: unknown): Problem {
   return new Problem({ code: 'SERVE_READY_FILE', family: 'config', message, where: { file }, cause });
 }
 
-/** Keys are printed on standard output and never logged, because logs are kept and keys must not be. */
+/**
+ * Keys are printed on standard output and never logged, because logs are stored and keys must not be stored with them.
+ */
 function sayKey(key: string): void {
   process.stdout.write(
     `Created the company "Local" with one admin. The admin's API key (shown only once):\n\n  ${key}\n\n`,
@@ -64,7 +66,7 @@ function sayToken(url: string, token: string): void {
   process.stdout.write(`The control interface listens on ${url}. Its token (shown only once):\n\n  ${token}\n\n`);
 }
 
-/** Shows a person at a terminal the URL, the key, and a first request to try. */
+/** If a user runs this on a terminal, shows the URL, the key, and a first request to try. */
 function welcome({ data, fixtures }: ServeOptions, service: RunningService, madeToken: string | undefined): string {
   const { url, firstKey, control } = service;
   const known = fixtures === undefined ? 'the one that was shown at the first start' : `defined in ${fixtures}`;
@@ -81,8 +83,8 @@ function welcome({ data, fixtures }: ServeOptions, service: RunningService, made
 }
 
 /**
- * Writes the ready file. A generated control token is a secret, so it's written to a second file that only this user
- * can read, and that is removed when the service stops.
+ * Writes the ready file. A generated control token is secret, so it's written to a second file, which only this user
+ * can read. That file is removed when the service stops.
  */
 async function announce(file: string, service: RunningService, madeToken?: string): Promise<RunningService> {
   const { url, control } = service;

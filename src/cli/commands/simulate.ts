@@ -88,7 +88,7 @@ function nothingFires({ file, jobs }: Config): Problem {
   });
 }
 
-/** Prints a progress line on a terminal, otherwise nothing. */
+/** Prints a progress line if this is a terminal. */
 function showProgress({ from, until }: { from: number; until: number }): { onHour(now: number): void; end(): void } {
   const screen = process.stderr;
   if (screen.isTTY !== true) return { onHour: () => undefined, end: () => undefined };

@@ -88,11 +88,11 @@ function configText(config: NonNullable<Status['daemon']>['config']): string {
     : '';
 }
 
-/** More lines than this would hide the table; `--json` has all. */
+/** Maximum number of lines to show, because more would push the table out of view. `--json` has all of them. */
 const maxListed = 20;
 const maxNamed = 5;
 
-/** One line per condition. For some kinds, the text already names the subject. */
+/** One line per condition. For some kinds of conditions, the text already names the subject. */
 function conditionText({ subject, level, what, fix }: Condition): string {
   const [kind = '', name] = subject.split(/:(.*)/s);
   const who = name === undefined || ['channel', 'stranded'].includes(kind) ? '' : `${printable(name)}: `;

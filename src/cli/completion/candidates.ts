@@ -1,6 +1,6 @@
 import type { Argument, Command, Option } from 'commander';
 
-/** A word that may come next, and its meaning. */
+/** A word that can come next, and its meaning. */
 export interface Candidate {
   readonly word: string;
   readonly about: string;
@@ -11,13 +11,13 @@ export type NamesOf = (argument: string) => readonly string[];
 
 interface Position {
   readonly command: Command;
-  /** The command's arguments that are already written. */
+  /** The arguments of the command that have already been typed. */
   readonly count: number;
   /** The option whose value comes next. */
   readonly open: Option | undefined;
 }
 
-/** The words that may replace `current`, given the words before it. If there are none, the shell offers files. */
+/** The words that can replace `current`, given the words before it. If there are none, the shell offers file names. */
 export function candidates(
   program: Command,
   { before, current, namesOf }: { before: readonly string[]; current: string; namesOf: NamesOf },
@@ -49,7 +49,7 @@ function positionAfter(program: Command, words: readonly string[]): Position {
   return { command, count, open };
 }
 
-/** The option with this name, if its value must come next. */
+/** The option with this name if a value for it must come next. */
 function openedBy(command: Command, word: string): Option | undefined {
   return command.options.find((one) => (one.long === word || one.short === word) && one.required);
 }

@@ -8,7 +8,7 @@ import { isMap } from '../../lib/is-map.ts';
 /** A loaded config; undefined for a file that doesn't exist. */
 export type Version = (Loaded & { readonly config: Config }) | undefined;
 
-/** A value that differs between two configs; absent in a config that doesn't have it. */
+/** A value that differs between two configs; absent if one of them doesn't have it. */
 export interface ConfigChange {
   /** A JSON pointer, such as `/jobs/orders/schedule`. */
   readonly path: Path;
@@ -17,8 +17,8 @@ export interface ConfigChange {
 }
 
 /**
- * The configured values that differ. Hides secrets. For a variable that isn't read, shows the variable instead of its
- * value.
+ * The configured values that differ. Secrets are hidden. For a variable that wasn't read, shows the variable's name
+ * instead of its value.
  */
 export function configChanges(before: Version, after: Version): ConfigChange[] {
   const [old, fresh] = [valuesOf(before), valuesOf(after)];
@@ -27,8 +27,8 @@ export function configChanges(before: Version, after: Version): ConfigChange[] {
 }
 
 /**
- * The text of each configured value, by path. The config's folder is replaced in the values, because it may differ
- * between the versions.
+ * Each configured value as text, by path. The config's folder is replaced in the values, because it may differ between
+ * the versions.
  */
 function valuesOf(version: Version): Map<Path, string> {
   const texts = new Map<Path, string>();

@@ -13,7 +13,7 @@ interface Flags {
   readonly json?: true;
 }
 
-/** The argument that means that there was no earlier version. */
+/** The argument that means there was no earlier version. */
 const none = '/dev/null';
 
 /** Prints how a config differs from an earlier version. */

@@ -9,7 +9,7 @@ interface Table {
   readonly rows: readonly (readonly string[])[];
 }
 
-/** GitHub and GitLab limit the length of comments. */
+/** Maximum length, because GitHub and GitLab limit the length of comments. */
 const maxRows = 100;
 const right = { align: 'right' as const };
 
@@ -21,7 +21,7 @@ export function differenceText(difference: ConfigDifference): string {
   return [verdictOf(difference), ...tables].join('\n\n');
 }
 
-/** The difference as Markdown for a merge request. The changed values may be long, so they're folded. */
+/** The difference as Markdown for a merge request. The list of changed values is collapsed, because it may be long. */
 export function differenceMarkdown(difference: ConfigDifference): string {
   const tables = tablesOf(difference).map((table) =>
     table.title === changesTitle
@@ -110,7 +110,7 @@ function markdownTable({ columns, rows }: Table): string {
 /** Longer values, such as queries, are truncated. */
 const maxCell = 200;
 
-/** A table cell: its text can't contain markup or a mention, or end the cell. */
+/** A table cell. Escapes the text so that it can't contain markup or a mention, or end the cell. */
 function markdownCell(text: string): string {
   if (/^[\w ,.–→]*$/.test(text)) return text;
   const short = text.length > maxCell ? `${text.slice(0, maxCell)}…` : text;

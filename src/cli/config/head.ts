@@ -11,13 +11,13 @@ export interface FoundConfig extends ShownConfig {
   readonly daemon?: string;
   readonly file: string;
   readonly sha256: string;
-  /** How the daemon uses it, if it does. */
+  /** How the daemon uses the config; absent if no daemon uses it. */
   readonly taken?: Omit<ActiveRecord, 'file' | 'sha256'>;
   /** Jobs in the file that can't run because of errors. */
   readonly left_out?: readonly string[];
 }
 
-/** The header above a config: who uses it, since when, and whether its file has changed in the meantime. */
+/** The header above a config: which daemon uses it, since when, and whether the file has changed since then. */
 export function configHead(
   { daemon, file, sha256, taken, left_out }: FoundConfig,
   { asked }: { asked: boolean },

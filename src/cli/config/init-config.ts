@@ -12,14 +12,14 @@ export interface InitResult {
   readonly config: string;
   /** The JSON Schema for editors, in the same folder. */
   readonly schema: string;
-  /** A small csv file for the starter config's first job; absent for any other config. */
+  /** A small csv file for the starter config's first job; absent for other configs. */
   readonly sample?: string;
 }
 
 export interface InitConfigOptions {
   readonly path: string;
   readonly force?: boolean;
-  /** The text of the config. Default: the starter. */
+  /** The config's text. Default: the starter config. */
   readonly config?: string;
 }
 
@@ -28,8 +28,8 @@ const sampleName = 'sluice-sample.csv';
 
 /**
  * Writes a commented first config, its JSON Schema for editors, and a sample file to read. Each file is written
- * atomically. An existing config is kept unless `force` is set. The schema is always replaced. If a different file
- * already has the sample's name, the sample gets another name.
+ * atomically. An existing config is kept unless `force` is set. The schema is always replaced. If the sample's name is
+ * already taken by a different file, the sample gets another name.
  */
 export async function initConfig({ path, force = false, config: text }: InitConfigOptions): Promise<InitResult> {
   const config = resolve(path);
@@ -60,7 +60,7 @@ async function starter(folder: string): Promise<{ name: string; rows: string; co
   return { name, rows, config: (await shipped('starter.yaml')).replaceAll(sampleName, name) };
 }
 
-/** A name for the sample: not one of an existing file with different contents. */
+/** A name for the sample that isn't taken by a file with different contents. */
 async function freeName(folder: string, rows: string): Promise<string> {
   for (let n = 1; ; n++) {
     const name = n === 1 ? sampleName : sampleName.replace('.csv', `-${n}.csv`);

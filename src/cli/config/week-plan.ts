@@ -10,11 +10,11 @@ export interface AccountPeak {
   readonly fits: boolean;
 }
 
-/** The requests that a config's schedules need in a week of full days, if nothing has run before the week. */
+/** The requests that a config's schedules need in a week of full days, assuming that no job has run before. */
 export interface WeekPlan {
   /** Average number of firings per day, for each enabled job that has a schedule. */
   readonly firings: ReadonlyMap<string, number>;
-  /** Keyed by the names of the account's destinations. */
+  /** Each account's peak, by the names of its destinations. */
   readonly accounts: ReadonlyMap<string, AccountPeak>;
 }
 

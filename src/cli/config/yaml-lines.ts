@@ -3,7 +3,7 @@ import type { ShownConfig } from '../../config/show/show-config.ts';
 import { below } from '../../config/text/document.ts';
 import { cellsOf } from '../table.ts';
 
-/** Column in which remarks begin. If a line is longer, two spaces precede its remark. */
+/** Column in which remarks begin. After a longer line, two spaces precede the remark. */
 const remarkColumn = 52;
 
 /** A config as YAML, with a remark about each value's origin. */
@@ -17,7 +17,7 @@ interface LineContext {
   readonly path: string;
   readonly from: ShownConfig['from'];
   readonly depth: number;
-  /** True if the origin was already shown for the enclosing map. */
+  /** True if the origin is already shown for the enclosing map. */
   readonly isTold: boolean;
 }
 

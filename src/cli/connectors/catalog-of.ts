@@ -4,7 +4,7 @@ import { Problem } from '../../lib/problem.ts';
 import type { Connector } from '../../sdk/connector.ts';
 import { showProblems } from '../config-file.ts';
 
-/** The connectors that a config can use: built-in ones, and those in its folder and packages. */
+/** The connectors that a config can use: the built-in ones, and those in the config's folder and packages. */
 export async function catalogOf(config: string): Promise<Catalog> {
   const { readPlaces } = await import('../../config/parse/connector-paths.ts');
   const { openCatalog } = await import('../../config/catalog/catalog.ts');

@@ -45,7 +45,7 @@ function optionsAsData(options: OptionSet): object[] {
   }));
 }
 
-/** A line with a title. Longer text is wrapped with a hanging indent. */
+/** A line with a title. Long text is wrapped with a hanging indent. */
 function fact(title: string, text: string): string {
   return title.padEnd(10) + wrapped(text, ' '.repeat(10)).trimStart();
 }
@@ -95,7 +95,7 @@ function optionAsText(
   return lines.join('\n');
 }
 
-/** Wraps at 100 characters; keeps existing line breaks, so that tables survive. */
+/** Wraps text at 100 characters. Keeps existing line breaks, so that tables stay intact. */
 function wrapped(text: string, indent: string): string {
   return text
     .split('\n')

@@ -6,7 +6,7 @@ import { commandLine } from '../../lib/command-line.ts';
 import { Problem } from '../../lib/problem.ts';
 import { shipped } from '../config/shipped-files.ts';
 
-/** The template's files with descriptions, in the order in which they're listed. */
+/** The template's files and their descriptions, in the order in which they're listed. */
 const files = {
   'acme.mts': 'the connector',
   'acme.world.mts': 'the environment for its tests',
@@ -14,7 +14,7 @@ const files = {
   'acme.md': 'the next steps',
 };
 
-/** Writes a working connector with its test world. If one of the files exists, writes nothing. */
+/** Writes a working connector with its test world. If one of the files already exists, doesn't write any. */
 export async function scaffoldConnector(id: string, { into }: { into: string }): Promise<void> {
   await refuseName(id);
   const folder = resolve(into);

@@ -9,7 +9,7 @@ interface ServiceCall {
   readonly key: string;
 }
 
-/** Calls the service once, as an external client would; retries if rate-limited. */
+/** Calls the service once, as an external client would. Retries if the service limits the rate. */
 export async function callService<T>(
   given: ServiceCall & { method: 'GET' | 'POST'; path: string; body?: object },
 ): Promise<T> {
@@ -33,7 +33,7 @@ async function textOf({ service, key, method, path, body }: Parameters<typeof ca
 const linesShown = 4;
 const widest = 100;
 
-/** Reads from the service what its instances show and how many requests it counted. */
+/** Asks the service which data its instances show and how many requests it has counted. */
 export async function showArrived(given: ServiceCall & { pulled: string; store: Store }): Promise<void> {
   process.stdout.write('\n5. What the service shows now:\n');
   const targets = await given.store.targets.all();
@@ -52,7 +52,7 @@ export async function showArrived(given: ServiceCall & { pulled: string; store: 
   await showUsage(given);
 }
 
-/** A refresh is only queued, so the first responses may arrive before its data does. */
+/** Refreshes are only queued, so the first responses may arrive before the data does. */
 async function dataOf(given: ServiceCall, instance: string): Promise<string> {
   for (let attempt = 0; ; attempt++) {
     try {

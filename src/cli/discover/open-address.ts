@@ -6,7 +6,7 @@ import { withDefaults } from '../../sdk/option.ts';
 import { connectorNamed } from '../connectors/catalog-of.ts';
 import { type SourceAddress, sourceAt } from './source-at.ts';
 
-/** A source that isn't in a config, ready to use. */
+/** A source that isn't in a config, ready for use. */
 export interface OpenAddressResult extends SourceAddress {
   readonly source: Source;
 }

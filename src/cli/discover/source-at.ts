@@ -6,11 +6,11 @@ import { sqliteSignature } from '../../sdk/records/foreign.ts';
 export interface SourceAddress {
   readonly connector: 'db' | 'file';
   readonly options: Readonly<Record<string, string>>;
-  /** The selected part of the source, as a file name or glob. */
+  /** The part of the source to read, as a file name or glob. */
   readonly pattern?: string;
 }
 
-/** Whether this is a path or URL instead of a name: names in a config have only letters, digits, `_` and `-`. */
+/** Whether the text is a path or URL instead of a name: names in a config contain only letters, digits, `_` and `-`. */
 export function isAddress(text: string): boolean {
   return !/^[\w-]+$/.test(text);
 }

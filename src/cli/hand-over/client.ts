@@ -18,18 +18,18 @@ import {
 } from './protocol.ts';
 import { readWords, type SyncWords } from './sync-words.ts';
 
-/** How long a daemon may take to accept. It's not worth waiting for a busy daemon. */
+/** How long to wait for a daemon to accept. A daemon that takes longer is busy, so running the jobs here is faster. */
 const acceptMs = 500;
 /**
- * A daemon that misses this many keepalives is considered lost. If it only hung, its own watchdog would have killed it
+ * A daemon that misses this many keepalives is considered lost. If it had only hung, its watchdog would have killed it
  * earlier.
  */
 const maxSilence = 9;
 
 /**
  * Hands a `sluice sync` over to its state folder's daemon, which has already loaded everything. True if the daemon ran
- * the jobs; otherwise, this process must run them. Loads as little code as possible, because this is called before
- * anything else.
+ * the jobs; otherwise, this process must run them. Loads as little code as possible, because it runs before anything
+ * else.
  */
 export async function handOver(words: readonly string[]): Promise<boolean> {
   const reason = await call(words);
@@ -72,7 +72,7 @@ function factsOf(stream: NodeJS.WriteStream): TerminalFacts {
 
 /** One conversation with a daemon. */
 class Call {
-  /** Resolves to undefined if the daemon ran the jobs, otherwise to the reason why it didn't. */
+  /** Resolves to undefined if the daemon ran the jobs; otherwise, to the reason why it didn't. */
   readonly ended: Promise<string | undefined>;
   readonly #socket: Socket;
   readonly #asked: SyncWords;
@@ -177,7 +177,7 @@ class Call {
   }
 }
 
-/** Why runs in the daemon would differ from runs in this process; undefined if they would be the same. */
+/** Why runs in the daemon would differ from runs in this process; undefined if they wouldn't. */
 function whyApart(daemon: DaemonFacts): string | undefined {
   if (!isSame(daemon.namespaces, namespaces())) return 'the daemon is in another container or sandbox';
   return isSameEnvironment(daemon) ? undefined : 'the daemon has a different environment';

@@ -5,7 +5,7 @@ import type { Loaded } from '../../config/load.ts';
 import { type ConfigRecord, recordOf } from '../../daemon/config/config-record.ts';
 import type { SyncRequest } from './protocol.ts';
 
-/** An active config and its inputs. Callers that would load a different config aren't served. */
+/** An active config and its inputs. The daemon declines callers that would load a different config. */
 export interface ConfigTerms {
   readonly config: Config;
   readonly record: ConfigRecord;
@@ -13,7 +13,7 @@ export interface ConfigTerms {
   readonly loaded: Pick<Loaded, 'problems' | 'warnings' | 'refused'>;
 }
 
-/** The result doesn't retain the source document, which may be large. */
+/** The result doesn't keep a reference to the source document, which may be large. */
 export function termsOf(
   config: Config,
   record: ConfigRecord,

@@ -16,7 +16,7 @@ export function namespaces(): string[] {
 
 /**
  * Whether the daemon was started with the same values of all variables that a run may read. Neither process sends its
- * values: the kernel lets users read the environment of their own processes.
+ * values, because the kernel lets users read the environments of their own processes.
  */
 export function isSameEnvironment({ pid, variables }: Pick<DaemonFacts, 'pid' | 'variables'>): boolean {
   try {
@@ -29,7 +29,7 @@ export function isSameEnvironment({ pid, variables }: Pick<DaemonFacts, 'pid' | 
   }
 }
 
-/** As in Node, the first value counts if a variable occurs twice. */
+/** If a variable occurs twice, the first value applies, as in Node. */
 function environmentOf(text: string): Environment {
   const entries = text.split('\0').filter((entry) => entry.includes('='));
   return Object.fromEntries(

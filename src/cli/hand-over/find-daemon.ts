@@ -48,7 +48,8 @@ function identityOf(descriptor: number): FileIdentity {
 }
 
 /**
- * Whether output goes to the systemd journal: its lines need a priority, which only the caller's own process can write.
+ * Whether output goes to the systemd journal. Journal lines need a priority, which only the caller's own process can
+ * write.
  */
 function isJournal({ JOURNAL_STREAM: stream }: Environment): boolean {
   if (stream === undefined) return false;

@@ -1,6 +1,6 @@
 /** Splits a text stream into lines. */
 export class LineSplitter {
-  /** The beginning of a line that isn't complete yet. */
+  /** The beginning of an incomplete line. */
   rest = '';
 
   /** Adds a chunk, and returns the lines that it completes. */

@@ -26,7 +26,7 @@ export class SyncListener {
   #isClosed = false;
 
   /**
-   * Undefined if no client could use the socket, because the folder belongs to another user or the file system doesn't
+   * Undefined if no client could use the socket because the folder belongs to another user or the file system doesn't
    * support sockets.
    */
   static async open(options: ListenerOptions): Promise<SyncListener | undefined> {
@@ -50,12 +50,12 @@ export class SyncListener {
     this.#server.maxConnections = maxCalls;
   }
 
-  /** Call this when a config becomes active. */
+  /** Call this after a config becomes active. */
   adopt(terms: ConfigTerms): void {
     this.#terms = terms;
   }
 
-  /** Accepts no more calls; those in progress end when the daemon's runs end. */
+  /** Stops accepting calls. Calls in progress end when the daemon's runs end. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;

@@ -3,7 +3,7 @@ import { Problem, renderProblem } from '../../lib/problem.ts';
 import { exitCodeAfter } from '../exit.ts';
 import { failureDocument } from '../failure-document.ts';
 
-/** Runs that a daemon accepted, but whose results it didn't report. */
+/** Runs that a daemon accepted but whose results it never reported. */
 export interface Loss {
   readonly why: string;
   readonly jobs: readonly string[];
@@ -14,8 +14,8 @@ export interface Loss {
 }
 
 /**
- * Reports that the result is unknown. Running the jobs in this process instead might deliver twice, and would hide that
- * the daemon was lost.
+ * Reports that the result is unknown. Running the jobs in this process instead might deliver data twice, and would hide
+ * that the daemon was lost.
  */
 export function reportLoss({ why, jobs, json, flag, code }: Loss): void {
   const config = flag === undefined ? '' : ` ${commandLine('--config', flag)}`;

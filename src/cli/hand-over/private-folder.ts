@@ -3,9 +3,9 @@ import { closeSync, constants, fstatSync, lstatSync, openSync } from 'node:fs';
 const { O_RDONLY, O_DIRECTORY } = constants;
 
 /**
- * A state folder that only this user can change. It's kept open, and its files are accessed through the descriptor, so
- * they're always in the folder that was checked, even if another folder takes its path. Paths through a descriptor are
- * also short enough for a socket (at most 107 bytes). Only Linux supports them.
+ * A state folder that only this user can change. The folder is kept open, and its files are accessed through its
+ * descriptor, so they're always in the folder that was checked, even if another folder is moved to its path. Paths
+ * through a descriptor are also short enough for a socket (at most 107 bytes). Only Linux supports them.
  */
 export class PrivateFolder {
   readonly #descriptor: number;
@@ -29,7 +29,7 @@ export class PrivateFolder {
     return `/proc/self/fd/${this.#descriptor}/${name}`;
   }
 
-  /** Whether this name is a socket that belongs to this user and that no other user can use; never a link to one. */
+  /** Whether this name is a socket, not a link to one, that belongs to this user and that no other user can use. */
   hasPrivateSocket(name: string): boolean {
     const stat = lstatSync(this.pathOf(name), { throwIfNoEntry: false });
     return stat?.isSocket() === true && stat.uid === process.geteuid!() && (stat.mode & 0o077) === 0;

@@ -1,13 +1,13 @@
 /**
  * The protocol between `sluice sync` and the daemon: JSON, one message per line. The client sends a request, and the
  * daemon accepts or declines it. No run begins before the client sends `go`, so until then, the client may run the jobs
- * itself. After `go`, it may only do so if the daemon declines.
+ * itself. After `go`, the client may run them only if the daemon declines.
  */
 
 /** Increase this if older clients or daemons can't understand a change to the protocol. */
 export const protocolVersion = 1;
 
-/** Identifies the installed package. It must be the same in all of the package's bundles. */
+/** Identifies the installed package. It must have the same value in all of the package's bundles. */
 export const codeLocation = import.meta.url;
 
 /** Name of the daemon's socket in the state folder. */
@@ -54,7 +54,7 @@ export interface SyncRequest {
 /** What a client sends after its request. */
 export type ClientMessage =
   | { readonly go: true }
-  /** The signal that the client received. The runs end as if the daemon's process had received the signal. */
+  /** The signal that the client received. The runs end as if the daemon itself had received it. */
   | { readonly stop: 'SIGINT' | 'SIGTERM' }
   /** The client's terminal has been resized. */
   | { readonly resized: { readonly columns: number; readonly rows: number } };
@@ -63,9 +63,9 @@ export type ClientMessage =
 export interface DaemonMessage {
   /** Why it doesn't run the jobs. */
   readonly declined?: string;
-  /** It's ready to run the jobs; the client compares these facts with its own. */
+  /** The daemon is ready to run the jobs. The client compares these facts with its own. */
   readonly accepted?: DaemonFacts;
-  /** Runs have begun, or are about to. */
+  /** The runs have started, or are about to. */
   readonly started?: true;
   readonly stdout?: string;
   readonly stderr?: string;
@@ -73,7 +73,7 @@ export interface DaemonMessage {
   readonly code?: number;
 }
 
-/** Facts that must be the same in both processes. If one differed, a run could have a different result. */
+/** Facts that must be the same in both processes. If one differs, a run could have a different result. */
 export interface DaemonFacts {
   readonly pid: number;
   /** The namespaces for processes, files and network. */
@@ -83,8 +83,8 @@ export interface DaemonFacts {
 }
 
 /**
- * The property of `globalThis` that has the reason why the jobs weren't handed over. The client is a separate bundle,
- * which shares no modules with the rest.
+ * The property of `globalThis` that stores why the jobs weren't handed over. The client is in a separate bundle, which
+ * doesn't share modules with the others.
  */
 const reasonName = Symbol.for('sluice.sync.local');
 
@@ -93,7 +93,7 @@ export function keepReason(reason: string): void {
   Reflect.set(globalThis, reasonName, reason);
 }
 
-/** Why this process runs the jobs; undefined if it didn't ask a daemon. */
+/** Why this process runs the jobs itself; undefined if it didn't ask a daemon. */
 export function reasonToStay(): string | undefined {
   return Reflect.get(globalThis, reasonName) as string | undefined;
 }

@@ -24,7 +24,7 @@ export interface ServeSyncOptions {
   readonly stopCode: () => number | undefined;
 }
 
-/** The caller that the current work is for. */
+/** The caller for which the current code runs. */
 const callers = new AsyncLocalStorage<object>();
 
 /**
@@ -66,7 +66,7 @@ async function runFor(given: ServeSyncOptions, caller: object, onPrinted: () => 
   });
 }
 
-/** The events of this caller's runs; other runs of the same jobs are left out. */
+/** The events of this caller's runs, without other runs of the same jobs. */
 function eventsOf(events: Events<SluiceEvents>, caller: object): Pick<Events<SluiceEvents>, 'listen'> {
   const runs = new Set<string>();
   return {

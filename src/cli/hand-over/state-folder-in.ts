@@ -9,8 +9,8 @@ const line =
 const variable = /\$\{env:(\w+)(?::-([^${}]*))?\}/g;
 
 /**
- * The state folder that a config most likely names, found without loading the parser; undefined if that isn't clear. If
- * the guess is wrong, there is no daemon, or the daemon has another config and declines.
+ * The state folder that a config most likely names, found without loading the parser; undefined if it isn't clear. A
+ * wrong guess is harmless: there's no daemon in that folder, or the daemon has another config and declines.
  */
 export function stateFolderIn(text: string, file: string, env: Environment): string | undefined {
   const written = text.startsWith('{') ? memberOf(text) : valueIn(text);

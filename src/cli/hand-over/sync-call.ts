@@ -15,7 +15,7 @@ import {
 /** How long a client may take to send its request and to confirm it. */
 const askMs = 5_000;
 const maxMessage = 1_000_000;
-/** How long to keep a response for a client that doesn't read it. */
+/** How long to keep a response for a client that isn't reading it. */
 const lingerMs = 1_000;
 
 interface Served {

@@ -3,7 +3,7 @@ import { defaultWaitSeconds } from './protocol.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A command line whose runs a daemon can take over. */
+/** A `sluice sync` command line whose runs a daemon can take over. */
 export interface SyncWords {
   /** The config as the caller named it. */
   readonly config: string;
@@ -17,8 +17,8 @@ export interface SyncWords {
 }
 
 /**
- * Parses the words after `sluice sync`, or returns the reason why the runs must stay in this process. Only command
- * lines that it fully understands are handed over; the command itself reports errors.
+ * Parses the words after `sluice sync`, or returns the reason why the runs must stay in this process. A command line is
+ * handed over only if this function understands all of it. Errors are reported by the command itself.
  */
 export function readWords(words: readonly string[], env: Environment): SyncWords | string {
   const known = usualConfig(env);
