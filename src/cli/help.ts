@@ -19,13 +19,13 @@ export function addHelp(command: Command, details: HelpDetails): void {
   for (const part of command.commands) addHelp(part, detailsOfPart(part, details));
 }
 
-/** The details that concern one subcommand. */
+/** The details that apply to one subcommand. */
 export function detailsOfPart(part: Command, { examples, ...rest }: HelpDetails): HelpDetails {
   const words = `sluice ${part.parent!.name()} ${part.name()}`;
   return { ...rest, examples: examples.filter(([line]) => `${line} `.startsWith(`${words} `)) };
 }
 
-/** If a term is longer than this, its text begins on the next line. */
+/** If a term is longer than this, its description begins on the next line. */
 const maxTerm = 52;
 
 function detailsText(command: Command, { notes = [], exitCodes = [], examples }: HelpDetails): string {

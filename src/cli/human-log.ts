@@ -11,12 +11,12 @@ export interface LogScreen extends Canvas {
   write(text: string): unknown;
 }
 
-/** JSON lines for machines; plain text for a person at a terminal. */
+/** JSON lines for machines; plain text for people at a terminal. */
 export function openLogOn(stream: LogScreen & { readonly fd: number }, level: Level): Log {
   return stream.isTTY === true ? humanLog(stream, level) : openLog({ level, descriptor: stream.fd });
 }
 
-/** Lines for people: time, level, message, facts. `now` is epoch milliseconds. */
+/** Log lines for people: time, level, message, facts. `now` is in epoch milliseconds. */
 export function humanLog(screen: LogScreen, level: Level, now: () => number = Date.now): Log {
   return logWith({}, (at, message, facts) => {
     if (levels.indexOf(at) < levels.indexOf(level)) return;
@@ -59,7 +59,7 @@ function factText(name: string, value: unknown): string {
   return inspect(value, { breakLength: Number.POSITIVE_INFINITY, compact: true, depth: 3 });
 }
 
-/** Recognizes instants, durations and sizes by the field names that events use. */
+/** Formats instants, durations and sizes, which are recognized by the field names that events use. */
 function numberText(name: string, value: number): string {
   if (name === 'at' || name === 'until') return instantText(value).replace(' ', 'T');
   if (name === 'milliseconds') return durationText(value).replaceAll(' ', '');

@@ -2,8 +2,8 @@ import { advised } from '../lib/advice.ts';
 import type { Problem } from '../lib/problem.ts';
 
 /**
- * JSON in which fields whose names end in `at`, `as_of`, `until` or `since` are instants: epoch milliseconds become ISO
- * 8601.
+ * Converts a value to JSON. In fields whose names end in `at`, `as_of`, `until` or `since`, epoch milliseconds become
+ * ISO 8601.
  */
 export function jsonOutput(value: unknown): string {
   const instant = /(^|_)(at|as_of|until|since)$/;

@@ -4,7 +4,7 @@ import type { Level } from '../lib/log.ts';
 /** Most verbose first. */
 export const levels: readonly Level[] = ['debug', 'info', 'warn', 'error', 'silent'];
 
-/** `--log <level>`, the same for every command that logs; rejects any other level. */
+/** The `--log <level>` flag, the same for every command that logs. Rejects unknown levels. */
 export function logFlag(where: string, preset: Level): Option {
   return new Option('--log <level>', `log lines on ${where}`).choices(levels).default(preset);
 }

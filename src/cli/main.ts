@@ -9,7 +9,7 @@ import { tolerateLostOutput } from './output-streams.ts';
 import { buildProgram, commandNames, loadCommands } from './program.ts';
 import { stopCode } from './signals.ts';
 
-/** Prints the error to standard error and sets the exit code; the event loop then ends. */
+/** Prints the error to standard error and sets the exit code. The process then ends when the event loop is empty. */
 function report(thrown: unknown): void {
   if (thrown instanceof CommanderError) {
     process.exitCode = thrown.exitCode === 0 ? exit.ok : exit.usage;
@@ -46,6 +46,7 @@ async function runCommand(): Promise<void> {
 tolerateLostOutput(process.argv[2]);
 installCrashReport();
 /**
- * Resolves when the command has ended. The entry point awaits this, because Node reports a promise that never settles.
+ * Resolves when the command has ended. The entry point awaits this promise, because Node reports an awaited promise
+ * that never settles.
  */
 export const ended: Promise<void> = runCommand();

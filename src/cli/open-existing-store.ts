@@ -4,7 +4,7 @@ import { hasDatabase } from '../state/engine/has-database.ts';
 import type { Store } from '../state/store.ts';
 
 /**
- * A config's state; undefined if it doesn't exist yet. Read-only commands create nothing. Throws like {@link
+ * A config's state; undefined if it doesn't exist yet. Read-only commands don't create it. Throws like {@link
  * hasDatabase}.
  */
 export async function openExistingStore({ state }: Pick<Config, 'state'>): Promise<Store | undefined> {

@@ -1,7 +1,7 @@
-/** What a color means. The text always says the same. */
+/** What a color means. Colors only repeat what the text says. */
 export type Tone = 'good' | 'bad' | 'waiting' | 'quiet';
 
-/** The part of a terminal stream that determines color support. */
+/** The properties of a terminal stream that determine color support. */
 export interface Canvas {
   readonly isTTY?: boolean;
   /** Node's own check: it respects NO_COLOR, FORCE_COLOR and TERM=dumb. */

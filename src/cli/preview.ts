@@ -34,7 +34,7 @@ interface PreviewOptions {
   readonly json: boolean;
   /** Whether to compare the result with the instance's last payload. */
   readonly diff: boolean;
-  /** The file that gets what the only job would send. */
+  /** The file to write the job's payload to, if there's only one job. */
   readonly file?: string | undefined;
   readonly signal: AbortSignal;
 }
@@ -46,11 +46,14 @@ interface Shown {
   readonly problem?: Problem;
   readonly warnings?: readonly RunWarning[];
   readonly compared?: Compared;
-  /** What a real run would do with the result, as text. */
+  /** A description of what a real run would do with the result. */
   readonly would: string;
 }
 
-/** Dry run: extracts and encodes each job, and shows the first rows and what would be sent. Returns the exit code. */
+/**
+ * Dry run: extracts and encodes each job's data, and shows the first rows and what would be sent. Returns the exit
+ * code.
+ */
 export async function showPreviews(given: PreviewOptions): Promise<number> {
   const { config, refused, json, diff, file, signal } = given;
   const jobs = file === undefined ? given.jobs : [await exported(given.jobs, file)];
@@ -80,8 +83,8 @@ function exitCodeOf(all: readonly Shown[]): number {
 }
 
 /**
- * If a job has a login, opens the real state, because a token may have to be renewed and stored. Otherwise writes
- * nothing.
+ * If a job has a login, opens the real state, because a token may have to be renewed and stored. Otherwise, doesn't
+ * write anything.
  */
 async function openForPreview(
   config: Config,
@@ -102,9 +105,9 @@ interface Previewing {
   readonly store: Store | undefined;
   readonly logins: LoginRegistry | undefined;
   readonly signal: AbortSignal;
-  /** The file that gets the bytes that would be sent. */
+  /** The file to write the payload to. */
   readonly payloadPath?: string;
-  /** The rows only go to a file, so the target isn't checked. */
+  /** True if the rows only go to a file, so the target isn't checked. */
   readonly isForFile?: boolean;
 }
 
@@ -198,13 +201,13 @@ async function guardOf(source: Source, { config, store }: { config: Config; stor
 
 const warned = ({ list }: RunWarnings): Pick<Shown, 'warnings'> => (list.length === 0 ? {} : { warnings: list });
 
-/** Known facts about the instance; none if there is no state, or if a declared data source doesn't exist yet. */
+/** Known facts about the instance; none if there is no state or a declared data source doesn't exist yet. */
 interface Target {
   readonly store: Store | undefined;
   readonly address: TargetAddress | undefined;
 }
 
-/** The checkpoint of a job that keeps rows. All other jobs are shown in full. */
+/** The checkpoint of a job that keeps rows. Other jobs are previewed in full. */
 async function checkpointOf(
   job: Job,
   { store, address }: Target,

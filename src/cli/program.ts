@@ -8,7 +8,9 @@ import { addHelp } from './help.ts';
 
 const commandsFolder = new URL('./commands/', import.meta.url);
 
-/** The order of commands in the help follows what a new user needs. All other commands follow by name. */
+/**
+ * Commands that the help lists first, in the order in which a new user needs them. All others follow, sorted by name.
+ */
 const order = [
   'demo',
   'init',
@@ -46,8 +48,8 @@ const examples = [
 ] as const;
 
 /**
- * Loads only the requested command, or all commands. Loading all would slow down every short command, but completion
- * needs all.
+ * Loads only the requested command, or all commands. Loading all of them would slow down every short command, but
+ * completion needs them.
  */
 export async function loadCommands(asked?: string): Promise<CliCommand[]> {
   const all = readdirSync(commandsFolder).filter((file) => /^[a-z-]+\.[tj]s$/.test(file));
@@ -65,7 +67,7 @@ export function commandNames(): Set<string> {
   return new Set(readdirSync(commandsFolder).map((file) => basename(file).replace(/\..*$/, '')));
 }
 
-/** Returns the command line with these commands. */
+/** Returns the program with these commands. */
 export function buildProgram(commands: readonly CliCommand[]): Command {
   const program = new Command('sluice')
     .description(

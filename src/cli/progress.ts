@@ -2,7 +2,7 @@ import { bytesText, countOf, countText, durationText } from './format.ts';
 import { type Canvas, paint, toneOf } from './paint.ts';
 import { cellsOf, clip, printable } from './table.ts';
 
-/** What is displayed about one job. */
+/** The displayed information about one job. */
 export interface JobView {
   readonly job: string;
   /** A short label: queued, reading, sending, delivered, unchanged, failed … */
@@ -18,7 +18,7 @@ export interface Screen extends Canvas {
   /** Both are 0 if the terminal's size is unknown, as in a container or under `script`. */
   readonly columns?: number;
   readonly rows?: number;
-  /** True while earlier output is still buffered. Drawing again would only add to it. */
+  /** True while earlier output is still buffered. Drawing in this state would only make the buffer grow. */
   readonly writableNeedDrain?: boolean;
   write(text: string): unknown;
 }
@@ -29,8 +29,8 @@ const stateCells = 17;
 
 /**
  * On a terminal, draws one line per job in place. On a pipe, prints one plain line whenever a job's state changes. If
- * the terminal has fewer lines than jobs, shows the active jobs and the number of the others. `refresh` is cheap and
- * may be called for every event.
+ * the terminal has fewer lines than jobs, shows the active jobs and counts the others. `refresh` is cheap and may be
+ * called for every event.
  */
 export class Progress {
   readonly #screen: Screen;
@@ -50,10 +50,7 @@ export class Progress {
     for (const job of jobs) if (!this.#views.has(job)) this.#views.set(job, inLine(job));
   }
 
-  /**
-   * Updates a job. If its state changes, shows that immediately on a pipe, and within a tenth of a second on a
-   * terminal.
-   */
+  /** Updates a job. Shows a new state immediately on a pipe, and within a tenth of a second on a terminal. */
   refresh(job: string, news: Partial<Omit<JobView, 'job'>>): void {
     const view = this.#views.get(job) ?? inLine(job);
     const turned = news.state !== undefined && news.state !== view.state;
@@ -83,7 +80,7 @@ export class Progress {
     this.#drawn = lines.length;
   }
 
-  /** Leaves one terminal line free: if the cursor can't return to the first line, redrawing would scroll. */
+  /** Leaves one terminal line free, because redrawing would scroll if the cursor couldn't return to the first line. */
   #lines(): string[] {
     const room = Math.max(2, (this.#screen.rows || 24) - 1);
     const views = [...this.#views.values()];

@@ -9,14 +9,14 @@ import type { Pull, PullRequest } from '../service/refresh/pull.ts';
 import { bytesFd, type RefreshOrder, type RefreshOutcome } from './refresh/protocol.ts';
 import { startChild } from './refresh/start-child.ts';
 
-/** The memory limit for the whole process, including its code, and the stall timeout for a source. */
+/** The process's total memory limit, including its code, and the stall timeout for a source. */
 const defaultLimits: RefreshOrder['limits'] = { memoryBytes: 768 * 1024 * 1024, stallMs: 2 * 60_000 };
 
 /**
- * Refreshes the embedded service's data sources with their connectors from the catalog. Service and connectors don't
- * know each other; the command that starts the service joins them here. Each refresh is a separate process: the creator
- * of a data source controls what the refresh does, so it's isolated from disk, memory and network in ways that no
- * connector can bypass.
+ * Refreshes the embedded service's data sources with connectors from the catalog. The service and the connectors don't
+ * know each other; the command that starts the service connects them here. Each refresh runs in a separate process.
+ * Since the creator of a data source controls what the refresh does, the process's access to disk, memory and network
+ * is restricted in ways that no connector can bypass.
  */
 export const pullDatasource: Pull = (request) => pullWith({}, request);
 
@@ -26,7 +26,7 @@ export interface PullOptions {
   readonly entry?: string;
 }
 
-/** Like {@link pullDatasource}, but with other limits or code. */
+/** Like {@link pullDatasource}, but with different limits or code. */
 export async function* pullWith(
   { limits = defaultLimits, entry }: PullOptions,
   request: PullRequest,
@@ -60,7 +60,7 @@ export async function* pullWith(
 /** Maximum number of characters to keep from the child's standard error. */
 const maxErrorChars = 10_000;
 
-/** The outcome that the child process reports. If it exits without one, a failure. */
+/** The outcome that the child process reports, or a failure if it exits without reporting one. */
 function outcomeOf(child: ChildProcess): Promise<RefreshOutcome> {
   let errorText = '';
   child.stderr!.setEncoding('utf8').on('data', (text: string) => {

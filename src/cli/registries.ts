@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 
-/** A folder, the pattern for its member files (each has a default export), and the generated list. */
+/** A folder, the pattern for its member files (each with a default export), and the generated list. */
 interface Registry {
   readonly folder: string;
   readonly member: RegExp;
@@ -11,9 +11,9 @@ interface Registry {
 const named = /^([a-z][a-z\d_]*)\.ts$/;
 
 /**
- * Folders that serve as registries. Their lists are generated, so that the bundler and the type checker see the
- * members, and commands don't have to read a folder at startup. Commands, connectors and resources are imported
- * individually by name.
+ * Folders that serve as registries. Their lists are generated, so that the bundler and the type checker see all
+ * members, and commands don't have to read the folder at startup. Commands, connectors and resources aren't listed;
+ * they're imported by name.
  */
 const registries: readonly Registry[] = [
   { folder: 'src/formats/all', member: named, list: 'src/formats/all.generated.ts' },

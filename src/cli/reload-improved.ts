@@ -5,8 +5,8 @@ import { termsOf } from './hand-over/config-terms.ts';
 import type { Reloading } from './reloads.ts';
 
 /**
- * Reloads the active config if its file is unchanged, and activates the result if fewer errors remain because a file or
- * command that a variable needs has become available. `not ours`: the file has changed, or another config is active.
+ * Loads the unchanged config file again, and activates the result if it has fewer errors because a file or command that
+ * a variable needs is now available. `not ours` means that the file has changed or another config is active.
  */
 export async function reloadImproved(
   { file, daemon, runtime, monitoring, syncs }: Reloading,

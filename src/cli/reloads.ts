@@ -28,9 +28,9 @@ export interface Reloads {
 }
 
 /**
- * SIGHUP reloads the config completely or not at all. A signal that arrives before the daemon has started is kept until
- * then, instead of ending the process. Signals during a reload are coalesced into one more reload, which reads the file
- * as it was after the last signal.
+ * SIGHUP reloads the config completely or not at all. A signal that arrives before the daemon has started doesn't end
+ * the process; it's handled after the start. Signals during a reload lead to one more reload, which starts after the
+ * last signal and so reads the newest file.
  */
 export function listenForReload(started: Promise<Reloading>): Reloads {
   let last = Promise.resolve();
@@ -46,7 +46,7 @@ export function listenForReload(started: Promise<Reloading>): Reloads {
     });
   };
   process.on('SIGHUP', onHup);
-  /** Stops reloads. Resolves when a reload that is in progress has ended. */
+  /** Stops reloads. Resolves when any reload in progress has ended. */
   const end = (): Promise<void> => {
     over.abort(new Error('the daemon stops'));
     process.off('SIGHUP', onHup);

@@ -6,7 +6,7 @@ import type { OutboxRow, RunRow } from '../state/tables.ts';
 import { bytesText, countOf, durationText, instantText } from './format.ts';
 import { printable } from './table.ts';
 
-/** The run with this ID. Throws if the state doesn't have it, because it never existed or was pruned. */
+/** The run with this ID. Throws if the state doesn't have it because it never existed or was pruned. */
 export async function findRun(id: string, store: Store | undefined): Promise<RunRow> {
   const row = await store?.runs.find(id);
   if (row !== undefined) return row;
@@ -19,7 +19,7 @@ export async function findRun(id: string, store: Store | undefined): Promise<Run
   });
 }
 
-/** Everything known about one run, one fact per line. `payload`: the run's payload, if it produced one. */
+/** Everything known about one run, one fact per line. `payload` is the run's payload, if it produced one. */
 export function runDetail(run: RunRow, payload?: OutboxRow): string {
   const { id, job, origin, state, ended_at, row_count, bytes, requests, code } = run;
   const { started_at, took_ms } = spanOf(run);
@@ -65,7 +65,10 @@ function attemptFacts(run: RunRow): readonly Fact[] {
   return isListed ? ofFailed : [...ofFailed, ['attempt', `${instantText(run.started_at)}, the last`]];
 }
 
-/** The payload's target, and its hash, which identifies it there. Also its file, if a person must decide. */
+/**
+ * The payload's target, the hash that identifies the payload there, and, if someone must decide about the payload, its
+ * file.
+ */
 function payloadFacts(payload: OutboxRow | undefined): readonly Fact[] {
   if (payload === undefined) return [];
   const { destination, instance, sha256, attempts, state, path } = payload;

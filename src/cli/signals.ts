@@ -2,15 +2,15 @@ import { killSelf } from '../lib/kill-self.ts';
 import { exit } from './exit.ts';
 
 const codes = { SIGINT: exit.interrupted, SIGTERM: exit.terminated } as const;
-/** If the process doesn't end by itself within this time, it's killed. A second signal kills it immediately. */
+/** How long the process has to end by itself before it's killed. A second signal kills it immediately. */
 const patienceMs = 9_000;
 /**
- * Ctrl-C is sent to the whole process group, and npm forwards it as well, so a signal this soon after the first one is
- * a duplicate.
+ * A signal this soon after the first one is a duplicate: Ctrl-C is sent to the whole process group, and npm forwards it
+ * as well.
  */
 const echoMs = 1_000;
 /**
- * Minimum time between the signal and the exit: during teardown, Node no longer handles signals, so a duplicate would
+ * Minimum time between the signal and the exit. During teardown, Node no longer handles signals, so a duplicate would
  * kill the process and hide its exit code.
  */
 const lingerMs = 250;
@@ -24,13 +24,13 @@ export function stopCode(): number | undefined {
 
 /** A request to end the process. */
 export interface StopSignal {
-  /** Aborted when the process should end. */
+  /** Aborted when the process must end. */
   readonly signal: AbortSignal;
   /** The exit code for the received signal; undefined if none was received. */
   readonly code: () => number | undefined;
   /** Requests the end from within the process, with the same timeout as a signal. */
   readonly end: (reason: Error) => void;
-  /** Call this when the work is over. */
+  /** Call this when the work is done. */
   readonly done: () => void;
 }
 

@@ -1,7 +1,7 @@
 import { enableCompileCache } from 'node:module';
 import { CompiledCode } from './compiled-code.ts';
 
-/** Runs a command of the built package. `cache`: the user's folder for compiled code. */
+/** Runs a command of the built package. `cache` is the user's folder for compiled code. */
 export async function startBuilt(cache: string): Promise<void> {
   const code = new CompiledCode(cache);
   // `sync` is run most often, and its code includes most of what other commands need.

@@ -9,7 +9,7 @@ import type { Reloading, Reloads } from './reloads.ts';
 
 const pauses = { firstMs: 1000, maxMs: 10 * 60_000 };
 
-/** Throws if the config's errors, which have already been shown, must prevent the start. */
+/** Throws if the config's errors, which have already been shown, must prevent the daemon from starting. */
 export function failOnConfigErrors({ onStartError, file }: Config, problems: readonly Problem[]): void {
   if (onStartError !== 'fail' || problems.length === 0) return;
   throw new Problem({
@@ -21,7 +21,7 @@ export function failOnConfigErrors({ onStartError, file }: Config, problems: rea
   });
 }
 
-/** Throws if sources that don't respond, or logins that have no token, must prevent the start. */
+/** Throws if unresponsive sources, or logins without a token, must prevent the daemon from starting. */
 export async function failOnSilentSources(config: Config, runtime: Runtime, signal: AbortSignal): Promise<void> {
   if (config.onStartError !== 'fail') return;
   const { trySources } = await import('../daemon/checks/try-connections.ts');
@@ -40,7 +40,7 @@ export async function failOnSilentSources(config: Config, runtime: Runtime, sign
 
 /**
  * Re-reads the config's variables with exponential backoff, until all jobs can run or a reload activates another
- * config. Activates each improvement of the same text.
+ * config. Activates the unchanged file's config whenever it has fewer errors.
  */
 export async function retryConfig(given: Reloading, reloads: Reloads, signal: AbortSignal): Promise<void> {
   const { reloadImproved } = await import('./reload-improved.ts');

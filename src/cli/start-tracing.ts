@@ -11,8 +11,8 @@ interface TracingOptions {
 }
 
 /**
- * Creates trace spans if the environment enables them; otherwise loads nothing. Returns a function that flushes the
- * spans. Await that function at the very end.
+ * Creates trace spans if the environment enables them; otherwise, loads nothing. Returns a function that flushes the
+ * spans. Await it at the very end.
  */
 export async function startTracing({ events, log }: TracingOptions): Promise<() => Promise<void>> {
   const nothing = async (): Promise<void> => undefined;

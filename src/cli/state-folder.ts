@@ -13,7 +13,7 @@ const { state } = topOptions;
 
 /**
  * Reads only the state folder from a config, so that commands about the state work even if the config has other errors.
- * Throws the first error in the file's syntax or in that option.
+ * Throws the first error in the file's syntax or in the `state` option.
  */
 export async function stateFolderOf(file: string): Promise<string> {
   const text = await readText(file);
@@ -32,8 +32,8 @@ export async function stateFolderOf(file: string): Promise<string> {
 }
 
 /**
- * Like {@link stateFolderOf}, for commands that may run next to a daemon. A daemon keeps running while the file has
- * errors, so this falls back to $SLUICE_STATE, which systemd units and images set.
+ * Like {@link stateFolderOf}, for commands that may run next to a daemon. A daemon keeps running while the config file
+ * has errors, so this function falls back to $SLUICE_STATE, which the systemd units and images set.
  */
 export async function findStateFolder(file: string): Promise<string> {
   return stateFolderOf(file).catch((thrown: unknown) => {

@@ -10,10 +10,10 @@ import { stopCode } from './signals.ts';
 import { renderTable } from './table.ts';
 import { warningText } from './warning-text.ts';
 
-/** States in which the instance shows the newest data. */
+/** States in which the instance shows the job's newest data. */
 const good: readonly RunOutcome['state'][] = ['delivered', 'unchanged', 'refreshed', 'superseded'];
 
-/** The exit code for these results. The most severe problem that a person must fix determines it. */
+/** The exit code for these results, determined by the most severe problem that someone must fix. */
 export function exitCodeOf(outcomes: readonly RunOutcome[], refused: readonly string[]): number {
   const is = (test: (outcome: RunOutcome) => boolean): boolean => outcomes.some(test);
   if (refused.length > 0) return exit.usage;
@@ -32,7 +32,7 @@ export function exitCodeOf(outcomes: readonly RunOutcome[], refused: readonly st
   return is(({ state }) => !good.includes(state)) ? exit.waiting : exit.ok;
 }
 
-/** Where results are printed: on this process's terminal, or on a caller's. */
+/** Where results are printed: on this process's terminal or on a caller's. */
 export interface Terminal {
   readonly stdout: Screen;
   readonly stderr: Screen;
@@ -47,7 +47,7 @@ export interface SummaryOptions {
   readonly terminal?: Terminal;
 }
 
-/** Prints the summary table or JSON. Problems go to standard error in full. */
+/** Prints the summary table or JSON. Prints problems in full to standard error. */
 export function showSummary(given: SummaryOptions): void {
   const { outcomes, refused, json, stopCode: stopped = stopCode(), terminal: { stdout, stderr } = process } = given;
   if (json) {

@@ -22,7 +22,7 @@ export interface SyncRunOptions {
   /** The events of these runs. */
   readonly events: Pick<Events<SluiceEvents>, 'listen'>;
   readonly terminal: Terminal;
-  /** Where progress is drawn; absent: nowhere. */
+  /** Where progress is drawn; absent if it isn't shown. */
   readonly screen: Screen | undefined;
   /** The exit code for the received signal; undefined if none was received. */
   readonly stopCode: () => number | undefined;
@@ -31,8 +31,8 @@ export interface SyncRunOptions {
 }
 
 /**
- * Runs jobs once, and prints their progress and results. `sync` uses it, and so does a daemon that runs the jobs for
- * `sync`. Resolves to the exit code.
+ * Runs jobs once, and prints their progress and results. Used by `sync` and by a daemon that runs jobs for `sync`.
+ * Resolves to the exit code.
  */
 export async function runAndShow(given: SyncRunOptions): Promise<number> {
   const { jobs, refused, waitSeconds, events, screen, print, terminal, json } = given;
@@ -48,7 +48,7 @@ export async function runAndShow(given: SyncRunOptions): Promise<number> {
   }
 }
 
-/** Sends alerts. A failure is reported but doesn't change the exit code. */
+/** Sends alerts. If that fails, reports the failure but doesn't change the exit code. */
 async function sendAlerts({
   runtime,
   config,
@@ -64,7 +64,7 @@ async function sendAlerts({
   });
 }
 
-/** Progress is for people, so with JSON output, it's only shown on a terminal. */
+/** Progress is for people, so if the output is JSON, progress is shown only on a terminal. */
 export function progressScreen({ stderr }: Terminal, json: boolean): Screen | undefined {
   return json && stderr.isTTY !== true ? undefined : stderr;
 }

@@ -8,7 +8,7 @@ export interface TableColumn {
   readonly tone?: (text: string) => Tone | undefined;
 }
 
-/** Where a table is written. A terminal gets colors, and lines that fit its width. */
+/** Where a table is written. On a terminal, it has colors and its lines fit the terminal's width. */
 export interface Paper extends Canvas {
   readonly columns?: number;
 }
@@ -22,8 +22,7 @@ export interface TableOptions {
 let segmenter: Intl.Segmenter | undefined;
 
 /**
- * Splits text into user-perceived characters. It's created on first use, because loading its tables takes ten
- * milliseconds.
+ * Splits text into user-perceived characters. Created on first use, because loading its tables takes ten milliseconds.
  */
 function graphemesOf(text: string): Intl.Segments {
   segmenter ??= new Intl.Segmenter(undefined, { granularity: 'grapheme' });

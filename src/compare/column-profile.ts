@@ -5,8 +5,8 @@ import { DistinctCount, type DistinctResult } from './distinct-count.ts';
 export interface ColumnFigures {
   readonly nulls: number;
   /**
-   * The lowest and the highest value. Compared as numbers if all are plain numbers, otherwise by code point. Null if
-   * all cells are null.
+   * The lowest and highest values. Compared as numbers if all are plain numbers; otherwise, by code point. Null if all
+   * cells are null.
    */
   readonly min: string | null;
   readonly max: string | null;
@@ -60,7 +60,7 @@ class Extremes {
 
 const plainNumber = /^-?\d+(\.\d+)?$/;
 const decimalKey = sortKeyOf('decimal');
-/** Numbers with up to this many characters are exact if converted to JavaScript numbers. */
+/** Numbers with up to this many characters are exact as JavaScript numbers. */
 const exactCharacters = 15;
 
 function compareNumbers(a: string, b: string): number {

@@ -3,23 +3,23 @@ import type { PayloadTable, Row } from './payload-table.ts';
 import { type CellNames, RowChanges } from './row-changes.ts';
 import { type RowKey, type Side, type SortedRow, SortedRows } from './sorted-rows.ts';
 
-/** Maximum number of candidate key columns to try; each takes a pass over all rows. */
+/** Maximum number of key candidates to try, because each one takes a pass over all rows. */
 const maxFoundKeys = 3;
 /** An estimated count may be slightly below the number of rows even if all values are distinct. */
 const nearlyAll = 0.9;
 
 export type NamedRow = Readonly<Record<string, string | null>>;
 
-/** A column's statistics before and after; null if that table doesn't have the column. */
+/** A column's statistics before and after. A side is null if that table doesn't have the column. */
 export interface ColumnDifference {
   readonly column: string;
-  /** Number of rows whose cell differs; 0 if whole rows are compared. */
+  /** Number of rows in which this column's cells differ; 0 if whole rows are compared. */
   readonly changed: number;
   readonly last: ColumnFigures | null;
   readonly now: ColumnFigures | null;
 }
 
-/** The differences between two tables. All figures are exact, except distinct counts marked as estimated. */
+/** The differences between two tables. All figures are exact, except distinct counts that are marked as estimates. */
 export interface TableDifference {
   /**
    * How rows are matched: by a declared key, by a column that has no nulls and is unique in both tables, or by the
@@ -62,9 +62,10 @@ interface ProfiledTable {
 type Profiles = Readonly<Record<Side, ProfiledTable>>;
 
 /**
- * Compares two tables by the declared key, otherwise by the column that is unique in both and results in the fewest
- * different cells, otherwise as multisets of rows. Only compares columns that both tables have. Reads each table once
- * for statistics and once for each key that it tries. Rows that don't fit in memory are sorted on disk.
+ * Compares two tables by the declared key. If that's impossible, uses the column that is unique in both tables and
+ * results in the fewest different cells. If there's none, compares them as multisets of rows. Compares only columns
+ * that both tables have. Reads each table once for statistics and once for each key that it tries. Rows that don't fit
+ * in memory are sorted on disk.
  */
 export async function compareTables(tables: Tables, options: CompareOptions): Promise<TableDifference> {
   const profiles = { last: await profileOf(tables.last), now: await profileOf(tables.now) };
@@ -103,12 +104,12 @@ async function profileOf(table: PayloadTable): Promise<ProfiledTable> {
   return { rows, columns: new Map(table.columns.map((name, c) => [name, profiles[c]!])) };
 }
 
-/** Column names, in the same order for both tables and with the common ones first. */
+/** Column names, with the common ones first and in the same order for both tables. */
 function namesOf({ columns }: PayloadTable, common: readonly string[]): string[] {
   return [...common, ...columns.filter((name) => !common.includes(name))];
 }
 
-/** Columns that are unique in both tables according to the statistics. Sorting verifies this. */
+/** Columns that are unique in both tables according to the statistics. Sorting the rows verifies this. */
 function foundKeys(common: readonly string[], { last, now }: Profiles): string[] {
   const mayBeUnique = (name: string, { rows, columns }: ProfiledTable): boolean => {
     const { nulls, distinct } = columns.get(name)!.figures;

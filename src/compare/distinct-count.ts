@@ -1,4 +1,4 @@
-/** Up to this number and this total length, values are counted exactly. */
+/** Values are counted exactly up to this number and this total length. */
 const maxExactValues = 1000;
 const maxExactCharacters = 64 * 1024;
 /** With 4,096 registers, the standard error is 1.04 / √4096, or 1.6 %. */
@@ -7,13 +7,13 @@ const registers = 1 << indexBits;
 
 export interface DistinctResult {
   readonly count: number;
-  /** False: the count is an estimate, within about 2 %. */
+  /** False if the count is an estimate, within about 2 %. */
   readonly exact: boolean;
 }
 
 /**
  * Counts distinct values in constant memory: exactly while there are few values, then with HyperLogLog (Flajolet et
- * al., 2007), which uses linear counting in its lower range.
+ * al., 2007), which uses linear counting for its low estimates.
  */
 export class DistinctCount {
   #exact: Set<string> | undefined = new Set();

@@ -7,7 +7,7 @@ import { withDefaults } from '../sdk/option.ts';
 import { type RecordOptions, recordOptions } from '../sdk/records/options.ts';
 import { type RecordReader, recordReader } from '../sdk/records/reader.ts';
 
-/** A payload on disk, and its format options. */
+/** A payload on disk, with its format options. */
 export interface PayloadFile {
   readonly path: string;
   readonly format: string;

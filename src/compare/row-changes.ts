@@ -4,16 +4,16 @@ import type { RowKey, Side, SortedRow } from './sorted-rows.ts';
 /** Maximum number of sample rows to keep of each kind. */
 const maxSamples = 5;
 
-/** The rows that have the same key: their number in each table, and one row from each table. */
+/** All rows with the same key: how many there are in each table, and one row from each table. */
 export interface RowGroup {
   readonly counts: Readonly<Record<Side, number>>;
   readonly rows: Readonly<Partial<Record<Side, SortedRow>>>;
 }
 
-/** The column names for a row's cells, in each table. */
+/** The column names for each table's cells. */
 export type CellNames = Readonly<Record<Side, readonly string[]>>;
 
-/** Counts added, removed and changed rows in a streaming pass, and keeps the first few of each kind. */
+/** Counts added, removed and changed rows in a streaming pass. Keeps the first few rows of each kind. */
 export class RowChanges {
   readonly key: RowKey;
   readonly #names: CellNames;
@@ -42,7 +42,7 @@ export class RowChanges {
     return this.changedCells.reduce((all, cells) => all + cells, (this.added + this.removed) * this.key.width);
   }
 
-  /** Returns false if the key isn't unique, which makes the counts meaningless. */
+  /** Returns false if the key isn't unique. The counts are then meaningless. */
   add(group: RowGroup): boolean {
     const { last, now } = group.counts;
     if (this.key.at.length > 0 && (last > 1 || now > 1)) return false;

@@ -14,7 +14,7 @@ import {
 import { Sorter } from '../kept-rows/sorter.ts';
 import type { Row } from './payload-table.ts';
 
-/** The table that a row belongs to. Rows from the last payload sort first. */
+/** The table that a row belongs to. Rows of the last payload sort first. */
 export type Side = 'last' | 'now';
 
 /** How rows are matched. */
@@ -23,14 +23,14 @@ export interface RowKey {
   readonly at: readonly number[];
   /** Number of leading cells that both tables have. */
   readonly width: number;
-  /** Whether the column at that index has only numbers, and is therefore sorted numerically. */
+  /** Whether the column at that index contains only numbers and is therefore sorted numerically. */
   readonly isNumeric: (at: number) => boolean;
 }
 
 /** The table and the row's index are appended to the key, so that no two records have the same key. */
 const suffixBytes = 7;
 const hashBytes = 32;
-/** If a key is longer, its hash replaces it. */
+/** If a key is longer, it's replaced by its hash. */
 const maxKeyBytes = 4096;
 
 const textBytes = orderedBytes('text')!;
@@ -42,13 +42,13 @@ export class SortedRows {
   readonly #sorter: Sorter;
   #added = 0;
 
-  /** `maxBytes`: how many bytes to sort in memory at a time. Default: 16 MB. */
+  /** `maxBytes` is how many bytes to sort in memory at a time. Default: 16 MB. */
   constructor(key: RowKey, { folder, maxBytes }: { readonly folder: string; readonly maxBytes?: number | undefined }) {
     this.#key = key;
     this.#sorter = new Sorter(folder, maxBytes === undefined ? {} : { maxBytes });
   }
 
-  /** Adds a row whose first `width` cells exist in both tables. If this returns a promise, await it. */
+  /** Adds a row whose first `width` cells exist in both tables. If it returns a promise, await it. */
   add(side: Side, row: Row): Promise<void> | undefined {
     const arena = this.#sorter.arena;
     const keyed = this.#key.at.length > 0;

@@ -22,7 +22,7 @@ type ChannelOf<T extends ChannelType> = {
 export type AlertChannel = { [T in ChannelType]: ChannelOf<T> }[ChannelType];
 export type ChannelNamed<T extends ChannelType> = Extract<AlertChannel, { readonly type: T }>;
 
-/** Settings that a job can override. If `staleAfterMs` is absent, it's derived from the schedule. */
+/** Settings that a job can override. If `staleAfterMs` is absent, the value is derived from the schedule. */
 export type AlertLimits = Values<typeof jobAlertOptions> &
   Required<Omit<Values<typeof jobAlertOptions>, 'staleAfterMs'>>;
 
@@ -31,5 +31,5 @@ export interface Alerts extends AlertLimits, Omit<Values<typeof alertSettings>, 
   readonly channels: ReadonlyMap<string, AlertChannel>;
 }
 
-/** A job's overrides. If the job sets `to`, that replaces the rules. */
+/** A job's overrides. A `to` set by the job replaces the rules. */
 export type OwnAlerts = Values<typeof ownAlertOptions>;

@@ -6,7 +6,7 @@ export interface Checked extends Omit<Loaded, 'made'> {
   readonly verdict: string;
 }
 
-/** Loads a config to find its errors. The command exits with 2 if it finds any, otherwise with 0. */
+/** Loads a config to find its errors. The command exits with code 2 if it finds any, otherwise with 0. */
 export async function checkConfig(file: string, options: LoadOptions = {}): Promise<Checked> {
   const loaded = await loadConfig(file, { ...options, everyConnector: true });
   return { ...loaded, verdict: verdictOf(file, loaded) };

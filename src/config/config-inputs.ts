@@ -5,15 +5,15 @@ import { secretVariablesIn } from './text/variable-syntax.ts';
 
 /** What a loaded config depends on, in addition to its file's text. */
 export interface ConfigInputs {
-  /** The names of the environment variables that it uses or might use. */
+  /** The names of the environment variables that the config uses or might use. */
   readonly variables: readonly string[];
-  /** The files that its variables refer to, with the values that were read. */
+  /** The files that the config's variables refer to, with the values that were read. */
   readonly files: ReadonlyMap<string, string>;
-  /** Anything else that it depends on and that can't be compared; absent if there's nothing else. */
+  /** Any other dependency, which can't be compared; absent if there is none. */
   readonly other?: string;
 }
 
-/** Determines what loading a config depends on. */
+/** Determines what a loaded config depends on. */
 export function inputsOf({ document, parts }: Making): ConfigInputs {
   const texts = [...textsIn(document.value)].filter((text) => text.includes('${'));
   const names = texts.flatMap((text) => [...text.matchAll(/\$\{\s*env\s*:\s*([^\s:}]+)/g)].map(([, name]) => name!));

@@ -19,20 +19,20 @@ export type { JobPriority } from './options/budget.ts';
 
 /** A loaded and validated config, with secrets and names resolved. It's read-only: a reload creates a new one. */
 export interface Config {
-  /** Absolute path of the file that it came from. */
+  /** Absolute path of the config's file. */
   readonly file: string;
-  /** The file's folder, which relative paths start from. */
+  /** The file's folder, which relative paths refer to. */
   readonly folder: string;
   /** Absolute path of the state folder (database, payloads). */
   readonly state: string;
   readonly sealKeys?: SealKeys;
-  /** IANA time zone for schedules and for times shown to people; absent: UTC. */
+  /** IANA time zone for schedules and for displayed times. Default: UTC. */
   readonly timezone?: string;
-  /** Address of the console and the metrics. Absent: off. */
+  /** Address of the console and the metrics. If absent, both are off. */
   readonly monitor?: MonitorAddress;
-  /** How many delivered payloads to keep on disk, and for how long; absent: none are kept. */
+  /** How many delivered payloads to keep on disk, and for how long. If absent, none are kept. */
   readonly keep?: { readonly payloads: number; readonly milliseconds: number };
-  /** Limits on the disk space that the state folder may use; absent: no limit. */
+  /** Limits on the state folder's disk usage. If absent, there is no limit. */
   readonly disk?: DiskSettings;
   /** Alert settings; absent: no alerts. */
   readonly alerts?: Alerts;
@@ -43,7 +43,7 @@ export interface Config {
   readonly destinations: ReadonlyMap<string, Destination>;
   readonly sources: ReadonlyMap<string, Source>;
   readonly jobs: ReadonlyMap<string, Job>;
-  /** Jobs in the file that aren't in `jobs`, each with the errors that exclude it; absent: none. */
+  /** Jobs in the file that aren't in `jobs`, each with the errors that exclude it; absent if there are none. */
   readonly leftOut?: ReadonlyMap<string, readonly Problem[]>;
 }
 
@@ -52,7 +52,7 @@ type TopValues = Values<typeof topOptions>;
 /** If `freeBytes` is absent, 5% of the disk stays free, but at most 100 MB. */
 export type DiskSettings = TopValues['disk'];
 
-/** An address on this machine; port 0 picks a free one. */
+/** An address on this machine. Port 0 picks a free port. */
 export type MonitorAddress = NonNullable<TopValues['monitor']>;
 
 /** The credentials sent with each request. */
@@ -67,20 +67,20 @@ export interface Destination extends Omit<Values<typeof destinationOptions>, 'ap
   /** Reads the credentials again and updates them in place; absent if they can't change. */
   readonly renew?: (destination: { credentials: Credentials }) => Promise<void>;
   /**
-   * The quota account. Destinations with the same `account` share limits; by default a hash of the
-   * URL and the credentials, or the config's `account` name.
+   * The quota account: the config's `account` name, otherwise a hash of the URL and the credentials. Destinations with
+   * the same `account` share limits.
    */
   readonly account: string;
 }
 
-/** A place that rows are read from, and the connector that reads them. */
+/** A source of rows, and the connector that reads them. */
 export interface Source extends Partial<Values<typeof checkOptions>> {
   readonly name: string;
   readonly connector: Connector;
   readonly options: OptionValues<OptionSet>;
   /**
-   * Reads the files, commands and secrets behind its options again and updates the source in place; absent if there are
-   * none.
+   * Rereads the files, commands and secrets that the options refer to, and updates the source in place; absent if the
+   * options refer to none.
    */
   readonly renew?: (source: Source) => Promise<void>;
   /** The login, if the connector uses OAuth. */
@@ -90,7 +90,7 @@ export interface Source extends Partial<Values<typeof checkOptions>> {
 /** How a source logs in to its vendor. Sources with the same login name share the login's tokens. */
 export interface Login extends Values<typeof loginOptions> {
   readonly name: string;
-  /** How the vendor's OAuth works, with the source's options filled in. */
+  /** The vendor's OAuth flow, with the source's options filled in. */
   readonly description: OAuthDescription;
   readonly grant: GrantKind;
   /** The union of the scopes of all sources with this login. */
@@ -101,7 +101,7 @@ export interface Login extends Values<typeof loginOptions> {
 
 /** Keys that encrypt tokens at rest. */
 export interface SealKeys {
-  /** Absent: a key file in the state folder, created on first use. */
+  /** If absent, a key file in the state folder, created on first use. */
   readonly current?: string;
   /** Former keys, used only for decryption. */
   readonly former: readonly string[];
@@ -118,7 +118,7 @@ export type Target =
   | { readonly kind: 'instance'; readonly instance: string; readonly clientId?: string }
   /** A declared data source: `apply` creates it and stores its IDs under this name. */
   | { readonly kind: 'datasource'; readonly declaration: DatasourceDeclaration; readonly clientId?: string }
-  /** A bulk refresh: the job reads no rows. */
+  /** A bulk refresh: the job doesn't read any rows. */
   | { readonly kind: 'refresh'; readonly datasources: readonly string[]; readonly clientId?: string };
 
 /** The desired state of a data source at the service. */
@@ -135,33 +135,33 @@ export type Share = Values<typeof shareOptions>;
 /** One entry of `jobs`, with references resolved and defaults filled in. */
 export interface Job {
   readonly name: string;
-  /** The job's 1-based line in the config, for messages. */
+  /** The job's line number in the config, starting at 1, for messages. */
   readonly line: number;
   readonly destination: Destination;
   readonly target: Target;
-  /** Absent: it only runs on request. */
+  /** If absent, the job runs only on request. */
   readonly schedule?: Schedule;
-  /** False: the daemon ignores it; `sync <job>` still runs it. */
+  /** If false, the daemon ignores the job; `sync <job>` still runs it. */
   readonly enabled: boolean;
   /** Absent: `normal`. */
   readonly priority?: JobPriority;
-  /** When a run that failed with a transient error is retried; absent: never. */
+  /** When to retry a run that failed with a transient error. If absent, never. */
   readonly retry?: RetryRule;
   /** Absent for a bulk refresh. */
   readonly extract?: Extract;
-  /** Sends the result even if the instance already has the same bytes. */
+  /** Whether to send the result even if the instance already has identical data. */
   readonly always: boolean;
   /** Whether an empty result may replace what the instance shows (invariant 1). */
   readonly allowEmpty: boolean;
-  /** Requirements that a result must meet before it's sent; absent: none. */
+  /** Requirements that a result must meet before it's sent. If absent, there are none. */
   readonly guards?: Guards;
-  /** Overrides the alert settings; `false`: no alerts for this job. */
+  /** Overrides the alert settings. `false` means no alerts for this job. */
   readonly alerts?: OwnAlerts | false;
 }
 
 /**
- * The waits between a run's attempts, and their limits besides the next firing. Without `attempts`, their number is
- * unlimited.
+ * The waits between a run's attempts, and their limits in addition to the next firing. Without `attempts`, the number
+ * of attempts is unlimited.
  */
 export interface RetryRule extends Values<typeof retryOptions> {
   readonly firstMs: number;
@@ -184,16 +184,16 @@ export interface Extract {
   readonly transforms: readonly TransformStep[];
   readonly format: Format;
   readonly formatOptions: OptionValues<OptionSet>;
-  /** How rows change what the instance shows; absent: they replace it. */
+  /** How rows change what the instance shows. If absent, they replace it. */
   readonly write?: WriteRule;
-  /** IANA zone for the job's calendar days: the schedule's, otherwise the config's. */
+  /** IANA time zone for the job's calendar days: the schedule's, otherwise the config's. */
   readonly timezone?: string;
   /** The source's stall timeout in milliseconds; 0 disables it. */
   readonly stallTimeoutMs: number;
 }
 
 /**
- * The client account that a job writes to: its target's, otherwise its destination's. Returned as an object to spread.
+ * The client account that a job writes to: the target's, otherwise the destination's. Returned as an object to spread.
  */
 export function clientOf({ target, destination }: Pick<Job, 'target' | 'destination'>): { readonly clientId?: string } {
   const clientId = target.clientId ?? destination.clientId;

@@ -1,4 +1,4 @@
-/** Path of the config if neither `--config` nor SLUICE_CONFIG is set. */
+/** Config path if neither `--config` nor SLUICE_CONFIG is set. */
 export const defaultConfig = 'sluice.yaml';
 
 /** The config path for a command without `--config`. */

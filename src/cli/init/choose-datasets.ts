@@ -3,7 +3,7 @@ import { Problem } from '../../lib/problem.ts';
 import type { Dataset } from '../../sdk/dataset.ts';
 import type { ChosenDataset } from './first-config.ts';
 
-/** Asks a person one question. Resolves to an empty string if there is no answer. */
+/** Asks the user one question. Resolves to an empty string if there is no answer. */
 export type Ask = (question: string) => Promise<string>;
 
 interface ChooseOptions {
@@ -15,7 +15,7 @@ interface ChooseOptions {
   readonly ask: Ask | undefined;
 }
 
-/** The datasets to write jobs for; none if the person chose none. Throws `INIT_CHOOSE` if there's no person to ask. */
+/** The datasets to write jobs for; none if the user chose none. Throws `INIT_CHOOSE` if there's no user to ask. */
 export async function chooseDatasets(
   found: readonly Dataset[],
   { tables, yes, ask }: ChooseOptions,
@@ -40,7 +40,7 @@ function named(names: readonly string[], usable: readonly Dataset[]): Dataset[] 
   return [...new Set(names)].map((name) => usable.find((one) => one.name === name) ?? unknown(name, usable));
 }
 
-/** Only a person knows whether rows are deleted. Without an answer, the jobs therefore read everything. */
+/** Only the user knows whether rows are deleted. Without an answer, the jobs therefore read everything. */
 async function withCursors(datasets: readonly Dataset[], ask: Ask | undefined): Promise<ChosenDataset[]> {
   const chosen: ChosenDataset[] = [];
   for (const dataset of datasets) {

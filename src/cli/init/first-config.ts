@@ -6,7 +6,7 @@ import type { OpenAddressResult } from '../discover/open-address.ts';
 /** A dataset that a person chose. */
 export interface ChosenDataset {
   readonly dataset: Dataset;
-  /** If set, reads only rows that this column shows to be new, and merges them by the key. */
+  /** If set, the job reads only rows that are new according to this column, and merges them by the key. */
   readonly cursor?: string;
 }
 
@@ -14,7 +14,7 @@ export interface ChosenDataset {
 export interface FirstConfig {
   readonly text: string;
   readonly jobs: readonly string[];
-  /** The values of variables that replace secrets in the address. */
+  /** The values of the variables that replace secrets in the address. */
   readonly secrets: Readonly<Record<string, string>>;
 }
 
@@ -43,9 +43,7 @@ destinations:
 
 `;
 
-/**
- * Writes a config with one source, and one job for each chosen dataset. The config contains no secret from the address.
- */
+/** Writes a config with one source, and one job for each chosen dataset. Secrets from the address aren't included. */
 export function firstConfig({ address, chosen, folder, destination }: FirstConfigOptions): FirstConfig {
   const name = sourceName(address);
   const { options, secrets } = sourceOptions(address, { name, folder });
@@ -56,7 +54,7 @@ export function firstConfig({ address, chosen, folder, destination }: FirstConfi
   return { text, jobs: jobs.names, secrets };
 }
 
-/** The config's jobs that read these datasets from a source. */
+/** The config's jobs, which read these datasets from a source. */
 export function jobsText(chosen: readonly ChosenDataset[], source: string): { text: string; names: readonly string[] } {
   const names = uniqueNames(chosen.map(({ dataset }) => titleOf(dataset)));
   const jobs = chosen.map((one, c) => jobText(one, { name: names[c]!, source }));
@@ -69,13 +67,13 @@ function sourceName({ connector, options }: OpenAddressResult): string {
   return nameOf(basename(path, extname(path))) || 'db';
 }
 
-/** The name without its file extension, or without the slashes and query around an API's path. */
+/** The name without its file extension. An API's path loses its leading slashes and its query. */
 function titleOf({ name, kind }: Dataset): string {
   if (name.startsWith('/') && kind === 'stream') return name.replaceAll(/^\/+|[?#].*$/g, '') || name;
   return kind === 'file' || kind === 'sheet' ? name.replace(/(\.\w+)+(?=#|$)/, '') : name;
 }
 
-/** Makes a valid name: names have only letters, digits, `_` and `-`. */
+/** Makes a valid name: names contain only letters, digits, `_` and `-`. */
 function nameOf(text: string): string {
   return text.replaceAll(/[^\w-]+/g, '_').replaceAll(/^[_-]+|[_-]+$/g, '');
 }
@@ -103,7 +101,7 @@ function sourceOptions(
   return { options: { ...(driver === undefined ? {} : { driver }), [option]: literal(place) }, secrets: {} };
 }
 
-/** The password becomes a variable, whose value keeps the escapes from the URL. */
+/** Replaces the password with a variable, whose value keeps the URL's escapes. */
 function urlOptions(text: string, variable: string): Pick<FirstConfig, 'secrets'> & { options: object } {
   const url = new URL(text);
   const { password } = url;

@@ -31,8 +31,8 @@ export interface InitOptions {
 const print = (text: string): void => void process.stdout.write(`${sanitizeOutput(text)}\n`);
 
 /**
- * Writes a config for what a person chooses from a source, checks the config, and shows the first rows. Sends them only
- * if the person agrees.
+ * Writes a config for the datasets that the user chooses from a source, checks the config, and shows the first rows.
+ * Sends the data only if the user agrees.
  */
 export async function initFromSource({
   path,
@@ -65,7 +65,10 @@ export async function initFromSource({
   }
 }
 
-/** Checks the file as if its variables were set: those from the address are known, and the service provides the key. */
+/**
+ * Checks the file as if its variables were set: values from the address are known, and the key will come from the
+ * service.
+ */
 async function checkWritten(path: string, { secrets }: FirstConfig): Promise<void> {
   const env = { SLUICE_API_KEY: 'not-set-yet', ...process.env, ...secrets };
   const { problems, warnings, verdict } = await checkConfig(path, { env });

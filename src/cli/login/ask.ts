@@ -1,8 +1,8 @@
 import { createInterface } from 'node:readline/promises';
 
 /**
- * Reads one line from standard input, which may be a terminal or a pipe. Empty at the end of the input. Rejects on
- * abort.
+ * Reads one line from standard input, which may be a terminal or a pipe. Returns an empty string at the end of the
+ * input. Rejects on abort.
  */
 export async function ask(question: string, signal: AbortSignal): Promise<string> {
   // Node reports the end of an input only once.

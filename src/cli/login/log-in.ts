@@ -23,9 +23,9 @@ export interface LogInOptions {
   readonly store: Store;
   readonly config: Config;
   readonly signal: AbortSignal;
-  /** This machine has no browser, so the person pastes the redirect URL. */
+  /** This machine has no browser, so the user pastes the redirect URL. */
   readonly paste: boolean;
-  /** This machine has no browser, so it shows a code to enter on another device. */
+  /** This machine has no browser, so Sluice shows a code to enter on another device. */
   readonly code: boolean;
   readonly browser: boolean;
 }

@@ -10,13 +10,13 @@ export interface RevokeOptions {
   readonly config: Config;
   readonly store: Store;
   readonly book: LoginRegistry;
-  /** Deletes the tokens even if the vendor can't be reached. */
+  /** Deletes the tokens even if the vendor is unreachable. */
   readonly force: boolean;
 }
 
 /**
- * Ends a login: first with the vendor, then here. Returns the message. If the vendor's revocation fails, deletes
- * nothing.
+ * Revokes a login with the vendor, then deletes its tokens here. Returns the message. If the vendor doesn't revoke the
+ * login, doesn't delete anything.
  */
 export async function revokeLogin(name: string, given: RevokeOptions): Promise<string> {
   const { config, store } = given;

@@ -3,7 +3,7 @@ import { didYouMean } from '../../lib/nearest.ts';
 import { Problem } from '../../lib/problem.ts';
 
 /**
- * The source with that name. Throws `CLI_UNKNOWN_SOURCE` if the config doesn't have it or can't use it.
+ * The source with this name. Throws `CLI_UNKNOWN_SOURCE` if the config doesn't have the source or can't use it.
  * @param names the allowed names; default: all
  */
 export function chooseSource(

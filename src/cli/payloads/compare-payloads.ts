@@ -40,7 +40,7 @@ export async function comparePayloads({ last, now, job }: Pair): Promise<Compare
 }
 
 /**
- * A file may have been deleted, and an older document may have been written with other options. Any other error is
+ * A file may have been deleted, and an older document may have been written with different options. Other errors are
  * rethrown.
  */
 function noteOf(thrown: unknown): string {

@@ -8,7 +8,7 @@ import { comparePayloads, payloadFileOf } from './compare-payloads.ts';
 import { comparedText } from './difference-text.ts';
 
 /**
- * The information that a person needs to decide: guard findings, figures before and now, and differences between the
+ * The information needed to decide about a payload: guard findings, figures before and now, and differences between the
  * rows.
  */
 export interface Difference {
@@ -20,7 +20,7 @@ export interface Difference {
   readonly note?: string;
 }
 
-/** `job`: the payload's job, if it's still in the config. */
+/** `job` is the payload's job, if it's still in the config. */
 export async function differenceOf(row: Quarantined, job: Job | undefined): Promise<Difference> {
   const { last_run: run, last_rows: rows, last_bytes: bytes, last_path } = row;
   const last = last_path === null ? undefined : payloadFileOf({ path: last_path, format: row.format }, job);

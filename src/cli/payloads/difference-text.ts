@@ -8,9 +8,7 @@ const right = { align: 'right' as const };
 /** Maximum number of characters to show from a cell and from a row. */
 const [maxCell, maxLine] = [40, 160];
 
-/**
- * A difference as text for people: counts, the first rows of each kind, and each column's statistics before and now.
- */
+/** A difference as text: counts, the first rows of each kind, and each column's statistics before and now. */
 export function comparedText(compared: Compared): string {
   if ('note' in compared) return compared.note;
   const { difference } = compared;
@@ -99,7 +97,7 @@ function presence({ column, last, now }: ColumnDifference): string {
   return last === null ? `${column} (new)` : now === null ? `${column} (gone)` : column;
 }
 
-/** A single figure if it hasn't changed, otherwise both figures. */
+/** One figure if it hasn't changed; otherwise, both figures. */
 function pairText({ last, now }: ColumnDifference, figure: (figures: ColumnFigures) => string): string {
   const [former, latter] = [last, now].map((figures) => (figures === null ? undefined : figure(figures)));
   if (former === undefined || latter === undefined || former === latter) return former ?? latter ?? '';

@@ -2,8 +2,8 @@ import { Problem } from '../../lib/problem.ts';
 import type { OutboxRow } from '../../state/tables.ts';
 
 /**
- * The waiting payload that a person names by its job or run ID. Throws `PAYLOAD_UNKNOWN` if there is none, or
- * `PAYLOAD_AMBIGUOUS` if the job has several.
+ * The waiting payload with this job name or run ID. Throws `PAYLOAD_UNKNOWN` if there is none, or `PAYLOAD_AMBIGUOUS`
+ * if the job has several.
  */
 export function findPayload<R extends OutboxRow>(waiting: readonly R[], ref: string, noun: 'quarantined' | 'dead'): R {
   const found = waiting.filter(({ job, run }) => job === ref || run === ref);

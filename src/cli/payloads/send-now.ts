@@ -5,8 +5,8 @@ import { instantText } from '../format.ts';
 import { exitFor, type Flags, show } from './with-runtime.ts';
 
 /**
- * Tries once to send a payload that a person has just released, and reports the result. If that fails, the payload
- * remains owed.
+ * Tries once to send a payload that was just released, and reports the result. If sending fails, the payload remains
+ * owed.
  */
 export async function sendNow(row: OutboxRow, given: { runtime: Runtime; flags: Flags; done: string }): Promise<void> {
   const { store, gateway } = given.runtime;

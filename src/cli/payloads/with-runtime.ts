@@ -13,7 +13,9 @@ export interface Flags {
   readonly why?: string;
 }
 
-/** Opens the config and everything needed to send, so that a decision can take effect. Always closes it. */
+/**
+ * Opens the config and everything needed to send data, so that a decision takes effect immediately. Always closes them.
+ */
 export async function withRuntime<T>(flags: Flags, work: (runtime: Runtime, config: Config) => Promise<T>): Promise<T> {
   const { config, problems } = await openConfig(flags.config);
   showProblems(problems);
@@ -41,12 +43,12 @@ export async function withStore<T>(
   }
 }
 
-/** Prints output for people or as JSON, redacted. */
+/** Prints output as text or as JSON, with secrets redacted. */
 export function show({ json }: Pick<Flags, 'json'>, { text, data }: { text: string; data: unknown }): void {
   process.stdout.write(`${sanitizeOutput(json === true ? JSON.stringify(data, undefined, 2) : text)}\n`);
 }
 
-/** The exit code that fits a released payload's state. */
+/** The exit code for a released payload's state. */
 export function exitFor(state: string): number {
   if (state === 'waiting_quota') return exit.waiting;
   if (state === 'waiting_login') return exit.refused;

@@ -8,7 +8,9 @@ import { guardSockets } from './guard-sockets.ts';
 import { bytesFd, type RefreshOrder, type RefreshOutcome } from './protocol.ts';
 import { readSource } from './read-source.ts';
 
-/** The child process of one refresh: receives an order, writes the document to a pipe, reports the result and exits. */
+/**
+ * The child process for one refresh: receives an order, writes the document to a pipe, reports the result and exits.
+ */
 const watchMs = 100;
 
 /** Host names, keyed by resolved address. */
@@ -36,7 +38,9 @@ async function work(order: RefreshOrder): Promise<void> {
   process.send?.(outcome, () => process.disconnect?.());
 }
 
-/** Backpressure: waits while the pipe is full, so that nothing is read before the service can take it. */
+/**
+ * Backpressure: waits while the pipe is full, so that the source isn't read faster than the service accepts the data.
+ */
 function sinkTo(pipe: Socket): Sink {
   return {
     write: (pieces, recycle) => {
@@ -64,7 +68,7 @@ function leaveWithParent({ scratch }: RefreshOrder): void {
   });
 }
 
-/** Node limits the heap. This limits memory outside of it. */
+/** Node limits only the heap. This function limits the whole process's memory. */
 function watchMemory({ limits }: RefreshOrder, stop: AbortController): void {
   const check = () => {
     if (process.memoryUsage.rss() > limits.memoryBytes) stop.abort(tooMuchMemory(limits.memoryBytes));
@@ -104,7 +108,7 @@ function sanitize(text: string): string {
   return named;
 }
 
-/** Whether a denied file access is the cause at any depth. */
+/** Whether the error was caused, at any depth, by a denied file access. */
 function isAboutDisk(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return false;
   return (thrown as NodeJS.ErrnoException).code === 'ERR_ACCESS_DENIED' || isAboutDisk(thrown.cause);

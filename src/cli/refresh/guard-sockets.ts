@@ -12,8 +12,7 @@ export interface SocketListeners {
 
 /**
  * Applies an address policy to every connection of this process: drivers, file transfers, HTTP, token requests. Each
- * name is resolved once, and connections are only made to allowed addresses. Only use it in processes that do nothing
- * else.
+ * name is resolved once, and only allowed addresses can be connected to. Use it only in processes that do nothing else.
  */
 export function guardSockets(mayReach: MayReach, listeners: SocketListeners): void {
   const plain = Socket.prototype.connect as Connect;
@@ -43,7 +42,7 @@ interface Destination {
 }
 
 /**
- * The forms of arguments that connect accepts: options; port and host; path; or all arguments in a list, as Node passes
+ * The argument forms that connect accepts: options; port and host; path; or a list of all arguments, as Node passes
  * them internally.
  */
 function destinationOf(given: readonly unknown[]): [Destination, unknown] {

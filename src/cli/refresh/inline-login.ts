@@ -19,12 +19,12 @@ import { typedValue } from './typed-value.ts';
 
 type Texts = Readonly<Record<string, unknown>>;
 
-/** Properties that configure a login, besides the tokens. */
+/** Properties other than the tokens that configure a login. */
 export const grantNames = ['grant', 'client_id', 'client_secret', 'private_key', 'subject', 'username', 'scopes'];
 
 /**
- * The login that a data source's properties contain: a token, or credentials that obtain one without user interaction.
- * Undefined if the connector uses another kind of login.
+ * The login in a data source's properties: a token, or credentials that obtain one without user interaction. Undefined
+ * if the connector uses a different type of login.
  */
 export function inlineLogin(
   connector: Connector,
@@ -109,10 +109,10 @@ function refreshTokenOf(description: OAuthDescription, login: LoginConfig, given
   });
 }
 
-/** The part of a token's lifetime after which it is renewed. */
+/** The fraction of a token's lifetime after which the token is renewed. */
 const usedShare = 0.8;
 
-/** A token that is requested on first use, shortly before it expires, and after it was refused. */
+/** Requests a token on first use, shortly before the token expires, and after the server refused it. */
 class GrantToken implements TokenSource {
   readonly #login: LoginConfig;
   readonly #refreshToken: string | undefined;

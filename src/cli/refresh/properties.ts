@@ -30,8 +30,8 @@ export const plainName = (name: string): string => name.replace(/^prop:/, '');
 
 /**
  * Converts properties to options. A name refers to a query option if there is one with that name, otherwise to a source
- * option; the prefixes `source.` and `query.` make this explicit. Strings are converted to the option's type. `others`:
- * names that other code handles.
+ * option; the prefixes `source.` and `query.` choose explicitly. Strings are converted to the option's type. `others`
+ * are names that other code handles.
  * @throws Problem that lists all invalid properties in one message
  */
 export function readProperties(

@@ -11,14 +11,14 @@ const ownEntry = fileURLToPath(new URL(`./child.${isBuilt ? 'js' : 'ts'}`, impor
 const heapMb = 384;
 
 /**
- * Node doesn't restrict such a process's network before version 25. The address policy in guard-sockets.ts does so in
- * every version.
+ * Before version 25, Node can't restrict such a process's network access. The address policy in guard-sockets.ts
+ * restricts it in every version.
  */
 const netFlag = process.allowedNodeEnvironmentFlags.has('--allow-net') ? ['--allow-net'] : [];
 
 /**
- * Starts a process that can read our code, use its own folder, and use the network. It has no other file access, can't
- * start programs, and doesn't get our environment.
+ * Starts a process that can read our code, use its own folder and use the network. It can't access other files, start
+ * programs or see our environment.
  */
 export function startChild(scratch: string, entry = ownEntry): ChildProcess {
   // The folder that contains `src` and `connectors`, built or not.

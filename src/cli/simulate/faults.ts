@@ -3,12 +3,12 @@ import type { VirtualClock } from '../../lib/virtual-clock.ts';
 import type { RunningControl } from '../../service/control/control.ts';
 import { randomOf } from './prng.ts';
 
-/** The fraction of runs whose source fails, if faults are injected. */
+/** The fraction of runs in which the source fails, if faults are injected. */
 export const sourceFailureRate = 0.01;
 
 const hourMs = 3_600_000;
 
-/** The hour within a period in which no source responds: epoch milliseconds, end exclusive. */
+/** The one-hour outage of all sources, in epoch milliseconds; the end is exclusive. */
 export function sourceOutage(seed: number, { from, until }: { from: number; until: number }): Outage {
   const at = from + Math.floor(randomOf(seed, 'sources away') * Math.max(0, until - from - hourMs));
   return { from: at, until: at + hourMs };
@@ -34,7 +34,7 @@ interface FaultOptions {
   readonly clock: VirtualClock;
   readonly control: RunningControl;
   readonly seed: number;
-  /** Length of the period, starting now, in which the outage occurs. */
+  /** Length of the period, starting now, that contains the outage. */
   readonly spanMs: number;
 }
 

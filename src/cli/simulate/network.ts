@@ -14,9 +14,9 @@ interface NetworkOptions {
 }
 
 /**
- * Sends real requests to a service on this machine, with the latency of a network on the virtual clock: each request
- * sleeps before it's sent. The clock stops until the response arrives, so responses come one by one, always in the same
- * order.
+ * Sends real requests to a service on this machine, and simulates network latency on the virtual clock by waiting
+ * before each request. The clock stops until the response arrives, so responses arrive one by one and always in the
+ * same order.
  */
 export function simulatedNetwork({ clock, seed }: NetworkOptions): Network {
   // Time must not pass while the first request waits for code to be loaded.

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
 /**
- * A pseudorandom number in [0, 1) that depends only on the seed and the words, not on earlier calls, so that what
- * happens to one job doesn't depend on the number of other jobs.
+ * A pseudorandom number in [0, 1) that depends only on the seed and the words. Since earlier calls don't affect it, one
+ * job's behavior doesn't depend on the number of other jobs.
  */
 export function randomOf(seed: number, ...words: readonly (string | number)[]): number {
   const hash = createHash('sha256')

@@ -9,9 +9,9 @@ export interface JobRecord {
   readonly job: string;
   firings: number;
   runs: number;
-  /** Number of retries of runs whose source failed. */
+  /** Number of retries after a run's source failed. */
   attempts: number;
-  /** Firings during which the job was already running or queued. */
+  /** Firings that occurred while the job was already running or queued. */
   overlaps: number;
   skipped: number;
   /** Planned instants of throttled firings (epoch ms). */
@@ -25,9 +25,9 @@ export interface JobRecord {
   lost: number;
   requests: number;
   retries: number;
-  /** Times from a firing's planned instant to the start of its run. */
+  /** Delays between a firing's planned instant and the start of its run. */
   readonly lateness: number[];
-  /** Times from when a payload became owed until it was delivered. */
+  /** Times between a payload becoming owed and its delivery. */
   readonly waits: number[];
 }
 
@@ -63,14 +63,14 @@ export class Recorder {
   readonly #running = new Set<string>();
   /** By run. */
   readonly #owed = new Map<string, Owed>();
-  /** Runs whose payloads are dead. They remain dead even if they're superseded later. */
+  /** Runs whose payloads are dead. They stay listed even if the payload is superseded later. */
   readonly #dead = new Set<string>();
   /** The last lost run of each job. */
   readonly #lastLost = new Map<string, string>();
   #owedBytes = 0;
   #peak: Peak = { payloads: 0, bytes: 0, at: 0 };
 
-  /** `bytesOf`: a job's payload size; `until`: firings at this time or later don't count. */
+  /** `bytesOf` returns a job's payload size. Firings at `until` or later don't count. */
   constructor(given: {
     clock: VirtualClock;
     jobs: Iterable<string>;
@@ -87,7 +87,7 @@ export class Recorder {
     return this.#peak;
   }
 
-  /** The job of each payload that is owed. */
+  /** The jobs of owed payloads. */
   get owed(): readonly string[] {
     return [...this.#owed.values()].map(({ job }) => job);
   }

@@ -14,8 +14,8 @@ export interface SimulationReport {
   readonly known_jobs: number;
   readonly faults?: { readonly outage_at: number; readonly source_outage_at: number };
   /**
-   * True if every job shows its newest result at the end, no allowance ran out, and there were enough requests for all
-   * firings on each day.
+   * True if every job shows its newest result at the end, no allowance ran out, and there were enough requests for each
+   * day's firings.
    */
   readonly fits: boolean;
   readonly firings: {
@@ -23,11 +23,11 @@ export interface SimulationReport {
     readonly overlaps: number;
     readonly skipped: number;
     readonly throttled: number;
-    /** Time from a firing's planned instant to the start of its run, in milliseconds. */
+    /** Delay between a firing's planned instant and the start of its run, in milliseconds. */
     readonly late_ms: Percentiles;
   };
   readonly runs: Counts;
-  /** Time from when a payload became owed until it was delivered, in milliseconds. */
+  /** Time between a payload becoming owed and its delivery, in milliseconds. */
   readonly delivery_ms: Percentiles;
   readonly outbox: { readonly peak_payloads: number; readonly peak_bytes: number; readonly peak_at?: number };
   readonly accounts: readonly AccountUse[];
@@ -48,7 +48,7 @@ export interface Percentiles {
 
 interface Counts {
   readonly runs: number;
-  /** Number of retries of runs whose source failed. */
+  /** Number of retries after a run's source failed. */
   readonly attempts: number;
   readonly delivered: number;
   readonly unchanged: number;
@@ -67,7 +67,7 @@ export interface AccountUse {
   readonly limit: number;
   readonly days: readonly { readonly day: string; readonly used: number; readonly ended: boolean }[];
   readonly peak: { readonly day: string; readonly used: number };
-  /** Requests that asked the service for its usage. */
+  /** Number of requests made to query the service's usage. */
   readonly usage_queries: number;
 }
 
@@ -91,12 +91,12 @@ export interface ReportOptions {
   readonly seed: number;
   readonly knownJobs: number;
   readonly outageAt: number | undefined;
-  /** Start of the hour during which no source responds. */
+  /** Start of the one-hour outage of all sources. */
   readonly sourceOutageAt: number | undefined;
   readonly destinations: readonly Destination[];
   readonly store: Store;
   readonly recorder: Recorder;
-  /** The account that pays for a job's requests. */
+  /** The account that a job's requests count toward. */
   readonly accountOf: (job: string) => string;
 }
 
@@ -189,9 +189,9 @@ async function accountsOf({ destinations, store, recorder, from, until }: Report
 }
 
 /**
- * Number of firings that were throttled on days whose allowance could not have covered them. The daemon also throttles
- * as a precaution while it knows little about a job. If the allowance covers the average cost of those firings, they
- * don't mean that the config doesn't fit.
+ * Number of firings that were throttled on days when the allowance couldn't have covered them. The daemon also
+ * throttles as a precaution while it knows little about a job. If the allowance covers those firings' average cost,
+ * they don't count here, because the config still fits.
  */
 async function shortFirings({ destinations, store, recorder, accountOf }: ReportOptions): Promise<number> {
   const throttledFirings = [...recorder.jobs.values()].flatMap(({ job, throttled, requests, runs }) =>

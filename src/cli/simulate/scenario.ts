@@ -4,14 +4,16 @@ import { newId } from '../../lib/ids.ts';
 import type { VirtualClock } from '../../lib/virtual-clock.ts';
 import { type SourceModel, syntheticExtract } from './synthetic-source.ts';
 
-/** What a config's jobs expect to find on the service, and the same config redirected to that service. */
+/**
+ * The data sources and limits that a config's jobs expect on the service, and the config redirected to that service.
+ */
 export interface Scenario {
   /**
    * Fixtures for the embedded service: one company per account in the config, with the account's limits and data
    * sources.
    */
   readonly fixtures: { readonly companies: readonly Company[] };
-  /** Ids of the data sources that the config declares. */
+  /** IDs of the data sources that the config declares. */
   readonly declared: readonly Declared[];
   /** The config, redirected to the service at `url`, with its state in another folder. */
   configFor(given: { url: string; state: string }): Config;
@@ -73,7 +75,7 @@ export function firingJobs({ jobs }: Config): Job[] {
   return [...jobs.values()].filter(({ enabled, schedule }) => enabled && schedule !== undefined);
 }
 
-/** The destination with another URL and its own key, so the user's credentials are never used. */
+/** The destination with a different URL and its own key, so the user's credentials are never used. */
 function redirected(
   destination: Destination,
   { url, keys }: { url: string; keys: ReadonlyMap<string, string> },
@@ -81,7 +83,7 @@ function redirected(
   return { ...destination, url, credentials: { kind: 'api_key', key: keys.get(destination.account)! } };
 }
 
-/** The job with synthetic rows. It has no guards, because their findings would be meaningless. */
+/** The job with synthetic rows. Its guards are removed, because their findings would be meaningless. */
 function simulatedJob({ guards: _, alerts: __, extract, ...job }: Job, given: ScenarioOptions): Job {
   return extract === undefined ? job : { ...job, extract: syntheticExtract(job, extract, given) };
 }
@@ -109,7 +111,7 @@ interface MappedInstance extends Datasource {
 }
 
 /**
- * Maps targets to instance ids: the id from the config if it's free and the embedded service accepts it, otherwise a
+ * Maps targets to instance IDs: the ID from the config if it's free and the embedded service accepts it, otherwise a
  * hash.
  */
 class InstanceMap {
@@ -117,7 +119,7 @@ class InstanceMap {
   readonly #instances = new Map<string, MappedInstance>();
   readonly #taken = new Set<string>();
 
-  /** The target with its ids in the scenario. Adds the data source if it's new. */
+  /** The target with its IDs in the scenario. Adds the data source if it's new. */
   of({ target, destination, extract }: Job): Target {
     const client = clientOf({ target, destination }).clientId;
     const at = { account: destination.account, clientId: client && validId(client) };
@@ -139,7 +141,7 @@ class InstanceMap {
     return { ...target, ...clientId };
   }
 
-  /** An account's data sources: its own, and those of its clients. */
+  /** An account's data sources: its own and its clients'. */
   in(account: string): Pick<Company, 'clients'> & { own: Datasource[] } {
     const here = [...this.#instances.values()].filter((instance) => instance.account === account);
     const byClient = Map.groupBy(here, ({ clientId }) => clientId);
@@ -161,7 +163,7 @@ class InstanceMap {
   }
 }
 
-/** The id, or its hash if the embedded service would reject the id. */
+/** The ID, or its hash if the embedded service would reject the ID. */
 function validId(id: string): string {
   return /^[A-Za-z0-9_-]{1,64}$/.test(id) ? id : hashed(id);
 }

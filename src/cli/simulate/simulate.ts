@@ -22,9 +22,9 @@ export interface SimulationOptions {
   /** Start (inclusive) and end (exclusive) of the simulated period, epoch milliseconds. */
   readonly from: number;
   readonly until: number;
-  /** Seed for the injected faults; absent: no faults are injected. */
+  /** Seed for the injected faults. If absent, no faults are injected. */
   readonly faults?: number;
-  /** The fraction of runs whose data has changed; absent: as in past runs, or all runs. */
+  /** The fraction of runs whose data has changed. If absent, the fraction among past runs; without past runs, all. */
   readonly changes?: number;
   /** Statistics of past runs, by job. */
   readonly past: ReadonlyMap<string, PastRuns>;
@@ -37,19 +37,19 @@ export interface SimulationOptions {
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
-/** Grace period for runs that started before the end. */
+/** Grace period for runs that are still in progress at the end. */
 const graceMs = 15 * minuteMs;
-/** Assumed payload size for a job without history. */
+/** Assumed payload size for jobs without history. */
 const defaultBytes = 10_000;
 const noSeed = 0;
 const memory = '/dev/shm';
 const minFreeBytes = 1_000_000_000;
 
 /**
- * Discrete-event simulation: runs the daemon itself with the config's jobs over a period of time, on a virtual clock
- * that advances when there is nothing left to do, and with an embedded service that has the config's limits. No source
- * is read: rows, sizes and durations are modeled on past runs. The config's state and destinations are never touched,
- * and everything the simulation writes is deleted before this settles. Rejects with the signal's reason if aborted.
+ * Discrete-event simulation: runs the real daemon with the config's jobs, on a virtual clock that advances when there
+ * is nothing left to do, and with an embedded service that has the config's limits. Sources aren't read; rows, sizes
+ * and durations are modeled on past runs. The config's state and destinations are never touched. Everything that the
+ * simulation writes is deleted before the promise settles. Rejects with the signal's reason if aborted.
  */
 export async function simulate(given: SimulationOptions): Promise<SimulationReport> {
   const folder = await makeTempFolder('simulate', given.scratch ?? (await scratchRoot()));
@@ -61,7 +61,7 @@ export async function simulate(given: SimulationOptions): Promise<SimulationRepo
 }
 
 /**
- * Shared memory if it's writable and large enough, because payloads are short-lived files; otherwise the temp folder.
+ * Shared memory if it's writable and large enough, because payloads are short-lived files; otherwise, the temp folder.
  */
 async function scratchRoot(): Promise<string> {
   try {

@@ -10,20 +10,20 @@ import { randomOf } from './prng.ts';
 /** How the simulated sources behave. */
 export interface SourceModel {
   readonly seed: number;
-  /** The fraction of runs whose data has changed; absent: as in past runs. */
+  /** The fraction of runs whose data has changed. If absent, the fraction among past runs. */
   readonly changes: number | undefined;
-  /** The fraction of runs whose source fails, 0 to 1. */
+  /** The fraction of runs in which the source fails, 0 to 1. */
   readonly failures: number;
-  /** The period during which no source responds, epoch milliseconds, end exclusive; absent: none. */
+  /** When all sources are down, in epoch milliseconds; the end is exclusive. Absent if there's no outage. */
   readonly outage?: { readonly from: number; readonly until: number } | undefined;
   readonly past: ReadonlyMap<string, PastRuns>;
 }
 
-/** Assumed duration for a run without history. */
+/** Assumed run duration for jobs without history. */
 const defaultMs = 2_000;
 /** Maximum relative deviation from the average duration. */
 const spread = 0.2;
-/** How often a source reports progress, so that it doesn't cause a stall timeout. */
+/** How often a source reports progress, so that the stall timeout isn't reached. */
 const aliveEveryMs = 10_000;
 const columns: readonly Column[] = [
   { name: 'job', type: 'text' },
@@ -31,8 +31,8 @@ const columns: readonly Column[] = [
 ];
 
 /**
- * Replaces a job's extract in a simulation. One row represents the whole result. Its columns differ from the source's,
- * so transforms and keys don't apply.
+ * Replaces a job's extract in a simulation. One row stands in for the whole result. Its columns differ from the
+ * source's, so transforms and keys don't apply.
  */
 export function syntheticExtract(
   job: Job,

@@ -3,10 +3,10 @@ import { renderTable } from '../table.ts';
 import type { AccountUse, JobUse, Percentiles, SimulationReport } from './report.ts';
 
 const right = { align: 'right' as const };
-/** Maximum number of jobs to show. Jobs with trouble come first; --json lists all jobs. */
+/** Maximum number of jobs to show. Jobs with problems come first; --json lists all jobs. */
 const maxJobs = 60;
 
-/** The report as text for a person. */
+/** The report as text. */
 export function simulationText(report: SimulationReport): string {
   return [headOf(report), jobsText(report), ...report.accounts.map(accountText), verdictOf(report)].join('\n\n');
 }

@@ -3,7 +3,7 @@ import type { StartTick } from '../../schedule/timer.ts';
 
 const minuteMs = 60_000;
 
-/** The tick of a timer that runs on a virtual clock. */
+/** A timer tick that runs on a virtual clock. */
 export function virtualTick(clock: VirtualClock): StartTick {
   return (look) => {
     const end = new AbortController();

@@ -16,17 +16,20 @@ export interface Places {
   readonly from?: string;
 }
 
-/** The available connectors. Each is imported on first use, so that a run only loads those it needs. */
+/** The available connectors. Each is imported on first use, so that a run loads only those it needs. */
 export interface Catalog {
   /** All values for `connector`: built-in connectors by name, then those from the user's folder and packages. */
   readonly ids: readonly string[];
   /** Errors in the folder, in the packages, and in the connectors loaded so far. Other connectors aren't affected. */
   readonly problems: readonly Problem[];
-  /** Imports a connector. Undefined if no connector has that name or it's broken; in that case, `problems` says why. */
+  /**
+   * Imports a connector. Returns undefined if no connector has this name or the connector is broken; `problems` then
+   * says why.
+   */
   load(id: string): Promise<Connector | undefined>;
   /** Where a connector comes from: "sluice" for built-in ones, otherwise the folder or package. */
   origin(id: string): string | undefined;
-  /** Absolute path of a connector's file. */
+  /** Absolute path of the connector's file. */
   file(id: string): string | undefined;
 }
 
@@ -38,7 +41,7 @@ export interface WholeCatalog {
 
 const ownFolder = fileURLToPath(new URL('../../../connectors/', import.meta.url));
 
-/** Finds connectors by file name. Refuses duplicate IDs. */
+/** Finds connectors by file name. Rejects duplicate IDs. */
 export async function openCatalog(places: Places = {}): Promise<Catalog> {
   const { folder, packages = [], from = process.cwd() } = places;
   if (folder !== undefined || packages.length > 0) openSdkDoor();

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { commandLine } from '../../lib/command-line.ts';
 import { Problem } from '../../lib/problem.ts';
 
-/** A connector that was found but not imported yet. */
+/** A connector that was found but hasn't been imported. */
 export interface Plugin {
   /** The value for `connector` in a config. */
   readonly id: string;
@@ -15,7 +15,7 @@ export interface Plugin {
   readonly origin: string;
 }
 
-/** The connectors in a folder or package, and its own errors. */
+/** The connectors in a folder or package, and the errors in the folder or package itself. */
 interface Found {
   readonly plugins: readonly Plugin[];
   readonly problems: readonly Problem[];
@@ -26,7 +26,7 @@ const source = /^([\w-]+)\.[cm]?[jt]s$/;
 
 /**
  * Finds the connectors in a folder: each file `name.ts`, and each folder with `name/index.ts` or `name/name.ts`.
- * Ignores names that begin with a dot or an underscore. Imports nothing.
+ * Ignores names that begin with a dot or an underscore. Doesn't import any of them.
  */
 export async function findInFolder(folder: string): Promise<Found> {
   try {
@@ -61,8 +61,8 @@ async function findInside(folder: string, known: { id: string; origin: string })
 }
 
 /**
- * Finds the connectors in an npm package that can be resolved from `from`. Its package.json lists them as `"sluice":
- * {"connectors": {"acme": "./acme.js"}}`, so that a connector is only imported when a config uses it.
+ * Finds the connectors in an npm package that can be resolved from `from`. Its package.json lists them as
+ * `"sluice": {"connectors": {"acme": "./acme.js"}}`, so that a connector is imported only when a config uses it.
  */
 export async function findInPackage(name: string, from: string): Promise<Found> {
   try {

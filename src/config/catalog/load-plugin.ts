@@ -14,8 +14,8 @@ const doors: Readonly<Record<string, string>> = {
 let isOpen = false;
 
 /**
- * Lets plugins outside this package import `sluice/sdk`, even if it isn't installed next to them. They get the running
- * instance of the SDK, because a Problem class from another copy wouldn't be recognized.
+ * Lets plugins outside this package import `sluice/sdk`, even if it isn't installed next to them. They get the SDK that
+ * is already loaded, because a Problem class from another copy wouldn't be recognized.
  */
 export function openSdkDoor(): void {
   if (isOpen) return;
@@ -29,7 +29,7 @@ export function openSdkDoor(): void {
 }
 
 /**
- * Imports a connector and validates it. `isOwn`: whether it's a built-in connector.
+ * Imports a connector and validates it. `isOwn` is true for built-in connectors.
  * @throws Error that says what is missing, or the file's own error.
  */
 export async function loadPlugin({ id, file }: Plugin, { isOwn = false } = {}): Promise<Connector> {
@@ -50,12 +50,12 @@ interface PluginModule {
   readonly default?: Partial<Connector>;
 }
 
-/** The modification time that each file had when it was first imported. */
+/** Each file's modification time when it was first imported. */
 const firstTimes = new Map<string, number>();
 
 /**
- * Imports a file again if it was edited after its first import, but not the files that it imports. Node caches modules,
- * including failed ones, by URL, and the URL includes the query.
+ * Imports a file again if it was edited after its first import. Files that it imports aren't imported again. Node
+ * caches modules by URL, including those that failed, so a new query in the URL bypasses the cache.
  */
 async function importEdited(file: string): Promise<PluginModule> {
   const url = pathToFileURL(file);

@@ -3,13 +3,13 @@ import { fileURLToPath } from 'node:url';
 import { isOwnFile } from '../../lib/missing-module.ts';
 import type { ProblemLocation } from '../../lib/problem.ts';
 
-/** Node's TypeScript parser prints the location first, then the source with carets below it. */
+/** Node's TypeScript parser prints the location first, then the source code with carets below it. */
 const parserPlace = /^(?<file>file:\/\/\S+|\/.*):(?<line>\d+)\n(?:.*\n){0,4}?(?<before>\s*)\^/;
 const framePlace = /^\s+at (?:.*\()?(?<file>file:\/\/[^\s()]+|\/[^()]+?):(?<line>\d+):(?<character>\d+)\)?$/gm;
 
 /**
- * The location of a connector's error: the file (the connector's own or one that it imports) and, if known, line and
- * character.
+ * The location of a connector's error: the file (the connector's own or one that it imports) and, if known, the line
+ * and column.
  */
 export async function placeOfError(file: string, error: unknown): Promise<ProblemLocation> {
   const { name, stack = '' } = error instanceof Error ? error : new Error();
@@ -22,7 +22,7 @@ function parsedAt(text: string): ProblemLocation | undefined {
   return place.file === undefined ? undefined : whereOf(place, before.length + 1);
 }
 
-/** In the stack, frames above Node's loader belong to the loaded module; our own frames are below. */
+/** In the stack, frames above Node's loader belong to the imported module, and frames below it are ours. */
 function thrownAt(stack: string): ProblemLocation | undefined {
   const [frames, ...loader] = stack.split(/^\s+at .*\(node:internal\/modules.*$/m);
   const places = [...frames!.matchAll(framePlace)].map(({ groups = {} }) => whereOf(groups, Number(groups.character)));

@@ -2,7 +2,7 @@ import type { Connector } from '../../sdk/connector.ts';
 import { optionTable } from './option-table.ts';
 import { wholeExample } from './whole-example.ts';
 
-/** The reference page of a connector, as Markdown, generated from its declarations and notes. */
+/** A connector's reference page as Markdown, generated from its declarations and notes. */
 export function connectorPage(connector: Connector, notes?: string): string {
   const { id, title, summary, shorthand, columns, limits = [], retired } = connector;
   const example = wholeExample(connector);

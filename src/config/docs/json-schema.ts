@@ -15,9 +15,9 @@ export interface Declarations {
 }
 
 /**
- * The JSON Schema (2020-12) of a whole config, for editors, generated from the same declarations as validation. It's
- * slightly more permissive, because a schema can't check everything: any value may be a variable, a connector may be
- * the user's own, and no portable pattern matches letters outside ASCII.
+ * The JSON Schema (2020-12) of a whole config, for editors, generated from the same declarations as validation. The
+ * schema is slightly more permissive than validation, because it can't check everything: any value may be a variable, a
+ * connector may be the user's own, and no portable pattern matches non-ASCII letters.
  */
 export function configSchema(declarations: Declarations): JsonSchema {
   const top = schemaOf({ ...topOptions, ...topMaps });
@@ -42,7 +42,7 @@ function mapOf(map: JsonSchema, members: JsonSchema): JsonSchema {
   return { ...map, propertyNames: nameSchema, additionalProperties: members };
 }
 
-/** One branch per connector; any other name is the user's own connector, whose options are unknown here. */
+/** One branch per connector. Any other name is the user's own connector, whose options are unknown here. */
 function sourceSchema(connectors: readonly Connector[]): JsonSchema {
   const ids = connectors.map(({ id }) => id);
   const word = sourceOptions.connector.schema;

@@ -1,7 +1,7 @@
 import { isMap, parseDocument } from 'yaml';
 import type { Connector } from '../../sdk/connector.ts';
 
-/** A connector's example with everything its jobs need to run: a format, and a data source that it declares. */
+/** A connector's example with everything that its jobs need to run: a format and a data source that it declares. */
 export function wholeExample({ example }: Pick<Connector, 'example'>): string | undefined {
   if (example === undefined) return undefined;
   const document = parseDocument(example);
