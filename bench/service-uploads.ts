@@ -55,8 +55,8 @@ function bare(name: string, server: Server): Receiver {
 }
 
 /**
- * Creates a data source with this format. The test reads the stored document from disk, so that reading puts no load on
- * the service.
+ * Creates a data source with this format. The benchmark reads the stored document from disk, so that reading puts no
+ * load on the service.
  */
 async function instanceOf(server: Server, format: Format, folder: string): Promise<Receiver> {
   const body = JSON.stringify({ name: format, format });

@@ -5,8 +5,8 @@ const fail = (init: Omit<ProblemOptions, 'family'> & Partial<Pick<ProblemOptions
   new Problem({ family: 'job', ...init });
 
 /**
- * A SOAP fault. The code in its details is preferred to `faultcode`: it's more specific, and Mondrian reports `Server`
- * if its database is down.
+ * The problem for a SOAP fault. The fault's details are more specific than its `faultstring`. The code `Server` means
+ * that a retry may help: Mondrian reports it if its database is down.
  */
 export function refused(fault: unknown): Problem {
   const details = partOf(fault, 'detail', 'Error', '@Description') ?? partOf(fault, 'detail', 'error', 'desc');

@@ -32,8 +32,8 @@ export interface Advance {
 }
 
 /**
- * Backoff between messages about a group: 10, 30 and 90 minutes, then every four hours until all of the group's alerts
- * have recovered.
+ * Backoff between messages about a group: 10, 30 and 90 minutes, then four hours. It starts over after the longer of
+ * four hours and the reminder interval without a message.
  */
 const pauses = { firstMs: 600_000, maxMs: 4 * 3_600_000, factor: 3 };
 /** If the subject of a row has been unknown to all scans for this long, it belongs to a removed job. */

@@ -29,7 +29,7 @@ async function orphansIn(
   return there.map((name) => `${pagesFolder}/${name}`).filter((name) => !files.has(name));
 }
 
-/** Writes the files whose content changed, or reports them. True if no file changed. */
+/** Writes the files whose content differs, or reports them. True if none differs. */
 async function settle(files: ReadonlyMap<string, string>, { check, into }: Flags): Promise<boolean> {
   let isFresh = true;
   for (const [name, text] of files) {

@@ -22,48 +22,51 @@ import { readText } from './text/read-text.ts';
 import type { Part } from './text/variables.ts';
 
 export interface LoadOptions {
-  /** The environment for `${env:…}`; default: the process's environment. */
+  /** The environment for `${env:…}`. Default: the process's environment. */
   readonly env?: Environment;
   readonly formats?: readonly Format[];
   readonly transforms?: readonly Transform[];
   /** Finds the connectors, including those in the config's own folder and packages. */
   readonly catalog?: (places: Places) => Promise<Catalog>;
-  /** Also imports unused connectors from the config's own folders and packages, to report broken ones. */
+  /** Also imports unused connectors from the config's own folder and packages, to report broken ones. */
   readonly everyConnector?: boolean;
-  /** Cancels loading: stops commands that are still running. */
+  /** Cancels loading, and stops commands that are still running. */
   readonly signal?: AbortSignal;
-  /** Checks everything but the values of variables that can't be read here: secrets, commands, unset variables. */
+  /** Checks everything except the values of variables that can't be read here: secrets, commands, unset variables. */
   readonly withoutSecrets?: boolean;
 }
 
 export interface Loaded {
   /**
-   * The config with every part that has no error. Absent if the file as a whole can't be used: unreadable, not YAML, or
-   * an error at the top level.
+   * The config without the parts that have errors. Absent if the whole file is unusable: unreadable, not YAML, or an
+   * error at the top level.
    */
   readonly config?: Config;
-  /** All errors, sorted by line. If empty, `config` contains everything in the file. */
+  /** All errors, sorted by line. If there are none, `config` contains everything in the file. */
   readonly problems: readonly Problem[];
   /** Warnings, which stop nothing. */
   readonly warnings: readonly Problem[];
   /**
-   * Jobs in the file that aren't in `config`, each with the reasons: its own errors, and those of its source and
+   * Jobs in the file that aren't in `config`, each with the reasons: the job's own errors and those of its source and
    * destination.
    */
   readonly refused: ReadonlyMap<string, readonly Problem[]>;
-  /** The parsed parts; absent if the file as a whole can't be used. */
+  /** The parsed parts; absent if the whole file is unusable. */
   readonly made?: Making;
 }
 
-/** A config's document with locations, and its parts with resolved variables: the top level, then every member. */
+/**
+ * A config's document with locations, and its parts with resolved variables: first the top level, then every member.
+ */
 export interface Making {
   readonly document: Document;
   readonly parts: readonly Part[];
 }
 
 /**
- * Loads and validates a config file: YAML, variables, secrets, names, and every rule that needs no network. Finds all
- * errors at once: one broken job doesn't hide errors in the others. Never throws because of the file's contents.
+ * Loads and validates a config file: YAML, variables, secrets, names, and all rules that don't need network access.
+ * Finds all errors at once: one broken job doesn't hide errors in other jobs. Never throws because of the file's
+ * contents.
  */
 export async function loadConfig(file: string, options: LoadOptions = {}): Promise<Loaded> {
   const text = await readText(file);
@@ -146,8 +149,8 @@ async function loadDocument(document: Document, options: LoadOptions): Promise<L
 }
 
 /**
- * Built-in connectors aren't imported for this: they're tested before release, and loading them would take half of a
- * check's time.
+ * Doesn't import built-in connectors: they're tested before release, and loading them would take half of a check's
+ * time.
  */
 async function loadForeign(catalog: Catalog): Promise<void> {
   const ids = catalog.ids.filter((id) => catalog.origin(id) !== 'sluice');

@@ -27,7 +27,7 @@ export interface PageAnswer {
   readonly text: string;
 }
 
-/** Maximum number of jobs explained in full. If more need attention, they usually have the same cause. */
+/** Maximum number of jobs to explain in full. If more jobs need attention, they usually have the same cause. */
 const maxExplained = 8;
 const runsShown = 30;
 
@@ -84,7 +84,7 @@ export class Console {
     return this.#page({ title: name, body: jobBody({ explanation: explanations[0]!, ...given }), refreshes });
   }
 
-  /** The page for a job that is unknown, or left out because of an error. */
+  /** The page for a job that is unknown or that was left out because of an error. */
   async #missing(name: string): Promise<PageAnswer> {
     const { config, store, clock } = this.#given;
     const conditions = await readConditions(config(), store, { clock, cache: this.#cache });
@@ -112,7 +112,7 @@ export class Console {
   }
 }
 
-/** Invalid percent-encoding matches no job. */
+/** Leaves invalid percent-encoding unchanged, so that it matches no job. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part);

@@ -14,13 +14,13 @@ export function instant(at: number | undefined | null, now: number): Html {
 export const standing = (kind: Standing, words: string): Html =>
   html`<span class="state ${kind}">${signs[kind]}&nbsp;${words}</span>`;
 
-/** A name or ID that one click selects. */
+/** A name or ID that a click selects. */
 export const word = (text: string): Html => html`<code>${text}</code>`;
 
-/** A command that one click selects, with its `--config` flag. */
+/** A command that a click selects, with its `--config` flag. */
 export const command = (text: string): Html => word(advised(text));
 
-/** A command in backticks, as the entire advice, or at its end. */
+/** Matches a command in backticks, or one that is the entire advice or comes at its end. */
 const typed = /`(sluice [^`]+)`|(?<=^|; then )(sluice [^;,`]+)$/;
 
 /** A fix, with its commands highlighted. */

@@ -13,17 +13,17 @@ export interface OverviewPageOptions {
   readonly status: Status;
   /** Epoch milliseconds. */
   readonly now: number;
-  /** The jobs that need attention and are shown in full. */
+  /** The jobs that need attention, which are shown in full. */
   readonly explained: readonly Explanation[];
   /** Filters jobs by part of their name. */
   readonly search: string;
 }
 
-/** A longer table isn't useful; the search finds the rest. */
+/** Maximum number of rows. A longer table isn't useful, and the search finds the other jobs. */
 const maxRows = 200;
 const maxCards = 20;
 
-/** All jobs on one page: first those that need attention, with their fixes, then the rest. */
+/** All jobs on one page: first those that need attention, with fixes, then the others. */
 export function overviewBody({ status, now, explained, search }: OverviewPageOptions): Html {
   const { conditions } = status;
   const bad = explicable(status).length;

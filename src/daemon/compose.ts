@@ -19,23 +19,22 @@ import { logEvents } from './logs/log-events.ts';
 import type { Installation } from './process/installation.ts';
 
 /**
- * The composition root: the real objects, which are created once per process. The config may be replaced; the rest
- * stays.
+ * The composition root: creates the real objects once per process. The config can be replaced; everything else stays.
  */
 export interface Runtime {
   readonly store: Store;
   readonly gateway: Gateway;
   readonly logins: Logins;
-  /** The circuit breaker that is asked before a source logs in. */
+  /** The circuit breaker that decides whether a source may log in. */
   readonly loginGate: LoginBreaker;
   readonly events: Events<SluiceEvents>;
   readonly clock: Clock;
   readonly log: Log;
-  /** Limits the state folder's size; absent: no limit. */
+  /** Limits the state folder's size. If absent, there is no limit. */
   readonly room?: DiskSpace;
-  /** The running package; absent in short-lived processes. */
+  /** The installed package that is running; absent in short-lived processes. */
   readonly installation?: Installation;
-  /** What startup found and recovered. */
+  /** What was found and recovered at startup. */
   readonly healed: RecoverResult;
   /** Closes connections and files. Owed payloads remain owed. */
   close(): Promise<void>;
@@ -47,7 +46,7 @@ export interface RuntimeOptions {
   readonly clock?: Clock;
   /** Absent: the real network. */
   readonly network?: Network;
-  /** False: no other process needs the state, so it may be discarded with this process. */
+  /** False if no other process needs the state, so it can be discarded when this process ends. */
   readonly durable?: boolean;
 }
 
@@ -98,8 +97,8 @@ function roomIn(
 }
 
 /**
- * Opens the clients for a config's destinations, using an open store. If a destination has a new key, today's usage is
- * kept.
+ * Opens the clients for a config's destinations, with a store that is already open. If a destination has a new key,
+ * today's usage still counts.
  */
 export async function openGateway(given: {
   store: Store;
@@ -114,7 +113,7 @@ export async function openGateway(given: {
   return new Gateway({ ...rest, destinations: config.destinations.values(), emit: events.emit, priorityOf });
 }
 
-/** Records which account each destination in a config charges. */
+/** Records which account each of a config's destinations charges. */
 export function followAccounts(
   { store, clock }: Pick<Runtime, 'store' | 'clock'>,
   { destinations }: Pick<Config, 'destinations'>,
@@ -122,13 +121,14 @@ export function followAccounts(
   return store.accountHistory.track([...destinations.values()], () => daysOf(clock.now(), maxTravelMs));
 }
 
-/** What a run needs to get its source's tokens. */
+/** Everything that a run needs to get its source's tokens. */
 export type Logins = Pick<LoginRegistry, 'of' | 'close'>;
 
 const noLogins: Logins = { of: () => undefined, close: async () => undefined };
 
 /**
- * Opens the logins of a config's sources, using an open store. If the config has no logins, doesn't load their code.
+ * Opens the logins for a config's sources, with a store that is already open. If the config has no logins, doesn't load
+ * their code.
  */
 export async function openLogins(given: {
   store: Store;
@@ -143,8 +143,8 @@ export async function openLogins(given: {
 }
 
 /**
- * Preloads the HTTP client while a large extract waits for its source. A small extract ends sooner and often finds no
- * changes, so loading would be wasted.
+ * Loads the HTTP client in advance while a large extract waits for its source. Small extracts end sooner and often find
+ * no changes, so for them, loading would be wasted.
  */
 function loadWhileReading(events: Events<SluiceEvents>): void {
   events.listen((name, facts) => void (name === 'extract.progressed' && facts.rows > smallExtract && loadHttp()));

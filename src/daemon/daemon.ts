@@ -12,11 +12,11 @@ import { recoverInterrupted } from './run/recover-interrupted.ts';
 export interface DaemonOptions {
   readonly runtime: Runtime;
   readonly config: Config;
-  /** A timer that runs on a simulated clock; absent: the machine's timer. */
+  /** A timer that runs on a simulated clock. Default: the machine's timer. */
   readonly timer?: Timer;
 }
 
-/** What a daemon provides for work that a person requested. */
+/** What a daemon provides for work that a user requested. */
 export interface Lent {
   readonly config: Config;
   /** The daemon's runtime, with the clients of this config. */
@@ -27,7 +27,7 @@ export interface Lent {
 
 /**
  * The long-running worker: fires jobs when they're due, delivers their payloads, and activates a new config as a whole.
- * Everything it knows is in the store, so it may be killed at any moment.
+ * It can be killed at any moment, because everything it knows is in the store.
  */
 export class Daemon {
   readonly #runtime: Runtime;
@@ -58,8 +58,7 @@ export class Daemon {
   }
 
   /**
-   * Resumes the schedules, sends owed payloads and catches up on missed firings. The `told` facts are added to the log
-   * line.
+   * Resumes the schedules, sends owed payloads and catches up on missed firings. Adds the `told` facts to the log line.
    */
   async start(told: { readonly config_sha256?: string } = {}): Promise<void> {
     const { config } = this.#now;
@@ -83,8 +82,8 @@ export class Daemon {
 
   /**
    * Activates a new config as a whole: schedules, jobs, destinations. If that fails, the previous one stays active.
-   * Runs in progress keep the config that they started with. Callers must check that the state folder is unchanged,
-   * because it can't change while the daemon runs.
+   * Runs in progress keep the config that they started with. Callers must make sure that the new config has the same
+   * state folder, because it can't change while the daemon runs.
    */
   adopt(config: Config): Promise<void> {
     const adopted = this.#adopting.then(() => this.#adopt(config));
@@ -98,8 +97,8 @@ export class Daemon {
   }
 
   /**
-   * Runs work that a person requested, with the active config, which stays usable until the work ends. Like a new
-   * process, it tries credentials again that the service has refused.
+   * Runs work that a user requested, with the active config, which stays usable until the work ends. Retries
+   * credentials that the service has refused, like a new process.
    */
   async lend<T>(work: (lent: Lent) => Promise<T>): Promise<T> {
     const active = this.#now;
@@ -115,7 +114,7 @@ export class Daemon {
   }
 
   /**
-   * Stops within a few seconds. Extracts in progress are canceled and run again after the next start; owed payloads
+   * Stops within a few seconds. Extracts in progress are canceled and run again after the next start. Owed payloads
    * remain owed.
    */
   async stop(reason: string): Promise<void> {

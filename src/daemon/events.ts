@@ -7,14 +7,14 @@ import type { RunOutcome } from './run/run-outcome.ts';
 
 /** Events about runs, firings and the daemon itself. Instants are epoch milliseconds. */
 export type RunEvents = {
-  /** An attempt of a run begins; `attempt` is present from the second one on. */
+  /** An attempt of a run begins. `attempt` is present from the second attempt on. */
   'run.started': {
     readonly job: string;
     readonly run: string;
     readonly origin: 'person' | 'schedule';
     readonly attempt?: number;
   };
-  /** A transient error ended an attempt of a run; the next one is due at `at`. */
+  /** An attempt ended with a transient error. The next one is due at `at`. */
   'run.retrying': {
     readonly job: string;
     readonly run: string;
@@ -25,7 +25,7 @@ export type RunEvents = {
     readonly message: string;
     readonly next?: string;
   };
-  /** A run has ended with its last attempt; emitted once per firing. */
+  /** A run has ended after its last attempt; emitted once per firing. */
   'run.finished': {
     readonly job: string;
     readonly run: string;
@@ -45,7 +45,7 @@ export type RunEvents = {
   /** A warning about a run's data; the run continues. */
   'run.warning': { readonly job: string; readonly run: string } & RunWarning;
   /**
-   * Firings were skipped, because the job is still running or because they were missed. `at`: the time of the first
+   * Firings were skipped because the job is still running or because they were missed. `at` is the time of the first
    * one.
    */
   'firing.skipped': {
@@ -54,35 +54,34 @@ export type RunEvents = {
     readonly firings: number;
     readonly reason: string;
   };
-  /** A firing waits for the end of the previous run. */
+  /** A firing is waiting for the previous run to end. */
   'firing.waiting': { readonly job: string; readonly at: number; readonly reason: string };
-  /** A firing was deferred because the disk is full or failing; it fires again once the disk works. */
+  /** A firing was deferred because the disk is full or failing. It runs when the disk works again. */
   'firing.deferred': { readonly job: string; readonly at: number; readonly code: string; readonly message: string };
   /** A firing was skipped because the job is throttled; `reason` says how and until when. */
   'firing.throttled': { readonly job: string; readonly at: number; readonly reason: string };
-  /**
-   * The daily allowance doesn't suffice for all jobs: until `until`, only every nth firing of the job runs (0: none).
-   */
+  /** The daily allowance is too small for all jobs. Until `until`, only every nth firing of the job runs (0: none). */
   'job.throttled': { readonly job: string; readonly every: number; readonly message: string; readonly until: number };
   /** The job follows its schedule again. */
   'job.unthrottled': { readonly job: string };
-  /** Although the least important jobs are throttled, this many requests are missing today. */
+  /** Even with the least important jobs throttled, today's allowance is too small by this many requests. */
   'quota.short': {
     readonly account: string;
     readonly destination: string;
     readonly requests: number;
     readonly until: number;
   };
-  /** Payloads are owed to a destination that isn't in the config; they stay owed until it's added again. */
+  /** Payloads are owed to a destination that isn't in the config. They stay owed until it's added again. */
   'config.stranded': { readonly destination: string; readonly payloads: number };
   /**
-   * The disk limit was reached: files of delivered payloads that were kept for a rollback were deleted, oldest first.
+   * The disk limit was reached, so files of delivered payloads that were kept for a rollback were deleted, oldest
+   * first.
    */
   'payloads.forgotten': { readonly payloads: number; readonly bytes: number };
   'config.reloaded': { readonly file: string; readonly jobs: number };
-  /** The new config is refused as a whole: the previous one stays active. */
+  /** The new config was rejected as a whole. The previous one stays active. */
   'config.refused': { readonly file: string; readonly errors: number };
-  /** The schedules stopped, or an overdue firing doesn't start: the supervisor should restart the daemon. */
+  /** The schedules stopped, or an overdue firing doesn't start, so the supervisor should restart the daemon. */
   'schedules.stopped': { readonly message: string };
   'schedules.resumed': { readonly message: string };
   /** The wall clock was changed by more than two seconds; `seconds` is negative if it was set back. */
@@ -97,7 +96,7 @@ export type RunEvents = {
   'state.writable': Readonly<Record<string, never>>;
   /** A check of a source succeeded. */
   'source.answered': { readonly source: string; readonly milliseconds: number };
-  /** A check of a source failed: the next run that reads it is likely to fail too. */
+  /** A source's check failed, so the next run that reads the source is likely to fail too. */
   'source.failed': {
     readonly source: string;
     readonly milliseconds: number;
@@ -107,8 +106,8 @@ export type RunEvents = {
     readonly next?: string;
   };
   /**
-   * A source's login was refused: all sources that use the account wait until `until` or, if that's absent, for a
-   * person.
+   * A source's login was refused. All sources that use the account wait until `until` or, if it's absent, until someone
+   * acts.
    */
   'source.on_hold': {
     readonly source: string;

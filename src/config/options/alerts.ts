@@ -3,7 +3,7 @@ import { spanOf } from '../../lib/span.ts';
 import { type JsonSchema, type OptionSet, option, schemaOf } from '../../sdk/option.ts';
 import { duration, groups, percentage, readAs } from './field.ts';
 
-/** A duration as written: a number and m, h, d or w (also s if seconds make sense). */
+/** A duration as written in the config: a number with m, h, d or w (also s where seconds make sense). */
 const span: JsonSchema = { type: 'string', pattern: '^[1-9]\\d{0,5}[smhdw]$', examples: ['24h'] };
 const percent: JsonSchema = { type: 'string', pattern: '^\\d{1,2}(\\.\\d{1,6})?%$', examples: ['10%'] };
 const text: JsonSchema = { type: 'string', minLength: 1 };
@@ -59,7 +59,7 @@ const channelSchema: JsonSchema = {
   }),
 };
 
-/** A rule that routes certain occasions of certain jobs to certain channels. */
+/** A rule that routes alerts for certain occasions and jobs to certain channels. */
 export const ruleOptions = {
   on: option.list<(typeof occasions)[number]>(
     { enum: occasions },
@@ -114,7 +114,7 @@ export const ownAlertOptions = {
   ),
 } satisfies OptionSet;
 
-/** The top-level `alerts`, except for the channels. */
+/** The top-level `alerts`, without the channels. */
 export const alertSettings = {
   rules: groups(ruleOptions, {
     about:

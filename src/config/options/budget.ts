@@ -3,7 +3,7 @@ import { type OptionSet, option } from '../../sdk/option.ts';
 /** The service's rate limit in requests per second, the same for every plan. */
 const maxRequestsPerSecond = 5;
 
-/** A job's importance when requests are scarce. */
+/** A job's priority when requests are scarce. */
 export const priorities = ['high', 'normal', 'low'] as const;
 export type JobPriority = (typeof priorities)[number];
 

@@ -1,7 +1,7 @@
 import type { JsonSchema } from '../../sdk/option.ts';
 import { unescaped } from '../text/document.ts';
 
-/** The node that a schema path (`#/properties/url`) names; undefined if the path leads outside this schema. */
+/** The node at a schema path (`#/properties/url`); undefined if the path leads outside this schema. */
 export function nodeAt(schema: JsonSchema, schemaPath: string): JsonSchema | undefined {
   return schemaPath
     .split('/')
@@ -45,7 +45,7 @@ function membersOf(node: JsonSchema): string {
   return node.type === 'object' && names.length > 0 ? ` (${names.join(', ')})` : '';
 }
 
-/** The allowed values, for one validator error. */
+/** The allowed values, according to one validator error. */
 export function allowedBy(error: { keyword: string; params: object }, node: JsonSchema | undefined): string {
   const params = error.params as { limit?: number; propertyNames?: string[]; pattern?: unknown };
   const example = (node?.examples as unknown[] | undefined)?.[0];

@@ -6,16 +6,16 @@ import { type Part, partAt } from '../text/variables.ts';
 import { fits } from './fits.ts';
 
 /**
- * Options of the config itself, which also define the value in the code. One declaration is used for validation, the
- * reference page and the value: `timeout_seconds: 60` in a file is `timeoutMs: 60_000` in the code.
+ * The config's own options. Each declaration is used for validation, the reference page and the value in the code:
+ * `timeout_seconds: 60` in a file is `timeoutMs: 60_000` in the code.
  */
 
-/** Parses the value. Returns undefined if it's invalid; if the schema hasn't reported that, this function does. */
+/** Parses the value. If it's invalid, returns undefined, and reports the error unless the schema check did. */
 type Read<T> = (at: Part, faults: Faults) => T | undefined;
 
 /** An option whose value in the code differs from its value in the file. */
 export interface ConfigOption<T, U extends string = ''> extends Option<unknown> {
-  /** The unit suffix of the name in the code, which replaces a unit in the option's name. */
+  /** The unit suffix of the name in the code. It replaces the unit in the option's name. */
   readonly unit: U;
   readonly read: Read<T>;
   /** True if it has members, each of which is validated separately. */
@@ -31,7 +31,7 @@ type NameOf<K, O> = O extends { readonly unit: infer U extends string }
     : `${Camel<Bare<K>>}${U}`
   : Camel<K>;
 
-/** The values that a set of options has in the code. */
+/** The values of a set of options, as the code sees them. */
 export type Values<S extends OptionSet> = {
   readonly [K in keyof S as undefined extends ValueOf<S[K]> ? never : NameOf<K, S[K]>]: ValueOf<S[K]>;
 } & {
@@ -43,13 +43,14 @@ function nameOf(name: string, { unit = '' }: Partial<ConfigOption<unknown, strin
   return bare.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()) + unit;
 }
 
-/** The options that are set, without those with errors. */
+/** The options that are set, without the invalid ones. */
 export function readWritten<S extends OptionSet>(set: S, at: Part, faults: Faults): Partial<Values<S>> {
   return readEach(set, at, { faults, defaultOf: () => undefined });
 }
 
 /**
- * Like {@link readWritten}, with defaults for all others. Missing required options stay absent: see {@link isComplete}.
+ * Like {@link readWritten}, with defaults for unset options. Missing required options stay absent, see {@link
+ * isComplete}.
  */
 export function readOptions<S extends OptionSet>(set: S, at: Part, faults: Faults): Partial<Values<S>> {
   return readEach(set, at, { faults, defaultOf: (one) => one.default });
@@ -91,7 +92,8 @@ function readOne(
 type Same<O, T> = O extends Option<infer W> ? (undefined extends W ? T | undefined : T) : never;
 
 /**
- * An option whose value differs between the code and the file; `read` receives values that passed the option's schema.
+ * An option whose value in the code differs from its value in the file. `read` receives values that passed the option's
+ * schema.
  */
 export function readAs<O extends Option<unknown>, T, const U extends string = ''>(
   one: O,
@@ -111,11 +113,11 @@ export const megabytes = <O extends Option<number> | Option<number | undefined>>
 ): ConfigOption<Same<O, number>, 'Bytes'> =>
   readAs(one, { unit: 'Bytes', read: ({ value }) => Number(value) * 1_000_000 });
 
-/** A string whose pattern only allows durations: `remind` in the file is `remindMs` in the code. */
+/** A string whose pattern allows only durations: `remind` in the file is `remindMs` in the code. */
 export const duration = <O extends Option<unknown>>(one: O): ConfigOption<Same<O, number>, 'Ms'> =>
   readAs(one, { unit: 'Ms', read: ({ value }) => spanOf(String(value)) });
 
-/** A string whose pattern only allows percentages; the value in the code is a fraction. */
+/** A string whose pattern allows only percentages. The value in the code is a fraction. */
 export const percentage = <O extends Option<unknown>>(one: O): ConfigOption<Same<O, number>> =>
   readAs(one, { read: ({ value }) => fractionOf(String(value)) });
 
@@ -131,7 +133,7 @@ interface About<D> {
 
 type Kept<T, G> = G extends { readonly required: true } | { readonly default: unknown } ? T : T | undefined;
 
-/** A map of these options. If a required option has an error, the map has no value. */
+/** A map with these options. If a required option has an error, the map has no value. */
 export function group<S extends OptionSet, G extends About<object>>(
   set: S,
   given: G,
@@ -140,7 +142,7 @@ export function group<S extends OptionSet, G extends About<object>>(
   return readAs(option.schema<never>(schemaOf(set), given as never), { isGroup: true, read: readMap }) as never;
 }
 
-/** Like {@link group}, but also accepts `false`, which turns it off. */
+/** Like {@link group}, but also accepts `false`, which disables the group. */
 export function groupOrFalse<S extends OptionSet, G extends About<object>>(
   set: S,
   given: G,
@@ -154,13 +156,13 @@ export function groupOrFalse<S extends OptionSet, G extends About<object>>(
 
 export const orFalse = (schema: JsonSchema): JsonSchema => ({ anyOf: [{ const: false }, schema] });
 
-/** All options of a map; undefined if a required one has an error. */
+/** A map's options; undefined if a required one has an error. */
 export function readWhole<S extends OptionSet>(set: S, at: Part, faults: Faults): Values<S> | undefined {
   const values = isMap(at.value) ? readOptions(set, at, faults) : {};
   return isMap(at.value) && isComplete(set, values) ? values : undefined;
 }
 
-/** A list of maps of these options, without the maps in which a required option has an error. */
+/** A list of maps with these options. Leaves out maps in which a required option has an error. */
 export const groups = <S extends OptionSet>(set: S, given: { about: string; example: readonly object[] }) =>
   readAs(option.list<object>(schemaOf(set), given), {
     isGroup: true,

@@ -1,7 +1,7 @@
 import { Check, Compile } from 'typebox/schema';
 import type { JsonSchema } from '../../sdk/option.ts';
 
-/** Per schema: how often it was used and, once that's often enough, a compiled validator. */
+/** For each schema, how often it was used and, after enough uses, a compiled validator. */
 const uses = new WeakMap<JsonSchema, { times: number; check?: (value: unknown) => boolean }>();
 /** Compiling a schema takes as long as this many uncompiled checks. */
 const worthCompiling = 20;

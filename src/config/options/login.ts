@@ -3,7 +3,7 @@ import type { GrantKind } from '../../sdk/oauth.ts';
 import { type OptionSet, option, schemaOf } from '../../sdk/option.ts';
 import { sourceOptions, variable } from './settings.ts';
 
-/** Default redirect URI: this machine. */
+/** Default redirect URI, which points to this machine. */
 export const defaultRedirect = 'http://127.0.0.1:47419/callback';
 
 const grants = ['authorization_code', 'client_credentials', 'jwt_bearer', 'password'] as const satisfies GrantKind[];
@@ -64,8 +64,8 @@ const login = option.schema<Record<string, unknown> | undefined>(schemaOf(loginO
 });
 
 /**
- * All options of this connector's sources: the connector's own, the common ones and, if it uses OAuth, those of the
- * login.
+ * All options of this connector's sources: the connector's own, the common ones and, if it uses OAuth, the login
+ * options.
  */
 export function optionsOfSource(connector: Connector): OptionSet {
   return { ...sourceOptions, ...(connector.oauth === undefined ? {} : { login }), ...connector.source };

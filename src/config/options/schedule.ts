@@ -12,7 +12,7 @@ import { timezone } from './timezone.ts';
 const misfirePolicies = ['skip', 'run_once', 'run_all'] as const;
 const overlapPolicies = ['skip', 'buffer_one', 'cancel_other'] as const;
 
-/** Defaults for `run_all`: how far back it looks, and how many firings it catches up on. */
+/** Defaults for `run_all`: how far back to look for missed firings, and how many of them to run. */
 const runAllDefaults = { withinMs: 86_400_000, atMost: 24 };
 
 const textOrList: JsonSchema = {
@@ -60,7 +60,7 @@ function reportStray({ path, value }: Part, faults: Faults): void {
   });
 }
 
-/** Options that every kind of schedule has; at the top level, they're the defaults for all jobs. */
+/** Options that apply to every kind of schedule. At the top level, they set the defaults for all jobs. */
 export const scheduleRuleOptions = {
   misfire: readAs(
     option.schema<string | object | undefined>(
@@ -135,7 +135,7 @@ export const scheduleOptions = {
   ...scheduleRuleOptions,
 } satisfies OptionSet;
 
-/** A job's `schedule`. Options that aren't set come from the top level. */
+/** A job's `schedule`. Unset options come from the top level. */
 export const scheduleSchema: JsonSchema = {
   anyOf: [{ type: 'string' }, withoutDefaults(schemaOf(scheduleOptions))],
 };

@@ -19,8 +19,8 @@ export const serviceIds = <O extends Option<readonly string[] | undefined>>(what
 
 /**
  * Validates an ID from the service, because it becomes part of a request path. The service's own IDs are 32 lowercase
- * hex characters; other IDs made of allowed characters are accepted with a warning, because a service may use custom
- * IDs.
+ * hex characters; other IDs are accepted with a warning if all of their characters are allowed, because a service may
+ * use custom IDs.
  */
 export function readServiceId(at: Part, { what, faults }: { what: string; faults: Faults }): string {
   const id = String(at.value);

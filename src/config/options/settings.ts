@@ -13,20 +13,20 @@ import { timezone } from './timezone.ts';
 import { writeSchema } from './write.ts';
 
 /**
- * Declarations of all config options. Validation, the schema for editors, the reference page and the example file's
- * test use them. Connectors, formats and transforms declare their own.
+ * Declarations of all config options. They're used by validation, the schema for editors, the reference page and the
+ * test of the example file. Connectors, formats and transforms declare their own options.
  */
 
 /** The service's upload limit in bytes. */
 export const serviceUploadLimit = 10 * 1024 * 1024;
 
-/** A variable in the syntax of the config. */
+/** A variable in the config's syntax. */
 export const variable = (name: string): string => `\${env:${name}}`;
 
-/** At least as long as 24 random bytes in base64. */
+/** A key must be at least as long as 24 random bytes in base64. */
 const longKey = '^.{32,}$';
 
-/** What the daemon does at startup about jobs that cannot run. */
+/** What the daemon does at startup about jobs that can't run. */
 export const startErrors = ['ignore', 'retry', 'probe', 'fail'] as const;
 export type OnStartError = (typeof startErrors)[number];
 
@@ -183,7 +183,7 @@ export const destinationOptions = {
   }),
 } satisfies OptionSet;
 
-/** How a source is checked while no job reads it. */
+/** Options for checking a source while no job reads it, and for retrying a refused login. */
 export const checkOptions = {
   login_retry: option.choice(['auto', 'off'], {
     default: 'auto',
@@ -218,7 +218,7 @@ export const stallOptions = {
   ),
 } satisfies OptionSet;
 
-/** `query`, `transforms`, `format` and `target` are validated further by the connector, transform, format or target. */
+/** The connector, transform, format and target validate `query`, `transforms`, `format` and `target` further. */
 export const jobOptions = {
   source: option.text({
     about: 'Name of the source to read. Required except for a bulk refresh.',
@@ -286,8 +286,8 @@ export const jobOptions = {
 export const namePattern = /^[\p{L}\p{N}][\p{L}\p{N}._-]{0,99}$/u;
 
 /**
- * The pattern for editors. JSON Schema recommends portable patterns, which rules out `\p{…}` (Python rejects it), so
- * this one is more permissive outside ASCII.
+ * The name pattern for editors. JSON Schema recommends portable patterns, which excludes `\p{…}` (Python rejects it),
+ * so this pattern is more permissive outside ASCII.
  */
 export const nameSchema: JsonSchema = {
   pattern: '^[^\\x00-/:-@\\[-`{-\\xa0][^\\x00-,/:-@\\[-\\^`{-\\xa0]{0,99}$',

@@ -5,7 +5,7 @@ import { serviceId, serviceIds } from './service-id.ts';
 
 const name = { type: 'string', minLength: 1 } as const;
 
-/** The formats that the service's data sources can have. */
+/** The formats that the service's data sources support. */
 export const datasourceFormats = formats.filter((format) => format.isForDatasources).map(({ id }) => id);
 
 /** Exactly one of the first two. */
@@ -15,7 +15,7 @@ export const shareOptions = {
   can_edit: option.boolean({ about: 'Allow editing as well as viewing.', default: false }),
 } satisfies OptionSet;
 
-/** A data source that `sluice apply` creates and keeps as declared. */
+/** A data source that `sluice apply` creates and keeps in sync with its declaration. */
 export const datasourceOptions = {
   name: option.schema<string>(name, { required: true, about: 'Name of the data source.', example: 'Orders' }),
   description: option.text({

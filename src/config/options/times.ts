@@ -6,12 +6,12 @@ import { isBroken, type Part } from '../text/variables.ts';
 import { readAs } from './field.ts';
 import '../../lib/temporal.ts';
 
-/** A parsed value, or an error with the allowed form and, if it can be guessed, the intended value. */
+/** A parsed value, or an error with the allowed form and, if it can be guessed, the value that was meant. */
 export type Told<T> =
   | { readonly value: T }
   | { readonly fault: string; readonly allowed: string; readonly next?: string; readonly seen?: unknown };
 
-/** What errors call a section's values, and the error code. */
+/** The error code for a section's values, and what error messages call them. */
 export interface Subject {
   readonly code: string;
   readonly what: string;
@@ -19,7 +19,10 @@ export interface Subject {
 
 export const scheduleSubject: Subject = { code: 'CONFIG_SCHEDULE', what: 'schedule' };
 
-/** Returns the parsed value, or reports an error unless the written value has an unresolved variable. */
+/**
+ * Returns the parsed value. If parsing fails, reports an error, unless the value in the file has an unresolved
+ * variable.
+ */
 export function valueOrFault<T>(
   told: Told<T>,
   at: Part,
@@ -44,7 +47,10 @@ export const timeOf = <O extends Option<unknown>, T, const U extends string = ''
     read: (at, faults) => valueOrFault(read(at.value as never), at, { faults, ...scheduleSubject }),
   });
 
-/** A duration between two bounds: `first` in the file is `firstMs` in the code. `of` names it in errors. */
+/**
+ * A duration with a minimum and a maximum: `first` in the file is `firstMs` in the code. `of` names the duration in
+ * errors.
+ */
 export function limitedDuration<O extends Option<unknown>>(
   one: O,
   { of, from, to, ...subject }: Subject & { of: string; from: string; to: string },
@@ -61,7 +67,7 @@ const dayMs = 86_400_000;
 const maxIntervalMs = 3650 * dayMs;
 const spanForm = 'a number and its unit: s, m, h, d or w, as in 15m, 1h30m, 2d';
 
-/** Parses a duration between two bounds (milliseconds, inclusive). `of` names it in errors. */
+/** Parses a duration with a minimum and a maximum (milliseconds, inclusive). `of` names the duration in errors. */
 function readSpan(text: string, { of, from, to }: { of: string; from: number; to: number }): Told<number> {
   const value = parseSpan(text.trim());
   const allowed = `${spanForm}; from ${spanText(from)} to ${spanText(to)}`;
@@ -74,7 +80,7 @@ function readSpan(text: string, { of, from, to }: { of: string; from: number; to
   return value > to ? { fault: `${of} is too long`, allowed, next: `write ${spanText(to)} or less` } : { value };
 }
 
-/** `every`: whole minutes, the scheduler's resolution. */
+/** `every`: whole minutes, which is the scheduler's resolution. */
 export function readInterval(every: string | number): Told<number> {
   const allowed = 'whole minutes: a number and m, h, d or w, as in 15m, 1h30m, 13h, 2d';
   const text = String(every).trim();
@@ -114,7 +120,7 @@ function instantOf(text: string, timezone: string): number {
   return Temporal.PlainDateTime.from(text).toZonedDateTime(timezone).epochMilliseconds;
 }
 
-/** `at`: times of day as `HH:MM`, in order, each once. */
+/** `at`: times of day as `HH:MM`, sorted and without duplicates. */
 export function readTimes(at: string | readonly string[]): Told<string[]> {
   const times = (typeof at === 'string' ? at.split(',') : at).map((time) => time.trim());
   const wrong = times.find((time) => !/^([01]?\d|2[0-3]):[0-5]\d$/.test(time));
@@ -128,7 +134,7 @@ export function readTimes(at: string | readonly string[]): Told<string[]> {
   };
 }
 
-/** Guesses the intended time: `6am`, `18.30`, `6`, `24:00`, `06:00:00`. */
+/** Guesses which time was meant: `6am`, `18.30`, `6`, `24:00`, `06:00:00`. */
 function meantTime(text: string): string | undefined {
   const [, hour, minute = '00', half] = /^(\d{1,2})(?:[:.h](\d{2}))?(?::00)?\s*([ap]m)?$/i.exec(text) ?? [];
   if (hour === undefined || Number(minute) > 59) return undefined;
@@ -142,7 +148,7 @@ function meantTime(text: string): string | undefined {
 
 const dayNames = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'];
 
-/** `days`: 1 (Monday) to 7 (Sunday), in order, each once. A range may wrap around the end of the week. */
+/** `days`: 1 (Monday) to 7 (Sunday), sorted and without duplicates. A range may wrap around the end of the week. */
 export function readDays(days: string | readonly string[]): Told<number[]> {
   const parts = (typeof days === 'string' ? days.split(',') : days).map((part) => part.trim());
   const wanted = new Set<number>();

@@ -22,7 +22,7 @@ const mostJobsNamed = 20;
 
 /**
  * The top-level `alerts`, already validated against its schema; undefined if absent. Reports errors that the schema
- * can't detect: a command although commands aren't allowed, or a rule for an unknown channel.
+ * can't detect, such as a command when commands aren't allowed, or a rule for an unknown channel.
  */
 export function loadAlerts(
   top: Part,

@@ -15,10 +15,10 @@ import type { Part } from '../text/variables.ts';
 import type { WrittenGuards } from './guards.ts';
 import type { ScheduleRules } from './schedule.ts';
 
-/** The top level of the file; its three maps aren't parsed yet. */
+/** The file's top level; its three maps aren't parsed yet. */
 export interface Top
   extends Pick<Values<typeof topOptions>, 'timezone' | 'monitor' | 'disk' | 'concurrency' | 'onStartError'> {
-  /** The top level as written, with variables resolved. */
+  /** The top level as written in the file, with variables resolved. */
   readonly part: Part;
   readonly folder: string;
   /** Absolute path. */
@@ -34,7 +34,7 @@ export interface Top
   readonly guards: WrittenGuards;
   readonly keep: NonNullable<Config['keep']>;
   readonly scheduleRules: ScheduleRules;
-  /** The default retry rule; false: no retries. */
+  /** The default retry rule; false means no retries. */
   readonly retry: RetryRule | false;
   readonly alerts?: Alerts;
   /** Where to look for connectors besides the built-in ones. */
@@ -63,7 +63,7 @@ export interface LoadContext {
 }
 
 /**
- * A source, or its errors. Has the connector even if there are errors, so that the source's jobs can still be
+ * A source, or its errors. Includes the connector even if there are errors, so that the source's jobs can still be
  * validated.
  */
 export interface SourceResult extends LoadResult<Source> {
@@ -76,7 +76,7 @@ export interface Draft {
   readonly given: Readonly<Record<string, unknown>>;
   readonly faults: Faults;
   /**
-   * Errors of the job's source and destination: they exclude the job, but are reported at the source or destination.
+   * Errors in the job's source and destination. They exclude the job, but are reported with the source or destination.
    */
   readonly blamed: Problem[];
 }

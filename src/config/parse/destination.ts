@@ -34,8 +34,8 @@ export async function loadDestination(member: Member, context: LoadContext): Pro
 }
 
 /**
- * Reads the credentials again and updates the destination in place, because its jobs share it. Empty if the credentials
- * can't change.
+ * Rereads the credentials and updates the destination in place, because its jobs share the object. Empty if the
+ * credentials can't change.
  */
 function renewalOf(part: Part, member: Member, context: LoadContext): Pick<Destination, 'renew'> {
   const again = resolveAgain(part, { member, context });
@@ -52,8 +52,8 @@ function renewalOf(part: Part, member: Member, context: LoadContext): Pick<Desti
 }
 
 /**
- * The account's ID appears in the state and in logs, so it must not reveal the credentials: a hash that included the
- * password would let someone guess it.
+ * The account's ID appears in the state and in logs, so it must not reveal the credentials. If it were a hash that
+ * included the password, someone could guess the password.
  */
 function accountOf(url: string, credentials: Credentials): string {
   const who = credentials.kind === 'api_key' ? ['key', credentials.key] : ['basic', credentials.user];

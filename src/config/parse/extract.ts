@@ -15,7 +15,7 @@ import { reportRules } from './source.ts';
 import { validatePart } from './validate.ts';
 import { loadWrite } from './write.ts';
 
-/** Source, query, transforms and format of a job. Undefined if any of them has an error. */
+/** A job's source, query, transforms and format. Undefined if any of them has an error. */
 export function loadExtract(draft: Draft, target: Target | undefined, context: JobContext): Extract | undefined {
   const source = findSource(draft, context);
   const query = source?.connector === undefined ? undefined : loadQuery(draft, source.connector, source.value);
@@ -92,8 +92,8 @@ function keepsRows(write: unknown): boolean {
 }
 
 /**
- * A payload replaces everything in the target, so a job that reads only new rows would show only those, which is rarely
- * intended.
+ * Warns if a job reads only new rows without keeping earlier ones. Its payload replaces everything in the target, so
+ * the target would show only the new rows, which is rarely intended.
  */
 function tellOfNewOnly(query: Part, { connector, values, faults }: NewOnly): void {
   const option = connector.givesOnlyNewBy?.(values);
@@ -107,7 +107,9 @@ function tellOfNewOnly(query: Part, { connector, values, faults }: NewOnly): voi
   });
 }
 
-/** Advises how to make the job keep its rows, with a key from the query: with a wrong key, every run would fail. */
+/**
+ * Suggests how to make the job keep its rows. Uses a key from the query, because every run would fail with a wrong key.
+ */
 function keepingRows(key: readonly string[] | undefined): string {
   if (key === undefined)
     return 'keep the rows with write: {disposition: merge, key: […]} and the columns that identify a row, or with write: append if rows never repeat; or ';

@@ -3,7 +3,7 @@ import { partAt } from '../text/variables.ts';
 import type { Draft, LoadResult } from './context.ts';
 
 /**
- * The source or destination with that name. If it has errors, they also count as reasons for leaving out the job, so
+ * The source or destination with this name. If it has errors, they're added to the reasons why the job is left out, so
  * that they aren't lost.
  */
 export function findNamed<O extends LoadResult<unknown>>(

@@ -8,7 +8,7 @@ import { type Part, partAt } from '../text/variables.ts';
 import type { Draft } from './context.ts';
 import { validatePart } from './validate.ts';
 
-/** A format and its options in a job. */
+/** A job's format and its options. */
 interface ChosenFormat {
   readonly format: Format;
   readonly options: OptionValues<OptionSet>;
@@ -19,7 +19,7 @@ interface Asked {
   readonly formats: readonly Format[];
 }
 
-/** The job's format, or its declared data source's. Undefined if it has an error. */
+/** The job's format, or its declared data source's format. Undefined if it has an error. */
 export function loadFormat(
   draft: Draft,
   target: Target | undefined,

@@ -5,18 +5,18 @@ import { below } from '../text/document.ts';
 import type { Faults } from '../text/faults.ts';
 import type { Part } from '../text/variables.ts';
 
-/** Guards as written: `false` turns one off. */
+/** Guards as written in the config; `false` disables a guard. */
 export type WrittenGuards = Partial<Values<typeof guardOptions>>;
 
-/** The top-level guards, including the default one; `false` turns all of them off. */
+/** The top-level guards, including the default one; `false` disables all of them. */
 export function loadTopGuards(at: Part, faults: Faults): WrittenGuards {
   if (at.value === false) return {};
   return checkBounds(readOptions(guardOptions, at, faults), at, faults);
 }
 
 /**
- * A job's guards: its own ones, each of which replaces the top-level guard as a whole, and the other top-level ones.
- * `false` turns all of them off.
+ * A job's guards: its own guards, each of which completely replaces the top-level guard, and the other top-level
+ * guards. `false` disables all of them.
  */
 export function loadGuards(at: Part, top: WrittenGuards, faults: Faults): Guards {
   if (at.value === false) return {};
@@ -24,7 +24,7 @@ export function loadGuards(at: Part, top: WrittenGuards, faults: Faults): Guards
   return Object.fromEntries(Object.entries(all).filter(([, guard]) => guard !== false)) as Guards;
 }
 
-/** Detects what the schema can't: bounds that exclude every value. */
+/** Detects an error that the schema can't: bounds that exclude every value. */
 function checkBounds(guards: WrittenGuards, { path }: Part, faults: Faults): WrittenGuards {
   for (const name of ['rows', 'bytes'] as const) {
     const { minimum = 0, maximum = Number.POSITIVE_INFINITY } = guards[name] || {};

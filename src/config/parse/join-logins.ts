@@ -7,8 +7,8 @@ import type { SourceResult } from './context.ts';
 type Outcomes = ReadonlyMap<string, SourceResult>;
 
 /**
- * Sources that share a login must agree on its account; their scopes may differ and are combined. Returns the sources
- * with combined scopes, and excludes those whose account differs from that of the login's first source.
+ * Sources that share a login must have the same account. Their scopes may differ and are combined. Returns the sources
+ * with the combined scopes, without those whose account differs from the account of the login's first source.
  */
 export function joinLogins(sources: Outcomes, document: Document): { results: Outcomes; problems: Problem[] } {
   const logins = [...sources].flatMap(([source, { value }]) => (value?.login ? [{ source, login: value.login }] : []));
@@ -30,7 +30,7 @@ export function joinLogins(sources: Outcomes, document: Document): { results: Ou
   return { results: new Map(results), problems };
 }
 
-/** The tokens of a login are requested with the secrets of any of its sources, so all get the new values. */
+/** A login's tokens may be requested with any of its sources' secrets, so all its sources get the new values. */
 function shareRenewals(members: readonly [string, SourceResult][]): void {
   const sources = members.flatMap(([, { value }]) => (value?.login === undefined ? [] : [value]));
   for (const source of sources as { -readonly [K in keyof Source]: Source[K] }[]) {

@@ -5,8 +5,8 @@ import { Faults } from '../text/faults.ts';
 import type { LoadResult } from './context.ts';
 
 /**
- * Warns if an account has the name of another destination whose account is different. The two destinations were
- * probably meant to share one account; otherwise, they may use the daily allowance twice.
+ * Warns if an account has the same name as another destination whose account is different. The two destinations were
+ * probably meant to share one account; if they don't, they may use the daily allowance twice.
  */
 export function warnUnsharedAccounts(
   destinations: ReadonlyMap<string, LoadResult<Destination>>,

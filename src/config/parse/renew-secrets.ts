@@ -15,8 +15,8 @@ interface Renewable {
 }
 
 /**
- * Returns a function that resolves a part of the config again; undefined if none of its values can change while the
- * process runs. The function resolves to undefined if it can't read a file, command or secret.
+ * Returns a function that resolves a part of the config again; undefined if none of the part's values can change while
+ * the process runs. The function resolves to undefined if a file, command or secret can't be read.
  */
 export function resolveAgain(
   part: Part,

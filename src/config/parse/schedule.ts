@@ -21,7 +21,10 @@ export interface ScheduleContext {
 const kinds = ['cron', 'every', 'at'] as const;
 type Kind = (typeof kinds)[number];
 
-/** A job's schedule; undefined if it has none, only runs on request, or has an error. `part` is the job's part. */
+/**
+ * A job's schedule; undefined if the job has none, runs only on request, or has an error in it. `part` is the job's
+ * part.
+ */
 export function loadSchedule(part: Part, context: ScheduleContext): Schedule | undefined {
   const at = partAt(part, 'schedule');
   if (typeof at.value === 'string') return loadShort(at, context);

@@ -42,7 +42,7 @@ export async function loadSource(member: Member, context: LoadContext): Promise<
   return { value, connector, problems };
 }
 
-/** A discontinued connector: its options and queries don't matter. */
+/** A source with a discontinued connector. Its options and queries aren't checked. */
 function refuseRetired(connector: Connector, { path, faults }: { path: string; faults: Faults }): SourceResult {
   faults.add({
     code: 'CONFIG_RETIRED',
@@ -89,7 +89,7 @@ async function findConnector(
   return undefined;
 }
 
-/** The `db` connector reads databases, but people often write the driver's name instead. */
+/** The `db` connector reads databases, but users often write the driver's name instead. */
 async function asDriver(
   id: string,
   { catalog }: LoadContext,
@@ -102,7 +102,7 @@ async function asDriver(
   return { message: `Unknown connector "${id}"`, allowed: catalog.ids.join(', '), next };
 }
 
-/** Why a connector cannot be loaded: it is broken or unknown. */
+/** Why a connector can't be loaded: it's broken or unknown. */
 function unusable(id: string, known: readonly string[]): { message: string; allowed?: string; next?: string } {
   if (known.includes(id)) {
     return { message: `The "${id}" connector cannot be used; see its own error` };
@@ -113,8 +113,8 @@ function unusable(id: string, known: readonly string[]): { message: string; allo
 type Given = Parameters<NonNullable<Connector['validate']>>[0];
 
 /**
- * Reports the errors that the connector's own rules find, each at its option. Errors about the source are reported
- * once, with the source, rather than for every job that reads it. If a rule throws, that's a bug in the plugin.
+ * Reports the errors that the connector's own rules find, each at its option. Errors in the source's options are
+ * reported once, with the source, instead of for every job that reads it. A rule that throws is a bug in the plugin.
  */
 export function reportRules(
   connector: Connector,

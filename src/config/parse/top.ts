@@ -104,7 +104,7 @@ export async function readTop(
   };
 }
 
-/** The `secrets` section, whose own secrets come from elsewhere, and a reader with its settings. */
+/** The `secrets` section and a reader with its settings. The section's own secrets must come from elsewhere. */
 async function openSecrets(
   value: unknown,
   settings: VariableSettings,

@@ -13,10 +13,10 @@ import { kindOf, showValue } from '../text/show-value.ts';
 import { type Part, partAt } from '../text/variables.ts';
 import { distinct, type SchemaError } from './distinct-errors.ts';
 
-/** By default, the library stops after eight errors, but users want all of them at once. */
+/** Removes the library's default limit of eight errors, because users want to see all of them at once. */
 Settings.Set({ maxErrors: 10_000 });
 
-/** Options of another part that users put here by mistake. */
+/** Options that belong to another part but that users put here by mistake. */
 export interface Elsewhere {
   readonly options: readonly string[];
   /** Where the options belong, for example "a job's query". */
@@ -31,9 +31,9 @@ interface Rules {
 }
 
 /**
- * Validates a part of the config against a JSON Schema and reports every error with its location. A value that is a
- * single variable becomes a number or boolean in `part.value` if the schema requires that, and an unquoted `null`
- * becomes the word if that is allowed. `noun` is the part's name in messages: "source", "job", "destination".
+ * Validates a part of the config against a JSON Schema and reports every error with its location. In `part.value`, a
+ * value that is a single variable becomes a number or boolean if the schema requires one, and an unquoted `null`
+ * becomes the string "null" if the schema allows it. `noun` names the part in messages: "source", "job", "destination".
  */
 export function validatePart(part: Part, { schema, noun, faults, elsewhere }: Rules): void {
   fillUnread(part, schema);
@@ -46,7 +46,7 @@ export function validatePart(part: Part, { schema, noun, faults, elsewhere }: Ru
   }
 }
 
-/** Validating is several times faster than collecting errors, and errors are rare. */
+/** A yes-or-no check is several times faster than collecting errors, and errors are rare. */
 function errorsOf(schema: JsonSchema, value: unknown): SchemaError[] {
   return fits(schema, value) ? [] : Errors(schema, value)[1];
 }
@@ -57,7 +57,7 @@ function isBroken(part: Part, path: Path): boolean {
 
 /**
  * Replaces each value that has an unread variable with one that the schema allows, so that everything else can be
- * checked. If the schema allows it, values that are written differently get different replacements.
+ * checked. Values that are written differently get different replacements if the schema allows it.
  */
 function fillUnread(part: Part, schema: JsonSchema): void {
   for (const [path, { written, whole, isUnread }] of part.resolved) {
@@ -91,7 +91,7 @@ function allowedBySchema(node: JsonSchema | undefined): unknown[] {
 
 /**
  * `requests_per_day: ${env:N}` is a string unless the schema requires a number, and `zero_dates: null` is null unless
- * the schema allows the word.
+ * the schema allows the string "null".
  */
 function convertValues(part: Part, schema: JsonSchema): void {
   for (const error of errorsOf(schema, part.value)) {

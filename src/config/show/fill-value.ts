@@ -31,8 +31,8 @@ interface Given {
 }
 
 /**
- * The effective value of an option: unset options have their defaults, and secrets are hidden. The origin of each value
- * in the file (its line, its variables) is added to `from`; a list counts as one value.
+ * The effective value of an option: defaults for unset options, and secrets hidden. Adds each value's origin in the
+ * file (its line and variables) to `from`; a list counts as one value.
  */
 function fillValue(value: unknown, path: Path, { nature, ...given }: Given & { nature: Nature }): unknown {
   const { schema } = nature;
@@ -50,7 +50,7 @@ function fillValue(value: unknown, path: Path, { nature, ...given }: Given & { n
   return Object.fromEntries(filled.filter(([, member]) => member !== undefined));
 }
 
-/** The schema's default; members missing from it may have their own defaults. */
+/** The schema's default. Members missing from that default may have their own defaults. */
 function defaultOf(schema: JsonSchema | undefined): unknown {
   const whole = schema?.default;
   if (!isMap(whole)) return whole;
@@ -58,12 +58,12 @@ function defaultOf(schema: JsonSchema | undefined): unknown {
   return { ...Object.fromEntries(members.filter(([, member]) => member !== undefined)), ...whole };
 }
 
-/** Schemas of the members that a map may have. */
+/** Schemas for the members that a map may have. */
 function membersFor(schema: JsonSchema | undefined, value: Record<string, unknown>): Record<string, JsonSchema> {
   return (formFor(schema, value)?.properties ?? {}) as Record<string, JsonSchema>;
 }
 
-/** The variant of the schema whose constants match this map. */
+/** The schema variant whose constants match this map. */
 function formFor(schema: JsonSchema | undefined, value: Record<string, unknown>): JsonSchema | undefined {
   if (schema === undefined) return undefined;
   const branches = [schema.anyOf, schema.oneOf, schema.allOf].flatMap((list) => (list ?? []) as JsonSchema[]);

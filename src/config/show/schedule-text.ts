@@ -3,7 +3,7 @@ import type { Schedule } from '../../schedule/schedule.ts';
 
 const dayNames = ['MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT', 'SUN'];
 
-/** When a schedule fires, in the short syntax of the file. */
+/** When a schedule fires, in the file's short syntax. */
 export function scheduleText(schedule: Schedule): string {
   if ('cron' in schedule) return schedule.cron;
   if ('every' in schedule) return `every ${spanText(schedule.every)}`;
@@ -24,7 +24,7 @@ function daysText(days: readonly number[]): string {
     .join(', ');
 }
 
-/** A schedule with the file's keys, including the job's own delay from `spread`. */
+/** A schedule with the file's keys, including the delay that `spread` gives this job. */
 export function describeSchedule(schedule: Schedule): object {
   const { misfire, overlap, offset } = schedule;
   return {

@@ -12,7 +12,7 @@ import { describeSchedule } from './schedule-text.ts';
 
 type Values = Record<string, unknown>;
 
-/** A job with its short forms expanded and its inherited options. */
+/** A job with its short forms expanded and inherited options filled in. */
 export function showJob(job: Job, part: Part, showing: Showing): object {
   const { destination, schedule, extract } = job;
   const given = part.value as Values;
@@ -65,7 +65,7 @@ function showFormat({ format }: NonNullable<Job['extract']>, part: Part, showing
   return { format: filled };
 }
 
-/** When it fires, in words, and its schedule rules: its own or the top-level ones. */
+/** When the job fires, in words, and the rules for its schedule: its own or the top level's. */
 function showSchedule({ schedule }: Job, part: Part, { document, from }: Showing): object {
   const at = partAt(part, 'schedule');
   const shown = describeSchedule(schedule!) as Values;
@@ -81,7 +81,7 @@ function showSchedule({ schedule }: Job, part: Part, { document, from }: Showing
 
 const times: ReadonlySet<string> = new Set(['cron', 'every', 'at', 'days', 'from']);
 
-/** A job's effective guards: each is the job's own, otherwise the top-level one, otherwise the default. */
+/** A job's effective guards. Each guard is the job's own, otherwise the top level's, otherwise the default. */
 function showGuards(part: Part, { document, top: config, from }: Showing): unknown {
   const top = partAt(config, 'guards');
   const at = partAt(part, 'guards');

@@ -16,16 +16,18 @@ export type Path = string;
 
 /** A config file as plain data, with the location of every key and value. */
 export interface Document {
-  /** The file name from the caller, as shown in messages. */
+  /** The file name as the caller wrote it, for messages. */
   readonly file: string;
   readonly value: unknown;
-  /** Errors in the text itself: invalid syntax, duplicate keys, numbers too large to be exact. */
+  /** Errors in the file's text: invalid syntax, duplicate keys, numbers too large to be exact. */
   readonly problems: readonly Problem[];
-  /** Location of the key or, if `part` is `value`, of its value. If it's absent, the nearest parent's location. */
+  /**
+   * Location of the key or, if `part` is `value`, of its value. If the key is absent, its nearest parent's location.
+   */
   place(path: Path, part?: 'key' | 'value'): ProblemLocation;
-  /** Location of `text` inside the value at `path`; the value's own location if it isn't found. */
+  /** Location of `text` inside the value at `path`; the value's own location if the text isn't found. */
   placeWithin(path: Path, text: string): ProblemLocation;
-  /** The raw text of the value at `path`, because YAML parses `1e5` and `007` as numbers. */
+  /** The raw text of the value at `path`. Needed because YAML parses `1e5` and `007` as numbers. */
   written(path: Path): string;
 }
 
@@ -45,10 +47,10 @@ interface Span {
   readonly end: number;
 }
 
-/** Protects against alias bombs ("billion laughs"). */
+/** Maximum number of nodes, as protection against alias bombs ("billion laughs"). */
 const maxNodes = 100_000;
 
-/** Parses YAML (and so JSON). Never throws for invalid input: errors are in `problems`. */
+/** Parses YAML (which includes JSON). Never throws for invalid input; errors are in `problems`. */
 export function readDocument(file: string, text: string): Document {
   const lines = new LineCounter();
   const yaml = parseDocument(text, {
@@ -90,7 +92,7 @@ export function readDocument(file: string, text: string): Document {
 }
 
 /**
- * Once the parser loses track, it reports every word up to the end of the file, so only the errors before that point
+ * Once the parser is out of sync, it reports every word until the end of the file, so only the errors up to that point
  * are useful.
  */
 function firstFaults<F extends { message: string }>(faults: readonly F[]): readonly F[] {

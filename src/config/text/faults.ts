@@ -9,7 +9,7 @@ export type Fault = Omit<ProblemOptions, 'family' | 'where'> & {
   readonly within?: string;
 };
 
-/** Collects the errors and warnings of one part of the config (a job, a source …), with their locations. */
+/** Collects the errors and warnings about one part of the config (a job, a source …), with their locations. */
 export class Faults {
   readonly problems: Problem[] = [];
   readonly warnings: Problem[] = [];
@@ -23,8 +23,8 @@ export class Faults {
   }
 
   /**
-   * Adds an error: this part can't be used until it's fixed. If the value is unread, reports that it wasn't checked
-   * instead.
+   * Adds an error: this part can't be used until it's fixed. If the value wasn't read, reports instead that it wasn't
+   * checked.
    */
   add(fault: Fault): undefined {
     const written = this.#unreadAt(fault.path);
@@ -32,8 +32,8 @@ export class Faults {
   }
 
   /**
-   * Marks the value at `path` as unread, because it has a variable that wasn't read. `written`: how it's written in the
-   * file.
+   * Marks the value at `path` as unread, because one of its variables wasn't read. `written` is the value as written in
+   * the file.
    */
   unread(path: Path, written: string): void {
     this.#unread.set(path, written);
@@ -43,7 +43,9 @@ export class Faults {
     return [...this.#unread].find(([at]) => path === at || path.startsWith(`${at}/`))?.[1];
   }
 
-  /** Adds a warning, which stops nothing. If the value is unread, only adds warnings about its variables. */
+  /**
+   * Adds a warning, which doesn't exclude the part. If the value wasn't read, adds only warnings about its variables.
+   */
   warn(fault: Fault): void {
     if (this.#unreadAt(fault.path) === undefined || fault.within !== undefined)
       this.warnings.push(this.#problem(fault));

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
 import { Problem } from '../../lib/problem.ts';
 
-/** The text of a config, or why it can't be used: the file is missing, unreadable, or not UTF-8. */
+/** A config's text, or why it can't be used: the file is missing, unreadable, or not UTF-8. */
 export async function readText(file: string): Promise<string | Problem> {
   try {
     const bytes = await readFile(file);
@@ -28,7 +28,7 @@ function unreadable(file: string, cause: NodeJS.ErrnoException): Problem {
 
 const isText = (bytes: Buffer): boolean => isUtf8(bytes) && !bytes.includes(0);
 
-/** Decoding it as UTF-8 anyway would send names with replacement characters to the dashboard. */
+/** If the file were decoded as UTF-8 anyway, names with replacement characters would be sent to the dashboard. */
 function notUtf8(file: string, bytes: Buffer): Problem {
   const seen = bytes.includes(0) ? 'zero bytes, as in UTF-16' : 'bytes as in Windows-1252 or Latin-1';
   return new Problem({
@@ -42,7 +42,10 @@ function notUtf8(file: string, bytes: Buffer): Problem {
   });
 }
 
-/** 1-based. No byte of a multi-byte character is a line break, so lines can be checked individually. */
+/**
+ * The line number, starting at 1. No byte of a multi-byte character is a line break, so each line can be checked
+ * individually.
+ */
 function firstBadLine(bytes: Buffer): number {
   let line = 1;
   for (let start = 0; ; line++) {

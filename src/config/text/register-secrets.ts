@@ -4,13 +4,13 @@ import { below, type Path } from './document.ts';
 import type { Part } from './variables.ts';
 
 /**
- * Names that suggest a secret, for variables and for options with their own schema. More specific than `secretName`,
- * because such names may contain "key" in another sense.
+ * Names of variables, and of options with their own schema, that suggest a secret. Stricter than `secretName`, because
+ * such names may contain "key" in another sense.
  */
 const secretWord = /pass(word|wd|phrase)?|secret|token|credential|api[-_]?key|private[-_]?key|authorization|cookie/i;
 
 /**
- * Registers every secret of a part for redaction, before anything else uses it: values of secret options, parts of
+ * Registers all of a part's secrets for redaction, before anything else uses them: values of secret options, parts of
  * those values that came from variables, passwords in URLs, and variables whose names suggest a secret.
  */
 export function registerSecrets(part: Part, options: OptionSet): void {
@@ -32,7 +32,7 @@ interface Around extends Nature {
   readonly part: Part;
 }
 
-/** The nature of a member in a map or list. */
+/** The schema and secrecy of a member in a map or list. */
 export function memberOf({ schema, secret }: Nature, name: string): Nature {
   const inside = memberSchemas(schema, name);
   const telling = isDeclared(schema, name) ? secretWord : secretName;

@@ -11,7 +11,7 @@ export function showValue(value: unknown): string {
   return text.length > longest ? `${text.slice(0, longest - 1)}…` : text;
 }
 
-/** The kind of a value, for values that must not be shown. */
+/** The type of a value, for values that must not be shown. */
 export function kindOf(value: unknown): string {
   if (value === null || value === undefined) return 'nothing';
   if (Array.isArray(value)) return 'a list';

@@ -1,6 +1,6 @@
 import { secretProviders } from '../../secrets/index.ts';
 
-/** Index of the brace that closes the one opened before `from`, skipping nested ones; -1 if there is none. */
+/** Index of the brace that closes the one opened before `from`, skipping nested braces; -1 if there is none. */
 export function closing(text: string, from: number): number {
   for (let i = from, depth = 1; i < text.length; i++) {
     if (text[i] === '{') depth++;

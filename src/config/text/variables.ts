@@ -3,15 +3,15 @@ import type { Faults } from './faults.ts';
 import { type Piece, type VariableReports, VariableScan, type VariableSettings } from './variable-scan.ts';
 import { closing, secretVariablesIn } from './variable-syntax.ts';
 
-/** A config value that contained variables. */
+/** A config value that contained variables before it was resolved. */
 interface Resolved {
   /** As written, safe to show. */
   readonly written: string;
-  /** The value of each variable, which must be redacted if the option is secret. */
+  /** The variables' values, which must be redacted if the option is secret. */
   readonly pieces: readonly Piece[];
-  /** The value was a single variable, so it may be converted to a number or boolean. */
+  /** True if the value was a single variable, so it may be converted to a number or boolean. */
   readonly whole: boolean;
-  /** A variable wasn't read, so the value may be anything that the option allows. */
+  /** True if a variable wasn't read, so the value may be anything that the option allows. */
   readonly isUnread: boolean;
 }
 
@@ -21,9 +21,9 @@ export interface Part {
   value: unknown;
   /** Values that contained variables, by path. */
   readonly resolved: ReadonlyMap<Path, Resolved>;
-  /** Values with unresolved variables: already reported, so they aren't validated. */
+  /** Paths of values with unresolved variables. They've already been reported, so they aren't validated. */
   readonly broken: ReadonlySet<Path>;
-  /** The string that contains this value, as in `every 15m`: errors show the whole string. */
+  /** The string that contains this value, as in `every 15m`, so that errors show the whole string. */
   readonly whole?: Part;
 }
 
@@ -36,7 +36,7 @@ export function partAt(part: Part, ...keys: (string | number)[]): Part {
   return { ...part, path: keys.reduce<Path>(below, part.path), value };
 }
 
-/** Whether the value, or the string that contains it, has an unresolved variable. */
+/** Whether the value or its enclosing string has an unresolved variable. */
 export function isBroken({ path, broken }: Part): boolean {
   return [...broken].some((at) => path === at || path.startsWith(`${at}/`));
 }
@@ -44,8 +44,8 @@ export function isBroken({ path, broken }: Part): boolean {
 /**
  * Replaces the variables in every string value (never in a key) below `value`: `${env:NAME}`, `${env:NAME:-default}`,
  * `${file:PATH}` without trailing newlines (the path may contain variables), `${cmd:program arguments}` without
- * trailing newlines, and the variables of `src/secrets/all/`; `$${` is a literal `${`. Works on parsed data, so nothing
- * in a resolved value can change the structure of the config.
+ * trailing newlines, and the variables of `src/secrets/all/`; `$${` is a literal `${`. Works on parsed data, so no
+ * resolved value can change the config's structure.
  */
 export async function resolvePart(
   given: { path: Path; value: unknown },
@@ -85,8 +85,8 @@ export async function resolvePart(
 const unreported: VariableReports = { add: () => undefined, warn: () => undefined };
 
 /**
- * Starts to read all secrets below `value` together, because the parts of a config are resolved one after the other.
- * Reports nothing: a secret that can't be read is reported where it's used.
+ * Starts to read all secrets below `value` in parallel, because the parts of a config are resolved one after the other.
+ * Doesn't report errors: a secret that can't be read is reported where it's used.
  */
 export function readAhead(value: unknown, settings: VariableSettings): void {
   if (typeof value === 'string') {

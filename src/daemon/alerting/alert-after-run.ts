@@ -9,13 +9,13 @@ import { ConditionScanner } from './condition-scanner.ts';
 import { describe } from './describe.ts';
 import { raisedFacts } from './raised-facts.ts';
 
-/** Limits how long a command waits for a channel that hangs; the next scan sends the remaining messages. */
+/** How long a command waits for a channel that hangs. The next scan sends the remaining messages. */
 const patienceMs = 10_000;
 const good: readonly RunOutcome['state'][] = ['delivered', 'unchanged', 'refreshed'];
 
 /**
- * Sends alerts after runs without a daemon: scans once at the end, which groups conditions by cause, and tries once to
- * send.
+ * Sends alerts after runs without a daemon: scans once at the end, so that conditions are grouped by cause, and tries
+ * to send each message once.
  */
 export async function alertAfterRun({
   runtime,
@@ -26,7 +26,7 @@ export async function alertAfterRun({
   readonly runtime: Runtime;
   readonly config: Config;
   readonly outcomes: readonly RunOutcome[];
-  /** Cancels sending; messages stay pending. */
+  /** Cancels sending. Unsent messages stay pending. */
   readonly signal: AbortSignal;
 }): Promise<void> {
   const { store, clock, events } = runtime;

@@ -6,8 +6,8 @@ import type { Condition, ConditionKind } from '../conditions/condition.ts';
 import { limitsOf, routeOf } from './route.ts';
 
 /**
- * The occasion that each kind is reported as. Other kinds aren't reported, because there's no channel for them, or no
- * process that would notice when they end.
+ * The occasion to report for each kind of condition. Other kinds aren't reported, because there's no channel for them,
+ * or no process would notice when they end.
  */
 const occasionOf: Readonly<Partial<Record<ConditionKind, Occasion>>> = {
   failed: 'failed',
@@ -33,7 +33,7 @@ interface AlertContext {
   readonly hasBeat: boolean;
 }
 
-/** Applies the rules about when and whom to notify. The conditions alone decide whether something is wrong. */
+/** Decides when to alert, and which channels to use. Whether something is wrong is decided only by the conditions. */
 export function alertConditions(conditions: readonly Condition[], context: AlertContext): AlertCondition[] {
   const { config, hasBeat } = context;
   const told = conditions.flatMap((condition) => {
@@ -80,13 +80,13 @@ function causeOf({ kind, code = '' }: Condition, job: Job | undefined): string {
   return kind === 'dead' ? `${code} ${job?.destination.name ?? ''}` : '';
 }
 
-/** The only affected job, whose own channels and limits apply. */
+/** The only affected job. Its own channels and limits apply. */
 function jobOf({ subject, jobs }: Condition, config: Config): Job | undefined {
   const isOfJob = subject.startsWith('job:') || (subject.startsWith('source:') && jobs.length === 1);
   return isOfJob ? config.jobs.get(jobs[0] ?? '') : undefined;
 }
 
-/** Whether a condition only concerns muted jobs, or a login or source that only muted jobs use. */
+/** Whether a condition only affects muted jobs, or is about a login or source that only muted jobs use. */
 function isMuted({ subject, jobs }: Condition, config: Config): boolean {
   if (!/^(job|source|login):/.test(subject)) return false;
   return jobs.every((name) => config.jobs.get(name)?.alerts === false);

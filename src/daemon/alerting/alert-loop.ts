@@ -11,11 +11,9 @@ import { describe } from './describe.ts';
 import { raisedFacts } from './raised-facts.ts';
 import { UnwritableAlert } from './unwritable.ts';
 
-/**
- * Polling interval for changes that emit no event, because they're caused by the passage of time or by other processes.
- */
+/** Polling interval for changes that emit no event because time passed or another process made them. */
 const scanEveryMs = 60_000;
-/** Debounce: a burst of events causes one scan; slow scans run less often. */
+/** Debounce interval: a burst of events causes only one scan. If scans are slow, they run less often. */
 const restMs = 1_000;
 const restFactor = 20;
 
@@ -52,8 +50,8 @@ const relevantEvents: ReadonlySet<keyof SluiceEvents> = new Set([
 ]);
 
 /**
- * Scans for conditions and sends alerts while the daemon runs. Isolated: a broken channel or a bug here stops neither
- * jobs nor delivery.
+ * Scans for conditions and sends alerts while the daemon runs. Isolated from the rest: a broken channel or a bug here
+ * doesn't stop jobs or delivery.
  */
 export class AlertLoop {
   readonly #given: AlertLoopOptions;

@@ -15,13 +15,13 @@ export interface ScanOptions {
   readonly alerts: Alerts;
   readonly store: Store;
   readonly clock: Clock;
-  /** Whether the schedules are running; undefined: unknown. */
+  /** Whether the schedules are running; undefined if unknown. */
   readonly liveness: Liveness | undefined;
 }
 
 /**
- * Finds all conditions that cause alerts. Reads them from the store instead of collecting events, so a scan also finds
- * what happened earlier or in another process.
+ * Finds all conditions that cause alerts. Reads the store instead of collecting events, so that a scan also finds what
+ * happened earlier or in another process.
  */
 export class ConditionScanner {
   readonly cache = new ConditionCache();
@@ -37,7 +37,7 @@ export class ConditionScanner {
   }
 }
 
-/** What a scan with this config can tell about an alert whose condition it no longer finds. */
+/** What a scan with this config reveals about an alert whose condition it no longer finds. */
 function standingIn(
   conditions: readonly Condition[],
   {

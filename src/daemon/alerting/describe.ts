@@ -11,7 +11,9 @@ import { explainJob } from '../explain/explain.ts';
 import { resumeAdvice } from '../login-holds/problem.ts';
 import { reportDisk } from '../report/report-disk.ts';
 
-/** What the reader of an alert needs: what the dashboard shows, what Sluice does next, and how to fix it. */
+/**
+ * What an alert's reader needs to know: what the dashboard shows, what Sluice does next, and how to fix the problem.
+ */
 export async function describe(
   subject: string,
   {

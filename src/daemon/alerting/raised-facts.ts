@@ -1,6 +1,6 @@
 import type { Bulletin } from '../../alerts/alert.ts';
 
-/** Log fields for an alert that has just been enqueued. */
+/** Log fields for an alert that was just queued. */
 export function raisedFacts({ occasion, kind, to, fresh, open, recovered }: Bulletin) {
   const told = kind === 'recovered' ? recovered : kind === 'reminder' ? open : fresh;
   return {

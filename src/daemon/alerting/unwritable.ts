@@ -24,8 +24,8 @@ interface Told {
 }
 
 /**
- * The only alert that can't be stored before it's sent: the state isn't writable. It's kept in memory, sent to each
- * channel until the channel accepts it, and repeated after `remind`.
+ * The alert that the state isn't writable, the only one that can't be stored before it's sent. It's kept in memory,
+ * sent to each channel until the channel accepts it, and repeated after `remind`.
  */
 export class UnwritableAlert {
   readonly #given: UnwritableOptions;
@@ -35,7 +35,7 @@ export class UnwritableAlert {
     this.#given = given;
   }
 
-  /** Reports the problem or its end. `problem`: why the state isn't writable; undefined if it is. */
+  /** Reports the problem or its end. `problem` is why the state isn't writable; undefined if it is writable. */
   async tell(problem: Problem | undefined, config: Config, alerts: Alerts): Promise<void> {
     const told = this.#told;
     if (problem !== undefined) {

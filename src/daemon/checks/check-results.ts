@@ -2,11 +2,11 @@ import { redact } from '../../lib/redact.ts';
 import type { Store } from '../../state/store.ts';
 import type { CheckSourceResult } from './check-source.ts';
 
-/** The result of the last check of a source. Instants are epoch milliseconds. */
+/** The result of a source's last check. Instants are epoch milliseconds. */
 export interface SourceCheck {
   readonly source: string;
   readonly at: number;
-  /** Why it didn't respond; absent if it did. */
+  /** Why the source didn't respond; absent if it did. */
   readonly trouble?: {
     /** When it stopped responding. */
     readonly since: number;
@@ -18,7 +18,7 @@ export interface SourceCheck {
 
 const prefix = 'check:';
 
-/** The last check of each source, by name, if it was ever checked. */
+/** The last check of each source, by name; absent for sources that were never checked. */
 export async function readChecks({ settings }: Pick<Store, 'settings'>): Promise<Map<string, SourceCheck>> {
   const rows = await settings.below(prefix);
   return new Map(rows.map(({ value }) => JSON.parse(value) as SourceCheck).map((one) => [one.source, one]));

@@ -6,14 +6,17 @@ import type { Logins } from '../compose.ts';
 import type { LoginBreaker } from '../login-holds/login-breaker.ts';
 import { guardSource } from '../login-holds/source-session.ts';
 
-/** A source's response to a check, or why there was none. */
+/** A source's response to a check, or why it didn't respond. */
 export type CheckSourceResult = { readonly message: string } | { readonly problem: Problem };
 
 export interface CheckSourceOptions {
   readonly config: Pick<Config, 'folder'>;
   readonly logins: Logins;
   readonly loginGate: LoginBreaker;
-  /** True if a person requested the check: it tries the login even if that's on hold, and success lifts the hold. */
+  /**
+   * True if a user requested the check. It then tries the login even if the login is on hold, and success lifts the
+   * hold.
+   */
   readonly isPerson?: boolean;
   readonly clock: Clock;
   readonly log: Log;
@@ -24,8 +27,8 @@ export interface CheckSourceOptions {
 const patienceMs = 60_000;
 
 /**
- * Makes the connector's smallest real call, with a timeout of one minute. It sends nothing to the service, so it
- * doesn't use the daily allowance. Throws only the signal's reason.
+ * Makes the connector's smallest real call, with a timeout of one minute. Doesn't contact the service, so it doesn't
+ * use the daily allowance. Throws only the signal's reason.
  */
 export async function checkSource(source: Source, given: CheckSourceOptions): Promise<CheckSourceResult> {
   const { config, logins, loginGate, clock, log, signal } = given;

@@ -13,13 +13,13 @@ export interface DiscoverSourceOptions {
   /** A name or glob. */
   readonly pattern?: string | undefined;
   readonly login?: TokenSource | undefined;
-  /** Decides whether the source may log in; absent: it may. */
+  /** Decides whether the source may log in. If absent, it may. */
   readonly guard?: LoginGuard;
   readonly log: Log;
   readonly signal: AbortSignal;
 }
 
-/** Lists what a source offers to read. Throws Problems, and the signal's reason. */
+/** Lists the datasets that a source offers. Throws Problems, and the signal's reason. */
 export async function discoverSource(
   { name, connector, options: source }: Pick<Source, 'name' | 'connector' | 'options'>,
   { folder, pattern, login, guard = (_, open) => open({}), log, signal }: DiscoverSourceOptions,

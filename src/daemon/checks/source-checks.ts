@@ -21,9 +21,9 @@ const besideMs = 60_000;
 const restMs = 1_000;
 
 /**
- * Checks sources on its own schedule, so that people learn about an unreachable source before the next run fails. A run
- * that read the source counts as a check. A check never overlaps with a run that reads the same source: it waits or is
- * canceled.
+ * Checks sources on its own schedule, so that users learn about an unreachable source before the next run fails. A run
+ * that read the source counts as a check. A check never overlaps with a run that reads the same source; the check waits
+ * or is canceled.
  */
 export class SourceChecks {
   readonly #given: SourceChecksOptions;
@@ -41,7 +41,7 @@ export class SourceChecks {
     this.#given = given;
   }
 
-  /** Starts checking. With `probe`, first checks each source that an enabled job uses, regardless of its interval. */
+  /** Starts checking. With `probe`, first checks each source that an enabled job uses, even if it isn't due. */
   start({ probe }: { probe: boolean }): void {
     const { events } = this.#given.runtime;
     if (probe)
@@ -53,7 +53,7 @@ export class SourceChecks {
     this.#loop = this.#run();
   }
 
-  /** Stops immediately and discards a check in progress. */
+  /** Stops immediately. Checks in progress are discarded. */
   async stop(): Promise<void> {
     this.#deaf();
     this.#stop.abort(new Error('the daemon stops'));
@@ -77,7 +77,7 @@ export class SourceChecks {
     }
   }
 
-  /** Starts the checks that are due. Returns milliseconds until the next one. */
+  /** Starts the checks that are due. Returns the milliseconds until the next one. */
   async #round(): Promise<number> {
     const { runtime, config: current } = this.#given;
     const { store, clock } = runtime;

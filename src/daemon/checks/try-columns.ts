@@ -10,12 +10,12 @@ import type { Column } from '../../sdk/column.ts';
 import { guardSource } from '../login-holds/source-session.ts';
 import type { CheckSourceOptions } from './check-source.ts';
 
-/** Timeout for finding the columns. A slower query computes rows before it knows its columns, so it's skipped. */
+/** Timeout for finding the columns. Slower queries compute rows before their columns are known, so they're skipped. */
 const patienceMs = 60_000;
 
 export type ColumnsAnswer = { readonly message: string } | { readonly problem: Problem };
 
-/** Whether a job names columns that can be checked without reading a row: see the connectors' `columnsFirst`. */
+/** Whether a job names columns that can be checked without reading a row (see the connectors' `columnsFirst`). */
 export function namesColumns({ enabled, extract, guards = {} }: Job): boolean {
   if (!enabled || extract?.source.connector.columnsFirst !== true) return false;
   const { transforms, write, query, source } = extract;
@@ -63,7 +63,7 @@ async function openColumns(extract: Extract, given: CheckSourceOptions): Promise
   }
 }
 
-/** The payload's columns. Throws Problems for named columns that don't exist. */
+/** The payload's columns. Throws Problems for columns that the job names but that don't exist. */
 function shapedColumns({ transforms, write, format, formatOptions }: Extract, columns: readonly Column[]) {
   if (write !== undefined) checkNamedColumns(columns, write);
   const chain = new Chain(transforms, columns);

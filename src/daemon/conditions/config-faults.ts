@@ -4,7 +4,7 @@ import type { Condition, Snapshot } from './condition.ts';
 
 const fix = 'sluice config show; fix the file, then sluice reload';
 
-/** Parts of the config that aren't active: jobs left out because of errors, other errors, a refused reload. */
+/** Parts of the config that aren't active: jobs left out because of errors, other errors, a rejected reload. */
 export function findConfigFaults({
   config,
   overview,
@@ -52,12 +52,12 @@ export function findConfigFaults({
   ];
 }
 
-/** Whether a job's error is only in the file, because the daemon's active config has the job without errors. */
+/** Whether a job's error is only in the file, because the job in the daemon's active config has no errors. */
 export function isInFileOnly(job: string, taken: ActiveRecord | undefined): boolean {
   return taken !== undefined && !taken.leftOut.some((one) => one.job === job);
 }
 
-/** Errors that the daemon recorded, plus errors in the file that it doesn't know. */
+/** Errors that the daemon recorded, and errors in the file that the daemon doesn't know about. */
 function leftOutOf(
   { leftOut }: Snapshot['config'],
   taken: ActiveRecord | undefined,

@@ -4,7 +4,7 @@ import { alertDefaults } from '../../config/options/alerts.ts';
 import { fractionOf } from '../../config/options/field.ts';
 import { spanOf } from '../../lib/span.ts';
 
-/** How old a job's data may become; undefined: derived from its schedule; false: it's never stale. */
+/** How old a job's data may become. If undefined, derived from its schedule; if false, the data is never stale. */
 export function staleAfterOf({ alerts: own }: Job, { alerts }: Config): number | false | undefined {
   if (own !== undefined && own !== false && 'staleAfterMs' in own) return own.staleAfterMs;
   return alerts?.staleAfterMs;

@@ -7,18 +7,18 @@ import { firingsLeft, throttleDay } from '../throttle/throttle-day.ts';
 import type { Condition, ConditionLevel, Snapshot } from './condition.ts';
 import { thresholdsOf } from './limits.ts';
 
-/** Planning the rest of the day is slow with thousands of jobs, so the result is cached for this long. */
+/** How long the plan for the rest of the day is cached, because planning is slow with thousands of jobs. */
 const planEveryMs = 900_000;
 
-/** An account whose allowance doesn't suffice for its schedules today. */
+/** An account whose allowance is too small for today's schedules. */
 interface Shortage {
-  /** Jobs that are throttled because of it. */
+  /** Number of jobs that are throttled because of the shortage. */
   readonly throttled: number;
-  /** The approximate time at which its requests will run out despite throttling; undefined if they suffice. */
+  /** When the account's requests will approximately run out despite throttling; undefined if they won't. */
   readonly endsAt: number | undefined;
 }
 
-/** Accounts whose daily allowance is used up, will be used up before the day ends, or doesn't suffice for all jobs. */
+/** Accounts whose daily allowance is used up, will be used up before the day ends, or is too small for all jobs. */
 export class QuotaShortages {
   #planned: { readonly at: number; readonly shortages: ReadonlyMap<string, Shortage> } | undefined;
 
@@ -29,7 +29,7 @@ export class QuotaShortages {
     );
   }
 
-  /** Keyed by the name of each account's first destination; excludes accounts with enough requests. */
+  /** Keyed by the name of each account's first destination. Excludes accounts that have enough requests. */
   async #plan({ config, store, overview }: Snapshot): Promise<ReadonlyMap<string, Shortage>> {
     const { now, accounts } = overview;
     const age = now - (this.#planned?.at ?? Number.NEGATIVE_INFINITY);
@@ -98,7 +98,7 @@ function shortOf(
   return isLow || affected.length > 0 ? short('warning', `${said}; ${turns}`, affected) : [];
 }
 
-/** Jobs that wait for the account's allowance, or are throttled to save requests. */
+/** Jobs that wait for the account's allowance or are throttled to save requests. */
 function jobsOf({ destinations }: AccountStatus, { jobs, overview }: Snapshot): string[] {
   const users = jobs.filter(({ destination }) => destinations.includes(destination.name));
   const isAffected = (name: string): boolean =>

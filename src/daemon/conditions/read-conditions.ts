@@ -23,7 +23,7 @@ import { Staleness } from './staleness.ts';
 import { findUnwritable } from './state.ts';
 import { findStranded } from './stranded.ts';
 
-/** A cache for processes that read conditions repeatedly: calendars, the plan of the day, the folder's size. */
+/** A cache for processes that read conditions repeatedly: calendars, the day's plan, the folder's size. */
 export class ConditionCache {
   readonly staleness = new Staleness();
   readonly shortages = new QuotaShortages();
@@ -32,16 +32,18 @@ export class ConditionCache {
 
 export interface ReadConditionsOptions {
   readonly clock: Clock;
-  /** The overview, if the caller has already read it. */
+  /** The overview, if it has already been read. */
   readonly overview?: Overview;
-  /** Whether the schedules are running, in the process that runs them. Absent: as the daemon stored it. */
+  /**
+   * Whether the schedules are running, as known by the process that runs them. If absent, the value that the daemon
+   * stored is used.
+   */
   readonly liveness?: Liveness | undefined;
   readonly cache?: ConditionCache;
 }
 
 /**
- * Determines everything that is wrong. This is the only place that decides it. Reads the store and makes no
- * connections.
+ * Finds everything that is wrong. No other code decides this. Reads the store and doesn't make any connections.
  *
  * @param store absent if nothing has run here yet
  * @returns conditions, errors first, at most one per subject and kind; empty if everything is fine
@@ -81,7 +83,7 @@ export async function readConditions(
   ]);
 }
 
-/** Errors first, then by kind; within a kind, in the config's order. */
+/** Errors first, then by kind. Within a kind, in the config's order. */
 function sorted(conditions: readonly Condition[]): Condition[] {
   const ranked = conditions.map((condition) => ({ ...condition, what: redact(condition.what) }));
   const rank = ({ level, kind }: Condition): number =>

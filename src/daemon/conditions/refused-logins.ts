@@ -24,7 +24,7 @@ export function findRefusedLogins({ overview, jobs }: Pick<Snapshot, 'overview' 
   });
 }
 
-/** Whether a job failed because its source's login was refused, which is a separate condition. */
+/** Whether a job failed because its source's login was refused. That's reported as a separate condition. */
 export function isOfLoginHold(
   { extract }: Job,
   code: string | null,

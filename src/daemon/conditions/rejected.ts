@@ -24,7 +24,7 @@ export function findRejected(snapshot: Snapshot): Condition[] {
   ];
 }
 
-/** Payloads that a person must decide about. */
+/** Payloads that a user must decide about. */
 function settledBadly({ overview, jobs }: Snapshot): Condition[] {
   return jobs.flatMap((job): Condition[] => {
     const waiting = overview.waitingOf(job.name);

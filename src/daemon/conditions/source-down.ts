@@ -4,8 +4,8 @@ import type { Condition, Snapshot } from './condition.ts';
 import { isOfLoginHold } from './refused-logins.ts';
 
 /**
- * Sources that didn't respond to their last check, reported before a run fails because of them. Failures caused by a
- * login are reported for the login.
+ * Sources that didn't respond to their last check, reported before a run fails because of them. Failures that a login
+ * caused are reported for the login instead.
  */
 export function findSilentSources({ overview, jobs, needy }: Snapshot): Condition[] {
   const needing = new Set(needy.map(({ login }) => login));
@@ -31,7 +31,7 @@ export function findSilentSources({ overview, jobs, needy }: Snapshot): Conditio
   });
 }
 
-/** Names the first run that will fail. */
+/** The first run that will fail. */
 function foretell(readers: Snapshot['jobs'], { nextRun }: Snapshot['overview']): string {
   const due = readers.flatMap((job) => {
     const at = nextRun(job);

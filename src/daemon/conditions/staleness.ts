@@ -18,8 +18,8 @@ interface Known {
 }
 
 /**
- * Finds jobs whose instance shows stale data. Age counts from the last publication, or from when the job was first
- * seen, so it grows even if nothing runs. Calendars are computed only after a new publication.
+ * Finds jobs whose instances show stale data. Age counts from the last publication, or else from when the job was first
+ * seen, so it grows even if nothing runs. Calendars are computed again only after a new publication.
  */
 export class Staleness {
   readonly #known = new Map<string, Known>();

@@ -1,6 +1,6 @@
 import type { Condition, Snapshot } from './condition.ts';
 
-/** The state isn't writable: nothing can be fetched or recorded. */
+/** The state isn't writable, so no data can be fetched or recorded. */
 export async function findUnwritable({ store, overview, jobs }: Snapshot): Promise<Condition[]> {
   // The daemon writes all the time, so it doesn't need a probe.
   const isDaemon = overview.daemon?.owner === store.processes.self;

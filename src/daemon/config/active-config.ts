@@ -26,12 +26,12 @@ export class ActiveConfig {
     this.#deliverer.start();
   }
 
-  /** Call this when a new payload is owed. */
+  /** Call this after a new payload has become owed. */
   nudge(): void {
     this.#deliverer.nudge();
   }
 
-  /** Stops delivery until {@link deliver}; requests in progress get a few seconds. */
+  /** Stops delivery until {@link deliver} is called. Requests in progress get a few seconds to finish. */
   async pause(): Promise<void> {
     await Promise.all([this.#deliverer.stop(), this.#usage.stop()]);
     this.#deliverer = new Deliverer(this.gateway);
@@ -44,7 +44,8 @@ export class ActiveConfig {
   }
 
   /**
-   * Call this when the account was rate-limited, and it's unclear whether the limit per second or per day was reached.
+   * Call this after the service limited the account's rate, if it's unclear whether the limit per second or per day was
+   * reached.
    */
   paused(account: string, refusals: number): void {
     this.#usage.doubt(account, refusals);
@@ -60,7 +61,7 @@ export class ActiveConfig {
     }
   }
 
-  /** Closes the connections when the last run of this config has ended. Call {@link pause} first. */
+  /** Closes the connections after this config's last run has ended. Call {@link pause} first. */
   async drain(): Promise<void> {
     await Promise.allSettled(this.#runs);
     await Promise.all([this.gateway.close(), this.logins.close()]);

@@ -17,7 +17,7 @@ const takenName = 'daemon.config';
 const refusedName = 'daemon.config.refused';
 const shownName = 'daemon.config.shown';
 
-/** The file that a daemon's active config was read from, and its text. */
+/** The file that a daemon's active config was read from, and the hash of its text. */
 export interface ConfigRecord {
   readonly file: string;
   readonly sha256: string;
@@ -31,7 +31,7 @@ export interface RecordedFault {
   readonly next?: string;
 }
 
-/** A config that was rejected, with the reason. `at`: epoch milliseconds. */
+/** A config that was rejected, and why. `at` is in epoch milliseconds. */
 export interface RejectedConfig extends ConfigRecord {
   readonly at: number;
   readonly faults: readonly RecordedFault[];
@@ -47,11 +47,11 @@ export interface LeftOutJob {
 export interface ActiveRecord {
   readonly file: string;
   readonly sha256: string;
-  /** When it became active, epoch milliseconds. */
+  /** When the config became active, in epoch milliseconds. */
   readonly at: number;
-  /** Whether the file has changed since. */
+  /** Whether the file has changed since then. */
   readonly differs: boolean;
-  /** Errors that made startup leave parts out; a reload is all or nothing. */
+  /** Errors because of which startup left parts out. There are none after a reload, which is all or nothing. */
   readonly faults: readonly RecordedFault[];
   /** The jobs that were left out, each with its errors. */
   readonly leftOut: readonly LeftOutJob[];
@@ -67,7 +67,9 @@ export async function recordOf(file: string): Promise<ConfigRecord> {
   return { file: resolve(file), sha256: createHash('sha256').update(text).digest('hex') };
 }
 
-/** A config that is about to become active, ready to be recorded. Its size doesn't depend on the config's. */
+/**
+ * A config that is about to become active, ready to be recorded. Its memory use doesn't depend on the config's size.
+ */
 export interface PreparedRecord extends ConfigRecord {
   readonly faults: readonly RecordedFault[];
   readonly leftOut: readonly LeftOutJob[];

@@ -7,10 +7,10 @@ type Address = TargetAddress | undefined;
 
 /**
  * Hash of a job's query, transforms, format and target. A watermark is valid only for the same fingerprint: a changed
- * query must be read from the start, and another instance lacks the earlier data, even if it's a data source that was
- * recreated under the same name. Secrets, schedule and limits aren't part of it, so that a new password doesn't reset
- * the checkpoint. If the job keeps its rows, only what determines those rows is part of it, since every run transforms
- * all of them.
+ * query must be read from the start, and a different instance doesn't have the earlier data, even if it belongs to a
+ * data source that was recreated under the same name. The hash doesn't include secrets, schedule and limits, so that a
+ * new password doesn't reset the checkpoint. If the job keeps its rows, the hash includes only the options that
+ * determine those rows, because every run transforms all of them.
  */
 export function queryFingerprint(job: Job, address: Address): string {
   const { extract } = job;

@@ -10,9 +10,9 @@ export interface ReloadAnswer {
   /** The newest request that this response covers. */
   readonly asked: number;
   readonly jobs: number;
-  /** Why the config was refused; empty if it's active. */
+  /** Why the config was rejected; empty if it's active. */
   readonly faults: readonly RecordedFault[];
-  /** Warnings about the config, which is active anyway. */
+  /** Warnings about the config, which became active despite them. */
   readonly note?: string;
 }
 
@@ -25,7 +25,9 @@ export function askForReload(store: Store): Promise<number> {
   });
 }
 
-/** The newest request. Read it before the config: a response must never confirm an edit that the reload missed. */
+/**
+ * The newest request. Read it before the config, because a response must never confirm an edit that the reload missed.
+ */
 export async function newestRequest(store: Store): Promise<number> {
   return Number((await store.settings.find(askedName)) ?? 0);
 }
@@ -35,7 +37,7 @@ export async function answerReload(answer: ReloadAnswer, store: Store): Promise<
   await store.settings.set(answerName, redact(JSON.stringify({ owner: store.processes.self, ...answer })));
 }
 
-/** The response of the `owner` process to this request or a later one; undefined if there's none yet. */
+/** The `owner` process's response to this request or a later one; undefined if there's none yet. */
 export async function answerTo(
   asked: number,
   { store, owner }: { readonly store: Store; readonly owner: string },

@@ -5,7 +5,7 @@ import { examineClocks } from './clocks.ts';
 import { bad, type Finding, good } from './finding.ts';
 
 /**
- * Tests every source of an enabled job, and compares this machine's clock with that of each account's service. If a
+ * Tests the sources of all enabled jobs, and compares this machine's clock with that of each account's service. If a
  * source supports it, also reports which permissions its account has beyond reading.
  */
 export async function examineConnections(config: Config, signal: AbortSignal): Promise<Finding[]> {

@@ -12,11 +12,17 @@ import { examineLeftovers } from './leftovers.ts';
 import { writtenSecrets } from './written-secrets.ts';
 import { examineZones } from './zones.ts';
 
-/** Free space that a state needs besides its payloads: the database, its write-ahead log, one payload in progress. */
+/**
+ * Free space that the state needs besides its payloads: for the database, its write-ahead log, and one payload in
+ * progress.
+ */
 const spareBytes = 64 * 1024 * 1024;
 const forOthers = 0o077;
 
-/** Checks the parts of the machine that this config uses. Writes nothing, sends nothing. `now` is epoch milliseconds. */
+/**
+ * Checks everything on this machine that this config uses. Doesn't write or send anything. `now` is in epoch
+ * milliseconds.
+ */
 export function examine(config: Config, { now, version }: { now: number; version: string }): Finding[] {
   return [
     examineVersions(version),

@@ -5,12 +5,12 @@ import { commandLine } from '../../lib/command-line.ts';
 import { bad, type Finding, good } from './finding.ts';
 
 const dayMs = 86_400_000;
-/** If dead runs left more than this, it's worth restarting the daemon, because each start cleans up. */
+/** Suggest restarting the daemon if dead runs left more than this, because each start cleans up. */
 const worthBytes = 100_000_000;
 
 /**
  * Leftovers of crashes and restores in a state folder: unreferenced payloads and partial files, staging folders of
- * killed backups, states that a restore set aside. `known` contains the paths that the database refers to.
+ * killed backups, and states that a restore moved aside. `known` contains the paths that the database refers to.
  */
 export function examineLeftovers({ state }: Config, known: ReadonlySet<string>, now: number): Finding[] {
   if (!existsSync(state)) return [];

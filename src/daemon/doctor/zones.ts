@@ -4,10 +4,10 @@ import '../../lib/temporal.ts';
 
 const fix = 'install a newer version of Node, which includes newer time zone data';
 const hour = 3_600_000;
-/** Zones with very different rules, checked in addition to those in the config. */
+/** Zones with very different rules, which are checked in addition to those in the config. */
 const samples = ['America/New_York', 'Europe/Berlin', 'Australia/Lord_Howe', 'Asia/Kathmandu', 'UTC'];
 
-/** Checks the time-zone database: New York's rules, and that both of Node's calendars agree. */
+/** Checks the time-zone database: whether New York's rules are right and Node's two calendars agree. */
 export function examineZones({ jobs }: Config, now: number): Finding[] {
   const named = [...jobs.values()].flatMap(({ schedule }) =>
     schedule !== undefined && 'timezone' in schedule ? [schedule.timezone] : [],
@@ -15,7 +15,9 @@ export function examineZones({ jobs }: Config, now: number): Finding[] {
   return [examineNewYork(now), examineCalendars([...new Set([...samples, ...named])], now)];
 }
 
-/** The service's day ends at midnight in New York, so this year's changes there must match the law. */
+/**
+ * Checks that this year's clock changes in New York match the law, because the service's day ends at midnight there.
+ */
 function examineNewYork(now: number): Finding {
   const year = new Date(now).getUTCFullYear();
   const start = Temporal.ZonedDateTime.from(`${year}-01-01T00:00[America/New_York]`);
@@ -39,7 +41,10 @@ export function zoneFinding(year: number, found: readonly (number | undefined)[]
       );
 }
 
-/** Schedules and displayed times use different time-zone databases, which must agree around the next clock changes. */
+/**
+ * Checks that two time-zone databases agree around the next clock changes: the one for schedules and the one for
+ * displayed times.
+ */
 function examineCalendars(zones: readonly string[], now: number): Finding {
   const apart = zones.filter((zone) => instantsOf(zone, now).some((at) => !agree(zone, at)));
   if (apart.length === 0) return good('calendars', `Temporal and Intl agree on ${zones.length} time zones`);

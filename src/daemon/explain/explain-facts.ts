@@ -5,24 +5,24 @@ import type { Silence } from '../report/overview.ts';
 import type { NextAttempt } from '../retry/next-attempt.ts';
 import type { Explanation } from './explain-links.ts';
 
-/** What is known about a job and what blocks it. Instants are epoch milliseconds. */
+/** The known facts about a job, including what blocks it. Instants are epoch milliseconds. */
 export interface Facts {
   readonly job: Job;
   readonly now: number;
   /** Newest first. */
   readonly runs: readonly RunRow[];
-  /** This job's owed, quarantined and dead payloads, oldest first. */
+  /** The job's owed, quarantined and dead payloads, oldest first. */
   readonly waiting: readonly OutboxRow[];
   readonly runningSince?: number;
   readonly daemonSince?: number;
-  /** Why a daemon that is alive fires nothing. */
+  /** Why a running daemon doesn't fire any jobs. */
   readonly stopped?: string;
   readonly nextAt?: number;
   readonly hold?: { readonly since: number; readonly who: string; readonly why: string };
   readonly attempt?: NextAttempt;
   readonly missing?: string;
   readonly throttle?: ThrottledJobRow;
-  /** Set if the last check of its source failed. */
+  /** Set if the last check of the job's source failed. */
   readonly silence?: Silence;
   /** When the account will have requests left again. */
   readonly quotaUntil?: number;
@@ -30,5 +30,5 @@ export interface Facts {
   readonly conditions: readonly Condition[];
 }
 
-/** The conclusion from the facts: a short verdict, the chain of causes, what happens next and what a person can do. */
+/** The conclusion from the facts: a short verdict, the chain of causes, what happens next, and what the user can do. */
 export type RuleResult = Pick<Explanation, 'verdict' | 'because' | 'next' | 'fix'>;

@@ -16,8 +16,8 @@ interface LeftOutOptions {
 }
 
 /**
- * Explains a job whose config can't be used, for example because the shell lacks a required variable. Uses only the
- * state, which knows the job's last payload and its target.
+ * Explains a job whose config can't be used, for example because the shell doesn't have a required variable. Uses only
+ * the state, which contains the job's last payload and its target.
  */
 export async function explainLeftOut(
   job: string,
@@ -60,7 +60,7 @@ export async function explainLeftOut(
   };
 }
 
-/** Older runs reveal little about what's shown now. */
+/** Maximum number of runs to read, because older runs reveal little about what's shown now. */
 const runsLookedAt = 50;
 
 const leftOut = 'left out because of an error in the config';
@@ -87,7 +87,7 @@ async function shownBy(
   return { instance, shows_as_of: receipt.as_of, ...(receipt.certain === 0 ? { in_doubt: true } : {}) };
 }
 
-/** What the job is doing or waiting for. */
+/** What the job is doing, or what it's waiting for. */
 function standingOf(job: string, overview: Overview): Link[] {
   const hold = overview.hold(job);
   const attempt = overview.nextAttempt(job);

@@ -4,7 +4,7 @@ import { warningsOf } from '../../state/runs/runs.ts';
 import type { OutboxRow, RunRow, SkipRow } from '../../state/tables.ts';
 import type { Silence } from '../report/overview.ts';
 
-/** One link in the chain of causes, from the dashboard backward. Instants are epoch milliseconds. */
+/** A link in the chain of causes, which starts at the dashboard and goes backward. Instants are epoch milliseconds. */
 export interface Link {
   readonly at?: number;
   readonly message: string;
@@ -15,17 +15,17 @@ export interface Link {
 export interface Explanation {
   readonly job: string;
   readonly instance?: string;
-  /** Age of the data that the instance was last known to show; absent if it never received any from this state. */
+  /** Age of the last data that the instance is known to show; absent if it never received data from this state. */
   readonly shows_as_of?: number;
-  /** A later request got no response, so the instance may show something newer. */
+  /** A later request got no response, so the instance may show newer data. */
   readonly in_doubt?: true;
   /** A short phrase: `up to date`, `waiting for the quota` … */
   readonly verdict: string;
   /** From the newest fact to the oldest. */
   readonly because: readonly Link[];
-  /** What happens automatically, and when. */
+  /** What happens next automatically, and when. */
   readonly next?: Link;
-  /** What a person can do about it: a sentence or a command. */
+  /** What the user can do about it: a sentence or a command. */
   readonly fix?: string;
 }
 
@@ -65,7 +65,7 @@ const words: Readonly<Record<RunRow['state'], string>> = {
   interrupted: 'was interrupted',
 };
 
-/** Marks runs whose process is dead as interrupted, even if no later start has recorded that yet. */
+/** Marks runs whose process is dead as interrupted, even if no later start has recorded it yet. */
 export function currentLinks(
   runs: readonly RunRow[],
   { runningSince }: { runningSince(job: string): number | undefined },
@@ -76,7 +76,7 @@ export function currentLinks(
   );
 }
 
-/** How a run ended. An unchanged source returns no rows although the instance shows some, so the count is omitted. */
+/** How a run ended. Omits the count for an unchanged source, which returns no rows although the instance shows some. */
 export function ended({ id, state, started_at, ended_at, message, code, row_count }: RunRow): Link {
   const isNone = row_count === 0 && (state === 'unchanged' || state === 'failed');
   const rows = row_count === null || isNone ? '' : ` (${countOf(row_count, 'row')})`;
@@ -101,7 +101,7 @@ export function skippedFiring({ first_at: at, firings, reason }: SkipRow): Link 
   return { at, message: `${many} skipped: ${reason}` };
 }
 
-/** The last check of its source, if it failed. */
+/** The last check of the job's source, if it failed. */
 export function checkedAt(silence: Silence | undefined): Link[] {
   if (silence === undefined) return [];
   const { at, code, message } = silence;
