@@ -20,7 +20,7 @@ export interface Lateness {
 }
 
 interface LatenessGiven {
-  /** Path of the built package's command. */
+  /** Path of the built package's `sluice` command. */
   readonly sluice: string;
   readonly folder: string;
   readonly jobs: number;

@@ -3,8 +3,8 @@ import type { TestServer } from '../test/servers/server.ts';
 
 /**
  * The table that all benchmarks use: id bigint, UTF-8 names, country, numeric(12,2), timestamptz with microseconds, and
- * a note that is null in a third of the rows and otherwise has quotes, commas, newlines, CJK and markup. The seed is
- * fixed, so every machine has the same rows.
+ * a note that is null in a third of the rows and otherwise contains quotes, commas, newlines, CJK and markup. The seed
+ * is fixed, so every machine has the same rows.
  */
 const ordersSql = (rows: number): string => `
 select setseed(0.42);

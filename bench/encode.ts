@@ -1,6 +1,6 @@
 /**
- * The cost of encoding and checking alone, in memory: encodes a million rows of six columns, as bytes and as values, to
- * each format. `node bench/encode.ts [csv|json|xml]`; prints medians of five.
+ * `node bench/encode.ts [csv|json|xml]`: measures encoding and checking alone, in memory. Encodes a million rows of six
+ * columns, as bytes and as values, to each format. Prints medians of five runs.
  */
 import { formats } from '../src/formats/index.ts';
 import { Output } from '../src/formats/output.ts';

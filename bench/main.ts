@@ -34,7 +34,7 @@ interface Bench {
   readonly options: Options;
   readonly pg: TestServer;
   readonly maria: TestServer;
-  /** Path of the installed package's command. */
+  /** Path of the installed package's `sluice` command. */
   readonly sluice: string;
 }
 
@@ -120,8 +120,8 @@ interface Result {
 }
 
 /**
- * Number of warm-up rounds. A virtual machine returns memory to its host while rows are checked, and the next process needs up to
- * half a second to get it back.
+ * Number of warm-up rounds. While rows are checked, a virtual machine returns memory to its host, and the next process
+ * may wait half a second to get it back.
  */
 const uncounted = 2;
 

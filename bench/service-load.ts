@@ -14,7 +14,7 @@ const headEnd = Buffer.from('\r\n\r\n');
 
 /**
  * Keeps each connection busy with one request at a time, and returns the requests per second. Responses are compared
- * byte for byte, except for their date; a different response ends the run with an error. Uses sockets instead of an
+ * byte for byte, except for their date. A response that differs ends the run with an error. Uses sockets instead of an
  * HTTP client, because the client must use less CPU than the measured server.
  */
 export async function load(given: Load): Promise<{ readonly perSecond: number; readonly answers: number }> {

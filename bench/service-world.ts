@@ -31,7 +31,7 @@ export function keyOf(company: Company, person: Person): string {
 
 export const sourceId = (company: Company, index: number): string => `${company}-source-${index}`;
 
-/** A rate that no machine reaches: every call is checked against the limits, but none is refused. */
+/** A rate that no machine reaches: every call is checked against the limits, but none exceeds them. */
 const endless = 1_000_000_000;
 
 /** Fills a folder; the data sources of both companies alternate, as in a shared service. */

@@ -229,7 +229,7 @@ function performance(about: string, from: string, named: Readonly<Record<string,
   };
 }
 
-/** The page token is in the body. Google sets the page size, and refuses requests with a different one. */
+/** The page token is in the body. Google sets the page size and rejects requests with a different one. */
 function search(query: string | ((scope: Scope) => unknown)): StreamData['request'] {
   return {
     path: ({ partition }) => `/customers/${digitsOf((partition as { customer: Fields }).customer.id)}/googleAds:search`,

@@ -210,7 +210,7 @@ interface Row {
   readonly data?: readonly unknown[];
 }
 
-/** Values are in the order of `columnIds`, which are the indexes of the metrics in the request. */
+/** Values are in the order of `columnIds`, which contains the indexes of the metrics in the request. */
 function* rowsOf(answer: ServiceAnswer, scope: Scope): Generator<Record<string, unknown>> {
   const metrics = metricsOf(scope);
   const rows = listAt(answer, 'rows') as Row[];

@@ -31,8 +31,8 @@ const bulkJob = '/jobs/query/{{ job.id }}';
 
 /**
  * Salesforce REST API and Bulk API 2.0. Confirmed: addresses, paging, the API address in the token response, states of
- * bulk jobs and their locator header, the error code for an exceeded limit. The other error codes are general
- * knowledge.
+ * bulk jobs and their locator header, the error code for an exceeded limit. The other error codes are unconfirmed
+ * general knowledge.
  */
 export default defineService({
   id: 'salesforce',

@@ -43,7 +43,8 @@ const changed = { column: 'updated_at', key: 'legacyResourceId', settles: '10m' 
 
 /**
  * Shopify Admin API: GraphQL, and the older REST API for order lines. Confirmed: addresses, the token header, paging in
- * both, the rate-limit bucket, error responses with status 200, bulk operations. The field names are general knowledge.
+ * both, the rate-limit bucket, error responses with status 200, bulk operations. The field names are unconfirmed
+ * general knowledge.
  */
 export default defineService({
   id: 'shopify',

@@ -44,7 +44,7 @@ export class BoundaryRows {
   /** True if this read returned rows that can't be compared and that the last run may have sent. */
   #hasUncompared = false;
   #seen: BoundaryRow[] = [];
-  /** Cursor value of the last row that was not remembered because of the limit. */
+  /** Cursor value of the last row that exceeded the limit and so wasn't remembered. */
   #forgotten: CursorBound | undefined;
   #value: CursorBound | undefined;
 

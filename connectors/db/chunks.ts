@@ -86,7 +86,7 @@ class Chunks {
     }
   }
 
-  /** The last row is read again as the first one of the next chunk, to check that the values are unique. */
+  /** Each chunk starts with the previous chunk's last row, to check that the values are unique. */
   #ask(): Promise<Extraction> {
     const { query, dialect, ask } = this.#given;
     const { column, rows } = query.chunks;
@@ -136,7 +136,7 @@ class Chunks {
     if (before !== undefined) this.#last = { type: this.#columns[this.#at]!.type, text: before };
   }
 
-  /** The last row of a chunk was deleted or changed, so other rows may have been, too. */
+  /** The chunk's last row was deleted or changed, so other rows may have been, too. */
   #warnOfGoneRow({ text }: CursorBound): void {
     this.#given.door.warn?.({
       code: 'DB_ROW_GONE',

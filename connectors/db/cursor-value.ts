@@ -43,7 +43,7 @@ export function refuseCursorValue(column: string, { type, text }: CursorBound): 
 }
 
 /**
- * Whether a value is less than another value of the same type. Only the database can order text, so text is only tested
+ * Whether a value is less than another value of the same type. Only the database can sort text, so text is tested only
  * for equality.
  */
 export function isBefore(a: CursorBound, b: CursorBound): boolean {

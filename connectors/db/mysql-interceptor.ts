@@ -7,7 +7,7 @@ const headerBytes = 4;
 const goesOn = 0xffffff;
 const failure = 0xff;
 const endOfRows = 0xfe;
-/** If the first cell of a row has 16 MB or more, the row starts like the end-of-rows packet. */
+/** A row whose first cell has 16 MB or more starts like the end-of-rows packet. */
 const maxEndBytes = 8;
 
 /**

@@ -53,8 +53,8 @@ export function streamOf(connection: Connection): Duplex {
 }
 
 /**
- * Guards the socket of a new connection, and its TLS socket, which mysql2 creates later. The driver's console output
- * goes to the log.
+ * Guards a new connection's socket, and its TLS socket, which mysql2 creates later. Sends the driver's console output
+ * to the log.
  */
 export function guardConnection(connection: Connection, log: ConnectorLog): void {
   const guarded = connection as unknown as { startTLS(then: (failure?: Error) => void): void };

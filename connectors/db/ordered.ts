@@ -1,6 +1,6 @@
 import { type Batch, type Cells, type Column, Problem, storedRow } from '#sdk';
 
-/** Index of the column that an option names. Throws a Problem if the result has no such column. */
+/** Index of the column named in an option. Throws a Problem if the result has no such column. */
 export function columnAt(columns: readonly Column[], name: string, option: string): number {
   const at = columns.findIndex((column) => column.name === name);
   if (at !== -1) return at;

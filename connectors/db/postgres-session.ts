@@ -240,9 +240,7 @@ export class PostgresSession {
     return { columns: maker.columns, batches: lazily(start, () => batchesOf(queue, end)) };
   }
 
-  /**
-   * Closes the connection cleanly. If the server no longer responds, this doesn't wait, because all rows have arrived.
-   */
+  /** Closes the connection cleanly. Doesn't wait if the server no longer responds, because all rows have arrived. */
   async close(): Promise<void> {
     const goodbye = async () => {
       await this.#client.query('commit');

@@ -53,7 +53,7 @@ function plainNumber(value: number): string {
   return `${sign}${all.padEnd(point, '0')}`;
 }
 
-/** Type of an undeclared column: the narrowest type that fits all of the first rows. */
+/** Type of an undeclared column: the narrowest one that fits all of the first rows. */
 const anything: readonly ColumnType[] = ['integer', 'float', 'binary', 'text'];
 
 /**

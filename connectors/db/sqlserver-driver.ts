@@ -22,8 +22,8 @@ type ReadValue = (
 ) => { value: unknown; readonly offset: number };
 
 /**
- * Loads the driver from the folder of Sluice or of the config. If it isn't installed, throws a Problem with the command
- * that installs it.
+ * Loads the driver from Sluice's folder or the config's folder. If it isn't installed, throws a Problem with the
+ * command that installs it.
  */
 export function loadTedious(folder: string, places = [import.meta.url, join(folder, 'sluice.yaml')]): typeof Tedious {
   for (const place of places) {

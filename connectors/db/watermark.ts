@@ -8,7 +8,7 @@ export interface Watermark {
   readonly value: CursorBound;
   /** The columns that are hashed in `seen`, in order; empty if unknown. */
   readonly columns: readonly string[];
-  /** Hashes of the rows within the lag. A hash is repeated if several rows are equal. */
+  /** Hashes of the rows within the lag, one per row: equal rows repeat a hash. */
   readonly seen: readonly string[];
 }
 

@@ -33,7 +33,7 @@ export interface FindOptions {
 }
 
 /**
- * The files that match a path or a glob, sorted by name. A file whose name is exactly the pattern, including brackets,
+ * The files that match a path or a glob, sorted by name. A file whose name equals the pattern, including brackets,
  * takes precedence.
  */
 export async function findFiles(session: Session, finding: FindOptions): Promise<FoundFiles> {

@@ -13,7 +13,7 @@ import {
 import type { Auth } from './auth.ts';
 import type { RequestParameter, RestQuery, RestSource } from './options.ts';
 
-/** The options of a query that determine its request. */
+/** A query's options that determine its request. */
 type Asked = Pick<RestQuery, 'path' | 'endpoint_url' | 'method' | 'parameters' | 'body'>;
 
 /** Headers and parameters that authenticate a request. */

@@ -77,7 +77,7 @@ const places: Plugin = {
   },
 };
 
-/** All HTTP clients exclude HTTP/2 (`allowH2: false`). Otherwise, the first request would load its built-in module. */
+/** All HTTP clients exclude HTTP/2 (`allowH2: false`). Otherwise, the first request would load Node's HTTP/2 module. */
 const withoutHttp2: Plugin = {
   name: 'without-http2',
   load: (id) => (id.endsWith('/undici/lib/dispatcher/client-h2.js') ? 'module.exports = undefined;' : undefined),

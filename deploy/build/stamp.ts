@@ -15,7 +15,7 @@ export interface StampOptions {
 }
 
 /**
- * Build information in dist/build.json. It's reproducible: the same commit always has the same stamp. Outside of a git
+ * Build information in dist/build.json. It's reproducible: the same commit always has the same stamp. Outside a git
  * checkout (an image is built without `.git`), `SLUICE_COMMIT` and `SOURCE_DATE_EPOCH`
  * (https://reproducible-builds.org/specs/source-date-epoch/) provide the values; without them, the commit is unknown.
  */

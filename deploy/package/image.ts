@@ -17,9 +17,9 @@ export interface ImageOptions {
 
 /**
  * Builds a container image without a container engine: an OCI image layout in a tar file
- * (https://github.com/opencontainers/image-spec/blob/main/image-layout.md), and returns its file name. The image has
- * Node, the C libraries of this machine that Node needs, and Sluice, but no shell. Its paths, user and variables are
- * the same as in the Dockerfile.
+ * (https://github.com/opencontainers/image-spec/blob/main/image-layout.md), and returns its file name. The image
+ * contains Sluice, Node, and this machine's C libraries that Node needs, but no shell. Its paths, user and variables
+ * are the same as in the Dockerfile.
  */
 export async function makeImage({ into, epochSeconds }: ImageOptions): Promise<string> {
   const { version } = await readManifest();

@@ -10,7 +10,7 @@ export const nodePackage = `node-linux-${process.arch}`;
 /** Architecture names in Debian and in container images. */
 export const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
 
-/** Options of the functions that build a package for a distribution. */
+/** Options for the functions that build a distribution's package. */
 export interface PackageOptions {
   /** An existing folder to write the package to. */
   readonly into: string;

@@ -1,8 +1,8 @@
 import type { Occasion } from '../config/alerts.ts';
 
 /**
- * A condition that people should be alerted to. Each scan computes the conditions from the store; the alerts that were
- * sent are stored separately.
+ * A condition to alert users about. Each scan computes the conditions from the store; sent alerts are stored
+ * separately.
  */
 export interface AlertCondition {
   /**

@@ -27,8 +27,8 @@ export interface Booked {
 }
 
 /**
- * Stores the result of a scan and queues messages for the channels, all in one transaction: if two processes have the
- * same result, only one of them sends it, and a crash neither loses nor repeats a message.
+ * Stores a scan's result and queues messages for the channels, all in one transaction. If two processes have the same
+ * result, only one of them sends it, and a crash neither loses nor repeats a message.
  */
 export async function book(given: RecordAlertsOptions, seen: Seen): Promise<Booked> {
   const { store } = given;

@@ -59,7 +59,7 @@ export interface ChannelKind<O extends OptionSet = OptionSet> {
   send?(channel: Values<O>, post: Post, around: Surroundings): Promise<Sent>;
 }
 
-/** Declares a channel type. This is the identity function; it only infers the types of the options. */
+/** Declares a channel type. It returns its argument unchanged and only infers the types of the options. */
 export function defineChannel<const O extends OptionSet>(channel: ChannelKind<O>): ChannelKind<O> {
   return channel;
 }

@@ -11,7 +11,7 @@ export interface HeartbeatsOptions extends MessengerOptions {
 
 /**
  * Heartbeat (dead man's switch): a ping after each good result of a job, or at an interval. The receiver raises the
- * alarm if the pings stop. A ping that failed is not repeated.
+ * alarm if the pings stop. Failed pings aren't repeated.
  */
 export class Heartbeats {
   readonly #given: HeartbeatsOptions;

@@ -3,7 +3,7 @@ import type { HelpDetails } from './help.ts';
 
 /**
  * Each file in commands/ is one command; the folder is the registry. A command file declares its arguments and flags,
- * and imports the implementation only when it runs, so that `--help` stays fast.
+ * and imports the implementation only when the command runs, so that `--help` stays fast.
  */
 export interface CliCommand {
   readonly help: HelpDetails;

@@ -30,8 +30,8 @@ export function configArguments(file: string): string {
 export type ShowProblems = (problems: readonly Problem[], level?: 'error' | 'warn') => void | Promise<void>;
 
 /**
- * Loads a command's config and shows its warnings. If the file as a whole is unusable, throws its only error, or shows
- * all errors and throws `CONFIG_UNUSABLE`.
+ * Loads a command's config and shows its warnings. If the whole file is unusable, throws its only error, or shows all
+ * errors and throws `CONFIG_UNUSABLE`.
  */
 export async function openConfig(
   file: string,

@@ -30,8 +30,8 @@ export interface TableDifference {
   readonly added: number;
   readonly removed: number;
   /**
-   * Rows with the same key and at least one different cell. Without a key, such a row counts as one removed and one
-   * added.
+   * Rows that have the same key but differ in at least one cell. Without a key, such a row counts as one removed and
+   * one added.
    */
   readonly changed: number;
   readonly columns: readonly ColumnDifference[];

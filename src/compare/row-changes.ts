@@ -35,8 +35,8 @@ export class RowChanges {
   }
 
   /**
-   * Total number of different cells, including all cells of added and removed rows. The lower it is, the better the key
-   * matches.
+   * Total number of cells that differ, including all cells of added and removed rows. The lower the number, the better
+   * the key.
    */
   get differentCells(): number {
     return this.changedCells.reduce((all, cells) => all + cells, (this.added + this.removed) * this.key.width);

@@ -34,7 +34,7 @@ export interface Config {
   readonly keep?: { readonly payloads: number; readonly milliseconds: number };
   /** Limits on the state folder's disk usage. If absent, there is no limit. */
   readonly disk?: DiskSettings;
-  /** Alert settings; absent: no alerts. */
+  /** Alert settings. If absent, no alerts are sent. */
   readonly alerts?: Alerts;
   /** What the daemon does at startup about jobs that can't run. */
   readonly onStartError: OnStartError;

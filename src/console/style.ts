@@ -1,6 +1,6 @@
 /**
- * The style of all pages, light and dark. Color is never the only cue: each state has a symbol and a label. No font,
- * image or script is fetched, so the page works offline.
+ * The style sheet of all pages, light and dark. Color is never the only cue: each state has a symbol and a label. Pages
+ * don't load any fonts, images or scripts, so they work offline.
  */
 export const style = `
 :root { color-scheme: light dark; --ground: #fbfbf9; --card: #fff; --ink: #1d2126; --soft: #5b636d; --line: #dfe2e0;

@@ -33,7 +33,7 @@ export interface FileIdentity {
   readonly ino: string;
 }
 
-/** A client's request. It contains none of the client's environment variables. */
+/** A client's request. It doesn't contain any of the client's environment variables. */
 export interface SyncRequest {
   readonly version: number;
   /** The client's {@link codeLocation}. */

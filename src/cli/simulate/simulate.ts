@@ -29,7 +29,7 @@ export interface SimulationOptions {
   /** Statistics of past runs, by job. */
   readonly past: ReadonlyMap<string, PastRuns>;
   readonly signal: AbortSignal;
-  /** Folder for the temporary state; absent: shared memory or the temp folder. */
+  /** Folder for the temporary state. Default: shared memory or the temp folder. */
   readonly scratch?: string;
   /** Called every simulated hour. */
   readonly onHour?: (now: number) => void;

@@ -34,8 +34,7 @@ function whereOf({ file = '', line }: Record<string, string>, character: number)
 }
 
 /**
- * Node's report about a file's syntax. This is needed for JavaScript, because the import error doesn't include the
- * location.
+ * Node's report about a file's syntax. Needed for JavaScript, because the import error doesn't include the location.
  */
 function checkSyntax(file: string): Promise<string> {
   return new Promise((resolve) => {

@@ -76,7 +76,7 @@ function fillUnread(part: Part, schema: JsonSchema): void {
   }
 }
 
-/** A value of the same kind as the option's default or example; undefined for plain text. */
+/** A value of the same type as the option's default or example; undefined for plain text. */
 function valueLike(node: JsonSchema | undefined, hash: string): unknown {
   const [example] = (node?.examples ?? []) as unknown[];
   if (node?.default !== undefined || typeof example !== 'string') return node?.default;

@@ -108,7 +108,7 @@ export async function saveRejection(
   await store.settings.set(refusedName, redact(JSON.stringify(refusal)));
 }
 
-/** The stored form of a config error. */
+/** A config error in the form in which it's stored. */
 export function recordedFault({ code, message, where, next }: Problem): RecordedFault {
   return { code, place: placeOf(where), message, next };
 }

@@ -51,7 +51,7 @@ function examineCalendars(zones: readonly string[], now: number): Finding {
   return bad('calendars', `Temporal and Intl disagree about the time in ${apart.join(', ')}`, fix);
 }
 
-/** The instants to compare: now, and one hour before and after each of the next four changes. */
+/** The instants to compare: now, and one hour before and after each of the next four clock changes. */
 function instantsOf(zone: string, now: number): number[] {
   const instants = [now];
   let at: Temporal.ZonedDateTime | null = Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(zone);
