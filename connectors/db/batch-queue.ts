@@ -76,7 +76,9 @@ export class BatchQueue {
     this.#stir();
   }
 
-  /** The next batch, or undefined at the end; the previous batch is no longer valid. Throws the error passed to `fail`. */
+  /**
+   * The next batch, or undefined at the end; the previous batch is no longer valid. Throws the error passed to `fail`.
+   */
   async next(): Promise<Batch | undefined> {
     this.#release?.();
     this.#release = undefined;
