@@ -7,8 +7,7 @@ export interface SchemaError {
 }
 
 /**
- * For an anyOf, reports only the errors of the intended branch; if no branch was clearly intended, lists the
- * alternatives once.
+ * For an anyOf, reports only the errors in the branch that was meant. If that isn't clear, lists the alternatives once.
  */
 export function distinct(errors: readonly SchemaError[]): SchemaError[] {
   const forks = errors.filter(isFork);
@@ -26,7 +25,10 @@ function isFork({ keyword }: SchemaError): boolean {
   return keyword === 'anyOf' || keyword === 'oneOf';
 }
 
-/** The fork's branch that an error is in. If the same schema applies to another value, that value has its own forks. */
+/**
+ * The fork's branch that an error belongs to. If the same schema applies to another value, that value has its own
+ * forks.
+ */
 function branchOf(error: SchemaError, fork: SchemaError): string | undefined {
   if (!`${error.instancePath}/`.startsWith(`${fork.instancePath}/`)) return undefined;
   const prefix = `${fork.schemaPath}/${fork.keyword}/`;
@@ -34,8 +36,8 @@ function branchOf(error: SchemaError, fork: SchemaError): string | undefined {
 }
 
 /**
- * The only branch whose type and constants match the value; if several do, the only one whose required fields are all
- * present.
+ * The only branch whose type and constants match the value. If several match, the only one whose required fields are
+ * all present.
  */
 function meantBranch(fork: SchemaError, errors: readonly SchemaError[]): string | undefined {
   const inside = errors.flatMap((error) => {

@@ -9,15 +9,15 @@ import { closing } from './variable-syntax.ts';
 
 export interface VariableSettings {
   readonly env: Environment;
-  /** Base of relative paths in `${file:…}`, and working directory of commands. */
+  /** The folder that relative paths in `${file:…}` refer to, and the working directory of commands. */
   readonly folder: string;
   readonly allowCommands: boolean;
-  /** Reads `${vault:…}` and the like; absent: they aren't allowed here. */
+  /** Reads variables such as `${vault:…}`. If absent, such variables aren't allowed. */
   readonly secrets?: Pick<SecretReader, 'read'>;
   /** Stops commands that are still running. */
   readonly signal?: AbortSignal;
   /**
-   * Reads no secrets and runs no commands: a variable without a value here is replaced with a placeholder, which counts
+   * Doesn't read secrets or run commands: a variable without a value here is replaced with a placeholder, which counts
    * as valid.
    */
   readonly withoutSecrets?: boolean;
