@@ -8,14 +8,14 @@ import { manyResults, noRows } from './result-problems.ts';
 import { wireOf } from './row-interceptor.ts';
 import type { SpanBlock } from './span-block.ts';
 
-/** Four bytes for length and sequence number, then the protocol version, or 0xff for an error. */
+/** The first five bytes: length and sequence number, then the protocol version, or 0xff for an error. */
 const headBytes = 5;
 /** https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_connection_phase_packets_protocol_handshake.html */
 const firstBytes: ReadonlySet<number | undefined> = new Set([9, 10, 0xff]);
 
 /**
- * Refuses a server that does not start with a MySQL greeting. The driver would interpret other bytes as the length of a
- * packet and wait for it, so an SSH or SMTP server on the port would seem not to respond.
+ * Rejects a server whose first bytes aren't a MySQL greeting. The driver would interpret them as a packet length and
+ * wait for the packet, so an SSH or SMTP server on the port would seem unresponsive.
  * @param stream a guarded socket: an error thrown by its listeners ends it.
  */
 function checkGreeting(stream: Duplex): void {

@@ -14,10 +14,10 @@ const harmless =
   /^(?:usage|select|show (?:view|databases|create routine)|process|replication client|binlog monitor|(?:slave|replica) monitor|create temporary tables|lock tables)$/i;
 
 /**
- * Refuses statements that a read-only transaction does not prevent from writing: a compound statement can end it and start another, a
- * procedure can do anything, `into outfile` writes a file, and administrative statements change the server. A statement must
- * therefore start with a read-only keyword, without a comment before it, because some versions execute comments. Throws
- * `DB_WRITE_REFUSED`.
+ * Rejects statements that can write even in a read-only transaction: a compound statement can end it and start another,
+ * a procedure can do anything, `into outfile` writes a file, and administrative statements change the server. A
+ * statement must therefore start with a read-only keyword, without a comment before it, because some versions execute
+ * comments. Throws `DB_WRITE_REFUSED`.
  */
 function refuseWrites(sql: string): void {
   for (const text of withoutQuoted(sql)) {

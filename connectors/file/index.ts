@@ -68,7 +68,7 @@ export default defineConnector({
   },
 });
 
-/** The files that a run reads, and the watermark after it. */
+/** The files that a run reads, and the watermark after that run. */
 interface Selection {
   readonly inputs: readonly RecordInput[];
   /** Undefined if the job reads the same files in each run. */
@@ -76,7 +76,7 @@ interface Selection {
 }
 
 interface Selecting {
-  /** Absolute path of the folder that relative paths start from. */
+  /** Absolute path of the folder that relative paths refer to. */
   readonly folder: string;
   readonly query: FileQueryValues;
   readonly before: FilesRead;

@@ -227,7 +227,7 @@ function ignorePasvAddress({ ftp }: Client): void {
 }
 
 /**
- * TLS options for the control connection and all data connections. The host name is sent and verified on all of them.
+ * TLS options for the control connection and all data connections. Each connection sends the host name and verifies it.
  */
 async function tlsOptions({ tls, host }: FtpSourceValues, folder: string): Promise<ConnectionOptions> {
   const servername = tls.servername ?? host;
@@ -241,8 +241,8 @@ async function tlsOptions({ tls, host }: FtpSourceValues, folder: string): Promi
 }
 
 /**
- * Guards each of the client's sockets, for commands and data, with and without TLS: if the client throws an error while
- * it parses, the connection ends, not the process.
+ * Guards each of the client's sockets, for commands and data, with and without TLS. If the client throws an error while
+ * it parses data, the connection ends instead of the process.
  */
 function guardClient({ ftp }: Client): void {
   const guarded = <S extends Duplex | undefined>(socket: S): S => {

@@ -40,7 +40,7 @@ interface Fetched {
   readonly signal: AbortSignal;
 }
 
-/** A completely downloaded file as an input. */
+/** A fully downloaded file as an input. */
 function fetchedInput({ name, path, modified, signal }: Fetched): RecordInput {
   return {
     name,

@@ -20,7 +20,7 @@ const waitingLabels: Readonly<Record<string, string>> = {
   ACCOUNT_PAUSED: 'rate-limited',
 };
 
-/** Why a payload is waiting, in a few words, by the problem's code. */
+/** Why a payload is waiting, in a few words, based on the problem's code. */
 function waitingLabel({ code, until }: { readonly code: string; readonly until?: number }, now: number): string {
   if (code === 'SEND_SLOTS_BUSY' && until !== undefined) {
     return `waiting for earlier requests without a response; sends in ${durationText(Math.max(0, until - now))}`;
@@ -28,7 +28,7 @@ function waitingLabel({ code, until }: { readonly code: string; readonly until?:
   return waitingLabels[code] ?? 'waiting to retry';
 }
 
-/** Draws these jobs' progress from events until it's stopped. Does nothing without a screen. */
+/** Shows these jobs' progress, based on events, until it's stopped. Does nothing without a screen. */
 export function followJobs(
   events: Pick<Events<SluiceEvents>, 'listen'>,
   { screen, jobs }: { readonly screen: Screen | undefined; readonly jobs: readonly { readonly name: string }[] },

@@ -1,6 +1,6 @@
 import { type Loaded, type LoadOptions, loadConfig } from './load.ts';
 
-/** The result of `sluice check`; it needs no network access. */
+/** The result of `sluice check`, which needs no network access. */
 export interface Checked extends Omit<Loaded, 'made'> {
   /** A one-sentence summary. */
   readonly verdict: string;

@@ -192,9 +192,9 @@ function monitorAddress(text: string): MonitorAddress {
 
 /** A daemon's log on standard output, and how config errors are shown at startup. */
 interface StartLog {
-  /** Opens the log on first use. If there are no errors, it's loaded in parallel with the rest of the start. */
+  /** Opens the log on first use. If there are no errors, the log is loaded in parallel with the rest of the startup. */
   open(): Promise<Log>;
-  /** Writes log lines if the output is for machines, otherwise text on standard error. */
+  /** Writes log lines if the output is for machines; otherwise, writes text to standard error. */
   readonly show: ShowProblems;
   readonly isForPeople: boolean;
 }

@@ -72,7 +72,7 @@ async function onDisk(file: string): Promise<FoundConfig> {
   return { ...note, ...shown, ...(loaded.refused.size === 0 ? {} : { left_out: [...loaded.refused.keys()] }) };
 }
 
-/** One part of a config, such as `jobs/orders`, with the maps that enclose it; the whole config if no part is named. */
+/** One part of a config, such as `jobs/orders`, inside its enclosing maps. If no part is named, the whole config. */
 function partOf({ values, from }: ShownConfig, asked: string | undefined): ShownConfig {
   if (asked === undefined) return { values, from };
   const keys = asked.split('/').filter((key) => key !== '');

@@ -104,8 +104,8 @@ function opener(): string | undefined {
 }
 
 /**
- * Opens a URL in the person's browser, if there is one. Resolves to whether a program was started, without waiting for
- * it to end.
+ * Opens a URL in the user's browser, if there is one. Resolves to whether a program was started, without waiting for it
+ * to end.
  */
 function openBrowser(url: string): Promise<boolean> {
   const program = opener();

@@ -10,13 +10,13 @@ import { grantNames, inlineLogin } from './inline-login.ts';
 import { loginNames, type Properties, plainName, readProperties } from './properties.ts';
 import type { RefreshOrder } from './protocol.ts';
 
-/** The documented properties of a `simple_rest` data source, and additional properties that are allowed. */
+/** The documented properties of a `simple_rest` data source, and the additional ones that are allowed. */
 const documented = ['endpoint_url', 'method', 'parameters'];
 const beside = ['headers', 'no_refresh', 'oauth_provider_id', 'token_id'];
 
 const timeoutMs = 60_000;
 
-/** Whether a data source only specifies what to fetch: if so, the response is the document, byte for byte. */
+/** Whether a data source only specifies what to fetch. If so, the response becomes the document unchanged. */
 function isPlainFetch(connector: string, given: Properties): boolean {
   return connector === 'simple_rest' && Object.keys(given).every((name) => [...documented, ...beside].includes(name));
 }

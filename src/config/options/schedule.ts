@@ -169,7 +169,7 @@ function withoutDefaults(schema: JsonSchema): JsonSchema {
   return { ...schema, properties: Object.fromEntries(properties) };
 }
 
-/** The fields, separated by one space. */
+/** Validates a cron expression. Returns its fields separated by single spaces. */
 function readCron(at: Part, faults: Faults): string | undefined {
   const cron = String(at.value);
   const fault = isBroken(at) ? undefined : cronFault(cron);

@@ -138,7 +138,10 @@ export function diskFinding({ free, payloads, state }: { free: number; payloads:
   return free >= wanted ? good('disk', message) : bad('disk', message, `free up space on the disk of ${state}`);
 }
 
-/** Versions of Sluice, Node and SQLite. An outdated Node doesn't get here: `src/cli/sluice.js` refuses it. */
+/**
+ * Versions of Sluice, Node and SQLite. With an outdated Node, this code doesn't run, because `src/cli/sluice.js`
+ * refuses to start.
+ */
 function examineVersions(sluice: string): Finding {
   const database = new SqliteDatabase(':memory:');
   const sqlite = String(database.prepare('select sqlite_version()').value());

@@ -24,7 +24,7 @@ export interface ApiClientOptions {
   readonly login: LoginData;
   /** The runner's tokens, for an OAuth login. */
   readonly tokens: TokenSource | undefined;
-  /** The runner's login guard, for all requests with credentials. */
+  /** The runner's login guard, which covers all requests with credentials. */
   readonly logIn: LogIn | undefined;
   /** Template variables: options and `now`. */
   readonly scope: Scope;
