@@ -31,7 +31,7 @@ export interface Segment {
 export interface StagedRanges {
   /** Identifies one backfill. */
   readonly id: string;
-  /** Columns of its records. */
+  /** The columns of the ranges' records. */
   readonly columns: readonly KeptColumn[];
   readonly next: number;
   readonly segments: readonly Segment[];

@@ -45,8 +45,8 @@ export class TokenStore {
   }
 
   /**
-   * Durable when this resolves. `before`: the tokens that were renewed; undefined for a new login. A renewal without a
-   * refresh token keeps the old one, and a new refresh token is stored together with the old one.
+   * Resolves when the tokens are durable. `before`: the tokens that were renewed; undefined for a new login. A renewal
+   * keeps the old refresh token, next to the new one if the response has one.
    */
   async save(granted: TokenResponse, before: StoredTokens | undefined): Promise<TokenResponse> {
     this.#hide(granted);

@@ -25,7 +25,7 @@ const turnMs = 25;
 
 export interface SourceReaderOptions {
   readonly extract: Extract;
-  /** Folder of the config file. */
+  /** The config file's folder, which paths in options are relative to. */
   readonly folder: string;
   /** The run's private folder, created when the connector first uses it. */
   readonly scratch: string;
@@ -41,7 +41,7 @@ export interface SourceReaderOptions {
   /** The run's logical time, epoch milliseconds. Default: now. */
   readonly logicalAt?: number;
   readonly watermark?: string;
-  /** Attempt facts of the run. */
+  /** The run's attempt facts, if it may have more than one attempt. */
   readonly attemptFacts?: AttemptFacts;
   /** Reads this range instead of new rows. */
   readonly range?: Range;
@@ -49,7 +49,7 @@ export interface SourceReaderOptions {
   readonly room?: DiskSpace;
 }
 
-/** The login of a connector. */
+/** A connector's login. */
 export interface LogInContext {
   readonly login?: TokenSource;
   readonly logIn?: LogIn;

@@ -24,7 +24,7 @@ export interface Sink {
 export interface StreamRowsOptions extends Omit<SourceReaderOptions, 'scratch' | 'range'> {
   /** The parent of the connector's scratch folder. */
   readonly spool: string;
-  /** ID of the run. */
+  /** The run's ID. */
   readonly run: string;
   readonly sink: Sink;
   /** Set for a job with kept rows. */
