@@ -56,7 +56,7 @@ describe('advice about an unusable state folder', () => {
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
   const own = process.getuid!();
   const adviceFor = (path: string, uid = own, code = 'EACCES') =>
-    folderAdvice(path, code, uid).split('runs Sluice: ')[1];
+    folderAdvice(path, code, uid).split(/runs Sluice[^:]*: /)[1];
 
   it('names the mode if the mode is wrong, and the folder that has it', () => {
     chmodSync(folder, 0);
