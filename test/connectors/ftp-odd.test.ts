@@ -180,7 +180,7 @@ describe('a broken transfer', () => {
   it('causes an error if the file is gone, or has another size, after it was read', async () => {
     for (const [change, seen] of [
       [(files: Map<string, string>) => files.delete('/in/a.csv'), 'it no longer exists'],
-      [(files: Map<string, string>) => files.set('/in/a.csv', 'id,v\n'), '5 bytes, 360005 before'],
+      [(files: Map<string, string>) => files.set('/in/a.csv', 'id,v\n'), '5 bytes, previously 360005'],
     ] as const) {
       const files = new Map([['/in/a.csv', rows('x')]]);
       const retrieve: FtpScript['retrieve'] = (_path, _rest, whole) => {
