@@ -59,7 +59,7 @@ const killAt = (event: string, nth = 1) => ({
 /** Checks that nothing is left over: no owed payload, no unfinished run, no lease of a dead process, no unused file. */
 async function expectHealthy({ home }: Stage): Promise<void> {
   home.age();
-  expect((await home.sync()).code).toBe(0);
+  expect((await home.syncHere()).code).toBe(0);
   const { runs, outbox, leases } = home.state();
   expect(outbox.filter(({ state }) => state === 'owed')).toEqual([]);
   expect(runs.filter(({ state }) => state === 'running' || state === 'owed')).toEqual([]);
@@ -72,8 +72,8 @@ async function expectHealthy({ home }: Stage): Promise<void> {
   expect(files.filter((path) => !kept.some((one) => one.startsWith(path)))).toEqual([]);
 }
 
-async function expectPaced(): Promise<void> {
-  const arrivals = (await world.uploads()).map(({ arrived }) => arrived);
+async function expectPaced({ instance }: Stage): Promise<void> {
+  const arrivals = (await world.uploads(instance)).map(({ arrived }) => arrived);
   expect(busiestWindow(arrivals)).toBeLessThanOrEqual(5);
 }
 
@@ -92,19 +92,19 @@ interface Case {
 
 const deliverOlder = async ({ home }: Stage) => {
   await home.write('rows.csv', older);
-  expect((await home.sync()).code).toBe(0);
+  expect((await home.syncHere()).code).toBe(0);
 };
 
 const oweOlder = async ({ home, instance }: Stage) => {
   await home.write('rows.csv', older);
   proxy.script(instance, { answer: 503 });
-  expect((await home.sync({ args: ['--wait', '0'] })).code).toBe(1);
+  expect((await home.syncHere({ waitSeconds: 0 })).code).toBe(1);
   expect(home.state().outbox).toMatchObject([{ state: 'owed' }]);
 };
 
 const deliverNewer = async ({ home }: Stage) => {
   await home.write('rows.csv', newer);
-  expect((await home.sync()).code).toBe(0);
+  expect((await home.syncHere()).code).toBe(0);
 };
 
 /** Events that only a daemon, a refresh or a source that resumes emits. Other tests kill processes at these events. */
@@ -171,12 +171,12 @@ describe('a sync that is killed', () => {
       expect([shownBefore, newer]).toContain(await world.data(instance));
 
       await home.write('rows.csv', newer);
-      const turned = given.dayTurns ? { preload: ['shifted-clock'], env: { CLOCK_SHIFT_MS: String(day) } } : {};
-      const again = await home.sync(turned);
+      const turned = { preload: ['shifted-clock'], env: { CLOCK_SHIFT_MS: String(day) } };
+      const again = await (given.dayTurns ? home.sync(turned) : home.syncHere());
       expect(again).toMatchObject({ code: 0, signal: null });
       expect(await world.data(instance)).toBe(newer);
       expect(given.requests).toContain(one.sent());
-      await expectPaced();
+      await expectPaced(one);
       if (!given.dayTurns) await expectHealthy(one);
       expect(given.requests).toContain(one.sent());
     });
@@ -191,7 +191,7 @@ describe('a sync after a kill', () => {
       const { home, instance } = one;
       await home.sync(killAt(event));
       await home.write('rows.csv', newest);
-      expect((await home.sync()).code).toBe(0);
+      expect((await home.syncHere()).code).toBe(0);
       expect(await world.data(instance)).toBe(newest);
       expect(home.state().outbox.map(({ state }) => state)).toEqual(['superseded', 'delivered']);
       expect((await world.uploads(instance)).at(-1)?.status).toBe(200);
@@ -206,7 +206,7 @@ describe('a sync after a kill', () => {
     await home.sync(killAt('payload.owed'));
     expect(await world.data(instance)).toBeNull();
     await rm(join(home.folder, 'rows.csv'));
-    const again = await home.sync();
+    const again = await home.syncHere();
     expect(again.code).toBe(1);
     expect(again.jobs).toMatchObject([{ state: 'failed', problem: { code: 'FILE_NOT_FOUND' } }]);
     expect(await world.data(instance)).toBe(newer);
@@ -221,9 +221,9 @@ describe('a sync after a kill', () => {
     const { home, instance } = one;
     await home.sync(killAt('request.answered'));
     expect(await world.data(instance)).toBe(newer);
-    expect((await home.sync()).jobs).toMatchObject([{ state: 'delivered', requests: 1 }]);
+    expect((await home.syncHere()).jobs).toMatchObject([{ state: 'delivered', requests: 1 }]);
     expect(one.sent()).toBe(2);
-    expect((await home.sync()).jobs).toMatchObject([{ state: 'unchanged', requests: 0 }]);
+    expect((await home.syncHere()).jobs).toMatchObject([{ state: 'unchanged', requests: 0 }]);
     expect(one.sent()).toBe(2);
   });
 
@@ -254,7 +254,7 @@ describe('a sync after a kill', () => {
     const left = halfWritten();
     expect(left.some((name) => name.endsWith('.scratch'))).toBe(true);
     stalls = false;
-    expect((await home.sync()).code).toBe(0);
+    expect((await home.syncHere()).code).toBe(0);
     expect(await world.data(instance)).toBe(newer);
     expect(home.payloads()).toEqual([]);
   });
@@ -267,10 +267,10 @@ describe('a sync after a kill', () => {
       expect((await home.sync(killAt(event))).signal).toBe('SIGKILL');
     }
     await home.write('rows.csv', newest);
-    expect((await home.sync()).code).toBe(0);
+    expect((await home.syncHere()).code).toBe(0);
     expect(await world.data(instance)).toBe(newest);
     await expectHealthy(one);
-    await expectPaced();
+    await expectPaced(one);
   });
 
   it('in the middle of an upload delivers all new rows; until then, the service shows all the old ones', async () => {
@@ -290,7 +290,7 @@ describe('a sync after a kill', () => {
       (await world.uploads(instance)).some(({ status }) => status !== 200),
     );
     expect(await world.data(instance)).toBe(older);
-    expect((await home.sync()).jobs).toMatchObject([{ state: 'delivered', bytes: many.length }]);
+    expect((await home.syncHere()).jobs).toMatchObject([{ state: 'delivered', bytes: many.length }]);
     expect(await world.data(instance)).toBe(many);
     await expectHealthy(one);
   });
@@ -324,7 +324,7 @@ describe('a sync after a kill', () => {
     for (const event of ['extract.progressed', 'payload.owed', 'upload.started']) {
       expect((await home.sync(killAt(event))).signal).toBe('SIGKILL');
     }
-    const ended = await home.sync();
+    const ended = await home.syncHere();
     expect(ended.code).toBe(0);
     expect(JSON.stringify(JSON.parse((await world.data(instance)) ?? 'null', exactly))).toBe(arrives);
   });

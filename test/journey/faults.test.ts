@@ -69,7 +69,7 @@ async function stage({
       },
     },
   });
-  if (target === undefined) expect((await home.sync({ args: ['rows'] })).code).toBe(0);
+  if (target === undefined) expect((await home.syncHere({ jobs: ['rows'] })).code).toBe(0);
   await home.write('rows.csv', text);
   proxy.script(instance, ...faults);
   if (always !== undefined) proxy.always(instance, always);
@@ -83,9 +83,9 @@ interface Seen extends Ended {
 }
 
 /** Syncs both jobs once. Whatever happens to the first, the other must deliver its rows with one request. */
-async function syncBoth({ home, instance, beside }: Stage, args: readonly string[] = []): Promise<Seen> {
+async function syncBoth({ home, instance, beside }: Stage, waitSeconds?: number): Promise<Seen> {
   const before = sentTo(instance);
-  const { jobs, ...ended } = await home.sync({ args });
+  const { jobs, ...ended } = await home.syncHere({ waitSeconds });
   const [rows, other] = jobs;
   expect(other).toMatchObject({ job: 'beside', state: 'delivered', requests: 1 });
   expect(await world.data(beside)).toBe(older);
@@ -129,11 +129,11 @@ describe('an upload that meets', () => {
     async ({ faults, text = small, destination, taken, ownAccount = false }) => {
       const one = await stage({ text, faults, ownAccount, ...(destination === undefined ? {} : { destination }) });
       // First sync without retries: until the next sync, the instance shows complete data, old or new.
-      const hasty = await syncBoth(one, ['--wait', '0']);
+      const hasty = await syncBoth(one, 0);
       expect(hasty).toMatchObject({ code: 1, sent: 1, rows: { state: 'waiting_retry', requests: 1 } });
       expect(await world.data(one.instance)).toBe(taken ? text : older);
       await one.home.write('beside.csv', older);
-      const patient = await one.home.sync();
+      const patient = await one.home.syncHere();
       expect(patient.code).toBe(0);
       expect(patient.jobs).toMatchObject([{ state: 'delivered' }, { state: 'unchanged' }]);
       expect(await world.data(one.instance)).toBe(text);
@@ -169,7 +169,7 @@ describe('an upload that cannot succeed', () => {
       always: { answer: 503, words: 'The service is under maintenance' },
       ownAccount: true,
     });
-    const { code, rows, sent, stderr } = await syncBoth(one, ['--wait', '0']);
+    const { code, rows, sent, stderr } = await syncBoth(one, 0);
     expect({ code, sent, stderr }).toEqual({ code: 1, sent: 1, stderr: '' });
     expect(rows).toMatchObject({ state: 'waiting_retry', requests: 1, problem: { code: 'DELIVERY_FAILED' } });
     expect(rows.problem!.message).toContain('The service is under maintenance');
@@ -180,7 +180,7 @@ describe('an upload that cannot succeed', () => {
     expect(one.home.payloads().some((name) => name.includes(owed[0]!.sha256))).toBe(true);
 
     proxy.always(one.instance, 'pass');
-    expect((await one.home.sync()).jobs[0]).toMatchObject({ state: 'delivered' });
+    expect((await one.home.syncHere()).jobs[0]).toMatchObject({ state: 'delivered' });
     expect(await world.data(one.instance)).toBe(small);
   });
 
@@ -191,7 +191,7 @@ describe('an upload that cannot succeed', () => {
     const where = { job: 'rows', destination: 'main' };
     expect(rows).toMatchObject({ state: 'waiting_login', problem: { code: 'LOGIN_NEEDED', where } });
     expect(one.home.state().outbox.filter(({ state }) => state === 'owed')).toHaveLength(1);
-    expect((await one.home.sync()).code).toBe(0);
+    expect((await one.home.syncHere()).code).toBe(0);
     expect(await world.data(one.instance)).toBe(small);
   });
 

@@ -41,7 +41,7 @@ async function stage(texts: readonly string[], job: object = {}, top: object = {
   const one = { home, instance };
   for (const text of texts) {
     await home.write('rows.csv', text);
-    expect((await home.sync()).jobs).toMatchObject([{ state: 'delivered' }]);
+    expect((await home.syncHere()).jobs).toMatchObject([{ state: 'delivered' }]);
     expect(await world.data(instance)).toBe(text);
   }
   return one;
@@ -49,7 +49,7 @@ async function stage(texts: readonly string[], job: object = {}, top: object = {
 
 async function read({ home }: Stage, text: string) {
   await home.write('rows.csv', text);
-  const { code, jobs } = await home.sync();
+  const { code, jobs } = await home.syncHere();
   return { code, ...jobs[0]! };
 }
 
@@ -262,7 +262,7 @@ describe('a kill', () => {
       expect(killed.signal).toBe('SIGKILL');
       one.home.age();
       await rm(join(one.home.folder, 'rows.csv'));
-      expect((await one.home.sync()).jobs).toMatchObject([{ state: 'failed' }]);
+      expect((await one.home.syncHere()).jobs).toMatchObject([{ state: 'failed' }]);
       expect(await world.data(one.instance)).toBe(half);
       expect(one.home.state().outbox.map(({ state }) => state)).toEqual(['delivered', 'delivered']);
     },
@@ -285,7 +285,7 @@ describe('a kill', () => {
     expect((await one.home.sluice(['dead', 'send', 'rows'], killAt('payload.revived'))).signal).toBe('SIGKILL');
     await rm(join(one.home.folder, 'rows.csv'));
     one.home.age();
-    await one.home.sync();
+    await one.home.syncHere();
     expect(await world.data(one.instance)).toBe(whole);
   });
 
@@ -295,7 +295,7 @@ describe('a kill', () => {
       const one = await stage([whole, table(150, 'wrong')]);
       expect((await one.home.sluice(['rollback', 'rows'], killAt(event))).signal).toBe('SIGKILL');
       one.home.age();
-      expect((await one.home.sync()).jobs).toMatchObject([{ state: 'on_hold' }]);
+      expect((await one.home.syncHere()).jobs).toMatchObject([{ state: 'on_hold' }]);
       expect(await world.data(one.instance)).toBe(whole);
     },
   );
@@ -348,7 +348,7 @@ describe('a rollback', () => {
     const texts = [1, 2, 3, 4, 5].map((n) => table(100 + n, 'row'));
     const one = await stage(texts, {}, { keep: { payloads: 2 } });
     one.home.age();
-    await one.home.sync();
+    await one.home.syncHere();
     expect(one.home.payloads().filter((name) => name.endsWith('.csv'))).toHaveLength(2);
     const listed = await json<{ rows: number }[]>(one, 'rollback', 'rows', '--list');
     expect(listed.map(({ rows }) => rows)).toEqual([104]);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { SqliteDatabase } from '../../src/lib/sqlite.ts';
 import type { OutboxRow, RunRow, WatermarkRow } from '../../src/state/tables.ts';
 import { type Ended, makeFolder, type Running, type Scope, type Start, start } from './process.ts';
+import type { SyncHere } from './sync-here.ts';
 
 /** A user's folder: sources, one config, one state. */
 export interface Home {
@@ -18,6 +19,8 @@ export interface Home {
   sluice(args: readonly string[], how?: Start): Promise<Ended>;
   /** Runs `sluice sync --json`, and returns what it printed. */
   sync(how?: Start & { readonly args?: readonly string[] }): Promise<Ended & { readonly jobs: readonly JobResult[] }>;
+  /** Like `sync`, in the process of the test: for tests that aren't about the process or its output. */
+  syncHere(how?: SyncHere): ReturnType<Home['sync']>;
   /** What the store contains. */
   state(): State;
   /** Everything below the state's payloads/, files and folders, as relative paths. */
@@ -68,6 +71,11 @@ export async function makeHome(scope: Scope): Promise<Home> {
     sluice: (args, how) => home.start(args, how).ended,
     sync: async ({ args = [], ...how } = {}) => {
       const ended = await home.sluice(['sync', ...args, '--json'], how);
+      return { ...ended, jobs: jobsIn(ended) };
+    },
+    syncHere: async (how = {}) => {
+      const { syncHere } = await import('./sync-here.ts');
+      const ended = await syncHere(file, how);
       return { ...ended, jobs: jobsIn(ended) };
     },
     state: () => readState(join(folder, 'state')),

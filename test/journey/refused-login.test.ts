@@ -68,8 +68,8 @@ const held = [{ state: 'on_hold', problem: { code: 'LOGIN_ON_HOLD' } }];
 
 it('status shows that a login was refused, and no later run tries it again', async () => {
   const { home, logins } = await setUp();
-  expect((await home.sync()).jobs).toMatchObject(refused);
-  expect(await home.sync()).toMatchObject({ code: 1, jobs: held });
+  expect((await home.syncHere()).jobs).toMatchObject(refused);
+  expect(await home.syncHere()).toMatchObject({ code: 1, jobs: held });
   const texts = await Promise.all([
     home.sluice(['status']),
     home.sluice(['explain', 'rows']),
@@ -91,28 +91,28 @@ it('status shows that a login was refused, and no later run tries it again', asy
 
 it('a new password, a successful check and a resume each let the source log in again', async () => {
   const { home, instance, write, accept, logins } = await setUp();
-  expect((await home.sync()).jobs).toMatchObject(refused);
+  expect((await home.syncHere()).jobs).toMatchObject(refused);
   await write('right');
-  expect((await home.sync()).jobs).toMatchObject([{ state: 'delivered' }]);
+  expect((await home.syncHere()).jobs).toMatchObject([{ state: 'delivered' }]);
   expect(await world.data(instance)).toBe('x\n1\n');
 
   accept('other');
-  expect((await home.sync()).jobs).toMatchObject(refused);
-  expect((await home.sync()).jobs).toMatchObject(held);
+  expect((await home.syncHere()).jobs).toMatchObject(refused);
+  expect((await home.syncHere()).jobs).toMatchObject(held);
   expect((await home.sluice(['check', '--connect'])).stdout).toContain('FTP_LOGIN_REFUSED');
   accept('right');
-  expect((await home.sync()).jobs).toMatchObject(held);
+  expect((await home.syncHere()).jobs).toMatchObject(held);
   expect(await home.sluice(['check', '--connect'])).toMatchObject({ code: 0 });
-  expect((await home.sync()).jobs).not.toMatchObject(held);
+  expect((await home.syncHere()).jobs).not.toMatchObject(held);
 
   accept('other');
-  expect((await home.sync()).jobs).toMatchObject(refused);
+  expect((await home.syncHere()).jobs).toMatchObject(refused);
   accept('right');
   const resume = ['sources', 'resume', 'files', '--why', 'unlocked', '--json'];
   expect(JSON.parse((await home.sluice(resume)).stdout)).toEqual({ source: 'files', resumed: true });
   expect(JSON.parse((await home.sluice(resume)).stdout)).toEqual({ source: 'files', resumed: false });
   const before = logins();
-  expect((await home.sync()).jobs).not.toMatchObject(held);
+  expect((await home.syncHere()).jobs).not.toMatchObject(held);
   expect(logins()).toBe(before + 1);
   expect((await home.sluice(['audit'])).stdout).toMatch(/resume +source files.*unlocked/);
   expect((await home.sluice(['sources', 'resume', 'flies'])).stderr).toContain('did you mean "files"?');
@@ -162,26 +162,26 @@ it('a process that is killed around the steps of a refused login sends the passw
     const town = await setUp();
     expect(await town.home.sync(dieAt(town, step)), step).toMatchObject({ signal: 'SIGKILL' });
     const isKept = step !== 'commit insert into login_holds #1';
-    expect((await town.home.sync()).jobs, step).toMatchObject(isKept ? held : refused);
-    expect((await town.home.sync()).jobs, step).toMatchObject(held);
+    expect((await town.home.syncHere()).jobs, step).toMatchObject(isKept ? held : refused);
+    expect((await town.home.syncHere()).jobs, step).toMatchObject(held);
     expect(town.logins(), step).toBe(isKept ? 1 : 2);
   }
 });
 
 it('a process that is killed around a due attempt has made it, or the next process makes it', async () => {
   const listed = await setUp();
-  await listed.home.sync();
+  await listed.home.syncHere();
   makeDue(listed.home);
   expect((await listed.home.sync(dieAt(listed, ''))).jobs).toMatchObject(refused);
   const steps = (await stepsOf(listed)).filter((step) => /login_holds|say source\.on_hold|say run\.started/.test(step));
   expect(steps.length).toBeGreaterThan(3);
   for (const step of steps) {
     const town = await setUp();
-    await town.home.sync();
+    await town.home.syncHere();
     makeDue(town.home);
     expect(await town.home.sync(dieAt(town, step)), step).toMatchObject({ signal: 'SIGKILL' });
-    await town.home.sync();
-    expect((await town.home.sync()).jobs, step).toMatchObject(held);
+    await town.home.syncHere();
+    expect((await town.home.syncHere()).jobs, step).toMatchObject(held);
     expect(town.logins(), step).toBeLessThanOrEqual(2);
   }
 });
@@ -189,7 +189,7 @@ it('a process that is killed around a due attempt has made it, or the next proce
 it('a process that is killed around the login that lifts a hold leaves no working login on hold', async () => {
   const heldSince = async () => {
     const town = await setUp();
-    await town.home.sync();
+    await town.home.syncHere();
     makeDue(town.home);
     town.accept('wrong');
     return town;
@@ -204,7 +204,7 @@ it('a process that is killed around the login that lifts a hold leaves no workin
     expect(await town.home.sync(dieAt(town, step)), step).toMatchObject({ signal: 'SIGKILL' });
     // An attempt that was claimed counts even if it was never made, so the next one is due later.
     makeDue(town.home);
-    expect((await town.home.sync()).jobs, step).toMatchObject([
+    expect((await town.home.syncHere()).jobs, step).toMatchObject([
       { state: expect.stringMatching(/delivered|unchanged/) },
     ]);
     expect(holdsOf(town.home), step).toEqual([]);
@@ -214,13 +214,13 @@ it('a process that is killed around the login that lifts a hold leaves no workin
 it('a resume that is killed around its commit has either lifted the hold and recorded the user, or done nothing', async () => {
   const resume = ['sources', 'resume', 'files', '--why', 'unlocked'];
   const listed = await setUp();
-  await listed.home.sync();
+  await listed.home.syncHere();
   await listed.home.sluice(resume, dieAt(listed, ''));
   const steps = await stepsOf(listed);
   expect(steps.some((step) => step.startsWith('commit '))).toBe(true);
   for (const step of steps) {
     const town = await setUp();
-    await town.home.sync();
+    await town.home.syncHere();
     expect(await town.home.sluice(resume, dieAt(town, step)), step).toMatchObject({ signal: 'SIGKILL' });
     const isLifted = holdsOf(town.home).length === 0;
     expect((await town.home.sluice(['audit'])).stdout.includes('unlocked'), step).toBe(isLifted);

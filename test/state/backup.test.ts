@@ -22,12 +22,12 @@ async function setUp() {
   return { world, home, backup, repair, shows: () => world.data(world.instances.csv) };
 }
 
-const owe = ['--wait', '0'];
+const owe = { waitSeconds: 0 };
 
 describe('a backup', () => {
   it('includes owed payloads, and a state that is moved with it continues where it stopped', async () => {
     const { home, backup, repair, shows } = await setUp();
-    await home.sync({ args: owe });
+    await home.syncHere(owe);
     expect(await home.sluice(['backup', backup])).toMatchObject({
       code: 0,
       stdout: expect.stringContaining('1 payload'),
@@ -49,7 +49,7 @@ describe('a backup', () => {
   it("causes no old data to be sent after a restore to an earlier time, and its receipts aren't trusted", async () => {
     const { home, backup, repair, shows } = await setUp();
     await repair();
-    await home.sync();
+    await home.syncHere();
     await home.write('rows.csv', 'id,name\n2,second\n');
     const { outbox } = home.state();
     expect(outbox).toMatchObject([{ state: 'delivered' }]);
@@ -58,24 +58,24 @@ describe('a backup', () => {
       code: 0,
       stdout: expect.stringContaining('1 payload,'),
     });
-    await home.sync();
+    await home.syncHere();
     await home.write('rows.csv', 'id,name\n1,first\n');
     const refused = await home.sluice(['restore', backup]);
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('STATE_EXISTS') });
     expect((await home.sluice(['restore', backup, '--replace'])).code).toBe(0);
     // According to the restored state, the instance already shows these rows, but it no longer does.
-    expect((await home.sync()).jobs).toMatchObject([{ state: 'delivered' }]);
+    expect((await home.syncHere()).jobs).toMatchObject([{ state: 'delivered' }]);
     expect(await shows()).toBe('id,name\n1,first\n');
     expect(readdirSync(join(home.folder, 'state')).some((name) => name.startsWith('before-'))).toBe(true);
   });
 
   it('marks its owed payloads as dead on restore if newer data has been sent since', async () => {
     const { home, backup, repair, shows } = await setUp();
-    await home.sync({ args: owe });
+    await home.syncHere(owe);
     await home.sluice(['backup', backup]);
     await home.write('rows.csv', 'id,name\n2,second\n');
     await repair();
-    await home.sync();
+    await home.syncHere();
     const restored = await home.sluice(['restore', backup, '--replace']);
     expect(restored.stdout).toContain('1 payload that was owed at the time will not be sent');
     expect(home.state().outbox).toMatchObject([{ state: 'dead', code: 'STATE_RESTORED' }]);
@@ -94,7 +94,7 @@ describe('a backup', () => {
     const writing = (async () => {
       for (const round of rounds) {
         await home.write('rows.csv', `id\n${round}\n`);
-        await home.sync({ args: owe });
+        await home.sync({ args: ['--wait', '0'] });
       }
     })();
     for (const round of rounds) {
@@ -118,7 +118,7 @@ describe('a backup', () => {
   it("is rejected if its folder isn't empty, or if it was modified or written by a newer version", async () => {
     const { home, backup } = await setUp();
     expect((await home.sluice(['backup', backup])).stderr).toContain('STATE_MISSING');
-    await home.sync({ args: owe });
+    await home.syncHere(owe);
     await home.sluice(['backup', backup]);
     expect((await home.sluice(['backup', backup])).stderr).toContain('BACKUP_EXISTS');
     await rm(join(home.folder, 'state'), { recursive: true });
@@ -137,7 +137,7 @@ describe('a backup', () => {
 
   it("written by a newer version doesn't replace an existing state", async () => {
     const { home, backup } = await setUp();
-    await home.sync({ args: owe });
+    await home.syncHere(owe);
     const db = new SqliteDatabase(join(home.folder, 'state', 'sluice.db'));
     db.exec("insert into migrations (number, name, at) values (999, 'of the future', 0)");
     db.close();
