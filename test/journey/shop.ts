@@ -16,7 +16,7 @@ export interface Shop {
   /** What the dashboard must show: the result of a SELECT at the source, as csv. */
   wanted(where?: string): Promise<string>;
   shown(): Promise<string | null>;
-  /** One sync, and its only job. */
+  /** One sync: in its own process only if it's started in a special way. */
   sync(how?: Parameters<Home['sync']>[0]): ReturnType<Home['sync']>;
   /** Expects the dashboard to show what the source contains. */
   same(where?: string): Promise<void>;
@@ -78,7 +78,7 @@ export async function openShop(
     },
     wanted,
     shown,
-    sync: (how) => home.sync(how),
+    sync: (how) => (how === undefined ? home.syncHere() : home.sync(how)),
     same: async (where) => expect(await shown()).toBe(await wanted(where)),
     config,
   };
