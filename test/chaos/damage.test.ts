@@ -30,14 +30,14 @@ describe('a payload with a flipped bit on disk', () => {
       const { upstream, home, oracle } = stage;
       upstream.prunes = true;
       upstream.advance();
-      await oracle.ended(await home.sync());
+      await oracle.ended(await home.syncHere());
       const text = upstream.advance({ large: true });
       const ended = await home.sync(dieAt(stage, step));
       await oracle.ended(ended);
       const shown = await oracle.look();
       await flipBit(stage);
 
-      expect(await home.sync()).toMatchObject({ code: 1, jobs: [{ state: 'failed' }] });
+      expect(await home.syncHere()).toMatchObject({ code: 1, jobs: [{ state: 'failed' }] });
       expect(await oracle.look()).toBe(shown);
       const dead = home.state().outbox.find(({ state }) => state === 'dead');
       expect(dead).toMatchObject({ code: 'PAYLOAD_DAMAGED', bytes: text.length });
@@ -46,7 +46,7 @@ describe('a payload with a flipped bit on disk', () => {
       expect((await home.sluice(['dead', 'send', 'rows'])).stderr).toContain('nothing was changed');
 
       upstream.advance();
-      expect(await home.sync()).toMatchObject({ code: 0, jobs: [{ state: 'delivered' }] });
+      expect(await home.syncHere()).toMatchObject({ code: 0, jobs: [{ state: 'delivered' }] });
       await oracle.look();
       await oracle.expectInOrder();
     },
@@ -56,7 +56,7 @@ describe('a payload with a flipped bit on disk', () => {
     const stage = await setStage(theatre);
     const { upstream, home, oracle, control, instance } = stage;
     upstream.advance();
-    await oracle.ended(await home.sync());
+    await oracle.ended(await home.syncHere());
     upstream.advance();
     await control.break(instance, { first: 1, answer: { status: 503, headers: { 'Retry-After': '2' } } });
     const sync = home.start(['sync', '--json']);
@@ -68,7 +68,7 @@ describe('a payload with a flipped bit on disk', () => {
     expect(code).toBe(1);
     expect(JSON.parse(stdout)).toMatchObject({ jobs: [{ state: 'dead', problem: { code: 'PAYLOAD_DAMAGED' } }] });
     expect(await oracle.look()).toBe(1);
-    await oracle.ended(await home.sync());
+    await oracle.ended(await home.syncHere());
     expect(await oracle.look()).toBe(2);
   });
 });
@@ -80,9 +80,9 @@ it('a payload without its file is reported, and the next run replaces it', async
   upstream.advance();
   await oracle.ended(await home.sync(dieAt(stage, 'say payload.owed #1')));
   await rm(home.state().outbox[0]!.path);
-  expect(await home.sync()).toMatchObject({ code: 1 });
+  expect(await home.syncHere()).toMatchObject({ code: 1 });
   expect(home.state().outbox).toMatchObject([{ state: 'dead', code: 'PAYLOAD_DAMAGED' }]);
   upstream.advance();
-  expect(await home.sync()).toMatchObject({ code: 0, jobs: [{ state: 'delivered' }] });
+  expect(await home.syncHere()).toMatchObject({ code: 0, jobs: [{ state: 'delivered' }] });
   await oracle.look();
 });

@@ -23,7 +23,7 @@ function brokenDisk({ home }: Stage, ...faults: object[]): Start {
 async function secondVersion(job: object = {}): Promise<Stage> {
   const stage = await setStage(theatre, { top: { keep: { payloads: 0 } }, job });
   stage.upstream.advance();
-  await stage.oracle.ended(await stage.home.sync());
+  await stage.oracle.ended(await stage.home.syncHere());
   stage.upstream.advance({ large: true });
   return stage;
 }
@@ -115,7 +115,7 @@ describe('a disk that is really full', () => {
     const isSmall = mountSmall(stage, '10m');
     const limited: Start = isSmall ? {} : brokenDisk(stage, { what: 'write', fails: 'ENOSPC', after: 3 });
     upstream.advance();
-    await oracle.ended(await home.sync());
+    await oracle.ended(await home.syncHere());
     upstream.advance();
     await oracle.ended(await home.sync(dieAt(stage, 'say payload.owed #1')));
     upstream.advance({ large: true });
@@ -151,7 +151,7 @@ describe('a disk that is really full', () => {
     const { home, upstream, oracle, control, instance } = stage;
     const isSmall = mountSmall(stage, '10m');
     upstream.advance();
-    await oracle.ended(await home.sync());
+    await oracle.ended(await home.syncHere());
     upstream.advance();
     await control.break(instance, { first: 1, answer_delay_ms: 3000 });
     const full = isSmall ? {} : { preload: ['kill-at'], env: { KILL_AT: 'request.answered' } };

@@ -40,7 +40,7 @@ async function owing(): Promise<Stage & { readonly backup: string; readonly file
   const { upstream, home, oracle } = stage;
   upstream.prunes = true;
   upstream.advance();
-  await oracle.ended(await home.sync());
+  await oracle.ended(await home.syncHere());
   const backup = join(home.folder, 'backup');
   expect(await home.sluice(['backup', backup])).toMatchObject({ code: 0 });
   upstream.advance();
@@ -69,7 +69,7 @@ describe('a state whose database', () => {
 
       expect(await home.sluice(['restore', backup, '--replace'])).toMatchObject({ code: 0, stderr: '' });
       upstream.advance();
-      expect(await home.sync()).toMatchObject({ code: 0, jobs: [{ state: 'delivered' }] });
+      expect(await home.syncHere()).toMatchObject({ code: 0, jobs: [{ state: 'delivered' }] });
       expect(await oracle.look()).toBe(3);
     },
   );

@@ -83,14 +83,14 @@ it("a user can show, clear and set a job's checkpoint, and each change is record
     code: 2,
     stderr: expect.stringContaining('sluice state show'),
   });
-  await home.sync();
+  await home.syncHere();
   shop.run("insert into orders values (2, '2026-02-01 10:00:00')");
   const [known] = JSON.parse((await state('show', '--json')).stdout) as { job: string; watermark: string }[];
   expect(known).toMatchObject({ job: 'orders', watermark: expect.stringContaining('"1"') });
   expect(await state('clear', 'orders', '--why', 'loaded again')).toMatchObject({ code: 0 });
-  expect((await home.sync()).jobs).toMatchObject([{ state: 'delivered', rows: 2 }]);
+  expect((await home.syncHere()).jobs).toMatchObject([{ state: 'delivered', rows: 2 }]);
   expect(await state('set', 'orders', known!.watermark)).toMatchObject({ code: 0 });
-  expect((await home.sync()).jobs).toMatchObject([{ state: 'delivered', rows: 1 }]);
+  expect((await home.syncHere()).jobs).toMatchObject([{ state: 'delivered', rows: 1 }]);
   for (const wrong of ['nonsense', '1.5', '{}', known!.watermark.replace('"id"', '"at"')]) {
     expect(await state('set', 'orders', wrong)).toMatchObject({
       code: 2,
@@ -104,10 +104,10 @@ it("a user can show, clear and set a job's checkpoint, and each change is record
       'continues from {"column":"id","type":"integer","value":"1","columns":[],"seen":[]}',
     ),
   });
-  expect((await home.sync()).jobs).toMatchObject([{ rows: 2 }]);
+  expect((await home.syncHere()).jobs).toMatchObject([{ rows: 2 }]);
   await state('clear', 'orders');
   shop.run("insert into orders values (3, '2026-03-01 10:00:00')");
   const stopped = await home.sync({ preload: ['kill-at'], env: { KILL_AT: 'payload.spooled' } });
   expect(stopped).toMatchObject({ signal: 'SIGKILL' });
-  expect((await home.sync()).jobs).toMatchObject([{ rows: 3 }]);
+  expect((await home.syncHere()).jobs).toMatchObject([{ rows: 3 }]);
 });
