@@ -64,7 +64,7 @@ describe("an agency that pushes to its clients' accounts", () => {
   it("delivers to all three accounts within the company's single limit, and keeps the accounts separate", async () => {
     const { world, home, orders } = await agency();
     await home.sluice(['apply', '--yes']);
-    expect((await home.sync()).jobs.map(({ job, state }) => [job, state])).toEqual([
+    expect((await home.syncHere()).jobs.map(({ job, state }) => [job, state])).toEqual([
       ['to-north', 'delivered'],
       ['to-south', 'delivered'],
       ['to-own', 'delivered'],
@@ -76,7 +76,7 @@ describe("an agency that pushes to its clients' accounts", () => {
       const { body } = await patiently(world, `/datasource-instances/${source?.id}${query}`);
       expect(body.data, account).toMatchObject({ data_size: 24 });
     }
-    expect((await home.sync()).jobs.map(({ state }) => state)).toEqual(['unchanged', 'unchanged', 'unchanged']);
+    expect((await home.syncHere()).jobs.map(({ state }) => state)).toEqual(['unchanged', 'unchanged', 'unchanged']);
     expect(await world.uploads()).toHaveLength(3);
     expect(home.state().quota, 'one allowance, whatever the client').toHaveLength(1);
   });
@@ -85,7 +85,7 @@ describe("an agency that pushes to its clients' accounts", () => {
     const { world, home } = await agency();
     await home.sluice(['apply', '--yes']);
     expect((await patiently(world, `/clients/${south}`, 'DELETE')).status).toBe(200);
-    const { code, jobs } = await home.sync();
+    const { code, jobs } = await home.syncHere();
     expect(code).toBe(1);
     expect(jobs.map(({ job, state }) => [job, state])).toEqual([
       ['to-north', 'delivered'],

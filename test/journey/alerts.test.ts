@@ -24,7 +24,7 @@ const dataOf = ({ text }: Received) => (JSON.parse(text) as { data: Record<strin
 describe('alerts from one-shot syncs', () => {
   it('report the first failure once, signed and with the fix', async () => {
     const { home, receiver, repair } = await setUp();
-    for (let n = 0; n < 2; n++) await home.sync();
+    for (let n = 0; n < 2; n++) await home.syncHere();
     expect(receiver.titles()).toEqual(['orders failed']);
     const [first] = receiver.got;
     expect(isSigned(first!)).toBe(true);
@@ -35,7 +35,7 @@ describe('alerts from one-shot syncs', () => {
       /what .*orders\.csv.*\nsince .*\ndashboard shows no data from this config yet\nnext .*\nfix /,
     );
     await repair();
-    await home.sync();
+    await home.syncHere();
     expect((await home.sluice(['alerts'])).stdout).toContain('No open alerts');
     expect((await home.sluice(['alerts', 'test'])).stdout).toBe('ok   ops (webhook): HTTP 200: thanks\n');
   });
@@ -53,7 +53,7 @@ describe('alerts from one-shot syncs', () => {
         stock: { ...job, query: 'gone-too.csv', target: await world.instance() },
       },
     });
-    expect((await home.sync()).code).toBe(1);
+    expect((await home.syncHere()).code).toBe(1);
     expect(receiver.titles()).toEqual(['2 jobs failed']);
     const status = (await home.sluice(['status'])).stdout;
     expect(status).toContain('"sluice explain orders" shows the cause and the fix; the same for stock.');
@@ -73,7 +73,7 @@ describe('alerts from one-shot syncs', () => {
     expect((await home.sluice(['alerts', 'test', 'opps'])).stderr).toContain('did you mean "ops"?');
     receiver.answer(200);
     expect((await home.sluice(['alerts', 'test'])).stdout).toContain('one waiting message goes out');
-    await home.sync();
+    await home.syncHere();
     expect(JSON.parse((await home.sluice(['alerts', '--json'])).stdout)).toMatchObject({ channels: [{ waiting: 0 }] });
   });
 
@@ -82,20 +82,20 @@ describe('alerts from one-shot syncs', () => {
     const { home, repair } = await setUp({
       channels: { alive: { type: 'heartbeat', url: beats.url, jobs: ['orders'] } },
     });
-    await home.sync();
+    await home.syncHere();
     expect(beats.got).toEqual([]);
     await repair();
-    await home.sync();
-    await home.sync();
+    await home.syncHere();
+    await home.syncHere();
     expect(beats.got.map(({ method }) => method)).toEqual(['GET', 'GET']);
     beats.answer(410);
-    await home.sync();
+    await home.syncHere();
     expect(JSON.parse((await home.sluice(['alerts', '--json'])).stdout)).toMatchObject({
       channels: [{ channel: 'alive', waiting: 0, sent_at: expect.any(String), problem: expect.stringMatching('410') }],
     });
     expect((await home.sluice(['status'])).stdout).toContain('the alive heartbeat fails: ');
     beats.answer(200);
-    await home.sync();
+    await home.syncHere();
     expect((await home.sluice(['status'])).stdout).not.toContain('heartbeat');
   });
 });

@@ -23,7 +23,7 @@ it('the daemon learns how many requests others sent on the account, and status a
     });
   await home.write('rows.csv', 'id\n1\n');
   await write({ requests_per_day: 1 });
-  expect((await home.sync()).code).toBe(4);
+  expect((await home.syncHere()).code).toBe(4);
   for (let call = 0; call < 7; call++) await world.call('GET', '/datasources');
   await write({});
   const daemon = home.start(['run'], { serves: true });
@@ -55,7 +55,7 @@ it("refreshes requested together are sent as one request, and one that fails doe
       nobody: refresh('ef'.repeat(16)),
     },
   });
-  const { code, jobs } = await home.sync();
+  const { code, jobs } = await home.syncHere();
   expect(code).toBe(1);
   expect(jobs.map(({ job, state }) => [job, state])).toEqual([
     ['a', 'refreshed'],

@@ -48,12 +48,12 @@ describe('sluice explain', () => {
 
   it("reports what an instance shows, given the job's name or the instance ID", async () => {
     const { world, home, explain } = await setUp();
-    await home.sync();
+    await home.syncHere();
     const delivered = await explain();
     expect(delivered).toMatchObject({ verdict: 'up to date', instance: world.instances.csv });
     expect(delivered.because[0]?.message).toMatch(/^run \S+ was delivered \(1 row\)$/);
     expect(delivered.next?.message).toContain('no schedule');
-    await home.sync();
+    await home.syncHere();
     expect((await explain(world.instances.csv)).verdict).toBe('up to date, nothing new in the source');
     const { stdout } = await home.sluice(['explain', 'orders']);
     expect(stdout).toMatch(/orders: up to date.*\n +target +instance [0-9a-f]{32}\n +shows +data as of .* old\n/);
@@ -102,9 +102,9 @@ describe('sluice explain', () => {
 
   it('counts how long a job has been failing, and names the last successful run', async () => {
     const { home, explain } = await setUp();
-    await home.sync();
+    await home.syncHere();
     await rm(join(home.folder, 'orders.csv'));
-    for (let run = 0; run < 3; run++) await home.sync();
+    for (let run = 0; run < 3; run++) await home.syncHere();
     const failing = await explain();
     expect(failing.verdict).toBe('failing');
     expect(failing.because.map(({ message }) => message)).toEqual([
@@ -124,13 +124,13 @@ describe('sluice explain', () => {
   it('distinguishes a refused key from a used-up allowance, and reports that no daemon is running to send the owed payload', async () => {
     const { home, config, explain } = await setUp({ destination: { requests_per_day: 1 } });
     await home.config(config({ api_key: 'f'.repeat(40) }));
-    await home.sync();
+    await home.syncHere();
     expect(await explain()).toMatchObject({ verdict: 'credentials refused', because: [{ code: 'LOGIN_NEEDED' }, {}] });
     expect((await explain()).fix).toContain('or grant the missing permission to its user; then sluice sync orders');
     await home.config(config({ requests_per_day: 1, name: undefined }));
-    await home.sync();
+    await home.syncHere();
     await home.write('orders.csv', 'id,total\n1,9.50\n2,1.00\n');
-    await home.sync();
+    await home.syncHere();
     const spent = await explain();
     expect(spent.verdict).toMatch(/^waiting for quota until 00:00 E[SD]T, but no daemon is running$/);
     expect(spent.because.map(({ message }) => message).join()).toContain('no data is lost');
@@ -142,31 +142,31 @@ describe('sluice explain', () => {
       job: { target: { datasource: { name: 'Orders', format: 'csv' } } },
     });
     await home.sluice(['apply', '--yes']);
-    await home.sync();
+    await home.syncHere();
     const { instance } = await explain();
     await fetch(`${world.url}/datasources/${instance}`, { method: 'DELETE', headers: { 'kf-api-key': adminKey } });
     await home.write('orders.csv', 'id,total\n1,9.50\n2,1.00\n');
-    await home.sync();
+    await home.syncHere();
     const gone = await explain();
     expect(gone).toMatchObject({ verdict: 'dead', because: [{ code: 'DELIVERY_NOT_FOUND' }, {}] });
     expect(gone.fix).toBe('recreate the data source with "sluice apply --yes"; then sluice sync orders');
     await home.sluice(['apply', '--yes']);
-    expect((await home.sync()).jobs).toMatchObject([{ state: 'delivered' }]);
+    expect((await home.syncHere()).jobs).toMatchObject([{ state: 'delivered' }]);
     expect((await explain()).verdict).toBe('up to date');
   });
 
   it('shows the fix for an empty result, and reports a discarded result', async () => {
     const { home, explain } = await setUp({ job: { guards: { rows: { maximum: 1 } } } });
-    await home.sync();
+    await home.syncHere();
     await home.write('orders.csv', 'id,total\n');
-    await home.sync();
+    await home.syncHere();
     const empty = await explain();
     expect(empty.fix).toContain('set allow_empty: true in the job');
     expect(empty.because[0]?.message).toMatch(
       /failed: The source returned no rows; the instance keeps its current data \(0 rows\)$/,
     );
     await home.write('orders.csv', 'id,total\n1,9.50\n2,1.00\n');
-    await home.sync();
+    await home.syncHere();
     await home.sluice(['quarantine', 'discard', 'orders']);
     expect((await explain()).verdict).toBe('older data: a person discarded the last result');
   });
@@ -177,7 +177,7 @@ describe('sluice explain', () => {
     const { home, explain: again } = await setUp({
       job: { target: { datasource: { name: 'Orders', format: 'csv' } } },
     });
-    await home.sync();
+    await home.syncHere();
     expect(await again()).toMatchObject({ verdict: 'its data source does not exist yet', fix: 'sluice apply --yes' });
   });
 
@@ -192,8 +192,8 @@ describe('sluice explain', () => {
 describe('sluice history', () => {
   it('lists runs, newest first, as a table and as JSON', async () => {
     const { home } = await setUp();
-    await home.sync();
-    await home.sync();
+    await home.syncHere();
+    await home.syncHere();
     const { stdout } = await home.sluice(['history', '--json', '-n', '5']);
     expect(JSON.parse(stdout)).toMatchObject([
       { job: 'orders', state: 'unchanged', origin: 'person', requests: 0 },

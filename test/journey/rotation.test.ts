@@ -38,12 +38,12 @@ describe('replacing a key', () => {
     const { home, write } = await setUp(world, { count: 3, limits: { requests_per_day: 5 } });
     await write('first');
     await home.write('key.txt', adminKey);
-    expect(statesOf((await home.sync()).jobs)).toEqual(['delivered', 'delivered', 'delivered']);
+    expect(statesOf((await home.syncHere()).jobs)).toEqual(['delivered', 'delivered', 'delivered']);
     await write('second');
     await home.write('key.txt', newKey);
-    expect(statesOf((await home.sync()).jobs)).toEqual(['delivered', 'delivered', 'waiting_quota']);
+    expect(statesOf((await home.syncHere()).jobs)).toEqual(['delivered', 'delivered', 'waiting_quota']);
     await home.write('key.txt', adminKey);
-    expect((await home.sync()).code).toBe(4);
+    expect((await home.syncHere()).code).toBe(4);
     expect(await world.uploads()).toHaveLength(5);
   });
 
@@ -52,7 +52,7 @@ describe('replacing a key', () => {
     const { home, write, targets } = await setUp(world, { count: 1 });
     await write('first');
     await home.write('key.txt', 'ef'.repeat(20));
-    expect((await home.sync()).jobs).toMatchObject([{ state: 'waiting_login' }]);
+    expect((await home.syncHere()).jobs).toMatchObject([{ state: 'waiting_login' }]);
     const daemon = home.start(['run']);
     await until('the login to be refused', () => daemon.output().includes('login.refused'));
     await home.write('key.txt', newKey);
