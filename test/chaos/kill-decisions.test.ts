@@ -29,14 +29,14 @@ interface Decision {
 /** New rows, read and shown. */
 async function deliver({ upstream, home, oracle }: Stage): Promise<number> {
   upstream.advance();
-  expect(await oracle.ended(await home.sync())).toBe(upstream.version);
+  expect(await oracle.ended(await home.syncHere())).toBe(upstream.version);
   return upstream.version;
 }
 
 /** New rows that aren't delivered; the source forgets them immediately. */
 async function keepBack({ upstream, home, oracle }: Stage, state: string, rows?: number): Promise<number> {
   upstream.advance(rows === undefined ? {} : { rows });
-  const ended = await home.sync();
+  const ended = await home.syncHere();
   expect(ended.jobs).toMatchObject([{ state }]);
   await oracle.ended(ended);
   return upstream.version;
@@ -50,7 +50,7 @@ async function again({ home }: Stage, args: readonly string[]): Promise<void> {
 
 /** Owed payloads are sent, even if the source no longer has their data. */
 async function sendRest({ home, oracle }: Stage): Promise<number> {
-  const ended = await home.sync();
+  const ended = await home.syncHere();
   expect(ended).toMatchObject({ code: 1, jobs: [{ state: 'failed' }] });
   return oracle.ended(ended);
 }
@@ -104,7 +104,7 @@ const decisions: Record<string, Decision> = {
     async settle(stage, { about, before }) {
       const { home, oracle } = stage;
       oracle.wentBack(about);
-      const isHeld = async () => (await home.sync()).jobs[0]!.state === 'on_hold';
+      const isHeld = async () => (await home.syncHere()).jobs[0]!.state === 'on_hold';
       if (!(await isHeld())) {
         expect(await oracle.look()).toBe(before);
         oracle.wentBack(about);

@@ -54,7 +54,7 @@ describe.for([
     const { upstream, oracle, home } = stage;
     upstream.prunes = prunes;
     upstream.advance({ large: true });
-    await oracle.ended(await home.sync());
+    await oracle.ended(await home.syncHere());
     let killed = 0;
     // Before the payload is complete, it doesn't matter whether the source forgets rows: nothing has been promised yet.
     const hand = handOf(seed, prunes ? steps.slice(steps.indexOf('say extract.progressed #1')) : steps);
@@ -107,7 +107,7 @@ describe.each(ways)(
       upstream.prunes = random() < 0.5;
       for (let before = 0; before < 2; before++) {
         upstream.advance({ large: true });
-        await oracle.ended(await home.sync());
+        await oracle.ended(await home.syncHere());
       }
       let killed = 0;
       const hand = handOf(seed, steps);
@@ -128,7 +128,7 @@ it('a watermark is never ahead of its payload, whichever step between the two is
   const { upstream, oracle, home } = stage;
   upstream.isConditional = true;
   upstream.advance();
-  await oracle.ended(await home.sync());
+  await oracle.ended(await home.syncHere());
   upstream.advance();
   await oracle.ended(await home.sync(dieAt(stage, '')));
   const all = await stepsOf(stage);
@@ -137,10 +137,10 @@ it('a watermark is never ahead of its payload, whichever step between the two is
   for (const step of place.filter(isOfInterest)) {
     upstream.advance();
     expect(await home.sync(dieAt(stage, step)), step).toMatchObject({ signal: 'SIGKILL' });
-    expect(await oracle.ended(await home.sync()), `${step}: "nothing has changed" would be false`).toBe(
+    expect(await oracle.ended(await home.syncHere()), `${step}: "nothing has changed" would be false`).toBe(
       upstream.version,
     );
   }
-  expect((await home.sync()).jobs).toMatchObject([{ state: 'unchanged', requests: 0, rows: 0 }]);
+  expect((await home.syncHere()).jobs).toMatchObject([{ state: 'unchanged', requests: 0, rows: 0 }]);
   await oracle.expectInOrder();
 });

@@ -72,12 +72,12 @@ async function logIn(home: Home): Promise<string> {
 describe('sluice login', () => {
   it("asks the user for consent in a browser and stores the tokens encrypted; then all of the source's jobs run", async () => {
     const { vendor, home } = await makePlace();
-    const before = await home.sync();
+    const before = await home.syncHere();
     expect(before.jobs[0]?.problem).toMatchObject({ code: 'LOGIN_NEEDED', next: 'sluice login acme' });
 
     const said = await logIn(home);
     expect(said).toContain('Logged in as alice, for acme.');
-    const { jobs } = await home.sync();
+    const { jobs } = await home.syncHere();
     expect(jobs).toMatchObject([{ state: 'delivered', rows: 2 }]);
 
     const database = readFileSync(join(home.folder, 'state', 'sluice.db')).toString('latin1');
@@ -123,7 +123,7 @@ describe('sluice login', () => {
     const { code: status, stdout, stderr } = await login.ended;
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     expect(stdout).toContain('Logged in as alice, for acme.');
-    expect((await home.sync()).jobs).toMatchObject([{ state: 'delivered', rows: 2 }]);
+    expect((await home.syncHere()).jobs).toMatchObject([{ state: 'delivered', rows: 2 }]);
   });
 
   it('without a browser, shows the alternatives', async () => {
@@ -166,7 +166,7 @@ describe('sluice login', () => {
     await until('the user code to be printed', () => /^ {2}\w{4}-\w{4}$/m.test(entering.output()));
     await enterCode(address, /\w{4}-\w{4}/.exec(entering.output())![0]);
     expect((await entering.ended).stdout).toContain('Logged in as alice, for graph.');
-    expect((await home.sync()).jobs).toMatchObject([{ state: 'delivered', rows: 2 }]);
+    expect((await home.syncHere()).jobs).toMatchObject([{ state: 'delivered', rows: 2 }]);
   });
 
   it('reports that the user refused', async () => {
@@ -188,7 +188,7 @@ describe('sluice login', () => {
     const { code, stdout } = await home.sluice(['login', 'acme']);
     expect(code).toBe(0);
     expect(stdout).toContain('Logged in, for acme.');
-    expect((await home.sync()).jobs).toMatchObject([{ state: 'delivered' }]);
+    expect((await home.syncHere()).jobs).toMatchObject([{ state: 'delivered' }]);
 
     const wrong = await makePlace({}, { login: { ...login, client_secret: 'not-the-secret-at-all' } });
     const refused = await wrong.home.sluice(['login', 'acme']);
@@ -210,7 +210,7 @@ describe('sluice logins', () => {
     expect((await home.sluice(['logins', 'revoke', 'acme'])).stdout).toContain(
       'with the vendor and deleted its tokens',
     );
-    expect((await home.sync()).jobs[0]?.problem?.code).toBe('LOGIN_NEEDED');
+    expect((await home.syncHere()).jobs[0]?.problem?.code).toBe('LOGIN_NEEDED');
   });
 
   it('makes check and status report that a user must log in', async () => {
@@ -227,7 +227,7 @@ describe('tokens in use', () => {
     const source = { pages: 6, pause_ms: 700 };
     const { vendor, home } = await makePlace({ accessTtl: 2 }, { source });
     await logIn(home);
-    const { jobs } = await home.sync();
+    const { jobs } = await home.syncHere();
     expect(jobs).toMatchObject([{ state: 'delivered', rows: 12 }]);
     expect(vendor.asked.length).toBeGreaterThanOrEqual(3);
     expect(vendor.asked.every(({ status }) => status === 200)).toBe(true);
@@ -284,7 +284,7 @@ describe('tokens in use', () => {
     expect(next.jobs[0]?.problem?.message).toContain('whose response was lost');
     expect((await home.sluice(['logins'])).stdout).toContain('refused');
     await logIn(home);
-    expect((await home.sync()).jobs).toMatchObject([{ state: 'delivered' }]);
+    expect((await home.syncHere()).jobs).toMatchObject([{ state: 'delivered' }]);
   });
 
   it('are not lost if the key is missing: the error asks for it, and with the key everything works again', async () => {
@@ -294,7 +294,7 @@ describe('tokens in use', () => {
     const url = await addressOf(login);
     await fetch(await agree(url, new URL(url).searchParams.get('redirect_uri')!));
     await login.ended;
-    const without = await home.sync();
+    const without = await home.syncHere();
     expect(without.jobs[0]?.problem).toMatchObject({ code: 'LOGIN_KEY_UNKNOWN' });
     const wrong = await home.sync({ env: { SLUICE_KEY: 'w'.repeat(40) } });
     expect(wrong.jobs[0]?.problem).toMatchObject({ code: 'LOGIN_KEY_UNKNOWN' });
