@@ -565,7 +565,7 @@ describe('a peer that is not the daemon', () => {
     const { home, instance } = await openPeer([acceptance(), ...then]);
     const ended = await home.sluice(['sync', 'orders']);
     expect(ended).toMatchObject({ code: 1, stdout: '' });
-    expect(ended.stderr).toMatch(/^SYNC_RESULT_UNKNOWN: [\s\S]*sluice history orders shows/);
+    expect(ended.stderr).toMatch(/^SYNC_RESULT_UNKNOWN: [\s\S]*check what happened with sluice history orders/);
     expect(await world.uploads(instance)).toHaveLength(0);
   });
 
