@@ -96,7 +96,7 @@ it('every command with --config repeats it in its advice, in text and JSON', asy
   expect((await named('explain', 'declared', '--json')).stdout).toContain(`"fix": "sluice apply ${words} --yes"`);
   const status = await named('status');
   expect(status.stdout).toContain(`"sluice run ${words}" starts one.`);
-  expect(status.stdout).toContain(`"sluice explain ${words} declared" says why`);
+  expect(status.stdout).toContain(`"sluice explain ${words} declared" shows the cause and the fix`);
   expect((await named('apply')).stdout).toContain(`To apply these changes: sluice apply ${words} --yes`);
   // This command's option is declared on its group.
   expect((await named('dead', 'show', 'declared')).stderr).toContain(words);
