@@ -194,6 +194,9 @@ describe('delivered payloads', () => {
     expect(former).toMatchObject({ run: first.run });
     const { row, superseded } = await store.goodPayloads.putBack(former!, { job: 'renamed', by });
     expect(superseded).toMatchObject([{ id: held.id }]);
+    expect(await store.outbox.find(held.id), 'it must not replace what was restored').toMatchObject({
+      state: 'superseded',
+    });
     expect(row).toMatchObject({ state: 'owed', path: first.payload.path, as_of: noon - 9, attempts: 0, always: 1 });
     expect(row).toMatchObject({ last_attempt_at: null, next_attempt_at: null, unanswered_at: null });
     expect(row.run).not.toBe(first.run);
