@@ -398,7 +398,7 @@ describe('a data source from a vendor with a login', () => {
 
 describe('an invalid property', () => {
   it.each([
-    ['with an unknown name', 'db', { quary: 'select 1' }, /Unknown property "quary" .*connector db.*allowed: sql/],
+    ['with an unknown name', 'db', { quary: 'select 1' }, /Unknown property "quary" .*db connector.*allowed: sql/],
     ['of the wrong type', 'db', { sql: 'select 1', driver: 'postgres', user: 'u', port: 'high' }, /port/],
     ['that is missing', 'db', { driver: 'postgres', user: 'u', host: 'x.test' }, /sql/],
     ['that conflicts with another one', 'db', { sql: 'select 1', host: 'x.test' }, /driver/],
