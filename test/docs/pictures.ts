@@ -31,6 +31,8 @@ const normal: readonly (readonly [RegExp, string])[] = [
   [/\bprocess \d+/g, 'process 4711'],
   [/pid=\d+/g, 'pid=4711'],
   [/\b0 ms ago/g, '412 ms ago'],
+  // A time server may set the machine's clock at any time.
+  [/[^\n]*\bclock\.set\b[^\n]*\n/g, ''],
   // The column of durations in the table that `sync` prints.
   [/(requests) +(time {2}result)/g, '$1    $2'],
   [/(─{8}) {2}─+( {2}─{9})\r/g, '$1  ──────$2\r'],

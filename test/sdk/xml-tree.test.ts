@@ -27,5 +27,5 @@ test('an entity bomb is refused at its first reference', () => {
 test('elements may be nested 256 deep', () => {
   const deep = (depth: number) => '<a>'.repeat(depth) + '</a>'.repeat(depth);
   expect(() => parseXml(deep(256))).not.toThrow();
-  expect(() => parseXml(`\n${deep(257)}`)).toThrow('2:771: element a is nested more than 256 deep');
+  expect(() => parseXml(`\n${deep(257)}`)).toThrow('2:771: element a is nested more than 256 levels deep');
 });

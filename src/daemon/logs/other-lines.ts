@@ -187,7 +187,7 @@ export const otherLines: readonly OtherLine[] = [
   },
   { line: 'database notice', level: 'debug', facts: ['job', 'run', 'notice'], says: 'A notice from PostgreSQL.' },
   {
-    line: 'the server sends packets out of order',
+    line: 'the server sent packets out of order',
     level: 'warn',
     facts: ['job', 'run', 'expected', 'seen'],
     says: 'A MySQL or MariaDB server, or a proxy, counts packets differently. Logged once per connection.',
@@ -199,7 +199,7 @@ export const otherLines: readonly OtherLine[] = [
     says: 'Connectors `file` and `ftp`.',
   },
   {
-    line: 'a transfer was interrupted and resumes',
+    line: 'a transfer was interrupted and is being resumed',
     level: 'warn',
     facts: ['job', 'run', 'file', 'at', 'because'],
     says: 'Connector `ftp`; the transfer continues at byte `at`.',
