@@ -1,4 +1,3 @@
-import { createReadStream } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
@@ -16,6 +15,7 @@ import {
   readChangedFiles,
   recordFaults,
   type SourceContext,
+  storedBytes,
   withDefaults,
 } from '#sdk';
 import { fetchFile } from './fetch-file.ts';
@@ -27,8 +27,6 @@ import { reference } from './reference.ts';
 import { type Selection, selectFiles } from './select.ts';
 import type { Connect } from './session.ts';
 import { faultsOf } from './validate.ts';
-
-const chunkBytes = 256 * 1024;
 
 interface Fetched {
   /** Name of the file on the server. */
@@ -46,19 +44,8 @@ function fetchedInput({ name, path, modified, signal }: Fetched): RecordInput {
     name,
     local: path,
     modified: modified === undefined ? undefined : new Date(modified),
-    open: () => read(path, signal),
+    open: () => storedBytes(path, { signal }),
   };
-}
-
-async function* read(path: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
-  signal.throwIfAborted();
-  try {
-    yield* createReadStream(path, { highWaterMark: chunkBytes, signal }) as AsyncIterable<Buffer>;
-  } catch (error) {
-    // If the stream was aborted, throw the signal's reason instead.
-    signal.throwIfAborted();
-    throw error;
-  }
 }
 
 type Extracting = ExtractContext<typeof source, typeof query>;

@@ -104,6 +104,7 @@ export {
   type SurveyAsk,
   type Surveyed,
 } from './records/reader.ts';
+export { storedBytes } from './records/stored-bytes.ts';
 export type { AnswerPath, ServiceAnswer } from './service/answer.ts';
 export { buildRequest } from './service/build-request.ts';
 export { type BareCall, CredentialProvider, logInByCall } from './service/credential-provider.ts';
