@@ -77,6 +77,9 @@ const repositories = {
   watermarks: Watermarks,
 } as const;
 
+/** Listed once, because every transaction creates its own repositories. */
+const classes = Object.entries(repositories);
+
 export type Repositories = { readonly [K in keyof typeof repositories]: InstanceType<(typeof repositories)[K]> };
 
 export interface Store extends Repositories {
@@ -152,8 +155,9 @@ export async function openStore(folder: string, options: StoreOptions): Promise<
 }
 
 function repositoriesOf(context: StoreContext): Repositories {
-  const parts = Object.entries(repositories).map(([name, Part]) => [name, new Part(context)]);
-  return Object.fromEntries(parts) as Repositories;
+  const parts: Record<string, object> = {};
+  for (const [name, Part] of classes) parts[name] = new Part(context);
+  return parts as unknown as Repositories;
 }
 
 function prepareFile(folder: string): string {
