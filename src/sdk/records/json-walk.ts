@@ -89,8 +89,7 @@ export class JsonWalk {
   }
 
   /**
-   * A line may contain a list of scalars. A list of objects means that this is a JSON document, which would be read as
-   * a single row.
+   * A line may contain a list of scalars. A list of objects is a JSON document, which would be read as a single row.
    */
   async #refuseList(): Promise<void> {
     if ((await this.#peek()) !== 91) return;
@@ -217,9 +216,7 @@ export class JsonWalk {
     }
   }
 
-  /**
-   * Continues reading the current array. Returns false if the array has ended, or true if the block or the batch has.
-   */
+  /** Continues reading the current array. Returns whether the block or the batch ended before the array did. */
   #scanArray(): boolean {
     while (this.#next()) {
       if (this.#betweenItems) {

@@ -269,10 +269,7 @@ export class XmlScanner extends XmlRowBuffer {
     return at < 0 || bytes[at] === 60 ? at : this.unlessCut(at);
   }
 
-  /**
-   * The part whose name starts at `at`; `likely` is the most probable one. If there is none, returns undefined and sets
-   * the failure.
-   */
+  /** The part whose name starts at `at`, probably `likely`. If there is none, sets the failure; returns undefined. */
   #inside(
     parent: XmlColumnPart,
     likely: XmlColumnPart | undefined,
