@@ -229,7 +229,8 @@ describe('tokens in use', () => {
     await logIn(home);
     const { jobs } = await home.syncHere();
     expect(jobs).toMatchObject([{ state: 'delivered', rows: 12 }]);
-    expect(vendor.asked.length).toBeGreaterThanOrEqual(3);
+    // The run takes at least 3.5 s, so a token that was valid at its start has expired before its end.
+    expect(vendor.accepted.size).toBeGreaterThanOrEqual(2);
     expect(vendor.asked.every(({ status }) => status === 200)).toBe(true);
   });
 

@@ -13,6 +13,8 @@ export interface Vendor {
   readonly url: string;
   /** Every request to the token URL so far. */
   readonly asked: readonly TokenRequest[];
+  /** Access tokens that rows were read with, each once. */
+  readonly accepted: ReadonlySet<string>;
   readonly description: OAuthDescription;
   /** If set, handles token requests; returns true if it responded. */
   fault: ((request: IncomingMessage, response: ServerResponse) => boolean) | undefined;
@@ -50,10 +52,12 @@ export async function startVendor(options: VendorOptions = {}): Promise<Vendor> 
     if (id !== undefined) grants.add(id);
   });
   const asked: TokenRequest[] = [];
+  const accepted = new Set<string>();
   const handle = provider.callback();
   const vendor: Vendor = {
     url,
     asked,
+    accepted,
     fault: undefined,
     delayMs: 0,
     description: {
@@ -80,7 +84,7 @@ export async function startVendor(options: VendorOptions = {}): Promise<Vendor> 
       }),
   };
   server.on('request', (request, response) => {
-    if (request.url === '/rows') return void answerRows(provider, request, response);
+    if (request.url === '/rows') return void answerRows({ provider, accepted }, request, response);
     if (request.method === 'POST' && request.url === '/token') {
       const entry: TokenRequest = { status: 0 };
       asked.push(entry);
@@ -107,11 +111,16 @@ async function openProvider(url: string, settings: Configuration): Promise<Provi
   }
 }
 
-async function answerRows(provider: Provider, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function answerRows(
+  { provider, accepted }: { provider: Provider; accepted: Set<string> },
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const token = request.headers.authorization?.replace('Bearer ', '') ?? '';
   const found = (await provider.AccessToken.find(token)) ?? (await provider.ClientCredentials.find(token));
-  if (found === undefined) response.writeHead(401).end('{}');
-  else response.writeHead(200, { 'content-type': 'application/json' }).end('[{"id":1},{"id":2}]');
+  if (found === undefined) return void response.writeHead(401).end('{}');
+  accepted.add(token);
+  response.writeHead(200, { 'content-type': 'application/json' }).end('[{"id":1},{"id":2}]');
 }
 
 function configuration({ accessTtl, rotate, redirects }: Required<VendorOptions>): Configuration {
