@@ -38,9 +38,8 @@ interface Manifest {
 }
 
 /**
- * Packages that aren't bundled: the `dependencies`, which wouldn't work in another file (native code, and packages that
- * call `require` late). All others are `devDependencies`, because the bundle contains them. `pg` loads `pg-native` only
- * if a user installed it.
+ * Packages that aren't bundled: the `dependencies`, which are loaded by name on first use. All others are
+ * `devDependencies`, because the bundle contains them. `pg` loads `pg-native` only if a user installed it.
  */
 const isApart = ({ dependencies }: Manifest, name: string): boolean => name in dependencies || name === 'pg-native';
 
@@ -83,6 +82,16 @@ const withoutHttp2: Plugin = {
   load: (id) => (id.endsWith('/undici/lib/dispatcher/client-h2.js') ? 'module.exports = undefined;' : undefined),
 };
 
+/**
+ * ssh2 looks for modules that its installation may have compiled, and works without them. An installation of Sluice
+ * compiles nothing, so the bundle doesn't look for them.
+ */
+const withoutNativeSsh: Plugin = {
+  name: 'without-native-ssh',
+  resolveId: (id) => (id === 'cpu-features' || id.endsWith('/sshcrypto.node') ? '\0not-compiled' : undefined),
+  load: (id) => (id === '\0not-compiled' ? "throw new Error('not compiled'); module.exports = {};" : undefined),
+};
+
 const manifest = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as Manifest;
 const bundleOf = (input: Record<string, string>) =>
   rolldown({
@@ -92,7 +101,7 @@ const bundleOf = (input: Record<string, string>) =>
     resolve: {
       alias: Object.fromEntries(Object.entries(manifest.imports).map(([door, file]) => [door, join(root, file)])),
     },
-    plugins: [places, withoutHttp2],
+    plugins: [places, withoutHttp2, withoutNativeSsh],
   });
 
 const entries = await findEntries(manifest);
