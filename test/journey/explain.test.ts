@@ -91,10 +91,14 @@ describe('sluice explain', () => {
     const scheduled = config();
     await home.config({ ...scheduled, jobs: { orders: { ...scheduled.jobs.orders, schedule: 'every 1h' } } });
     const daemon = home.start(['run'], { env });
-    const isRunning = 'the config file has an error; the daemon runs the job with the previous config';
+    const isRunning = "the daemon runs the job, but this command cannot read the job's config";
     await expect
       .poll(async () => (await explain('orders')).found[0])
       .toMatchObject({ verdict: isRunning, next: { at: expect.any(String), message: 'runs on schedule' } });
+    const { code, stdout } = await home.sluice(['status']);
+    expect(code).toBe(2);
+    expect(stdout).toContain('1 of 1 job has a warning');
+    expect(stdout).toContain('the daemon read the same file without this error');
     daemon.child.kill('SIGTERM');
     await daemon.ended;
     expect((await home.sluice(['explain', 'ordes'])).code).toBe(2);

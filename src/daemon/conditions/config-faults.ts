@@ -14,24 +14,16 @@ export function findConfigFaults({
   const since = taken?.at ?? overview.now;
   const others = (taken?.faults ?? []).filter((fault) => ![...left.values()].flat().some((one) => isSame(one, fault)));
   return [
-    ...[...left].map(([job, faults]): Condition => {
-      const [fault] = faults;
-      return {
+    ...[...left].map(
+      ([job, faults]): Condition => ({
         subject: `job:${job}`,
         kind: 'left_out',
-        level: 'error',
         since,
-        what: isInFileOnly(job, taken)
-          ? `the config file has an error${faultsText(faults)}; the daemon keeps its current config`
-          : `left out because of an error in the config${faultsText(faults)}`,
+        ...describeFaults(faults, findFaultOrigin(job, taken)),
         jobs: [job],
-        code: fault?.code,
-        fix:
-          fault?.next === undefined
-            ? 'sluice check; fix the file, then sluice reload'
-            : `${fault.next}; then sluice reload`,
-      };
-    }),
+        code: faults[0]?.code,
+      }),
+    ),
     ...(others.length === 0
       ? []
       : [
@@ -52,9 +44,36 @@ export function findConfigFaults({
   ];
 }
 
-/** Whether a job's error is only in the file, because the job in the daemon's active config has no errors. */
-export function isInFileOnly(job: string, taken: ActiveRecord | undefined): boolean {
-  return taken !== undefined && !taken.leftOut.some((one) => one.job === job);
+/**
+ * Where a job's error comes from. `edit`: the file was edited after the daemon had read it without this error. `here`:
+ * the daemon read the same text without this error, so this process lacks something that the daemon has, such as an
+ * environment variable or the permission to read a secret.
+ */
+export type FaultOrigin = 'config' | 'edit' | 'here';
+
+export function findFaultOrigin(job: string, taken: ActiveRecord | undefined): FaultOrigin {
+  if (taken === undefined || taken.leftOut.some((one) => one.job === job)) return 'config';
+  return taken.differs ? 'edit' : 'here';
+}
+
+function describeFaults(
+  faults: readonly RecordedFault[],
+  origin: FaultOrigin,
+): Pick<Condition, 'level' | 'what' | 'fix'> {
+  const text = faultsText(faults);
+  if (origin === 'here') {
+    const what = `this command cannot read the job's config${text}; the daemon read the same file without this error`;
+    return { level: 'warning', what, fix: "run the command as the daemon's user, with its environment variables" };
+  }
+  const next = faults[0]?.next;
+  return {
+    level: 'error',
+    what:
+      origin === 'edit'
+        ? `the config file has an error${text}; the daemon keeps its current config`
+        : `left out because of an error in the config${text}`,
+    fix: next === undefined ? 'sluice check; fix the file, then sluice reload' : `${next}; then sluice reload`,
+  };
 }
 
 /** Errors that the daemon recorded, and errors in the file that the daemon doesn't know about. */

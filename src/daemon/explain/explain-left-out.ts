@@ -3,7 +3,7 @@ import { keyOf } from '../../state/outbox/instance-key.ts';
 import type { Store } from '../../state/store.ts';
 import type { OutboxRow } from '../../state/tables.ts';
 import { type Condition, concerns } from '../conditions/condition.ts';
-import { isInFileOnly } from '../conditions/config-faults.ts';
+import { type FaultOrigin, findFaultOrigin } from '../conditions/config-faults.ts';
 import { readRecord } from '../config/config-record.ts';
 import type { Overview } from '../report/overview.ts';
 import { currentLinks, type Explanation, ended, hinderedBy, type Link, owedAt, troubleOf } from './explain-links.ts';
@@ -40,11 +40,12 @@ export async function explainLeftOut(
   const delivered = runs.find(({ state }) => state === 'delivered');
   const payload = waiting.at(-1) ?? (delivered && (await store.outbox.ofRun(delivered.id)));
   const firing = await store.schedules.find(job);
-  const isKept = (runs.length > 0 || firing !== undefined) && (await isActive(job, { config, store, overview }));
+  const origin = await originOf(job, { config, store, overview });
+  const isActive = (runs.length > 0 || firing !== undefined) && origin !== 'config';
   return {
     job,
     ...(payload === undefined ? {} : await shownBy(payload, store)),
-    verdict: isKept ? 'the config file has an error; the daemon runs the job with the previous config' : leftOut,
+    verdict: isActive ? verdicts[origin] : leftOut,
     because: [
       ...facts,
       ...standingOf(job, overview),
@@ -55,7 +56,7 @@ export async function explainLeftOut(
         .map(ended),
       ...(runs.length === 0 ? [{ message: 'the job has never run here' }] : []),
     ],
-    next: isKept && firing !== undefined ? { at: firing.next_at, message: 'runs on schedule' } : nothing,
+    next: isActive && firing !== undefined ? { at: firing.next_at, message: 'runs on schedule' } : nothing,
     ...fix,
   };
 }
@@ -64,17 +65,20 @@ export async function explainLeftOut(
 const runsLookedAt = 50;
 
 const leftOut = 'left out because of an error in the config';
+const verdicts: Readonly<Record<Exclude<FaultOrigin, 'config'>, string>> = {
+  edit: 'the config file has an error; the daemon runs the job with the previous config',
+  here: "the daemon runs the job, but this command cannot read the job's config",
+};
 const nothing: Link = { message: 'nothing: the error must be fixed first' };
 
 const codeOf = ({ code }: Condition) => (code === undefined ? {} : { code });
 
-/** Whether the job is in the daemon's active config. */
-async function isActive(
+async function originOf(
   job: string,
   { config, store, overview: { daemon } }: { config: Config; store: Store; overview: Overview },
-): Promise<boolean> {
+): Promise<FaultOrigin> {
   const taken = daemon && (await readRecord(store, daemon.owner));
-  return taken?.file === config.file && isInFileOnly(job, taken);
+  return findFaultOrigin(job, taken?.file === config.file ? taken : undefined);
 }
 
 async function shownBy(

@@ -1,11 +1,13 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Console } from '../../../src/console/console.ts';
-import { saveRecord, saveRejection } from '../../../src/daemon/config/config-record.ts';
+import { recordOf, saveRecord, saveRejection } from '../../../src/daemon/config/config-record.ts';
 import { explainJob } from '../../../src/daemon/explain/explain.ts';
 import { reportStatus } from '../../../src/daemon/report/report-status.ts';
 import { Problem } from '../../../src/lib/problem.ts';
 import { noon, SteppingClock } from '../../clocks.ts';
-import { cleanUp, newStore, oweText } from '../../state/fixtures.ts';
+import { cleanUp, newFolder, newStore, oweText } from '../../state/fixtures.ts';
 import { configOf, destinationOf, jobOf, Source } from '../rig.ts';
 
 afterEach(cleanUp);
@@ -80,6 +82,21 @@ describe('a condition', () => {
     await saveRecord({ ...note, faults: [told], leftOut: [{ job: 'returns', faults: [told] }] }, { store, clock });
     expect((await look(edited)).status.conditions).toMatchObject([
       { kind: 'left_out', what: 'left out because of an error in the config: retries is not a number (sluice.yaml:7)' },
+    ]);
+  });
+
+  it('is only a warning about this command if the daemon read the same file without the error', async () => {
+    const { config, store, clock, look } = await setUp();
+    const file = join(newFolder(), 'sluice.yaml');
+    await writeFile(file, 'jobs: {}');
+    const edited = { ...config, file, leftOut: new Map([['returns', [fault]]]) };
+    await saveRecord({ ...note, ...(await recordOf(file)) }, { store, clock });
+    expect((await look(edited)).status.conditions).toMatchObject([
+      { kind: 'left_out', level: 'warning', what: expect.stringContaining('the daemon read the same file') },
+    ]);
+    await writeFile(file, 'jobs: {returns: {}}');
+    expect((await look(edited)).status.conditions).toMatchObject([
+      { kind: 'left_out', level: 'error', what: expect.stringContaining('the daemon keeps its current config') },
     ]);
   });
 
