@@ -286,7 +286,7 @@ describe('the GitHub action', () => {
     expect(api.requests).toEqual([]);
   });
 
-  it('installs a package only if its content matches its checksum', async () => {
+  it('installs a package only if its checksum matches', async () => {
     const { cwd, commits } = await makeRepository(
       { 'sluice.yaml': configWith(job('every 1h')), 'sluice-0.1.0.tgz': 'a package' },
       { 'sluice.yaml': configWith(job('every 2h')) },
@@ -304,7 +304,7 @@ describe('the GitHub action', () => {
 });
 
 describe('the GitLab template', () => {
-  it('reports errors and comments on the merge request, with a token', async () => {
+  it('reports errors in the code quality report and, given a token, comments on the merge request', async () => {
     const [{ script, variables, artifacts, rules } = {} as GitlabJob] = Object.values(jobs);
     expect(rules).toEqual([{ if: '$CI_PIPELINE_SOURCE == "merge_request_event"' }]);
     const { cwd, commits, commit } = await makeRepository(

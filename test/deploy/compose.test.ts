@@ -14,7 +14,7 @@ const { services, volumes, secrets } = parse(text) as {
 const { sluice } = services;
 
 describe('deploy/compose.yaml', () => {
-  it('restricts the container: only the state is writable, no extra privileges, limited logs', () => {
+  it('allows the container to write only its state, gain no privileges, and keep logs of limited size', () => {
     expect(sluice).toMatchObject({
       read_only: true,
       cap_drop: ['ALL'],
@@ -27,7 +27,7 @@ describe('deploy/compose.yaml', () => {
     expect(sluice).not.toHaveProperty('user');
   });
 
-  it('provides secrets as files at the paths that its first lines name', () => {
+  it('provides secrets as files at the paths given in its header comment', () => {
     expect(Object.keys(secrets)).toEqual(sluice.secrets);
     for (const [name, { file: from }] of Object.entries(secrets)) {
       expect(from).toMatch(/^\.\/secrets\//);
@@ -36,7 +36,7 @@ describe('deploy/compose.yaml', () => {
     expect(sluice).not.toHaveProperty('environment');
   });
 
-  it('checks health like the image, and allows more time to stop than needed', async () => {
+  it("uses the image's health check and allows more than ten seconds for a shutdown", async () => {
     const last = stagesOf(await readDockerfile()).at(-1);
     const step = last?.steps.find((one) => one.getKeyword() === 'HEALTHCHECK')?.getArgumentsContent() ?? '';
     const words = JSON.parse(step.slice(step.indexOf('['))) as string[];
@@ -44,7 +44,7 @@ describe('deploy/compose.yaml', () => {
     expect(Number.parseInt(String(sluice.stop_grace_period), 10)).toBeGreaterThan(10);
   });
 
-  it('publishes the metrics to this machine only', () => {
+  it('publishes the metrics port only on the loopback interface', () => {
     expect(sluice.command).toEqual(['run', '--monitor', '0.0.0.0:9464']);
     expect(sluice.ports).toEqual(['127.0.0.1:9464:9464']);
   });

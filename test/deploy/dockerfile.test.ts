@@ -20,11 +20,11 @@ const find = ({ steps }: Stage, keyword: string) => steps.filter((step) => step.
 const lineOf = (keyword: string) => find(last, keyword)[0]?.getArgumentsContent();
 
 describe('the Dockerfile', () => {
-  it('causes no errors in a Dockerfile linter', () => {
+  it('passes a Dockerfile linter without errors', () => {
     expect(validate(text).map(({ message, range }) => `${range.start.line + 1}: ${message}`)).toEqual([]);
   });
 
-  it('builds in one stage and runs in another, both with a Node that package.json allows', async () => {
+  it('builds in one stage and runs in another, both with a Node version that package.json allows', async () => {
     const { engines } = JSON.parse(await readFile('package.json', 'utf8')) as { engines: { node: string } };
     const allowed = [...engines.node.matchAll(/(?:\^|>=)(\d+)/g)].map(([, major]) => `node:${major}-slim`);
     const images = stages.map(({ image }) => image);
@@ -33,7 +33,7 @@ describe('the Dockerfile', () => {
     expect(stages.flatMap((stage) => find(stage, 'ADD'))).toEqual([]);
   });
 
-  it("runs as a non-root user with a numeric ID, and stops on the engine's signal", () => {
+  it('runs as a non-root user with a numeric ID and uses SIGTERM as the stop signal', () => {
     expect(lineOf('USER')).toMatch(/^[1-9]\d*:[1-9]\d*$/);
     expect(lineOf('STOPSIGNAL')).toBe('SIGTERM');
     expect(wordsOf(find(last, 'ENTRYPOINT')[0])).toEqual(['node', '/app/src/cli/sluice.js']);
@@ -63,7 +63,7 @@ describe('the Dockerfile', () => {
     expect(lineOf('ENV')).not.toMatch(/KEY|TOKEN|PASS|SECRET/i);
   });
 
-  it('builds an image that runs read-only as its own user, reports itself healthy, and stops on a signal', async () => {
+  it("builds an image that runs as a non-root user, changes none of its own files, reports that it's healthy, and stops on SIGTERM", async () => {
     const into = await mkdtemp(join(tmpdir(), 'sluice-image-'));
     onTestFinished(() => rm(into, { recursive: true, force: true }));
     await chmod(into, 0o755);

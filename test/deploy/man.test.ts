@@ -45,7 +45,7 @@ describe('the manual pages', () => {
     }
   });
 
-  it('name every option, subcommand and example of their command', async () => {
+  it('list every option, subcommand and example of their command', async () => {
     for (const [i, { help }] of (await loadCommands()).entries()) {
       const command = program.commands[i]!;
       const text = await shown(`sluice-${command.name()}.1`);
@@ -55,7 +55,7 @@ describe('the manual pages', () => {
     }
   });
 
-  it('refer to further reading, and show the version and the date', async () => {
+  it('refer to related pages and show the version and the date', async () => {
     const text = await shown('sluice-plan.1');
     expect(text).toMatch(/^SLUICE-PLAN\(1\) Sluice manual SLUICE-PLAN\(1\) NAME sluice-plan [-–] checks /);
     expect(text).toMatch(/SEE ALSO sluice\(1\), sluice\.yaml\(5\) Sluice 1\.2\.3 2026-11-26/);
@@ -64,7 +64,7 @@ describe('the manual pages', () => {
 });
 
 describe('roff', () => {
-  it('shows text literally, whatever it contains', async () => {
+  it('escapes all special characters in an example', async () => {
     const odd = ".TH x\n'br\n\\fBno\\fR --flag ~/a^b `c` \"d\" 'e' – ü";
     const folder = await makeFolder();
     await writeFile(join(folder, 'a.1'), `.TH A 1 2026-11-26\n.SH NAME\na \\- ${roff('b')}\n${example(odd)}\n`);
@@ -72,7 +72,7 @@ describe('roff', () => {
     for (const line of odd.split('\n')) expect(stdout).toContain(line);
   });
 
-  it('keeps the order of a Markdown page', () => {
+  it('converts paragraphs, lists and tables from Markdown', () => {
     expect(roffOf('One `a-b`.\n\n- two\n- three\n\n| Name | |\n|---|---|\n| `x` | four |\n')).toBe(
       '.PP\nOne \\fBa\\-b\\fR.\n.IP \\(bu 3\ntwo\n.IP \\(bu 3\nthree\n.TP\n\\fBx\\fR\nfour',
     );

@@ -52,7 +52,7 @@ describe('the systemd units', () => {
     }
   });
 
-  it("pass verification even if another package's unit has an error", async () => {
+  it("pass verification even if another package's unit is invalid", async () => {
     const units = await standIns();
     const into = dirname(units[0]!);
     await mkdir(join(into, 'sysinit.target.wants'));
@@ -63,7 +63,7 @@ describe('the systemd units', () => {
     await expect(verify(units)).rejects.toThrow('UnheardOf');
   });
 
-  it.each(services)('%s is restricted enough that systemd rates it as safe', async (name) => {
+  it.each(services)('%s is sandboxed enough for an exposure level of 2 or less', async (name) => {
     const unit = (await standIns()).find((path) => path.endsWith(`/${name}`))!;
     const { stdout } = await run('systemd-analyze', [
       'security',
@@ -76,7 +76,7 @@ describe('the systemd units', () => {
   });
 
   it.each(services)(
-    '%s lets V8 compile, and finds state and credentials at the paths named in its first lines',
+    '%s allows JIT compilation and sets the paths of the state and the credentials as its header comment says',
     async (name) => {
       const text = await readFile(join(folder, name), 'utf8');
       expect(valuesOf(text, 'MemoryDenyWriteExecute')).toEqual([]);
@@ -90,7 +90,7 @@ describe('the systemd units', () => {
     },
   );
 
-  it('give the daemon more time to stop than it needs, and its helper permission to notify systemd', async () => {
+  it('give the daemon enough time to stop and allow its helper to notify systemd', async () => {
     const text = await readFile(join(folder, 'sluice.service'), 'utf8');
     expect(Number.parseInt(valuesOf(text, 'TimeoutStopSec')[0]!, 10)).toBeGreaterThan(10);
     expect(valuesOf(text, 'Type')).toEqual(['notify']);

@@ -19,7 +19,7 @@ beforeAll(async () => {
 
 const withBlocks = pages.filter(({ blocks }) => blocks.length > 0);
 
-describe('the commands of a page, run one after another', () => {
+describe('the commands on a page succeed in order', () => {
   it.each(withBlocks)('$file', async ({ file, blocks }: Page) => {
     const pictured = blocks.flatMap(({ place, picture }) => (picture === undefined ? [] : [{ place, ...picture }]));
     const walk = await typeAll(world, { blocks, terminal: pictured.length > 0, ...preparations[file] });
@@ -62,7 +62,7 @@ describe('a command in a sentence', () => {
   );
   const isRunInBlock = new Set(inBlocks.map(([, name]) => name));
 
-  it('is accepted by the command line, or only names a command', async () => {
+  it('is a valid command line or only names a command', async () => {
     const faults = [];
     for (const { place, text } of inline) {
       const words = sluiceWords(text);
@@ -74,7 +74,7 @@ describe('a command in a sentence', () => {
     expect(faults).toEqual([]);
   });
 
-  it('works, unless a code block runs the same command, or it needs a vendor or a decision', async () => {
+  it('succeeds unless it needs a vendor or a decision, or a code block runs the same command', async () => {
     const isTyped = async ({ text }: CommandBlock): Promise<boolean> => {
       const words = sluiceWords(text);
       if (words === undefined) return true;
@@ -96,7 +96,7 @@ describe('a command in a sentence', () => {
   });
 });
 
-describe('an invalid line', () => {
+describe('the check of the docs', () => {
   const walkOf = (text: string) => typeAll(world, { blocks: [{ place: 'here', text }] });
 
   it.each([
@@ -107,11 +107,11 @@ describe('an invalid line', () => {
     ["an unknown flag of a program that isn't run", 'systemctl enable --later sluice', 'unknown flag --later'],
     ['a login without a source', 'sluice login "" --pasted', "unknown option '--pasted'"],
     ['an undefined variable', 'sluice status $NOWHERE', 'did not reach the end'],
-  ])('%s is detected', async (_, line, fault) => {
+  ])('detects %s', async (_, line, fault) => {
     expect((await faultsOf(await walkOf(line))).join('\n')).toContain(fault);
   });
 
-  it('may be left undetected only where a reason is given for not running the program', () => {
+  it("requires a reason for each command that it doesn't run", () => {
     for (const { why } of Object.values(shapes)) expect(why).not.toBe('');
     for (const { why } of [...otherEnds, ...onlyParsed, ...notTyped]) expect(why).not.toBe('');
   });

@@ -117,7 +117,7 @@ const alphabet = (id: FormatId): fc.Arbitrary<Buffer> =>
   fc.string({ unit: fc.constantFrom(...bytesOf[id]), maxLength: 24 }).map((text) => Buffer.from(text));
 
 describe.each(formatIds)('the %s checker', (id) => {
-  test("accepts the encoder's output, and counts its rows", () => {
+  test("accepts the encoder's output and counts its rows", () => {
     fc.assert(
       fc.property(batches, (batch) => {
         expect(answer(id, [encode(id, [batch])])).toBe(`records ${batch.length}`);
@@ -126,12 +126,12 @@ describe.each(formatIds)('the %s checker', (id) => {
     );
   });
 
-  test("doesn't mistake a document of control characters for an empty one", () => {
+  test("doesn't treat a document of control characters as empty", () => {
     const named = batchOf([{ name: '\u0000', type: 'boolean' }], []);
     expect(answer(id, [encode(id, [named])])).toBe('records 0');
   });
 
-  test('returns the same result wherever the document is split', () => {
+  test('returns the same result no matter how the document is split into chunks', () => {
     const documents = id === 'json' ? [damaged(id), alphabet(id), nested, jsonTables] : [damaged(id), alphabet(id)];
     fc.assert(
       fc.property(fc.oneof(...documents), fc.array(fc.nat(), { maxLength: 5 }), (document, places) => {
@@ -230,7 +230,7 @@ test('the json checker reads a table with any number of columns', () => {
   }
 });
 
-test('the json checker rejects a brace in place of a comma, even if rows have started with that key', () => {
+test('the json checker rejects a brace where it expects a comma, even if earlier rows start with the same key', () => {
   const rows = '[{"a":1,"b":2},{"b":3,"a":4},{"a":5';
   expect(answer('json', [Buffer.from(`${rows},"b":6}]`)])).toBe('records 3');
   const wrong = Buffer.from(`${rows}{"b":6}]`);
@@ -259,7 +259,7 @@ test('every checker rejects random binary data', () => {
   );
 });
 
-test('no checker stores the document: 200 MB pass with constant memory', () => {
+test('every checker reads 200 MB in constant memory', () => {
   const rows: Record<FormatId, [string, string, string]> = {
     csv: ['a,b\n', '"x\ny",2\n'.repeat(50_000), ''],
     json: ['[0', ',{"a":[1.5,"x\\n"]}'.repeat(25_000), ']'],

@@ -19,7 +19,7 @@ const kinds = [
   [0, [0x00]],
 ] as const;
 
-it('copying stops at exactly the bytes in the set, at any position', () => {
+it('copying stops at every byte in the escape set, and at no other', () => {
   for (const [below, others] of kinds) {
     const kind = escapeSet(below, others);
     for (let byte = 0; byte < 256; byte++) {
@@ -37,7 +37,7 @@ it('copying stops at exactly the bytes in the set, at any position', () => {
   }
 });
 
-it('an escape set rejects cells that start or end with a byte up to the edge value', () => {
+it("an escape set rejects cells whose first or last byte isn't above the edge value", () => {
   const kind = escapeSet(0x10, [0x22, 0x2c], 0x20);
   for (const text of [' abc', 'abc ', '    ', '\u001fabcd', 'abcde\u0010', ' abcdefg '])
     expect(copied(Buffer.from(text), kind).end).toBe(-1);
@@ -45,7 +45,7 @@ it('an escape set rejects cells that start or end with a byte up to the edge val
     expect(copied(Buffer.from(text), kind)).toEqual({ end: 1 + text.length, text: Buffer.from(text) });
 });
 
-it('only cells that need no escaping are copied, byte for byte', () => {
+it('only cells that need no escaping are copied verbatim', () => {
   const cells = fc.uint8Array({ maxLength: 40 }).map((bytes) => Buffer.from(bytes));
   fc.assert(
     fc.property(cells, fc.constantFrom(...kinds), fc.nat(4), (cell, [below, others], before) => {

@@ -27,7 +27,7 @@ const texts: readonly Column[] = [
 const csvOf = (rows: (string | null)[][], options: Record<string, unknown> = {}): string =>
   encode('csv', [batchOf(texts, rows)], options).toString();
 
-test('strings that a spreadsheet would evaluate are kept or get a leading apostrophe; numbers never get one', () => {
+test('a string that a spreadsheet would evaluate gets a leading apostrophe only if configured, and a number never does', () => {
   const formulas = [
     "=cmd|' /C calc'!A0",
     '+1+2',
@@ -69,7 +69,7 @@ test('strings that a spreadsheet would evaluate are kept or get a leading apostr
 });
 
 describe('a CSV document', () => {
-  test('is read by csv-parse with the original values, and null stays distinct from empty', () => {
+  test('round-trips through csv-parse, which keeps null distinct from an empty string', () => {
     fc.assert(
       fc.property(
         batches,
@@ -87,7 +87,7 @@ describe('a CSV document', () => {
     );
   });
 
-  test("is read by papaparse, which doesn't support null", () => {
+  test('round-trips through Papa Parse, except that null becomes an empty string', () => {
     fc.assert(
       fc.property(batches, (batch) => {
         const { data } = Papa.parse<string[]>(encode('csv', [batch]).toString(), { delimiter: ',', newline: '\n' });
@@ -98,7 +98,7 @@ describe('a CSV document', () => {
     );
   });
 
-  test('quotes only where required', () => {
+  test('quotes a value only if required', () => {
     const rows = [
       ['plain', 'two words'],
       ['a,b', 'a"b'],
@@ -130,7 +130,7 @@ describe('a CSV document', () => {
     }
   });
 
-  test('ends lines with CR LF, omits the header and starts with a byte order mark if configured', () => {
+  test('can end lines with CRLF, omit the header, and start with a byte order mark', () => {
     expect(csvOf([['1', '2']], { line_end: 'crlf' })).toBe('a,b\r\n1,2\r\n');
     expect(csvOf([['1', '2']], { header: false })).toBe('1,2\n');
     expect(encode('csv', [batchOf(texts, [])], { bom: true }).toString('hex')).toBe(
@@ -138,7 +138,7 @@ describe('a CSV document', () => {
     );
   });
 
-  test('quotes other delimiters in the line that readers use to detect the delimiter', () => {
+  test('quotes values in the first line that contain other delimiters, since readers detect the delimiter there', () => {
     expect(
       csvOf(
         [
@@ -155,7 +155,7 @@ describe('a CSV document', () => {
     expect(encode('csv', [batchOf(columns, [])]).toString()).toBe('"x;y;z",b\n');
   });
 
-  test('rejects two columns with the same name only if it has a header', () => {
+  test('rejects duplicate column names only if it has a header', () => {
     const twice: readonly Column[] = [
       { name: 'a', type: 'text' },
       { name: 'a', type: 'text' },
@@ -167,7 +167,7 @@ describe('a CSV document', () => {
     expect(encode('csv', [batch], { header: false }).toString()).toBe('1,2\n');
   });
 
-  test("doesn't start with bytes that look like a byte order mark", () => {
+  test("quotes a first value that starts with U+FEFF, so that it isn't read as a byte order mark", () => {
     expect(csvOf([['\ufeffa', 'b']], { header: false })).toBe('"\ufeffa",b\n');
     expect(encode('csv', [batchOf([{ name: '\ufeffa', type: 'text' }], [])]).toString()).toBe('"\ufeffa"\n');
   });

@@ -26,14 +26,14 @@ function rawBatch(bytes: Buffer): Batch {
   };
 }
 
-test('each format is found by its ID, which is its file name', () => {
+test('each format is registered under its file name', () => {
   const files = readdirSync(join(import.meta.dirname, '../../src/formats/all'));
   expect(formats.map(({ id }) => `${id}.ts`)).toEqual(files.sort());
   for (const format of formats) expect(formatById(format.id)).toBe(format);
 });
 
 describe.each(formatIds)('the %s encoder', (id) => {
-  test('writes the same for cells that are bytes, cells that are values, and a mix', () => {
+  test('writes the same document whether cells are bytes, values, or a mix of both', () => {
     fc.assert(
       fc.property(batches, fc.infiniteStream(fc.boolean()), (batch, coins) => {
         const bytes = wired(batch);
@@ -49,7 +49,7 @@ describe.each(formatIds)('the %s encoder', (id) => {
     );
   });
 
-  test('writes the same however the rows are split into batches', () => {
+  test('writes the same document no matter how the rows are split into batches', () => {
     fc.assert(
       fc.property(batches, fc.array(fc.nat(12), { maxLength: 4 }), fc.boolean(), (batch, cuts, header) => {
         const options = id === 'csv' ? { header } : {};
@@ -61,7 +61,7 @@ describe.each(formatIds)('the %s encoder', (id) => {
     );
   });
 
-  test("follows a batch's row map for values and for bytes", () => {
+  test("applies a batch's row map to both values and bytes", () => {
     const rows = [
       [1, 'one'],
       [2, null],
@@ -108,7 +108,7 @@ describe.each(formatIds)('the %s encoder', (id) => {
     expect(pieces.every((piece) => isUtf8(piece))).toBe(true);
   });
 
-  test('writes a large cell in the same way as the same text in small cells', () => {
+  test('escapes a large cell the same way as small cells', () => {
     const bare: readonly Column[] = [{ name: 'v', type: 'text' }];
     const unit = 'a"b,é\n<&>\\\u0001\uffff😀';
     const inside = (document: string): string => document.slice(document.indexOf('a'), document.lastIndexOf('😀') + 2);
@@ -152,7 +152,7 @@ describe.each(formatIds)('the %s encoder', (id) => {
     expect(() => encode(id, [rawBatch(long)])).toThrow(expect.objectContaining({ code: 'FORMAT_UTF8', seen }));
   });
 
-  test('reuses the memory of returned pieces', () => {
+  test('reuses the memory of recycled pieces', () => {
     const format = formatById(id);
     const encoder = format.encoder(columns, withDefaults(format.options, {}) as never);
     const out = new Output();

@@ -52,7 +52,7 @@ const jsonOf = (type: ColumnType, values: Value[], options: Record<string, unkno
 const isMisread = ({ name }: Column): boolean => name.endsWith('\\');
 
 describe('a JSON document', () => {
-  test('is read by JSON.parse with the original values, including every digit', () => {
+  test('round-trips through JSON.parse without losing a digit', () => {
     fc.assert(
       fc.property(batches, (batch) => {
         fc.pre(!batch.columns.some(isMisread));
@@ -78,7 +78,7 @@ describe('a JSON document', () => {
     expect(encode('json', [batchOf(columns, [])]).toString()).toBe('[]\n');
   });
 
-  test("keeps the digits of numbers, and quotes what isn't a JSON number", () => {
+  test("keeps every digit of a number and quotes a value that isn't a valid JSON number", () => {
     expect(jsonOf('decimal', ['1.50', '0.00', 'NaN', 'Infinity', '-Infinity'])).toEqual([
       '1.50',
       '0.00',
@@ -130,7 +130,7 @@ describe('a JSON document', () => {
     );
   });
 
-  test('reports a rejected row by its number within the whole run', () => {
+  test('reports a rejected row by its number, counted across all batches', () => {
     const columns: readonly Column[] = [{ name: 'v', type: 'integer' }];
     const good = batchOf(columns, [[1], [2]]);
     expect(() => encode('json', [good, { ...batchOf(columns, [['x']]), columns }])).toThrow(
@@ -138,7 +138,7 @@ describe('a JSON document', () => {
     );
   });
 
-  test('rejects two columns with the same name', () => {
+  test('rejects duplicate column names', () => {
     const columns: readonly Column[] = [
       { name: 'a\ud800', type: 'text' },
       { name: 'a\ufffd', type: 'text' },

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { batchOf } from '../../src/sdk/batch.ts';
 import { encode } from './encoding.ts';
 
-it('ndjson has one object per line, keeps every digit, and is empty if there are no rows', () => {
+it('an NDJSON document has one object per line, keeps every digit, and is empty if there are no rows', () => {
   const columns = [
     { name: 'id', type: 'integer' },
     { name: 'note', type: 'text' },

@@ -11,32 +11,29 @@ function write(output: Output, line: string, times: number): void {
   }
 }
 
-it('starts with a small buffer, because most payloads are small', () => {
+it('an output starts with a small buffer, because most payloads are small', () => {
   const output = new Output();
   expect(output.buffer.length).toBeLessThanOrEqual(16 * 1024);
   write(output, 'a small payload\n', 12);
   expect(Buffer.concat(output.take(true)).toString()).toBe('a small payload\n'.repeat(12));
 });
 
-it.each([100, 1023, 1024, 1025, 5_000, 100_000])(
-  'keeps every byte and their order when %i lines need more',
-  (lines) => {
-    const output = new Output();
-    const taken: Buffer[] = [];
-    for (let i = 0; i < lines; i += 500) {
-      write(output, '0123456789abcde\n', Math.min(500, lines - i));
-      for (const piece of output.take(false)) {
-        expect(piece.length).toBeGreaterThanOrEqual(maxReservedBytes);
-        taken.push(Buffer.from(piece));
-        output.recycle(piece);
-      }
+it.each([100, 1023, 1024, 1025, 5_000, 100_000])('an output of %i lines keeps all bytes in order', (lines) => {
+  const output = new Output();
+  const taken: Buffer[] = [];
+  for (let i = 0; i < lines; i += 500) {
+    write(output, '0123456789abcde\n', Math.min(500, lines - i));
+    for (const piece of output.take(false)) {
+      expect(piece.length).toBeGreaterThanOrEqual(maxReservedBytes);
+      taken.push(Buffer.from(piece));
+      output.recycle(piece);
     }
-    taken.push(...output.take(true));
-    expect(Buffer.concat(taken).equals(Buffer.from('0123456789abcde\n'.repeat(lines)))).toBe(true);
-  },
-);
+  }
+  taken.push(...output.take(true));
+  expect(Buffer.concat(taken).equals(Buffer.from('0123456789abcde\n'.repeat(lines)))).toBe(true);
+});
 
-it('has space for the largest reservation, whatever was written before', () => {
+it('an output has space for the largest reservation after writes of any size', () => {
   for (const before of [0, 1, 16_383, 16_384, 16_385, largeBytes - 1]) {
     const output = new Output();
     output.bytes(Buffer.alloc(before, 'x'));

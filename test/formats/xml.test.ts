@@ -57,7 +57,7 @@ const xmlOf = (texts: (string | null)[], options: Record<string, unknown> = {}):
   ).toString();
 
 describe('an XML document', () => {
-  test('is read by saxes with the original values; null cells are omitted, and empty ones are kept', () => {
+  test('round-trips through saxes, with null cells omitted and empty cells kept', () => {
     fc.assert(
       fc.property(batches, (batch) => {
         expect(readBySaxes(encode('xml', [batch]).toString())).toEqual(expected(batch));
@@ -66,7 +66,7 @@ describe('an XML document', () => {
     );
   });
 
-  test('is read by fast-xml-parser', () => {
+  test('can be read by fast-xml-parser', () => {
     const parser = new XMLParser({
       parseTagValue: false,
       trimValues: false,
@@ -86,7 +86,7 @@ describe('an XML document', () => {
     );
   });
 
-  test('has the configured element names', () => {
+  test('uses the configured element names', () => {
     expect(xmlOf(['1'], { root: 'orders', row: 'order' })).toContain('<orders>\n<order><v>1</v></order>\n</orders>\n');
   });
 
@@ -108,7 +108,7 @@ describe('an XML document', () => {
     expect(elementName(name)).toBe(element);
   });
 
-  test('rejects two columns with the same element name, and names both', () => {
+  test('rejects two columns that map to the same element name, and reports both', () => {
     const columns: readonly Column[] = [
       { name: 'a b', type: 'text' },
       { name: 'a:b', type: 'text' },

@@ -10,7 +10,7 @@ const seed = Number(process.env.SLUICE_FUZZ_SEED ?? 1);
 const silenceMs = 180_000;
 
 it.concurrent.each(Object.keys(protocols))(
-  "no mutated %s dialog ends or blocks the process, or delivers data that wasn't sent",
+  "a mutated %s dialog never crashes or blocks the process, and never returns data that wasn't sent",
   async (name) => {
     const child = spawn(
       process.execPath,

@@ -23,7 +23,7 @@ function found(guards: Guards, given: Partial<Result>, last?: LastGood) {
 }
 
 describe('the numbers of rows and bytes', () => {
-  it('may equal their limits, but not go beyond them', () => {
+  it('may be at their limits, but not outside them', () => {
     const rows = { minimum: 10, maximum: 20 };
     expect([10, 20].flatMap((n) => found({ rows }, { rows: n }))).toEqual([]);
     expect([9, 21].flatMap((n) => found({ rows }, { rows: n }))).toEqual([
@@ -33,7 +33,7 @@ describe('the numbers of rows and bytes', () => {
     expect(found({ bytes: { maximum: 4999 } }, {})).toEqual([['bytes', '5,000 bytes']]);
   });
 
-  it('are reported as too few or too many, with the limit', () => {
+  it('are reported as too low or too high, with the limit', () => {
     const rows = { minimum: 10, maximum: 20 };
     expect(told({ rows }, { rows: 9 })).toEqual([['The result has fewer rows than required', 'at least 10 rows']]);
     expect(told({ rows }, { rows: 21 })).toEqual([['The result has more rows than allowed', 'at most 20 rows']]);
@@ -47,7 +47,7 @@ describe('a change in the number of rows', () => {
   const rowChange = { down: 0.3, up: 1, from: 100 };
   const last = { rows: 1000, run: 'r1' };
 
-  it('is allowed up to its limits, in whole rows and without rounding errors', () => {
+  it('is allowed up to its exact limits, without rounding errors', () => {
     expect([700, 1000, 2000].flatMap((rows) => found({ rowChange }, { rows }, last))).toEqual([]);
     expect(found({ rowChange }, { rows: 699 }, last)).toEqual([['row_change', '699 rows; 1,000 in run r1']]);
     expect(found({ rowChange }, { rows: 2001 }, last)).toHaveLength(1);
@@ -59,7 +59,7 @@ describe('a change in the number of rows', () => {
     expect(found({ rowChange: { up: 1, from: 0 } }, { rows: 500 }, { rows: 0, run: 'r1' })).toEqual([]);
   });
 
-  it('is checked only if configured, and from a minimum number of rows on', () => {
+  it('is checked only if configured, and only if the last good result has at least 100 rows', () => {
     expect(found({ rowChange }, { rows: 1 }, { rows: 100, run: 'r1' })).toHaveLength(1);
     expect(found({}, { rows: 1 }, last)).toEqual([]);
   });
@@ -73,7 +73,7 @@ describe('a change in the number of rows', () => {
     ]);
   });
 
-  it('is also reported if a result is unexpectedly empty, or has rows although it could be empty', () => {
+  it('is also reported if a result is unexpectedly empty, or has rows although it may be empty', () => {
     const guards: Guards = { rowChange, newest: { column: 'day', withinMs: day } };
     const names = (given: Partial<Result>) => checkGuards(guards, result(given), last).map(({ guard }) => guard);
     expect(names({ rows: 0, mayBeEmpty: false })).toEqual(['row_change', 'newest']);
@@ -105,7 +105,7 @@ describe('a change in the number of rows', () => {
 });
 
 describe('columns', () => {
-  it('that a guard names must exist, and each missing one is reported once', () => {
+  it('used by a guard must exist; each missing column is reported once', () => {
     const guards: Guards = {
       columns: ['id', 'gone'],
       nulls: new Map([['gone', 0.5]]),
@@ -121,7 +121,7 @@ describe('columns', () => {
     });
   });
 
-  it('are reported as missing if the result has none', () => {
+  it('are reported as missing if the result has no columns', () => {
     const [finding, ...more] = checkGuards({ columns: ['id'] }, result({ columns: [] }), undefined);
     expect(more).toEqual([]);
     expect(finding).toMatchObject({ message: 'A column is missing: id', seen: 'no columns' });
@@ -140,7 +140,7 @@ describe('guard counters', () => {
     expect(watched({ newest: { column: 'a', withinMs: day } })).toBe(true);
   });
 
-  it("read dates in the job's zone, or in UTC", () => {
+  it("interpret dates in the job's time zone, or in UTC by default", () => {
     const newest = (timezone?: string) => {
       const guards: Guards = { newest: { column: 'a', withinMs: day } };
       const watch = GuardCounters.of({ ...extract(timezone), guards } as Job, noon)!;
@@ -151,7 +151,7 @@ describe('guard counters', () => {
     expect(newest()).toBe('2026-06-14T10:00:00.000Z');
   });
 
-  it('count and check only the configured columns, even if rows are stored together as bytes', () => {
+  it('count and check only the configured columns, even if all columns share one byte buffer', () => {
     const columns = ['x', 'a', 'at', 'y'].map((name): Column => ({ name, type: 'text' }));
     const batch = batchOf(columns, [
       ['v', 'v', '2026-06-13T10:00:00Z', '2026-06-15T10:00:00Z'],
@@ -186,7 +186,7 @@ const rowsOf = (column: Column, values: readonly Value[]) =>
 describe('missing cells', () => {
   const guards: Guards = { nulls: new Map([['a', 0.25]]) };
 
-  it('are null or empty, as values and as bytes, and count only in visible rows', () => {
+  it('are nulls and empty strings, stored as values or bytes, in the rows that the batch selects', () => {
     const values = rowsOf(text, [null, '', 'x', 0, false]);
     const bytes = Buffer.from('xyz');
     const spans = Int32Array.from([0, 1, -1, -1, 1, 1, 2, 3]);
@@ -200,7 +200,7 @@ describe('missing cells', () => {
     expect(counted(guards, [{ ...spanned, length: 1, rows: Int32Array.of(3) }]).missing).toEqual(new Map([['a', 0]]));
   });
 
-  it('can make up at most the allowed share of all batches', () => {
+  it('may make up at most the allowed share of all rows', () => {
     const columns = ['a'];
     const of = (missing: number) => ({ rows: 8, columns, counted: { missing: new Map([['a', missing]]) } });
     expect(found(guards, of(2))).toEqual([]);
@@ -254,16 +254,16 @@ describe('the newest date or time', () => {
     ],
     ['only texts that are dates', ['x', '2026-13-01', '20260614', '', '2026-06-14x'], undefined],
     ['an invalid day as the last day of its month', ['2026-02-31'], '2026-02-28T23:59:59.000Z'],
-  ] as const)('supports %s', ([, values, expected]) => {
+  ] as const)('is correct for %s', ([, values, expected]) => {
     expect(newest(values)).toBe(expected);
   });
 
-  it("without a zone is read in the job's zone, in summer and in winter", () => {
+  it("without a time zone is interpreted in the job's zone, in summer and winter", () => {
     expect(newest(['2026-06-14 10:00'], 'Europe/Berlin')).toBe('2026-06-14T08:00:00.000Z');
     expect(newest(['2026-01-14'], 'America/New_York')).toBe('2026-01-15T04:59:59.000Z');
   });
 
-  it('may be as old as allowed, but must exist', () => {
+  it('may be exactly as old as allowed, but must exist', () => {
     const at = (newest?: number) =>
       found(guards, { columns: ['a'], counted: { missing: new Map(), ...(newest === undefined ? {} : { newest }) } });
     expect(at(noon - 2 * day)).toEqual([]);
@@ -278,7 +278,7 @@ describe('the newest date or time', () => {
     expect(message()[0]?.[0]).toBe('Column a contains no date or time');
   });
 
-  it('is the same however the rows are split into batches and whatever their order', () => {
+  it("doesn't depend on the rows' order or how they're split into batches", () => {
     const values = Array.from({ length: 50 }, (_, i) => new Date(noon - ((i * 37) % 50) * 3_600_000).toISOString());
     const whole = counted(guards, [rowsOf(text, values)]).newest;
     const cut = counted(

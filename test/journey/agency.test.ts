@@ -61,7 +61,7 @@ describe("an agency that pushes to its clients' accounts", () => {
     expect(JSON.parse(again.stdout)).toMatchObject({ changes: false });
   });
 
-  it("delivers to all three accounts within the company's single limit, and keeps the accounts separate", async () => {
+  it("delivers to all three accounts within the company's shared limit, and keeps the accounts separate", async () => {
     const { world, home, orders } = await agency();
     await home.sluice(['apply', '--yes']);
     expect((await home.syncHere()).jobs.map(({ job, state }) => [job, state])).toEqual([
@@ -81,7 +81,7 @@ describe("an agency that pushes to its clients' accounts", () => {
     expect(home.state().quota, 'one allowance, whatever the client').toHaveLength(1);
   });
 
-  it('reports whose request failed if a client was deleted, and still delivers to the others', async () => {
+  it('names the client if it was deleted, and still delivers to the other accounts', async () => {
     const { world, home } = await agency();
     await home.sluice(['apply', '--yes']);
     expect((await patiently(world, `/clients/${south}`, 'DELETE')).status).toBe(200);

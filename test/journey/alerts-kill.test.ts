@@ -20,8 +20,8 @@ async function failingHome(world: World) {
 
 const idOf = ({ text }: Received): string => (JSON.parse(text) as { data: { id: string } }).data.id;
 
-describe('a process that is killed between a failure and its alert', () => {
-  it.for(seeds)('sends the alert once, or leaves that to the next process (seed %i)', async (seed) => {
+describe('a failure alert', () => {
+  it.for(seeds)('is sent even if the process is killed at any step after the failure (seed %i)', async (seed) => {
     const world = await makeWorld({ serve: ['--no-limits'] });
     const { home } = await failingHome(world);
     const file = join(home.folder, 'steps');

@@ -22,7 +22,7 @@ async function setUp(more: object = {}, job: object = {}) {
 const dataOf = ({ text }: Received) => (JSON.parse(text) as { data: Record<string, unknown> }).data;
 
 describe('alerts from one-shot syncs', () => {
-  it('report the first failure once, signed and with the fix', async () => {
+  it('report a failure once, with a signature and the fix', async () => {
     const { home, receiver, repair } = await setUp();
     for (let n = 0; n < 2; n++) await home.syncHere();
     expect(receiver.titles()).toEqual(['orders failed']);
@@ -40,7 +40,7 @@ describe('alerts from one-shot syncs', () => {
     expect((await home.sluice(['alerts', 'test'])).stdout).toBe('ok   ops (webhook): HTTP 200: thanks\n');
   });
 
-  it('report in one message everything that one cause broke, and name a channel that fails', async () => {
+  it('combine failures into one message, and `sluice status` shows a failing channel', async () => {
     const { world, home, receiver } = await setUp();
     receiver.answer(500);
     const job = { source: 'files', format: 'csv' };

@@ -26,10 +26,10 @@ const backfill = ({ home }: Shop, args: readonly string[], how = {}) =>
 const watermark = async ({ home }: Shop) =>
   (JSON.parse((await home.sluice(['state', 'show', '--json'])).stdout) as { watermark: string }[])[0]!.watermark;
 
-describeWithServer({ servers: 'PostgreSQL' }, 'a past range that is read again', (server) => {
+describeWithServer({ servers: 'PostgreSQL' }, 'a backfill', (server) => {
   const open = (more: Parameters<typeof openShop>[1] = {}) => openShop({ server: server(), world }, more);
 
-  it('picks up late rows and changes without a new timestamp, removes deleted rows, and is delivered once', async () => {
+  it('picks up late rows and changes that have no new timestamp, removes deleted rows, and is delivered once', async () => {
     const shop = await open();
     await fourMonths(shop);
     const before = await watermark(shop);
@@ -64,7 +64,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a past range that is read again',
     expect((await shop.shown())!.trim().split('\n').at(-1)).toBe('50,after,50.50');
   });
 
-  it('is safer than `state clear` for a job that appends: the command warns, and a rollback restores the rows', async () => {
+  it('is safer for a job that appends than `state clear`, which warns that only a rollback restores the rows', async () => {
     const shop = await open({ job: { write: 'append' } });
     await fourMonths(shop);
     await shop.run('delete from orders where id > 30');
@@ -98,7 +98,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a past range that is read again',
     await shop.same();
   });
 
-  it('is complete even after a kill right before any durable step', async () => {
+  it("completes even if it's killed right before any durable step", async () => {
     const shop = await open();
     await fourMonths(shop);
     const steps = [
@@ -119,7 +119,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a past range that is read again',
     }
   });
 
-  it("is refused if the job can't be backfilled, with a message that says which jobs can", async () => {
+  it("is refused for a job that can't be backfilled, and the error says which jobs can", async () => {
     const shop = await open({ job: { write: 'replace' } });
     await shop.put([1, 'one']);
     await shop.sync();

@@ -63,7 +63,7 @@ async function setUp(job: object = {}) {
 
 const said = ({ stdout, stderr }: Ended): string => stdout + stderr;
 
-it('the watchdog ends a sync that a source blocks; the next sync reads that source last, and a second block puts the job on hold', async () => {
+it('the watchdog kills a sync if a source blocks it; the next sync reads that source last, and a second block puts the job on hold', async () => {
   const { world, home, spin, spun, fine, runs } = await setUp();
   const first = await home.sync(watched);
   expect(first).toMatchObject({ signal: 'SIGKILL' });
@@ -92,7 +92,7 @@ it('the watchdog ends a sync that a source blocks; the next sync reads that sour
   expect(await world.data(spun)).toBe('n\n1\n');
 });
 
-it('the watchdog logs and ends a daemon that a source blocks, and the next daemon runs the other jobs', async () => {
+it('the watchdog logs that a source blocks the daemon and kills it, and the next daemon runs the other jobs', async () => {
   const { world, home, fine, runs } = await setUp({ schedule: { every: '1m' } });
   for (const _ of [1, 2]) {
     const { ended } = home.start(['run'], watched);
@@ -114,7 +114,7 @@ it.for([
   ['JavaScript', '', /blocked for 3 s .*, in spin \(file:.*spinner\.mjs:\d+\)$/],
   ['native code', 'native', /blocked for 3 s while the run was reading its source, so the process exited$/],
 ] as const)(
-  'the watchdog ends the first process of a container if a source blocks in %s',
+  'the watchdog kills process 1 of a container if a source blocks it in %s',
   async ([, how, message], { skip }) => {
     const reason = noFirstProcess();
     if (reason !== undefined) return skip(reason);
@@ -132,7 +132,7 @@ it.for([
   },
 );
 
-it('the watchdog blames the disk, never the source, however often a commit blocks', async () => {
+it('the watchdog blames the disk and never the source, no matter how often a commit blocks', async () => {
   const { world, home, spin, spun, fine, runs } = await setUp();
   // Until this file is removed, the bad job reads its source without blocking.
   await rm(spin);

@@ -7,7 +7,7 @@ interface Account {
   readonly others: number;
 }
 
-it('the daemon learns how many requests others sent on the account, and status and plan show the number', async () => {
+it('the daemon learns how many requests other clients sent on its account, and status and plan show the number', async () => {
   const world = await makeWorld({ serve: ['--no-limits'] });
   const home = await world.home();
   const write = (limits: object) =>
@@ -43,7 +43,7 @@ it('the daemon learns how many requests others sent on the account, and status a
   expect((await home.sluice(['plan'])).stdout).toMatch(/\d+ used \(\d+ by others\)/);
 });
 
-it("refreshes requested together are sent as one request, and one that fails doesn't affect the other", async () => {
+it("refreshes that are due together are sent as one request, and a failed refresh doesn't affect the other", async () => {
   const world = await makeWorld();
   const home = await world.home();
   const refresh = (id: string) => ({ target: { refresh: [id] } });

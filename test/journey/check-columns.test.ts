@@ -43,7 +43,7 @@ async function checkJobs(source: object, jobs: Readonly<Record<string, object>>)
 
 const fine = 'its query returns the columns that the job requires';
 
-it("check --connect names columns that a job uses but its query doesn't return, and reads no rows", async () => {
+it("check --connect reports columns that a job uses but its query doesn't return, without reading rows", async () => {
   const query = { sql: 'select id, name from orders' };
   const { code, said, uploads } = await checkJobs(
     { driver: 'sqlite', file: 'shop.db' },
@@ -69,7 +69,7 @@ it("check --connect names columns that a job uses but its query doesn't return, 
 });
 
 describeWithServer({ servers: ['PostgreSQL', 'MariaDB'] }, 'check --connect', (server) => {
-  it.each(['PostgreSQL', 'MariaDB'] as const)("reads a query's columns on %s, and disconnects", async (kind) => {
+  it.each(['PostgreSQL', 'MariaDB'] as const)("reads a query's columns from %s, and then disconnects", async (kind) => {
     const { host, port, database, user, password } = server(kind);
     const driver = kind === 'PostgreSQL' ? 'postgres' : 'mariadb';
     const { code, said } = await checkJobs(

@@ -16,7 +16,7 @@ interface Shown {
   readonly from: Record<string, string>;
 }
 
-it('config show prints the active config after the file is edited and after a reload, rejected or successful', async () => {
+it('config show prints the active config after the file is edited and after a reload succeeds or is rejected', async () => {
   const world = await makeWorld();
   const home = await world.home();
   const key = `\${env:KEY}`;
@@ -64,7 +64,7 @@ it('config show prints the active config after the file is edited and after a re
   expect(told.stdout + JSON.stringify(after)).not.toContain(adminKey);
 });
 
-it('config show prints the active config even if the file is unreadable, and the errors that the daemon ignored at startup', async () => {
+it('config show prints the active config and the errors that the daemon ignored at startup, even if the file is unreadable', async () => {
   const world = await makeWorld();
   const home = await world.home();
   await home.config({

@@ -3,8 +3,8 @@ import { firstProcess as container, noFirstProcess } from './first-process.ts';
 import { until } from './process.ts';
 import { adminKey, makeWorld } from './world.ts';
 
-describe('two containers that share a state folder, with Sluice as process 1 in each', () => {
-  it("see each other's processes as alive, refuse a second daemon, and don't touch each other's work", async ({
+describe('two containers that share a state folder and run Sluice as process 1', () => {
+  it("see that each other's processes are alive, refuse a second daemon, and leave each other's work alone", async ({
     skip,
   }) => {
     const reason = noFirstProcess();

@@ -158,7 +158,7 @@ const matrix: { readonly [S in Step]: Case } = {
 
 describe('a sync that is killed', () => {
   for (const [event, given] of Object.entries(matrix)) {
-    it(`at ${event} leaves nothing behind that the next sync doesn't complete`, async () => {
+    it(`at ${event} is completed by the next sync, with nothing left over`, async () => {
       const one = await stage(newer);
       const { home, instance } = one;
       await given.before?.(one);
@@ -185,7 +185,7 @@ describe('a sync that is killed', () => {
 
 describe('a sync after a kill', () => {
   it.for(['payload.owed', 'upload.started', 'request.answered'])(
-    'at %s replaces the owed rows, which are never sent, with newer ones',
+    'at %s sends newer rows instead of the owed ones',
     async (event) => {
       const one = await stage(older);
       const { home, instance } = one;
@@ -200,7 +200,7 @@ describe('a sync after a kill', () => {
     },
   );
 
-  it('delivers what was owed although the source now fails, and reports that failure', async () => {
+  it('delivers the owed payload even if the source now fails, and reports the failure', async () => {
     const one = await stage(newer);
     const { home, instance } = one;
     await home.sync(killAt('payload.owed'));
@@ -227,7 +227,7 @@ describe('a sync after a kill', () => {
     expect(one.sent()).toBe(2);
   });
 
-  it('in the middle of an extract deletes the partial file, however new it is', async () => {
+  it("in the middle of an extract deletes the partial file, even if it's recent", async () => {
     let stalls = true;
     const api = createServer((_request, answer) => {
       answer.writeHead(200, { 'content-type': 'text/csv' });
@@ -259,7 +259,7 @@ describe('a sync after a kill', () => {
     expect(home.payloads()).toEqual([]);
   });
 
-  it('that was killed again and again at later and later steps still leaves the newest rows in the instance', async () => {
+  it('delivers the newest rows even after four kills, each at a later step', async () => {
     const one = await stage(older);
     const { home, instance } = one;
     for (const event of ['payload.spooled', 'payload.owed', 'upload.started', 'request.answered']) {
@@ -273,7 +273,7 @@ describe('a sync after a kill', () => {
     await expectPaced(one);
   });
 
-  it('in the middle of an upload delivers all new rows; until then, the service shows all the old ones', async () => {
+  it('in the middle of an upload delivers all new rows, and until then the service shows all old rows', async () => {
     const many = `id,name\n${Array.from({ length: 200_000 }, (_, i) => `${i},row number ${i}\n`).join('')}`;
     const one = await stage(older);
     const { home, instance } = one;
@@ -295,7 +295,7 @@ describe('a sync after a kill', () => {
     await expectHealthy(one);
   });
 
-  it('delivers rows from a database in the same way as rows from a file', async () => {
+  it('delivers rows from a database the same way as rows from a file', async () => {
     const instance = await world.instance('json');
     const home = await world.home();
     const file = join(home.folder, 'shop.sqlite');

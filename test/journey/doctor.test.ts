@@ -39,11 +39,11 @@ async function setUp(): Promise<{
 }
 
 describe('sluice doctor', () => {
-  it('reports no problems if everything is in order', async () => {
+  it('reports no problems if there are none', async () => {
     expect(await (await setUp()).bad()).toEqual({ code: 0, checks: [] });
   });
 
-  it('reports a config with secrets that others can read, and an open state folder', async () => {
+  it('reports a config with secrets and a state folder that other users can read', async () => {
     const { home, state, bad } = await setUp();
     await chmod(join(home.folder, 'sluice.yaml'), 0o644);
     await chmod(state, 0o755);
@@ -65,7 +65,7 @@ describe('sluice doctor', () => {
     expect(stdout).toMatch(/ok +config file +no other user can read secrets in it/);
   });
 
-  it('reports a secrets file that others can read, and owed payloads whose files are missing', async () => {
+  it('reports a secrets file that other users can read, and owed payloads whose files are missing', async () => {
     const { home, state, bad } = await setUp();
     const path = await home.write('key', adminKey);
     await chmod(path, 0o644);
@@ -78,7 +78,7 @@ describe('sluice doctor', () => {
     expect(await bad()).toEqual({ code: 1, checks: ['secret file', 'payloads'] });
   });
 
-  it("reports a damaged database, and doesn't change it", async () => {
+  it('reports a damaged database without changing it', async () => {
     const { state, bad } = await setUp();
     await writeFile(join(state, 'sluice.db'), 'not a database at all, and longer than a header would be');
     expect(await bad()).toEqual({ code: 1, checks: ['database'] });
@@ -92,7 +92,7 @@ describe('sluice doctor', () => {
     expect(await bad()).toEqual({ code: 1, checks: ['database'] });
   });
 
-  it('checks that there is disk space for owed payloads, and that time zone data is current', () => {
+  it('checks that there is enough disk space for owed payloads and that time zone data is current', () => {
     expect(diskFinding({ free: 64e6, payloads: 1e6, state: '/x' }).ok).toBe(false);
     expect(diskFinding({ free: 90e6, payloads: 1e6, state: '/x' }).ok).toBe(true);
     const found = [Date.parse('2026-03-08T07:00Z'), Date.parse('2026-11-01T06:00Z')];
@@ -101,7 +101,7 @@ describe('sluice doctor', () => {
     expect(zoneFinding(2026, [undefined, undefined]).ok).toBe(false);
   });
 
-  it('reports what a killed backup left behind, and counts unreferenced files', async () => {
+  it('reports files that a killed backup left behind, and counts unreferenced files', async () => {
     const { home, state, bad } = await setUp();
     await mkdir(join(state, 'payloads', 'run'), { recursive: true });
     await writeFile(join(state, 'payloads', 'run', 'orphan.csv'), 'id\n');
@@ -115,14 +115,14 @@ describe('sluice doctor', () => {
     expect(orphansFinding({ count: 3, bytes: 5e8, first: '/x' })).toMatchObject({ ok: false });
   });
 
-  it('lists the running processes', async () => {
+  it('shows the versions in use, and whether Temporal and Intl agree on time zones', async () => {
     const { home } = await setUp();
     const { stdout } = await home.sluice(['doctor']);
     expect(stdout).toMatch(/^ok +versions +Sluice \S+ \(.+\), Node \S+, SQLite 3\.\S+$/m);
     expect(stdout).toMatch(/^ok +calendars +Temporal and Intl agree on \d+ time zones$/m);
   });
 
-  it("compares the clock with the service's clock, at the cost of one request", async () => {
+  it("uses one request to compare the local clock with the service's clock", async () => {
     const world = await makeWorld();
     const { home } = await setUp();
     const file = await home.config({
@@ -151,7 +151,7 @@ describe('sluice doctor', () => {
 });
 
 describeWithServer({ servers: 'MariaDB' }, 'sluice doctor --connect', (server) => {
-  it("reports the privileges that let a source's account write, and a source that doesn't respond", async () => {
+  it("reports privileges that allow a source's account to write, and a source that doesn't respond", async () => {
     const world = await makeWorld();
     const home = await world.home();
     const { host, port, database, user, password } = server();

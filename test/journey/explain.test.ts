@@ -46,7 +46,7 @@ describe('sluice explain', () => {
     expect(await explain()).toMatchObject({ verdict: 'never ran', fix: 'sluice sync orders' });
   });
 
-  it("reports what an instance shows, given the job's name or the instance ID", async () => {
+  it('explains what an instance shows, given a job name or an instance ID', async () => {
     const { world, home, explain } = await setUp();
     await home.syncHere();
     const delivered = await explain();
@@ -59,7 +59,7 @@ describe('sluice explain', () => {
     expect(stdout).toMatch(/orders: up to date.*\n +target +instance [0-9a-f]{32}\n +shows +data as of .* old\n/);
   });
 
-  it("shows the state of a job that can't run in this shell, for example because the destination's key isn't set", async () => {
+  it("shows the state of a job even if its destination's key isn't set in this shell", async () => {
     const { world, home, config } = await setUp({ destination: { api_key: `\${env:DASHBOARD_KEY}` } });
     const env = { DASHBOARD_KEY: adminKey };
     const explain = async (asked: string, given = {}): Promise<{ code: number | null; found: Explanation[] }> => {
@@ -104,7 +104,7 @@ describe('sluice explain', () => {
     expect((await home.sluice(['explain', 'ordes'])).code).toBe(2);
   });
 
-  it('counts how long a job has been failing, and names the last successful run', async () => {
+  it("counts a job's consecutive failures and shows its last successful run", async () => {
     const { home, explain } = await setUp();
     await home.syncHere();
     await rm(join(home.folder, 'orders.csv'));
@@ -125,7 +125,7 @@ describe('sluice explain', () => {
     ]);
   });
 
-  it('distinguishes a refused key from a used-up allowance, and reports that no daemon is running to send the owed payload', async () => {
+  it('distinguishes a rejected key from a used-up allowance, and reports that no daemon is running to send the owed payload', async () => {
     const { home, config, explain } = await setUp({ destination: { requests_per_day: 1 } });
     await home.config(config({ api_key: 'f'.repeat(40) }));
     await home.syncHere();
@@ -141,7 +141,7 @@ describe('sluice explain', () => {
     expect(spent.fix).toContain('sluice run');
   });
 
-  it('shows the fix for a data source that was deleted at the service, and the fix works', async () => {
+  it('shows a fix that works for a data source that was deleted in the service', async () => {
     const { world, home, explain } = await setUp({
       job: { target: { datasource: { name: 'Orders', format: 'csv' } } },
     });
@@ -159,7 +159,7 @@ describe('sluice explain', () => {
     expect((await explain()).verdict).toBe('up to date');
   });
 
-  it('shows the fix for an empty result, and reports a discarded result', async () => {
+  it('shows how to fix an empty result, and reports a discarded one', async () => {
     const { home, explain } = await setUp({ job: { guards: { rows: { maximum: 1 } } } });
     await home.syncHere();
     await home.write('orders.csv', 'id,total\n');
@@ -185,7 +185,7 @@ describe('sluice explain', () => {
     expect(await again()).toMatchObject({ verdict: 'its data source does not exist yet', fix: 'sluice apply --yes' });
   });
 
-  it('rejects an unknown name, and suggests the closest one', async () => {
+  it('rejects an unknown name and suggests the closest one', async () => {
     const { home } = await setUp();
     const { code, stderr } = await home.sluice(['explain', 'order']);
     expect(code).toBe(2);

@@ -123,7 +123,7 @@ const passing: readonly Passing[] = [
   { what: 'a connection without any response', faults: [{ hole: true }], destination: { timeout_seconds: 1 } },
 ];
 
-describe('an upload that meets', () => {
+describe('an upload that encounters', () => {
   it.for(passing)(
     '$what is retried and arrives complete',
     async ({ faults, text = small, destination, taken, ownAccount = false }) => {
@@ -163,7 +163,7 @@ describe('an upload that meets', () => {
 });
 
 describe('an upload that cannot succeed', () => {
-  it("stays owed, with the service's message, if the configured number of attempts fails", async () => {
+  it("stays owed, with the service's message, after all configured attempts fail", async () => {
     const one = await stage({
       destination: { attempts: 1 },
       always: { answer: 503, words: 'The service is under maintenance' },
@@ -184,7 +184,7 @@ describe('an upload that cannot succeed', () => {
     expect(await world.data(one.instance)).toBe(small);
   });
 
-  it('stays owed if the key is refused, which has its own exit code, and is sent once the key is valid', async () => {
+  it('stays owed if the key is rejected (exit code 3), and is sent once the key is valid', async () => {
     const one = await stage({ faults: [{ answer: 401, words: 'Unknown key' }], ownAccount: true });
     const { code, rows, sent } = await syncBoth(one);
     expect({ code, sent }).toEqual({ code: 3, sent: 1 });
@@ -195,7 +195,7 @@ describe('an upload that cannot succeed', () => {
     expect(await world.data(one.instance)).toBe(small);
   });
 
-  it('is dead at once if the target is unknown, and the error shows the fix', async () => {
+  it('is marked as dead at once if the target is unknown, and the error says how to fix that', async () => {
     const one = await stage({ target: 'f'.repeat(32) });
     const { code, rows, sent } = await syncBoth(one);
     expect({ code, sent }).toEqual({ code: 1, sent: 1 });
@@ -203,7 +203,7 @@ describe('an upload that cannot succeed', () => {
     expect(rows.problem!.next).toMatch(/target's id/);
   });
 
-  it("is dead at once if the service rejects the rows, and the error repeats the service's message", async () => {
+  it("is marked as dead at once if the service rejects the rows, and the error includes the service's message", async () => {
     const one = await stage({ faults: [{ answer: 422, words: 'Row 7 has a date that is none' }] });
     const { code, rows, sent } = await syncBoth(one);
     expect({ code, sent, state: rows.state }).toEqual({ code: 1, sent: 1, state: 'dead' });
@@ -213,7 +213,7 @@ describe('an upload that cannot succeed', () => {
 });
 
 describe('a payload that must not be sent', () => {
-  it("is rejected before a request is sent if it's too large, and the error names its size and the limit", async () => {
+  it("is rejected before any request is sent if it's too large, and the error shows the limit", async () => {
     const one = await stage({ text: newer, destination: { upload_limit_bytes: 100_000 } });
     const { code, rows, sent } = await syncBoth(one);
     expect({ code, sent }).toEqual({ code: 1, sent: 0 });
@@ -227,7 +227,7 @@ describe('a payload that must not be sent', () => {
     expect(one.home.payloads()).toEqual([]);
   });
 
-  it('is rejected if the source returned no rows, unless the job allows that', async () => {
+  it('is rejected if the source returned no rows, unless the job allows an empty result', async () => {
     const one = await stage({ text: 'id,name\n' });
     const { code, rows, sent } = await syncBoth(one);
     expect({ code, sent }).toEqual({ code: 1, sent: 0 });
@@ -243,7 +243,7 @@ describe('a payload that must not be sent', () => {
 });
 
 describe('a sync that is asked to stop', () => {
-  it("ends while the service doesn't respond, keeps the payload owed, and the next sync delivers it", async () => {
+  it("exits even if the service doesn't respond, and leaves the payload to the next sync", async () => {
     const one = await stage({ faults: [{ hole: true }] });
     const sync = one.home.start(['sync', 'rows', '--json']);
     await until('the upload to start', () => sentTo(one.instance) === 2);

@@ -68,8 +68,8 @@ async function quarantined(): Promise<Stage> {
   return one;
 }
 
-describe('a result that lacks half the rows', () => {
-  it('is quarantined even if no guard is configured: the dashboard keeps the old data, and the run says why', async () => {
+describe('a result that has lost half its rows', () => {
+  it('is quarantined even if no guard is configured; the dashboard keeps the old data, and the run reports why', async () => {
     const one = await stage([whole]);
     const held = await read(one, half);
     expect(held).toMatchObject({ code: 1, state: 'quarantined', requests: 0, problem: { code: 'GUARD_FAILED' } });
@@ -80,7 +80,7 @@ describe('a result that lacks half the rows', () => {
     expect(one.home.state().runs.at(-1)).toMatchObject({ state: 'quarantined', code: 'GUARD_FAILED' });
   });
 
-  it('is predicted by a dry run, which changes nothing', async () => {
+  it('is reported as `would be quarantined` by a dry run, which changes nothing', async () => {
     const one = await stage([whole]);
     await one.home.write('rows.csv', half);
     const ended = await one.home.sluice(['sync', '--dry-run', '--json']);
@@ -120,7 +120,7 @@ describe('a result that lacks half the rows', () => {
     }
   });
 
-  it('is shown with old and new figures, and a comparison of the rows', async () => {
+  it("is shown with both results' row counts and sizes, and with a comparison of the rows", async () => {
     const one = await quarantined();
     expect(await json<unknown[]>(one, 'quarantine', 'list')).toMatchObject([{ job: 'rows', state: 'quarantined' }]);
     const shown = await json<Record<string, unknown>>(one, 'quarantine', 'show', 'rows');
@@ -146,7 +146,7 @@ describe('a result that lacks half the rows', () => {
     expect((await one.home.sluice(['quarantine'])).stdout).toContain('fell by 55%');
   });
 
-  it('arrives unchanged once a user approves it, and is the reference from then on', async () => {
+  it('is delivered unchanged once a user approves it, and becomes the new reference', async () => {
     const one = await quarantined();
     await one.home.write('rows.csv', table(5, 'changed meanwhile'));
     const done = await json(one, 'quarantine', 'approve', 'rows', '--why', 'spring cleaning');
@@ -163,7 +163,7 @@ describe('a result that lacks half the rows', () => {
     expect(await read(one, table(80, 'next'))).toMatchObject({ state: 'delivered' });
   });
 
-  it("stays owed if it's approved while the service fails, and the next sync that finds no newer data delivers it", async () => {
+  it('stays owed if the service fails after the approval, until a sync without newer data delivers it', async () => {
     const one = await quarantined();
     proxy.script(one.instance, { answer: 503 });
     const ended = await one.home.sluice(['quarantine', 'approve', 'rows', '--json']);
@@ -175,7 +175,7 @@ describe('a result that lacks half the rows', () => {
     expect(await world.data(one.instance)).toBe(half);
   });
 
-  it('is deleted if a user discards it, and nothing is sent', async () => {
+  it('is deleted without being sent if a user discards it', async () => {
     const one = await quarantined();
     expect(await json(one, 'quarantine', 'discard', 'rows')).toMatchObject({ state: 'discarded' });
     expect(await world.data(one.instance)).toBe(whole);
@@ -186,7 +186,7 @@ describe('a result that lacks half the rows', () => {
     expect(one.home.payloads().filter((name) => name.endsWith('.csv'))).toHaveLength(1);
   });
 
-  it('is superseded by the next good result, and stays in the full list', async () => {
+  it('is superseded by the next good result, and remains in `quarantine list --all`', async () => {
     const one = await quarantined();
     expect(await read(one, table(190, 'back'))).toMatchObject({ code: 0, state: 'delivered' });
     expect(await json<unknown[]>(one, 'quarantine', 'list')).toEqual([]);
@@ -206,7 +206,7 @@ describe('a result that lacks half the rows', () => {
 });
 
 describe('guards', () => {
-  it('allow the first result of a job, whatever its size', async () => {
+  it("allow a job's first result, whatever its size", async () => {
     const one = await stage([]);
     expect(await read(one, half)).toMatchObject({ code: 0, state: 'delivered' });
   });
@@ -219,7 +219,7 @@ describe('guards', () => {
     expect(await read(free, table(1, 'few'))).toMatchObject({ state: 'delivered' });
   });
 
-  it('check cells while they stream: missing values, and a newest date that is too old', async () => {
+  it('check streamed cells for too many missing values and for a newest date that is too old', async () => {
     const guards = { nulls: { name: '10%' }, newest: { column: 'day', within: '2d' } };
     const one = await stage([], { guards });
     const rows = (day: string, gaps: number) =>
@@ -230,7 +230,7 @@ describe('guards', () => {
     expect(held.problem!.seen).toBe('5 of 40 (12.5%); 2020-02-29 23:59:59Z');
   });
 
-  it('allow exactly the bytes that a user has approved', async () => {
+  it('allow a result that a user has approved, but no other', async () => {
     const one = await stage([], { guards: { rows: { minimum: 100 } } });
     expect(await read(one, half)).toMatchObject({ state: 'quarantined' });
     expect(await json(one, 'quarantine', 'approve', 'rows')).toMatchObject({ state: 'delivered' });
@@ -241,7 +241,7 @@ describe('guards', () => {
 
 describe('a kill', () => {
   it.for(['payload.quarantined', 'payload.superseded'])(
-    'at %s, while a result is quarantined, loses neither that result nor the data shown',
+    'at %s, while a result is quarantined, loses neither that result nor the data on the dashboard',
     async (event) => {
       const one = event === 'payload.superseded' ? await quarantined() : await stage([whole]);
       await one.home.write('rows.csv', table(50, 'killed'));
@@ -255,7 +255,7 @@ describe('a kill', () => {
   );
 
   it.for(['payload.approved', 'upload.started', 'request.answered', 'payload.delivered'])(
-    "at %s, during an approval, loses nothing: the job's next sync delivers the approved bytes",
+    "at %s during an approval loses nothing: the job's next sync delivers the approved result",
     async (event) => {
       const one = await quarantined();
       const killed = await one.home.sluice(['quarantine', 'approve', 'rows'], killAt(event));
@@ -268,7 +268,7 @@ describe('a kill', () => {
     },
   );
 
-  it("at payload.discarded leaves nothing behind that the next start doesn't delete", async () => {
+  it('at payload.discarded leaves only files that the next start deletes', async () => {
     const one = await quarantined();
     const killed = await one.home.sluice(['quarantine', 'discard', 'rows'], killAt('payload.discarded'));
     expect(killed.signal).toBe('SIGKILL');
@@ -290,7 +290,7 @@ describe('a kill', () => {
   });
 
   it.for(['payload.restored', 'upload.started', 'request.answered', 'payload.delivered'])(
-    'at %s, during a rollback, loses nothing: the job is on hold, and its earlier rows arrive',
+    'at %s during a rollback loses nothing: the job is on hold, and its earlier rows arrive',
     async (event) => {
       const one = await stage([whole, table(150, 'wrong')]);
       expect((await one.home.sluice(['rollback', 'rows'], killAt(event))).signal).toBe('SIGKILL');
@@ -328,7 +328,7 @@ describe('a rollback', () => {
     expect(await world.data(one.instance)).toBe(table(180, 'right'));
   });
 
-  it('goes back one more payload each time, or to the run that the user names', async () => {
+  it('goes back one payload at a time, or to a given run', async () => {
     const texts = [table(120, 'first'), whole, table(150, 'wrong')];
     const one = await stage(texts);
     const runs = one.home.state().outbox.map(({ run }) => run);
@@ -344,7 +344,7 @@ describe('a rollback', () => {
     expect(await world.data(other.instance)).toBe(texts[0]);
   });
 
-  it("finds only the payloads that are kept, and cleanup at startup doesn't delete those", async () => {
+  it("can restore only the payloads that `keep` retains, and cleanup at startup doesn't delete them", async () => {
     const texts = [1, 2, 3, 4, 5].map((n) => table(100 + n, 'row'));
     const one = await stage(texts, {}, { keep: { payloads: 2 } });
     one.home.age();
@@ -356,7 +356,7 @@ describe('a rollback', () => {
 });
 
 describe('a payload that the service refused', () => {
-  it("is listed and shown with the service's message, and is sent again on request", async () => {
+  it('is listed with its error code, and is sent again on request', async () => {
     const one = await stage([]);
     proxy.script(one.instance, { answer: 422 });
     expect(await read(one, whole)).toMatchObject({ state: 'dead' });

@@ -222,7 +222,7 @@ const outcomes: Record<string, Outcome> = {
 
 describe('a sync that the daemon runs', () => {
   it.each(Object.entries(outcomes))(
-    'has the same output and exit code as one in its own process: %s',
+    'has the same output and exit code as a sync in its own process: %s',
     async (_, outcome) => {
       const { town: options = () => ({}), story, shows, code } = outcome;
       const tell = async (flags: readonly string[]) => {
@@ -253,7 +253,7 @@ describe('a sync that the daemon runs', () => {
     expect(served()).toBe(2);
   });
 
-  it("that receives a signal ends with the signal's exit code, and its run is interrupted", async () => {
+  it("exits with a received signal's exit code, and its run is interrupted", async () => {
     const { server, url } = await serveSilence();
     const silent = {
       sources: { slow: { connector: 'simple_rest', url } },
@@ -279,7 +279,7 @@ describe('a sync that the daemon runs', () => {
     }
   });
 
-  it('reports the job as busy if the daemon runs it already', async () => {
+  it('reports that the job is busy if the daemon is already running it', async () => {
     const { server, url } = await serveSilence();
     const { home, served } = await openTown({
       sources: { slow: { connector: 'simple_rest', url } },
@@ -303,7 +303,7 @@ describe('if one of the two processes dies', () => {
     job: { source: 'slow', query: '/a.csv', retry: 'off' },
   });
 
-  it('the daemon stops the run of a killed client, and continues', async () => {
+  it("the daemon stops a killed client's run and keeps running", async () => {
     const { server, url } = await serveSilence();
     const { home, daemon } = await openTown(silentJob(url));
     const asked = once(server, 'request');
@@ -330,7 +330,7 @@ describe('if one of the two processes dies', () => {
   });
 
   it.each(['run.started', 'payload.spooled', 'payload.owed', 'upload.started', 'payload.delivered', 'run.finished'])(
-    'the result is reported as unknown, and delivered at most once, if the daemon is killed at %s',
+    'the client reports an unknown result if the daemon is killed at %s, and the next sync completes the delivery',
     async (event) => {
       const start = { preload: ['kill-at'], env: { KILL_AT: event } };
       const { home, instance } = await openTown({ start });
@@ -386,7 +386,7 @@ describe('the check before a sync is handed over', () => {
     expect(await reasonOf(home)).toContain('--log');
   });
 
-  it('fails if a variable that the config uses differs', async () => {
+  it('fails if an environment variable that the config uses differs', async () => {
     const job = { query: `\${env:ROWS_FILE:-rows.csv}` };
     const { home, instance, served } = await openTown({ job });
     await home.write('mine.csv', 'id\n9\n');
@@ -397,7 +397,7 @@ describe('the check before a sync is handed over', () => {
     expect(served()).toBe(1);
   });
 
-  it('fails if a file that the config names differs', async () => {
+  it('fails if a file named in the config was edited', async () => {
     const { home, config, instance } = await openTown();
     await home.write('which', 'rows.csv\n');
     await home.write('b.csv', 'id\n8\n');
@@ -409,7 +409,7 @@ describe('the check before a sync is handed over', () => {
     expect(await world.data(instance)).toBe('id\n8\n');
   });
 
-  it('fails with another config, with other Node options, and with flags that need no daemon', async () => {
+  it('fails for a different config, for different Node options, and for flags that need no daemon', async () => {
     const { home, instance } = await openTown();
     const other = await home.write(
       'other.yaml',
@@ -424,7 +424,7 @@ describe('the check before a sync is handed over', () => {
     expect(await reasonOf(home, {}, '--local')).toBe('the daemon does not accept --local');
   });
 
-  it('fails if the config runs commands or its own connectors', async () => {
+  it('fails if the config runs commands or custom connectors', async () => {
     const { home } = await openTown({ top: { allow_commands: true }, job: { query: `\${cmd:echo rows.csv}` } });
     expect(await reasonOf(home)).toContain('the output of a command');
   });
@@ -437,7 +437,7 @@ describe('the hand-over socket', () => {
     expect(lstatSync(socket).isSocket()).toBe(true);
   });
 
-  it('is not used if others could write to it or to its folder, or if it is a link', async () => {
+  it('is not used if other users can write to it or to its folder, or if it is a link', async () => {
     const { home, socket, served } = await openTown();
     const local = async (what: string): Promise<void> => {
       expect(await home.sluice(['sync']), what).toMatchObject({ code: 0 });
@@ -569,7 +569,7 @@ describe('a peer that is not the daemon', () => {
     expect(await world.uploads(instance)).toHaveLength(0);
   });
 
-  it('can be stopped, even if it hangs', async () => {
+  it("can't keep a second signal from killing the sync", async () => {
     const { home } = await openPeer([acceptance(), '{"started":true}\n{"stderr":"begun\\n"}\n']);
     const sync = home.start(['sync']);
     await until('the runs to begin', () => sync.output().includes('begun'));

@@ -35,7 +35,7 @@ it("a run's history and its log line contain the hash of the data that the insta
   expect(stdout).toMatch(/made {5}1 row, .*, 1 request\n/);
 });
 
-it('sync and apply warn that a volume may not be mounted if the state lacks an existing data source', async () => {
+it('sync and apply warn that a volume may not be mounted if the state is missing a data source that exists', async () => {
   const world = await makeWorld();
   const home = await world.home();
   await home.write('rows.csv', 'id\n1\n');

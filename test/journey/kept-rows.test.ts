@@ -51,7 +51,7 @@ const dieAt = ({ home }: Shop, step: string) => ({
 describeWithServer({ servers: 'PostgreSQL' }, 'a job that reads only changes', (server) => {
   const open = (more: Parameters<typeof openShop>[1] = {}) => openShop({ server: server(), world }, more);
 
-  it('delivers the whole table: existing, new and changed rows, and no deleted ones', async () => {
+  it('delivers the whole table: existing, new and changed rows, but no deleted ones', async () => {
     const shop = await open();
     await shop.put([2, 'two'], [10, 'ten'], [-3, 'minus']);
     expect((await shop.sync()).jobs).toMatchObject([{ state: 'delivered', rows: 3 }]);
@@ -68,7 +68,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a job that reads only changes', (
     await shop.same();
   });
 
-  it('reads rows that were committed late, within the lag, without reading everything again', async () => {
+  it('reads rows that were committed late, within the lag, without a full read', async () => {
     const shop = await open();
     await shop.put([1, 'one'], [2, 'two'], [3, 'three']);
     await shop.sync();
@@ -79,7 +79,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a job that reads only changes', (
     await shop.same();
   });
 
-  it('delivers only the rows in the window, and delivers again if a row becomes too old, even if nothing changed', async () => {
+  it('delivers only rows within the retention window, and delivers again when a row leaves it', async () => {
     const shop = await open({
       job: {
         write: { disposition: 'merge', key: 'id', deleted: 'gone', retain: { column: 'updated_at', within: '2h' } },
@@ -166,7 +166,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a job that reads only changes', (
     await shop.same();
   });
 
-  it('moves the checkpoint back if a payload is dead, reads the same rows again, and continues after a retry of the payload', async () => {
+  it('rewinds the checkpoint if a payload is dead, rereads its rows, and continues after the payload is sent again', async () => {
     const shop = await open({ top: through() });
     await shop.config({}, through());
     await shop.put([1, 'one']);
@@ -208,7 +208,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a job that reads only changes', (
     await shop.same();
   });
 
-  it('continues after a backup and restore with all its kept rows', async () => {
+  it('continues with all its kept rows after a backup is restored', async () => {
     const shop = await open();
     await shop.put([1, 'one'], [2, 'two']);
     await shop.sync();
@@ -224,7 +224,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a job that reads only changes', (
     expect(await shop.shown()).toBe('id,name,amount\n1,one,1.50\n2,two,2.50\n');
   });
 
-  it('reports damaged files, and the fix', async () => {
+  it('reports damaged files and how to fix them', async () => {
     const shop = await open();
     await shop.put([1, 'one']);
     await shop.sync();
@@ -241,7 +241,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a job that reads only changes', (
     await shop.same();
   });
 
-  it('uses its kept rows for other columns, formats and targets, and reads everything again only for another query', async () => {
+  it('reuses its kept rows if its columns, format or target change, and rereads everything only if its query changes', async () => {
     const shop = await open();
     await shop.put([1, 'one'], [2, 'two']);
     await shop.sync();
@@ -263,7 +263,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a job that reads only changes', (
     expect(await shop.shown()).toBe('id,name,amount\n2,two,2.50\n1,again,1.50\n2,too,2.50\n');
   });
 
-  it("rejects a change of its checkpoint while another process's run holds its lease", async () => {
+  it("rejects a checkpoint change while another process's run holds its lease", async () => {
     const shop = await open();
     await shop.put([1, 'one']);
     await shop.sync();
@@ -299,7 +299,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a job that reads only changes', (
     expect((await shop.home.sluice(['audit', '--json'])).stdout).toContain('in the way');
   });
 
-  it('reports how many rows are kept, and their size on disk', async () => {
+  it('reports the number of kept rows and their size on disk', async () => {
     const shop = await open();
     await shop.put([1, 'one'], [2, 'two']);
     await shop.sync();

@@ -92,7 +92,7 @@ describe('secrets of every connector', () => {
     );
   }
 
-  it('appear in no output of commands that read the config, whether or not the config is valid', async () => {
+  it('never appear in the output of commands that read a config, even an invalid one', async () => {
     const canaries = new Canaries();
     const { connectors } = await loadCatalog();
     const sources: Record<string, object> = {};
@@ -129,7 +129,7 @@ describe('secrets of every connector', () => {
   });
 });
 
-describe('secrets in use, with servers that refuse and echo them', () => {
+describe('secrets that servers reject and echo', () => {
   async function setUp() {
     const canaries = new Canaries();
     const echo = await openEcho(scope);
@@ -237,7 +237,7 @@ describe('secrets in use, with servers that refuse and echo them', () => {
     return { canaries, home, env, collector, echo };
   }
 
-  it('appear in nothing that leaves a process: output, state, responses, traces', async () => {
+  it('never appear in output, state, responses or traces', async () => {
     const { canaries, home, env, collector, echo } = await setUp();
     const commands = [
       'config show --json',

@@ -53,8 +53,8 @@ function expectWithinLimits(uploads: readonly Logged[]): void {
   expect(busiestWindow(uploads.map(({ arrived }) => arrived))).toBeLessThanOrEqual(perSecond);
 }
 
-describe('several processes on one state folder and one account', () => {
-  it('never send more than five requests in any sliding second, and none is ever refused', async () => {
+describe('several processes that share a state folder and an account', () => {
+  it('never send more than five requests in any sliding second, so none is refused', async () => {
     const home = await world.home();
     const proxy = await openFaultProxy(world.url);
     const names = await jobsFor(home, { url: proxy.url });
@@ -117,7 +117,7 @@ describe('several processes on one state folder and one account', () => {
     expect(theirs[0]).toBeLessThan(ours.at(-1)!);
   });
 
-  it('run a job only once, and the other process reports which one runs it', async () => {
+  it('run a job only once, and the second process reports which process runs it', async () => {
     const home = await world.home();
     const [name] = await jobsFor(home, { only: instances.slice(0, 1) });
     await home.write('0.csv', `id,name\n${Array.from({ length: 400_000 }, (_, i) => `${i},x\n`).join('')}`);

@@ -10,7 +10,7 @@ import { forTest, until } from './process.ts';
 
 const connectors = new URL('../oauth/connectors/', import.meta.url).pathname;
 
-it("login opens the user's browser, in which the user logs in and consents, and the last page confirms that it worked", async () => {
+it("login opens the user's browser for login and consent, and the last page confirms success", async () => {
   const redirect = `http://127.0.0.1:${await freePort()}/callback`;
   const vendor = await startVendor({ redirects: [redirect] });
   onTestFinished(() => vendor.close());

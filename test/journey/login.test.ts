@@ -70,7 +70,7 @@ async function logIn(home: Home): Promise<string> {
 }
 
 describe('sluice login', () => {
-  it("asks the user for consent in a browser and stores the tokens encrypted; then all of the source's jobs run", async () => {
+  it("asks the user for consent in a browser and stores encrypted tokens; then all of the source's jobs run", async () => {
     const { vendor, home } = await makePlace();
     const before = await home.syncHere();
     expect(before.jobs[0]?.problem).toMatchObject({ code: 'LOGIN_NEEDED', next: 'sluice login acme' });
@@ -87,7 +87,7 @@ describe('sluice login', () => {
     expect(vendor.asked).toHaveLength(1);
   });
 
-  it('rejects a response with another state, and keeps waiting for the right one', async () => {
+  it('rejects a redirect with the wrong state, and keeps waiting for the right one', async () => {
     const { home } = await makePlace();
     const login = home.start(['login', 'acme', '--no-browser']);
     const url = new URL(await addressOf(login));
@@ -101,7 +101,7 @@ describe('sluice login', () => {
     await expect(fetch(right)).rejects.toThrow();
   });
 
-  it('accepts the URL that a user pastes from another machine, and prints neither code nor token', async () => {
+  it('accepts a URL that a user pastes from another machine, and prints neither the code nor the token', async () => {
     const { home } = await makePlace();
     const login = home.start(['login', 'acme', '--paste'], { input: true });
     const url = await addressOf(login);
@@ -126,7 +126,7 @@ describe('sluice login', () => {
     expect((await home.syncHere()).jobs).toMatchObject([{ state: 'delivered', rows: 2 }]);
   });
 
-  it('without a browser, shows the alternatives', async () => {
+  it('suggests `--paste` and `--code` if there is no browser', async () => {
     const { home } = await makePlace();
     const nobody = { DISPLAY: undefined, WAYLAND_DISPLAY: undefined, BROWSER: undefined };
     const login = home.start(['login', 'acme'], { env: nobody });
@@ -136,7 +136,7 @@ describe('sluice login', () => {
     expect((await login.ended).code).toBe(130);
   });
 
-  it('suggests the other method if a vendor has no device codes', async () => {
+  it("suggests `--paste` if the vendor doesn't support device codes", async () => {
     const { home } = await makePlace({}, { source: { codes: false } });
     const { code, stderr } = await home.sluice(['login', 'acme', '--code']);
     expect(code).toBe(2);
@@ -169,7 +169,7 @@ describe('sluice login', () => {
     expect((await home.syncHere()).jobs).toMatchObject([{ state: 'delivered', rows: 2 }]);
   });
 
-  it('reports that the user refused', async () => {
+  it('reports that the user denied access', async () => {
     const { home } = await makePlace();
     const login = home.start(['login', 'acme', '--no-browser']);
     const url = new URL(await addressOf(login));
@@ -182,7 +182,7 @@ describe('sluice login', () => {
     expect(stderr).toContain('LOGIN_DENIED: Consent was refused in the browser');
   });
 
-  it("tests an app's own login immediately", async () => {
+  it('tests a client credentials login immediately', async () => {
     const login = { grant: 'client_credentials', client_id: robot.id, client_secret: robot.secret, scopes: ['read'] };
     const { home } = await makePlace({}, { login });
     const { code, stdout } = await home.sluice(['login', 'acme']);
@@ -213,7 +213,7 @@ describe('sluice logins', () => {
     expect((await home.syncHere()).jobs[0]?.problem?.code).toBe('LOGIN_NEEDED');
   });
 
-  it('makes check and status report that a user must log in', async () => {
+  it("isn't the only command that reports a missing login: check and status do, too", async () => {
     const { home } = await makePlace();
     const check = await home.sluice(['check', '--connect']);
     expect(check.stdout).toContain('sluice login acme');
@@ -223,7 +223,7 @@ describe('sluice logins', () => {
 });
 
 describe('tokens in use', () => {
-  it('are renewed in the middle of a run that takes longer than their lifetime', async () => {
+  it('are renewed during a run that takes longer than their lifetime', async () => {
     const source = { pages: 6, pause_ms: 700 };
     const { vendor, home } = await makePlace({ accessTtl: 2 }, { source });
     await logIn(home);
@@ -257,7 +257,7 @@ describe('tokens in use', () => {
     expect(vendor.asked).toHaveLength(2);
   });
 
-  it('are not lost if the process is asked to stop while the vendor responds', async () => {
+  it("aren't lost if the process receives SIGTERM while it waits for the vendor's response", async () => {
     const { vendor, home } = await makePlace({ accessTtl: 60 });
     await logIn(home);
     const shift = { preload: ['shifted-clock'], env: { CLOCK_SHIFT_MS: '70000' } };
@@ -288,7 +288,7 @@ describe('tokens in use', () => {
     expect((await home.syncHere()).jobs).toMatchObject([{ state: 'delivered' }]);
   });
 
-  it('are not lost if the key is missing: the error asks for it, and with the key everything works again', async () => {
+  it("aren't lost if the encryption key is missing: the error asks for the key, and with it the next sync delivers", async () => {
     const { home } = await makePlace();
     const key = { SLUICE_KEY: 'k'.repeat(40) };
     const login = home.start(['login', 'acme', '--no-browser'], { env: key });

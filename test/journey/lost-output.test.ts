@@ -45,7 +45,7 @@ describe("output that can't be written", () => {
     }
   });
 
-  it("doesn't stop a sync if the reader of its messages exits", async () => {
+  it("doesn't stop a sync if the process that reads the output exits", async () => {
     await home.write('orders.csv', 'id\n"no reader"\n');
     const running = home.start(['sync', 'orders']);
     running.child.stderr!.destroy();

@@ -55,8 +55,8 @@ async function peakOfService(world: World): Promise<number> {
   return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)![1]) / 1024;
 }
 
-describeWithServer({ servers: 'PostgreSQL' }, 'memory', (server) => {
-  it('use of the command and the service hardly grows from one to four million rows, with a heap of 96 MB', async () => {
+describeWithServer({ servers: 'PostgreSQL' }, 'memory use', (server) => {
+  it('of the command and the service hardly grows from one to four million rows with a 96 MB heap', async () => {
     const data = await makeFolder();
     const world = await makeWorld({ data, serve: ['--upload-limit', String(sizeLimit)] });
     const one = await carry(million, { server: server(), world });
@@ -73,7 +73,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'memory', (server) => {
     { what: 'rows appended to kept ones', job: { write: { disposition: 'append' } } },
   ];
 
-  it.for(kinds)("use doesn't grow with the number of rows, with a heap of 96 MB: $what", async (kind) => {
+  it.for(kinds)("of the command doesn't grow with the number of rows with a 96 MB heap: $what", async (kind) => {
     const world = await makeWorld({ serve: ['--upload-limit', String(sizeLimit)] });
     const few = await carry(million / 5, { server: server(), world, ...kind });
     const many = await carry(million, { server: server(), world, ...kind });

@@ -9,7 +9,7 @@ const at = (instant: string) => ({
   env: { CLOCK_SHIFT_MS: String(Date.parse(instant) - Date.now()) },
 });
 
-it("a restarted daemon catches up once on each hour missed in the night of the clock change, with that hour's dates", async () => {
+it("a restarted daemon catches up once for each hour missed in the night of a clock change, with that hour's dates", async () => {
   const source = await new TestServer().start();
   forTest(() => source.stop());
   source.answer = (url, response) => sendJson(response, [{ asked: url.search }]);

@@ -53,7 +53,7 @@ it('a command fails if the limit on open files is too low, and the error shows t
   }
 });
 
-it('a sync delivers with 64 open files, and a run that reaches a limit reports which one', async () => {
+it('a sync works with a limit of 64 open files, and a run that reaches a limit reports which limit', async () => {
   const { world, home } = await setUp();
   const { code, jobs, stderr } = await home.sync(limitedTo(64));
   expect(code, stderr).toBe(1);
@@ -65,7 +65,7 @@ it('a sync delivers with 64 open files, and a run that reaches a limit reports w
   expect(await world.data(world.instances.csv)).toBe('id\n1\n');
 });
 
-it('a missing folder for temporary files is reported, and the message names TMPDIR', async () => {
+it('a missing temporary folder is reported with its path', async () => {
   const { home } = await setUp();
   const env = { TMPDIR: join(home.folder, 'nowhere') };
   const demo = await home.sluice(['demo'], { env });

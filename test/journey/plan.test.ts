@@ -10,7 +10,7 @@ const atNoon = {
 const inTwoHours = '2026-06-10T18:05:00Z';
 
 describe('sluice plan', () => {
-  it('works without a state, creates none, and exits with 0 if everything fits', async () => {
+  it('works without a state folder, creates none, and exits with 0 if everything fits', async () => {
     const home = await plannedHome({ jobs: { orders: { ...fileJob, schedule: '*/15 * * * *' } } });
     const { code, stdout } = await home.sluice(['plan', '--until', inTwoHours], atNoon);
     expect(code).toBe(0);
@@ -19,7 +19,7 @@ describe('sluice plan', () => {
     expect(home.payloads()).toEqual([]);
   });
 
-  it("exits with 1 if the day's requests don't fit, and shows the jobs that miss out and the fix", async () => {
+  it('exits with 1 if the requests exceed the daily allowance, and shows the affected jobs and the fix', async () => {
     const jobs = { stock: { ...fileJob, schedule: '* * * * *' } };
     const home = await plannedHome({ destination: { requests_per_day: 10 }, jobs });
     const { code, stdout } = await home.sluice(['plan'], atNoon);
@@ -32,7 +32,7 @@ describe('sluice plan', () => {
     expect(stdout).toContain('estimate: stock has no history yet, so each firing counts as one request');
   });
 
-  it('lists every firing if asked to, and mentions that option if there are many', async () => {
+  it('lists every firing with `--firings`, and suggests that flag if there are many', async () => {
     const home = await plannedHome({ jobs: { stock: { ...fileJob, schedule: '* * * * *' } } });
     const lines = async (...flags: string[]) => {
       const { stdout } = await home.sluice(['plan', ...flags], atNoon);
@@ -45,7 +45,7 @@ describe('sluice plan', () => {
     expect(whole.firings).toBeGreaterThan(600);
   });
 
-  it('names only the least important job as throttled, and none with first_come', async () => {
+  it('reports only the least important job as throttled, and no job with first_come', async () => {
     const jobs = {
       vip: { ...fileJob, schedule: '* * * * *', priority: 'high' },
       usual: { ...fileJob, schedule: '* * * * *', target: 'ac'.repeat(16) },

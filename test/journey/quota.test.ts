@@ -61,8 +61,8 @@ async function expectShown({ instances }: Ages, world: World): Promise<void> {
   for (const [i, instance] of instances.entries()) expect(await world.data(instance)).toBe(rowsOf(i));
 }
 
-describe('a day with few requests', () => {
-  it('ends with a report of the owed payloads, and only those are sent after midnight', async () => {
+describe('a small daily allowance', () => {
+  it('leaves some payloads owed, which the sync reports; only those are sent after midnight', async () => {
     const ages = await makeAges({ count: 6, requestsPerDay: 3 });
     const home = await makeJobs(ages, { requests_per_day: 3 });
     const today = await ages.live('2026-06-10T19:00:00Z');
@@ -100,7 +100,7 @@ describe('a day with few requests', () => {
     await expectShown(ages, await ages.live('2026-06-11T05:00:00Z', ['--no-limits']));
   });
 
-  it('is over at the first response that reports the allowance as used up by others; nothing is sent until midnight', async () => {
+  it('counts as used up once a response says so, and no more requests are sent until midnight', async () => {
     const ages = await makeAges({ count: 8, requestsPerDay: 8 });
     const home = await makeJobs(ages);
     const today = await ages.live('2026-06-10T19:00:00Z');

@@ -89,7 +89,7 @@ it('status shows that a login was refused, and no later run tries it again', asy
   expect(sources).toMatch(/^files +ftp +ftp:\/\/127\.0\.0\.1:\d+ as u +rows +login on hold; retried at /m);
 });
 
-it('a new password, a successful check and a resume each let the source log in again', async () => {
+it('a new password, a successful check or a resume lets the source log in again', async () => {
   const { home, instance, write, accept, logins } = await setUp();
   expect((await home.syncHere()).jobs).toMatchObject(refused);
   await write('right');
@@ -118,7 +118,7 @@ it('a new password, a successful check and a resume each let the source log in a
   expect((await home.sluice(['sources', 'resume', 'flies'])).stderr).toContain('did you mean "files"?');
 });
 
-it('two syncs that start at the same time send a wrong password once', async () => {
+it('two syncs that start at the same time send a wrong password only once', async () => {
   const { promise: told, resolve: answer } = Promise.withResolvers<void>();
   const reply = async (verb: string) => {
     if (verb !== 'PASS') return undefined;
@@ -150,7 +150,7 @@ it('two syncs that start at the same time send a wrong password once', async () 
   expect(logins()).toBe(1);
 });
 
-it('a process that is killed around the steps of a refused login sends the password again at most once', async () => {
+it('a rejected password is sent at most once more if the process is killed at any step of the login', async () => {
   const listed = await setUp();
   await listed.home.sync(dieAt(listed, ''));
   const steps = (await stepsOf(listed)).filter((step) =>
@@ -168,7 +168,7 @@ it('a process that is killed around the steps of a refused login sends the passw
   }
 });
 
-it('a process that is killed around a due attempt has made it, or the next process makes it', async () => {
+it('a due login attempt is made at most once, even if the process is killed at any of its steps', async () => {
   const listed = await setUp();
   await listed.home.syncHere();
   makeDue(listed.home);
@@ -186,7 +186,7 @@ it('a process that is killed around a due attempt has made it, or the next proce
   }
 });
 
-it('a process that is killed around the login that lifts a hold leaves no working login on hold', async () => {
+it("a working login doesn't stay on hold if the process is killed while it lifts the hold", async () => {
   const heldSince = async () => {
     const town = await setUp();
     await town.home.syncHere();
@@ -211,7 +211,7 @@ it('a process that is killed around the login that lifts a hold leaves no workin
   }
 });
 
-it('a resume that is killed around its commit has either lifted the hold and recorded the user, or done nothing', async () => {
+it('a resume killed at any step either lifts the hold and records the user, or does nothing', async () => {
   const resume = ['sources', 'resume', 'files', '--why', 'unlocked'];
   const listed = await setUp();
   await listed.home.syncHere();

@@ -17,7 +17,7 @@ it.each([
   ['when the second attempt has been recorded', 'run.retrying', 2],
   ['before the payload of the third attempt is owed', 'payload.spooled', 1],
   ['when the payload of the third attempt is owed', 'payload.owed', 1],
-])('a daemon that is killed %s delivers the firing once, after its next start', async (_, event, nth) => {
+])('a daemon killed %s delivers the result only once, after the next start', async (_, event, nth) => {
   const source = await new TestServer().start();
   forTest(() => source.stop());
   source.answer = (_, response) => {

@@ -9,8 +9,8 @@ const service = process.getuid!() === 0 ? 12_345 : process.getuid!();
 const ownersIn = (folder: string) =>
   new Set(readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => statSync(join(folder, name)).uid));
 
-describe("commands run by root on a service's state", () => {
-  it("leave no file that the service can't read: payloads, kept rows, a restored state", async () => {
+describe("commands that root runs on a service's state", () => {
+  it('leave payloads, kept rows and a restored state readable for the service', async () => {
     const world = await makeWorld();
     const home = await world.home();
     const state = join(home.folder, 'state');

@@ -47,7 +47,7 @@ describe('replacing a key', () => {
     expect(await world.uploads()).toHaveLength(5);
   });
 
-  it('lets the daemon send refused payloads, without a restart', async () => {
+  it('lets the daemon send refused payloads without a restart', async () => {
     const world = await makeWorld({ company });
     const { home, write, targets } = await setUp(world, { count: 1 });
     await write('first');

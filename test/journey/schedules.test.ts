@@ -24,7 +24,7 @@ async function homeWith(jobs: object, more: object = {}) {
 }
 
 describe('sluice schedules', () => {
-  it("shows when each job fires next in its time zone, across a clock change, and doesn't touch the state", async () => {
+  it('shows when each job fires next in its time zone, across a clock change, without touching the state', async () => {
     const home = await homeWith({
       nightly: { ...job, target: 'a'.repeat(32), schedule: { cron: '30 2 * * *', timezone: 'Europe/Berlin' } },
       often: { ...job, target: 'b'.repeat(32), schedule: 'every 13h' },
@@ -44,7 +44,7 @@ describe('sluice schedules', () => {
     expect(home.payloads()).toEqual([]);
   });
 
-  it("tests a schedule that isn't in the config, and says what is wrong with it", async () => {
+  it("validates a schedule that isn't in the config, and reports what is wrong with it", async () => {
     const home = await makeHome(forTest);
     const tried = await home.sluice(['schedules', '--try', 'every 6h', '--from', '2026-03-29', '-n', '1', '--json']);
     expect(JSON.parse(tried.stdout)).toEqual([

@@ -145,7 +145,7 @@ const job = async (more: object = {}) => ({
 });
 
 describe('secrets of destinations', () => {
-  it('never appear in a successful run, wherever they come from', async () => {
+  it("never appear in a successful run's output, wherever they come from", async () => {
     const home = await homeWith({
       destinations: {
         from_file: { url: world.url, api_key: `\${file:key.txt}` },
@@ -167,7 +167,7 @@ describe('secrets of destinations', () => {
     expect(home.state().outbox.filter(({ state }) => state === 'delivered')).toHaveLength(4);
   });
 
-  it('never appear if the server refuses and echoes them', async () => {
+  it('never appear if the server rejects and echoes them', async () => {
     const pair = Buffer.from(`${user}:${secrets.basicPassword}`).toString('base64');
     const basic = `no ${secrets.basicPassword}, and no ${pair}`;
     const proxy = await openFaultProxy(world.url);
@@ -207,28 +207,31 @@ describe('secrets of sources over HTTP', () => {
     header: { kind: 'key', name: 'x-api-key', value: secrets.headerKey, in: 'header' },
   };
 
-  it.for(['/rows', '/500', '/401', '/404'])("never appear in the output for an API's response, on %s", async (path) => {
-    const sources: Record<string, object> = {};
-    const jobs: Record<string, object> = {};
-    for (const [name, auth] of Object.entries(auths)) {
-      sources[name] = { connector: 'simple_rest', url: echo, auth, retries: 0 };
-      jobs[`job_${name}`] = await job({ source: name, query: { path, format: 'json' } });
-    }
-    const home = await homeWith({
-      destinations: { main: { url: world.url, api_key: secrets.plainKey } },
-      sources,
-      jobs,
-    });
-    const text = await everything(home);
-    expectClosedMouth(
-      text,
-      'job_bearer',
-      'job_basic',
-      'job_query',
-      'job_header',
-      path === '/rows' ? 'delivered' : 'I do not like',
-    );
-  });
+  it.for(['/rows', '/500', '/401', '/404'])(
+    'never appear in the output if the API echoes them, at %s',
+    async (path) => {
+      const sources: Record<string, object> = {};
+      const jobs: Record<string, object> = {};
+      for (const [name, auth] of Object.entries(auths)) {
+        sources[name] = { connector: 'simple_rest', url: echo, auth, retries: 0 };
+        jobs[`job_${name}`] = await job({ source: name, query: { path, format: 'json' } });
+      }
+      const home = await homeWith({
+        destinations: { main: { url: world.url, api_key: secrets.plainKey } },
+        sources,
+        jobs,
+      });
+      const text = await everything(home);
+      expectClosedMouth(
+        text,
+        'job_bearer',
+        'job_basic',
+        'job_query',
+        'job_header',
+        path === '/rows' ? 'delivered' : 'I do not like',
+      );
+    },
+  );
 });
 
 describeWithServer({ servers: ['PostgreSQL', 'MariaDB'] }, 'secrets of databases', (server) => {
@@ -239,7 +242,7 @@ describeWithServer({ servers: ['PostgreSQL', 'MariaDB'] }, 'secrets of databases
   };
   const query = "select 1 as id, 'row' as name";
 
-  it('never appear if they are wrong, in a URL or alone, or if no server responds', async () => {
+  it('never appear if they are wrong or no server responds, whether set in a URL or separately', async () => {
     const { host, port, database } = server('PostgreSQL');
     const alone = { connector: 'db', driver: 'postgres', host, port, database, user: 'sluice' };
     const sources = {
@@ -263,7 +266,7 @@ describeWithServer({ servers: ['PostgreSQL', 'MariaDB'] }, 'secrets of databases
     expectClosedMouth(text, 'DB_LOGIN_REFUSED', 'job_pg_url', 'job_pg_env', 'job_pg_file', 'job_maria', 'job_nowhere');
   });
 
-  it('never appear if they are valid, whether or not the query is', async () => {
+  it('never appear if they are valid, even if the query is invalid', async () => {
     const { password, url, port, host } = server('PostgreSQL');
     const maria = server('MariaDB');
     const home = await homeWith({

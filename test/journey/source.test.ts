@@ -89,8 +89,8 @@ async function statementsOf(server: TestServer): Promise<number> {
   }
 }
 
-describeWithServer({ servers: 'PostgreSQL' }, 'a source that fails in the middle', (server) => {
-  it('uploads nothing if it fails at row 500,000; the report names job, source and row', async () => {
+describeWithServer({ servers: 'PostgreSQL' }, 'a sync whose source fails midway', (server) => {
+  it('uploads nothing if the query fails at row 500,000, and reports the job, the source and the row', async () => {
     const dies = 'select g as id, 1 / (500000 - g) as share from generate_series(1, 600000) g';
     const one = await stage(server().url, dies);
     const { code, jobs } = await one.home.sync();
@@ -107,7 +107,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a source that fails in the middle
     await expectWorksAgain(one);
   });
 
-  it('uploads nothing if its server is killed, and the next sync works', async () => {
+  it('uploads nothing if the server is killed, and the next sync works', async () => {
     const mortal = await startPostgres();
     try {
       const one = await stage(mortal.url, endless);
@@ -125,7 +125,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a source that fails in the middle
     }
   });
 
-  it("doesn't stop other jobs if it can't be reached", async () => {
+  it("still runs other jobs if the source can't be reached", async () => {
     const one = await stage(server().url, few);
     const { url, password } = server();
     const away = await world.instance('csv');
@@ -154,7 +154,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a source that fails in the middle
     ['SIGTERM', 143],
     ['SIGINT', 130],
   ] as const)('on %s', ([name, exitCode]) => {
-    it(`sync exits with ${exitCode}, disconnects from the server, and the next sync works`, async () => {
+    it(`exits with ${exitCode} and disconnects from the server, and the next sync works`, async () => {
       const one = await stage(server().url, endless);
       const sync = await underWay(one);
       expect(await statementsOf(server())).toBe(1);
@@ -168,8 +168,8 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a source that fails in the middle
   });
 });
 
-describeWithServer({ servers: 'MariaDB' }, 'another source that fails in the middle', (server) => {
-  it('is reported in the same way at row 500,000', async () => {
+describeWithServer({ servers: 'MariaDB' }, 'a sync whose MariaDB source fails midway', (server) => {
+  it('also reports a failure at row 500,000', async () => {
     const dies = 'select seq as id, cast(9223372036854275807 + seq as signed) + 1 as share from seq_1_to_600000';
     const one = await stage(server().url, dies);
     const { code, jobs } = await one.home.sync();

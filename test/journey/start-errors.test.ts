@@ -68,7 +68,7 @@ it("a daemon starts without the jobs that can't run, sends an alert about them, 
   await until('the alert to close', async () => (await home.sluice(['alerts'])).stdout.includes('No open alerts'));
 });
 
-it('with retry, a daemon starts each job as soon as the file for its variable exists, and ignores an edited config', async () => {
+it('with on_start_error: retry, a daemon starts each job once the file that it needs exists, and ignores config edits', async () => {
   const world = await makeWorld();
   const late = (name: string) => ({ connector: 'file', folder: `\${file:${name}}` });
   const { home, run, repair } = await setUp(world, {
@@ -90,7 +90,7 @@ it('with retry, a daemon starts each job as soon as the file for its variable ex
   expect(await jobsOf(home)).toEqual(['good', 'soon', 'later']);
 });
 
-it('with probe, a daemon tests every source once at startup, and reports which run will fail', async () => {
+it('with on_start_error: probe, a daemon tests every source once at startup, and reports which run will fail', async () => {
   const world = await makeWorld();
   const lost = { ...seldom, source: 'shop', query: 'select 1', target: world.instances.json, format: 'json' };
   const { home, receiver, run } = await setUp(world, {
@@ -128,7 +128,7 @@ it.each([['on_start_error: fail'], ['--strict']])('with %s, a daemon starts only
   expect(await world.uploads()).toEqual([]);
 });
 
-it("with fail, a daemon doesn't start without a token for each login, nor with a connector that can't be loaded", async () => {
+it("with on_start_error: fail, a daemon doesn't start if a login has no token or a connector can't be loaded", async () => {
   const world = await makeWorld();
   const vendor = await startVendor({ redirects: ['http://127.0.0.1:1/callback'] });
   onTestFinished(() => vendor.close());
@@ -153,7 +153,7 @@ it("with fail, a daemon doesn't start without a token for each login, nor with a
 it.each([
   ['in the log, one line each', [], ['config.error', 'config.error'], /^CONFIG_UNUSABLE/],
   ['on standard error without a log', ['--log', 'silent'], [], /CONFIG_[\s\S]*CONFIG_[\s\S]*CONFIG_UNUSABLE/],
-])('a daemon reports why a config file is unusable, %s', async (_, flags, lines, stderr) => {
+])('a daemon reports why a config file is unusable %s', async (_, flags, lines, stderr) => {
   const { home } = await setUp(await makeWorld(), { version: 7, timezone: 'Mars/Base' });
   const started = await home.sluice(['run', ...flags]);
   expect(started.code).toBe(2);

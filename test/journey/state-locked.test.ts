@@ -48,7 +48,7 @@ async function setUp() {
   return { world, home, file: join(home.folder, 'state/sluice.db') };
 }
 
-it("a command that writes reports that another process holds the state's lock, and continues once it's released", async () => {
+it("a command that writes fails if another process holds the state's lock, and works once the lock is released", async () => {
   const { world, home, file } = await setUp();
   const unlock = await lock(file);
   const { code, stdout, stderr } = await home.sluice(['sync']);
@@ -62,7 +62,7 @@ it("a command that writes reports that another process holds the state's lock, a
   expect(await world.data(world.instances.csv)).toBe('id\n2\n');
 });
 
-it("a daemon keeps running while another process holds the state's lock; it logs that, and recovers afterwards", async () => {
+it("a daemon logs that another process holds the state's lock, keeps running, and recovers once the lock is released", async () => {
   const { home, file } = await setUp();
   const daemon = home.start(['run'], { serves: true });
   await until('the daemon to start', () => daemon.output().includes('daemon.started'));

@@ -20,7 +20,7 @@ it.each([
   ['SIGINT', 130],
   ['SIGTERM', 143],
 ] as const)(
-  '%s during an upload leaves the payload owed, and sync reports that and who sends it',
+  '%s during an upload leaves the payload owed, and sync reports how the payload will be sent',
   async (signal, code) => {
     const world = await makeWorld();
     const home = await world.home();

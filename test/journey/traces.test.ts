@@ -30,7 +30,7 @@ async function setUp() {
 }
 
 describe('traces over OTLP', () => {
-  it('reach the collector that the standard variables name, before the command exits', async () => {
+  it('reach the collector set by the standard environment variables before the command exits', async () => {
     const [home, collector] = [await setUp(), await openReceiver()];
     const address = new URL(collector.url).origin;
     const env = {
