@@ -76,11 +76,11 @@ function carried(columns: readonly Told[], source: () => object): void {
 
   const shown = async (format: 'csv' | 'json' | 'xml') => (await world.data(world.instances[format]))!;
 
-  it('arrive in csv unchanged, with null distinct from empty', async () => {
+  it('arrive unchanged in CSV, with null distinct from an empty string', async () => {
     expect(readCsv(await shown('csv'))).toEqual(wanted(columns));
   });
 
-  it('arrive in json as numbers with all their digits, strings, booleans and nested values', async () => {
+  it('arrive in JSON as exact numbers, strings, booleans and nested values', async () => {
     const rows = exactly(await shown('json')) as Record<string, unknown>[];
     const [, ...expected] = wanted(columns);
     expect(rows.map((row) => Object.keys(row))).toEqual(expected.map(() => names));
@@ -94,7 +94,7 @@ function carried(columns: readonly Told[], source: () => object): void {
     );
   });
 
-  it('arrive in xml unchanged, with null as a missing element', async () => {
+  it('arrive unchanged in XML, with null as a missing element', async () => {
     const [, ...expected] = wanted(columns);
     const carriable = expected.map((row) => row.map((text) => (text === control ? controlInXml : text)));
     expect(readXml(await shown('xml'), names)).toEqual(carriable);

@@ -45,7 +45,7 @@ function encode(format: (typeof formats)[number], batch: Batch): string {
   return Buffer.concat(out.take(true)).toString('latin1');
 }
 
-it('a kept value of any type stays unchanged: every format writes the same bytes', async () => {
+it('every format writes the same bytes for a value of any type after the value was kept', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 20 }), async (rows) => {
       const rig = new Rig({ disposition: 'append', key: [] });
@@ -62,7 +62,7 @@ it('a kept value of any type stays unchanged: every format writes the same bytes
   );
 });
 
-it('keys are sorted like their values: numbers of any size by value, and text by code point', async () => {
+it('kept rows are sorted by key: numbers of any size by value, and text by code point', async () => {
   const sorted = async (type: ColumnType, values: readonly string[]) => {
     const rig = new Rig({ disposition: 'merge', key: ['k'] });
     const rows = await rig.run(
@@ -108,7 +108,7 @@ it('keys are sorted like their values: numbers of any size by value, and text by
   expect(await sorted('timestamptz', instants.toReversed())).toEqual(instants);
 });
 
-it("lone surrogates, which UTF-8 can't represent, are counted when they're kept", async () => {
+it("lone surrogates, which UTF-8 can't represent, are counted when rows are kept", async () => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-sets-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const columns = [

@@ -19,7 +19,7 @@ async function put(rows: number): Promise<{ rows: number; peakMb: number }> {
   return JSON.parse(stdout) as { rows: number; peakMb: number };
 }
 
-it('a set of two million rows needs no more memory than one of half that size, with a heap of 48 MB', async () => {
+it('keeping two million rows takes hardly more memory than keeping one million, with a 48 MB heap', async () => {
   const small = await put(1_000_000);
   const large = await put(2_000_000);
   expect([small.rows, large.rows]).toEqual([1_000_000, 2_000_000]);

@@ -32,7 +32,7 @@ it('a merge replaces rows with the same key, and returns all rows sorted by key'
   ]);
 });
 
-it('a merge keeps the last of several rows with the same key, or the newest if the source says which one is newer', async () => {
+it('a merge keeps the last of several rows with the same key, or the newest one if the rows have a cursor', async () => {
   const rows: Row[] = [
     [1, 'b', t(5)],
     [1, 'a', t(3)],
@@ -71,7 +71,7 @@ it('a merge deletes a row that is marked as deleted, and adds it again if it ret
   expect((await rig.run([[2, 'b', t(3), null]], told)).map(([id]) => id)).toEqual(['1', '2', '4']);
 });
 
-it('a job that appends keeps rows in the order in which they arrive', async () => {
+it('a job that appends keeps rows in arrival order', async () => {
   const rig = new Rig({ disposition: 'append', key: [] });
   await rig.run([
     [2, 'b', t(1)],
@@ -97,7 +97,7 @@ it('a merge accepts new columns, and keeps the values of columns that no longer 
   ]);
 });
 
-it('a merge rejects a column with another type, but lets integers become decimals and empty columns get any type', async () => {
+it('a merge rejects a column whose type changed, but widens integers to decimals and lets an empty column take any type', async () => {
   const rig = new Rig(merge);
   const typed = (type: Column['type']) => ({ columns: [columns[0]!, { name: 'x', type }] });
   await rig.run([[1, null]], typed('boolean'));
@@ -119,7 +119,7 @@ it('a merge rejects a column with another type, but lets integers become decimal
   });
 });
 
-it('a merge ignores all column types of a run without rows, even those of its key and cursor', async () => {
+it('a merge ignores the column types of a run without rows, even those of its key and cursor', async () => {
   const rig = new Rig(merge);
   const rows = await rig.run([[1, 'a', t(1)]], { cursor: 'at' });
   const typed = (id: Column['type'], at: Column['type']): readonly Column[] => [
@@ -161,7 +161,7 @@ type Change = readonly [number, string | null];
 const change = fc.tuple(fc.integer({ min: -40, max: 40 }), fc.option(fc.string({ maxLength: 5, unit: 'binary' })));
 const runs = fc.array(fc.array(change, { maxLength: 60 }), { maxLength: 25 });
 
-it('a merge has the same result as a map, after any changes in any number of runs, however little fits in memory', async () => {
+it('a merge gives the same result as a map after any series of runs, no matter how little fits in memory', async () => {
   await fc.assert(
     fc.asyncProperty(runs, fc.constantFrom(1, 200, 1_000_000), async (all, arenaBytes) => {
       const rig = new Rig({ disposition: 'merge', key: ['id'], deleted: 'gone' }, { arenaBytes });

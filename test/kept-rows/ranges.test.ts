@@ -4,7 +4,7 @@ import { noon, Rig } from './rig.ts';
 const at = (day: number) => `2026-06-${String(day).padStart(2, '0')}T00:00:00Z`;
 const covers = (from: number, to: number) => ({ column: 'at', from: at(from), to: at(to) });
 
-it('a range that was read again replaces the rows in it, but nothing newer than that read', async () => {
+it('a reread range replaces the rows in it, except those that changed after the read', async () => {
   const rig = new Rig({ disposition: 'merge', key: ['id'] });
   await rig.run(
     [
@@ -46,7 +46,7 @@ it('a range that was read again replaces the rows in it, but nothing newer than 
   expect(rig.manifest!.segments.length).toBeLessThan(17);
 });
 
-it('a range with new columns is rejected if the set got other new columns in the meantime', async () => {
+it('a reread range with new columns is rejected if the kept rows got other new columns in the meantime', async () => {
   const rig = new Rig({ disposition: 'merge', key: ['id'] });
   const id = { name: 'id', type: 'integer' } as const;
   const told = (name: string) => ({ columns: [id, { name, type: 'text' } as const] });

@@ -24,7 +24,7 @@ describe("a row's age", () => {
     }
   });
 
-  it("is counted from the end of the day for dates, and in the job's zone for times without a zone", () => {
+  it("is counted from the end of the day for dates, and in the job's time zone for times without one", () => {
     const oneDay = age('date', { count: 1, unit: 'days' }, 'Asia/Tokyo');
     expect([oneDay.isOld('2026-06-14'), oneDay.isOld('2026-06-13')]).toEqual([false, true]);
     const local = age('timestamp', { count: 1, unit: 'days' }, 'Asia/Tokyo');
@@ -90,7 +90,7 @@ describe('kept rows', () => {
     expect(await rig.run([], { ...told, asOf: noon + 86_400_000 })).toEqual([['3', null]]);
   });
 
-  it('are the newest ones by a column, up to a maximum; among equal ones, those with the higher key', async () => {
+  it('are limited to the newest rows by a column; among equally new rows, those with a higher key are kept', async () => {
     const rig = new Rig({ disposition: 'merge', key: ['id'], retain: { column: 'day', rows: 3 } }, { arenaBytes: 64 });
     const told = { columns: dated };
     expect(
@@ -119,7 +119,7 @@ describe('kept rows', () => {
     ]);
   });
 
-  it('are the last ones, up to a maximum, if rows are only appended', async () => {
+  it('are limited to the last rows if rows are only appended', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.nat(9), { maxLength: 12 }),

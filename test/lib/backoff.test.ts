@@ -4,7 +4,7 @@ import { exponentialMs } from '../../src/lib/backoff.ts';
 const tries = [0, 1, 2, 3, 4];
 
 describe('exponential backoff', () => {
-  it('doubles from the first wait to the longest, and stays there however many attempts fail', () => {
+  it('doubles the wait from the first to the longest, and never goes beyond that', () => {
     const backoff = { firstMs: 100, maxMs: 1000 };
     expect(tries.map((n) => exponentialMs(n, backoff))).toEqual([100, 200, 400, 800, 1000]);
     expect(exponentialMs(1e9, backoff)).toBe(1000);

@@ -58,7 +58,7 @@ describe('advice about an unusable state folder', () => {
   const adviceFor = (path: string, uid = own, code = 'EACCES') =>
     folderAdvice(path, code, uid).split(/runs Sluice[^:]*: /)[1];
 
-  it('names the mode if the mode is wrong, and the folder that has it', () => {
+  it('suggests `chmod` for the folder whose mode is wrong', () => {
     chmodSync(folder, 0);
     expect(wordsOf(adviceFor(folder)!)).toEqual(['chmod', 'u+rwx', folder, '']);
     chmodSync(folder, 0o500);
@@ -66,7 +66,7 @@ describe('advice about an unusable state folder', () => {
     chmodSync(folder, 0o700);
   });
 
-  it('names the owner if the folder belongs to another user', () => {
+  it('suggests the right owner if the folder belongs to another user', () => {
     mkdirSync(join(folder, 'st'));
     const other = own + 4711;
     expect(wordsOf(adviceFor(join(folder, 'st'), other)!)).toEqual(['chown', '-R', `${other}`, join(folder, 'st'), '']);
@@ -74,7 +74,7 @@ describe('advice about an unusable state folder', () => {
     expect(wordsOf(adviceFor(join(folder, 'new'), other)!)).toEqual(words);
   });
 
-  it.runIf(own === 0)('suggests using the state as the user who owns it', () => {
+  it.runIf(own === 0)('suggests running sluice as the user who owns the state', () => {
     chownSync(folder, 65_534, 65_534);
     writeFileSync(join(folder, 'sluice.db'), '');
     const advice = folderAdvice(folder, 'EACCES', 1000);
@@ -82,7 +82,7 @@ describe('advice about an unusable state folder', () => {
     expect(advice).not.toContain('chown');
   });
 
-  it.runIf(own === 0)("makes the folder usable if it's run by root", () => {
+  it.runIf(own === 0)('makes the folder usable if root follows it', () => {
     const uid = 65_534;
     const canWrite = (path: string) => {
       const tried = () => execFileSync('touch', [join(path, 'x')], { uid, gid: uid, stdio: 'ignore' });
@@ -105,7 +105,7 @@ describe('advice about an unusable state folder', () => {
     }
   });
 
-  it("contains no command that wouldn't help", () => {
+  it('suggests no command if none would help', () => {
     writeFileSync(join(folder, 'file'), '');
     expect(adviceFor(join(folder, 'file'))).toBeUndefined();
     expect(adviceFor(folder, own, 'EROFS')).toBeUndefined();

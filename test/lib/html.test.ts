@@ -11,7 +11,7 @@ it('a template escapes every value except markup, and joins lists', () => {
   );
 });
 
-it("a template redacts a secret before escaping, because it couldn't be found afterwards", () => {
+it("a template redacts a secret before escaping it, because the escaped secret wouldn't be found", () => {
   registerSecret('p<ss&word');
   expect(html`<p>${'is p<ss&word'}</p>`.text).toBe('<p>is [redacted]</p>');
 });

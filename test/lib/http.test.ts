@@ -21,7 +21,7 @@ async function textOf(body: string, answerLimitBytes: number): Promise<unknown> 
   return sendRequest({ agent, method: 'GET', url, headers: {}, timeoutMs: 60_000, answerLimitBytes });
 }
 
-it('a response longer than the limit ends before a secret that the limit would split', async () => {
+it('a response that exceeds the limit is cut off before a secret that the limit would split', async () => {
   registerSecret(secret);
   for (const inside of [5, 15, 29]) {
     const got = await textOf(`the key ${secret} is unknown`, 8 + inside);

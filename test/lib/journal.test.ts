@@ -23,17 +23,17 @@ async function errorsOf(args: readonly string[], { isJournal = true } = {}): Pro
   return readFile(join(folder, 'journal'), 'utf8');
 }
 
-it("each line in an error message has the journal's error priority", async () => {
+it("each line of an error message starts with the journal's error priority", async () => {
   const lines = (await errorsOf(['status', '-c', '/nowhere/sluice.yaml'])).trimEnd().split('\n');
   expect(lines.length).toBeGreaterThan(1);
   for (const line of lines) expect(line).toMatch(/^<3>/);
 });
 
-it('a stream that no longer leads to the journal has no priorities', async () => {
+it("a stream that isn't connected to the journal has no priorities", async () => {
   expect(await errorsOf(['status', '-c', '/nowhere/sluice.yaml'], { isJournal: false })).toMatch(/^CONFIG_/);
 });
 
-it("each log line has its level's priority", async () => {
+it('each log line starts with the priority of its level', async () => {
   const script = `
     import { fstatSync } from 'node:fs';
     const { dev, ino } = fstatSync(1);
@@ -47,7 +47,7 @@ it("each log line has its level's priority", async () => {
   expect(JSON.parse(lines[3]!.slice(3))).toMatchObject({ level: 50, job: 'x', msg: 'd' });
 });
 
-it('no journal is detected without systemd', () => {
+it("the journal isn't detected without systemd", () => {
   expect(journalPrefix(2, {})).toBeUndefined();
   expect(journalPrefix(99, { JOURNAL_STREAM: '1:2' })).toBeUndefined();
 });

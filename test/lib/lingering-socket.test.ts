@@ -58,7 +58,7 @@ const textOf = async (stream: Socket | LingeringSocket, length: number): Promise
 };
 
 describe.each(kinds)('a %s connection with a lingering close', (kind) => {
-  it('carries bytes in both directions, and ends when the other side does', async () => {
+  it('carries bytes in both directions, and ends when the peer ends it', async () => {
     const { client, peer, lingering } = await connectBoth(kind);
     const closed = Promise.all([once(client, 'close'), once(peer, 'close')]);
     client.cork();
@@ -72,7 +72,7 @@ describe.each(kinds)('a %s connection with a lingering close', (kind) => {
     expect(lingering).toEqual([]);
   });
 
-  it("half-closes when it's given up, and is closed once the other side has closed", async () => {
+  it('half-closes when the client destroys it, and is closed once the peer has closed it', async () => {
     const { client, peer, lingering } = await connectBoth(kind);
     client.write('hello');
     expect(await textOf(peer, 5)).toBe('hello');
@@ -83,7 +83,7 @@ describe.each(kinds)('a %s connection with a lingering close', (kind) => {
     expect(await lingering[0]?.isClosed).toBe(true);
   });
 
-  it('counts as closed if a response comes late, or the other side resets', async () => {
+  it('counts as closed if a response arrives late or the peer resets the connection', async () => {
     for (const how of ['answers', 'resets'] as const) {
       const { client, peer, lingering } = await connectBoth(kind);
       client.write('hello');
@@ -95,7 +95,7 @@ describe.each(kinds)('a %s connection with a lingering close', (kind) => {
     }
   });
 
-  it("doesn't count as closed if the other side doesn't close in time, or the wait is canceled", async () => {
+  it("doesn't count as closed if the peer doesn't close in time or the wait is canceled", async () => {
     for (const how of ['time', 'cut'] as const) {
       const { client, peer, lingering } = await connectBoth(kind, how === 'time' ? 20 : 60_000);
       client.write('hello');
@@ -118,7 +118,7 @@ describe.each(kinds)('a %s connection with a lingering close', (kind) => {
     expect(lingering).toEqual([]);
   });
 
-  it("isn't known to be closed if it breaks on our side", async () => {
+  it("doesn't count as closed if it fails on the client's side", async () => {
     const { client, socket, peer, lingering } = await connectBoth(kind);
     client.write('hello');
     await textOf(peer, 5);

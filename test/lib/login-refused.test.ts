@@ -66,12 +66,12 @@ describe('a refused login', () => {
     expect(problem.isLoginRefused).toBe(false);
   });
 
-  it('contains the path for a 401, and for no other status', () => {
+  it("contains the request's URL only for a 401 status", () => {
     expect(answered(401).at({ source: 'api' }).refusedPath).toBe('https://a.example/orders');
     expect(answered(403).refusedPath).toBeUndefined();
   });
 
-  it("keeps everything else if it's marked as a login error", () => {
+  it("keeps all other fields when it's marked as a login error", () => {
     const problem = answered(401).ofLogin();
     expect(problem).toMatchObject({ isLoginRefused: true, code: 'REST_LOGIN', seen: 'status 401' });
     expect(problem).toBeInstanceOf(Problem);
@@ -82,7 +82,7 @@ describe('an SSH server that sends prompts', () => {
   const ask = (answers: PromptAnswers, prompt: string, echo = false) => answers.answer([{ prompt, echo }]);
 
   it.each(['Password: ', "(u@host) u's password: ", 'Passwort: ', 'Mot de passe :', 'パスワード:'])(
-    'gets the password once, for %s',
+    'gets the password only once, for %s',
     (prompt) => {
       const answers = new PromptAnswers();
       expect([ask(answers, prompt), ask(answers, prompt)]).toEqual(['password', 'again']);

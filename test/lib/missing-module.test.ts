@@ -14,7 +14,7 @@ const thrownBy = (work: () => unknown): unknown => {
   return undefined;
 };
 
-it('a missing package that Sluice itself loads on demand is reported as an error in Sluice, with its name', () => {
+it('a missing package that Sluice loads on demand is reported by name as an incomplete installation', () => {
   const load = late(ours.href, 'no-such-package');
   const problem = toProblem(thrownBy(load), otherwise);
   expect(problem).toMatchObject({ code: 'INSTALLATION_INCOMPLETE', family: 'bug' });
@@ -22,7 +22,7 @@ it('a missing package that Sluice itself loads on demand is reported as an error
   expect(problem.message).not.toContain('Require stack');
 });
 
-it('a missing file of Sluice is reported as an error in Sluice, even as the cause of another error', () => {
+it("a missing file of Sluice is reported as an incomplete installation, even if it's the cause of another error", () => {
   // Node's own wording of the error; the test runner has its own loader.
   const gone = Object.assign(
     new Error(`Cannot find module '/x/chunks/csv-reader-1.js' imported from ${ours.pathname}`),
@@ -33,7 +33,7 @@ it('a missing file of Sluice is reported as an error in Sluice, even as the caus
   expect(toProblem(wrapped, otherwise).message).toContain('csv-reader-1.js');
 });
 
-it("a missing package that a user's connector imports isn't reported as an error in Sluice", () => {
+it("a missing package that a user's connector imports isn't reported as an incomplete installation", () => {
   const thrown = Object.assign(new Error("Cannot find package 'x' imported from /home/a/desk.mts"), {
     code: 'ERR_MODULE_NOT_FOUND',
   });

@@ -29,7 +29,7 @@ describe('Retry-After', () => {
     expect(retryAfterMs({ 'retry-after': header }, now)).toBe(milliseconds);
   });
 
-  it("compares a date with the sender's clock", () => {
+  it("compares a date with the server's clock", () => {
     const headers = { 'retry-after': 'Thu, 01 Jan 2026 05:00:30 GMT', date: 'Thu, 01 Jan 2026 05:00:00 GMT' };
     expect(retryAfterMs(headers, now)).toBe(30_000);
   });

@@ -17,7 +17,7 @@ const whole: Required<ProblemOptions> = {
   cause: new Error('too many'),
 };
 
-it('a problem with another message keeps everything else, including its stack', () => {
+it('a problem with a new message keeps all other fields, including its stack', () => {
   const problem = new Problem(whole);
   const changed = problem.with({ message: 'the database is busy; not tried again' });
   expect(changed).toMatchObject({ ...whole, message: 'the database is busy; not tried again' });
@@ -25,7 +25,7 @@ it('a problem with another message keeps everything else, including its stack', 
   expect(problem.message).toBe(whole.message);
 });
 
-it('a missing location may be added later, and a known one stays', () => {
+it("a problem's location can be added later, but a known location isn't replaced", () => {
   const problem = new Problem({ code: 'X', family: 'row', message: 'no', where: { job: 'orders', row: undefined } });
   expect(problem.at({ job: 'other', row: 3 }).where).toEqual({ job: 'orders', row: 3 });
 });

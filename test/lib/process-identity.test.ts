@@ -20,22 +20,22 @@ describe("a process's state", () => {
     expect(processStateOf({ ...ourselves, host: 'localhost' })).toBe('alive');
   });
 
-  it("can't be determined in another container or on another machine, whatever its PID is there", () => {
+  it("can't be determined in another container or on another machine, whatever the PID", () => {
     expect(processStateOf({ ...ourselves, space: 'pid:[1]', pid: 1 })).toBe('unknown');
     expect(processStateOf({ ...ourselves, space: 'pid:[1]', pid: 2 ** 22 + 1 })).toBe('unknown');
     expect(processStateOf({ ...ourselves, host: 'elsewhere', boot: 'another' })).toBe('unknown');
   });
 
-  it('is known to be dead after the machine has restarted', () => {
+  it('is `dead` if the machine has restarted', () => {
     expect(processStateOf({ ...ourselves, boot: 'earlier', start: `${ourselves.start}1` })).toBe('dead');
     expect(processStateOf({ ...ourselves, boot: 'earlier', space: 'pid:[1]' })).toBe('dead');
   });
 
-  it('is unknown, not dead, if one boot has two IDs, as with systemd-nspawn', () => {
+  it('is `unknown` and not `dead` if one boot has two IDs, as with systemd-nspawn', () => {
     expect(processStateOf({ ...ourselves, boot: 'made up' })).toBe('unknown');
   });
 
-  it("can't be determined if the system doesn't report the process's start", () => {
+  it("can't be determined if the system doesn't report the process's start time", () => {
     expect(processStateOf({ ...ourselves, start: '' })).toBe('unknown');
   });
 

@@ -63,7 +63,7 @@ describe('a secret', () => {
     }
   });
 
-  it('with several lines is recognized by each line, and as one line', () => {
+  it('with several lines is recognized line by line, and also if its lines are joined', () => {
     const key = ['-----BEGIN KEY-----', 'MIIEvQIBADANBgkqhkiG9w0', 'BAQEFAASCBKcwggSjAgEAAo', '-----END KEY-----'].join(
       '\n',
     );
@@ -74,7 +74,7 @@ describe('a secret', () => {
     expect(redact('must begin with -----BEGIN KEY-----')).toContain('-----BEGIN KEY-----');
   });
 
-  it("isn't shown in an excerpt from a long string, wherever that is truncated", () => {
+  it('never appears in an excerpt from a long string, no matter where the string is truncated', () => {
     registerSecret('a-rather-long-secret-0123456789');
     for (let before = 0; before < 60; before++) {
       const shown = excerpt(`${'x'.repeat(before)}a-rather-long-secret-0123456789 ${'y'.repeat(50)}`, 40);
@@ -82,7 +82,7 @@ describe('a secret', () => {
     }
   });
 
-  it("isn't even partly visible in an excerpt from the middle of a string, even if the string itself is an excerpt", () => {
+  it("isn't even partly visible in an excerpt from the middle of a string or of another excerpt", () => {
     const secret = '0123456789abcdefghijABCDEFGHIJ'.repeat(2);
     registerSecret(secret);
     const text = `---- ${secret} ----`;
@@ -103,7 +103,7 @@ describe('a secret', () => {
     expect(redact('no: two blanks and a tab')).toBe('no: [redacted]');
   });
 
-  it('that has expired is no longer searched for in any encoding', () => {
+  it('that has expired is no longer redacted in any encoding', () => {
     registerSecret(odd);
     retireSecret(odd);
     for (const spell of Object.values(spellings)) expect(redact(spell(odd))).toBe(spell(odd));
@@ -137,14 +137,14 @@ describe('a secret', () => {
     expect(redact('first-secret second-secret')).toBe('first-secret [redacted]');
   });
 
-  it("from a URL is recognized both as written and decoded, even if it's badly encoded", () => {
+  it('from a URL is recognized in encoded and decoded form, even if its encoding is invalid', () => {
     registerEncodedSecret('p%40ss-word');
     expect(redact('p%40ss-word p@ss-word')).toBe('[redacted] [redacted]');
     registerEncodedSecret('100%-secret');
     expect(redact('100%-secret')).toBe('[redacted]');
   });
 
-  it("is removed from the beginning of a string that ends inside it, and from excerpts of the string's bytes", () => {
+  it('is redacted even if a shortened string or an excerpt of bytes ends inside it', () => {
     registerSecret('a-rather-long-secret');
     expect(beginningOf('key a-rather-long-secret', 12)).toBe('key [redacted]');
     expect(beginningOf('key a-rather-long-secret', 100)).toBe('key a-rather-long-secret');
@@ -154,7 +154,7 @@ describe('a secret', () => {
     expect(excerptOfBytes(Buffer.from('ä-plain'), 2, 5)).toBe('-pl');
   });
 
-  it('is removed completely from an excerpt, even next to others and at the ends, and nothing else is removed', () => {
+  it('is redacted completely, and nothing else is, even if an excerpt has several secrets or starts or ends inside one', () => {
     registerSecret('second-secret');
     registerSecret('first-secret');
     expect(excerptAt('a first-secret b second-secret c', 0, 32)).toBe('a [redacted] b [redacted] c');
@@ -164,7 +164,7 @@ describe('a secret', () => {
     expect(excerptAt('a fir', 0, 5), 'three characters reveal nothing').toBe('a fir');
   });
 
-  it("that consists of white space around a character doesn't redact the character", () => {
+  it("that is one character surrounded by white space doesn't redact that character elsewhere", () => {
     registerSecret('a      ');
     expect(redact('a cat')).toBe('a cat');
     expect(redact('[a      ]')).toBe('[[redacted]]');

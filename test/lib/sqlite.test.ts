@@ -53,7 +53,7 @@ describe('a SQLite connection', () => {
     expect(db.prepare(sql).get()).toBeDefined();
   });
 
-  it('rejects a missing, undefined or extra value, and runs nothing', () => {
+  it('rejects a missing, undefined or extra value without running the statement', () => {
     db.exec('create table t (a, b)');
     const insert = db.prepare('insert into t values (?, ?)');
     for (const values of [[], [1], [1, 2, 3], [1, undefined]])
@@ -69,7 +69,7 @@ describe('a SQLite connection', () => {
     expect(errorOf(() => db.prepare(`select ${name}`))).not.toBe('none');
   });
 
-  it("writes no file by VACUUM INTO or ATTACH if it's read-only", () => {
+  it("doesn't let VACUUM INTO or ATTACH create a file if it's read-only", () => {
     db.exec('create table t (a)');
     const reader = new SqliteDatabase(join(folder, 'a.db'), { readOnly: true });
     const copy = join(folder, 'copy.db');
@@ -106,7 +106,7 @@ describe('a SQLite connection', () => {
     expect(db.prepare('select hex(?)').value('a\0b')).toBe('610062');
   });
 
-  it("reads an integer that doesn't fit into a number exactly or not at all", () => {
+  it('reads an integer beyond the safe range exactly, or fails', () => {
     const sql = 'select 9007199254740993 as a';
     expect(() => db.prepare(sql).get()).toThrow('too large');
     expect([...db.prepare(sql).iterateExact()]).toEqual([[9007199254740993n]]);
@@ -125,7 +125,7 @@ describe('rows', () => {
     expect(db.prepare('select 1 where 0').get()).toBeUndefined();
   });
 
-  it("have the table's current columns, even if the statement is older", () => {
+  it("have the table's current columns, even if the statement was prepared earlier", () => {
     db.exec('create table t (a, b); insert into t values (1, 2)');
     const all = db.prepare('select * from t');
     expect(all.all()).toEqual([{ a: 1, b: 2 }]);
@@ -163,7 +163,7 @@ describe('a transaction', () => {
 });
 
 describe('a backup', () => {
-  it('contains what was committed, even while another connection writes', async () => {
+  it('contains only committed rows, even while another connection writes', async () => {
     db.pragma('journal_mode = WAL');
     db.exec('create table t (a); insert into t values (1)');
     const other = new SqliteDatabase(join(folder, 'a.db'));
@@ -177,7 +177,7 @@ describe('a backup', () => {
 });
 
 describe("an error's name", () => {
-  it("is SQLite's, extended if possible", () => {
+  it("is SQLite's error code, the extended one if there is one", () => {
     db.exec('create table t (a unique, b not null, c primary key)');
     const names = [
       () => db.exec('selec'),
@@ -192,7 +192,7 @@ describe("an error's name", () => {
     expect(names).toEqual(['SQLITE_ERROR', ...constraints, 'SQLITE_NOTADB', 'SQLITE_CANTOPEN', 'SyntaxError']);
   });
 
-  it('is BUSY while another connection writes', () => {
+  it('is SQLITE_BUSY while another connection writes', () => {
     const other = new SqliteDatabase(join(folder, 'a.db'), { busyTimeoutMs: 0 });
     db.exec('begin exclusive');
     expect(errorOf(() => other.exec('begin immediate'))).toBe('SQLITE_BUSY');
@@ -217,7 +217,7 @@ function countBySqlite(raw: DatabaseSync, sql: string): number {
 }
 
 describe('the parameter count', () => {
-  it("is the same as SQLite's, whatever looks like a parameter", () => {
+  it("is the same as SQLite's, even if strings, comments and names look like parameters", () => {
     const raw = new DatabaseSync(':memory:');
     const part = fc.constantFrom(
       ...['?', '?2', '?7', "'?'", "'it''s ?'", '"a?" is null', '`b?` is null', '[c?] is null', '1 -- ?\n', '/* ? */ 2'],

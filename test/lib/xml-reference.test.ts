@@ -31,7 +31,7 @@ const wrong = [
 ];
 
 describe('an XML reference', () => {
-  it.each(right)('%s ends after its semicolon, whatever follows, and means %s', (reference, character) => {
+  it.each(right)('%s ends after its semicolon, whatever follows, and represents %s', (reference, character) => {
     for (const behind of ['', ';', 'x', '&amp;', '\0\0\0\0']) {
       const bytes = Buffer.from(`ab${reference}${behind}`);
       expect(referenceEnd(bytes, 2)).toBe(2 + reference.length);
@@ -50,7 +50,7 @@ describe('an XML reference', () => {
     expect(referenceEnd(Buffer.from(`${text} and more`), 0)).toBe(noReference);
   });
 
-  it('is parsed the same, whatever follows it, unless it was reported as truncated', () => {
+  it('is parsed the same no matter what follows it, unless it was reported as truncated', () => {
     const text = fc.string({ unit: fc.constantFrom(...'&#x;altgquopsm01679Fd'), maxLength: 14 });
     fc.assert(
       fc.property(text, text, (first, more) => {

@@ -190,7 +190,7 @@ async function surfacesOf({ store, clock, pulse, config }: Awaited<ReturnType<ty
 
 const bad = /^(failing|quarantined|dead|credentials refused|needs a login|on hold|late)/;
 
-it('all user interfaces agree on whether anything is wrong, and with which jobs, whatever has happened', async () => {
+it('all user interfaces agree on whether anything is wrong and which jobs are affected, after any history', async () => {
   await fc.assert(
     fc
       .asyncProperty(fc.array(step, { maxLength: 8 }), async (history) => {

@@ -321,7 +321,7 @@ async function bringToRestLate(last: Piece, model: OutboxModel, real: Real): Pro
   expect(await real.store.resends.all()).toEqual([]);
 }
 
-it('the outbox behaves like its model, whatever users, crashes and the service do', async () => {
+it('the outbox behaves like its model, no matter what users and the service do and when it crashes', async () => {
   await fc.assert(
     fc.asyncProperty(fc.commands(commands, { maxCommands: 40, size: 'max' }), async (history) => {
       const real = await openReal();

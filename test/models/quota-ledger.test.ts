@@ -339,7 +339,7 @@ const givenOf = (skew: fc.Arbitrary<number>, allowance: fc.Arbitrary<number>) =>
   });
 
 describe('the daily ledger', () => {
-  it('never allows more of our requests on a service day than the allowance, and always allows that many', async () => {
+  it('always allows Sluice the full allowance on a service day, but never more', async () => {
     const given = givenOf(fc.integer({ min: -4_900, max: 4_900 }), fc.constant(1_000));
     await fc.assert(
       fc.asyncProperty(given, fc.commands(plain, { maxCommands: 40, size: 'max' }), async (one, commands) => {

@@ -218,7 +218,7 @@ describe('the scheduler', () => {
     await store.close();
   }
 
-  it('behaves like its model, whatever happens to it', async () => {
+  it('behaves like its model in any sequence of events', async () => {
     const first = fc.array(fc.tuple(fc.constantFrom(...names), schedule), { minLength: 2, maxLength: 4 });
     await fc.assert(fc.asyncProperty(first, fc.commands(steps, { maxCommands: 40 }), takeSteps), {
       numRuns: runsOf(60),

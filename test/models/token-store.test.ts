@@ -296,12 +296,12 @@ async function play(forgives: boolean, isTrue: boolean, commands: Iterable<Comma
   }
 }
 
-describe('a login whose refresh tokens are valid once', () => {
+describe('a login with single-use refresh tokens', () => {
   it.each([
     { vendor: 'accepts no token twice', forgives: false },
     { vendor: 'tolerates a lost response', forgives: true },
   ])(
-    'is never lost by Sluice at a vendor that $vendor, and is renewed once for all processes',
+    'is never lost by Sluice if the vendor $vendor, and is renewed only once for all processes',
     async ({ forgives }) => {
       await fc.assert(
         fc.asyncProperty(fc.commands(calm, { maxCommands: 40, size: 'max' }), (commands) =>

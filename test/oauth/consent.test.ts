@@ -22,7 +22,7 @@ async function attempt(more: Partial<OAuthDescription> = {}) {
 }
 
 describe("the browser's response", () => {
-  it("is redeemed only with this attempt's state", async () => {
+  it("is redeemed only if it has this attempt's state", async () => {
     const { answer, heard, state } = await attempt();
     const others: Record<string, string>[] = [
       {},
@@ -41,7 +41,7 @@ describe("the browser's response", () => {
     expect(redact('code-of-this-attempt code-of-a-stranger')).toBe('[redacted] [redacted]');
   });
 
-  it('is redeemed with the secret verifier of its challenge', async () => {
+  it('is redeemed with the verifier that matches the PKCE challenge', async () => {
     const { answer, heard, state, asked } = await attempt({ pkce: true });
     await answer({ code: 'the-code', state });
     const sent = new URLSearchParams(heard[0]!.body);
@@ -54,7 +54,7 @@ describe("the browser's response", () => {
   it.each([
     ['access_denied', /consent was refused/i],
     ['invalid_scope', /vendor refused/i],
-  ])('with the error %s is reported, and nothing is redeemed', async (error, words) => {
+  ])('with the error %s is reported, and no token is requested', async (error, words) => {
     const { answer, heard, state } = await attempt();
     const refused = answer({ error, error_description: 'not now', state });
     await expect(refused).rejects.toMatchObject({
@@ -77,7 +77,7 @@ describe('pasted input', () => {
     }
   });
 
-  it('can be a bare code if the challenge ties it to this attempt', async () => {
+  it('can be just the code if PKCE ties it to this attempt', async () => {
     const { consent, back, state } = await attempt({ pkce: true });
     expect(consent.read('a-bare/code+1=').href).toBe(`${back}?code=a-bare%2Fcode%2B1%3D&state=${state}`);
     for (const other of ['abc', 'two words', back]) expect(() => consent.read(other), other).toThrow('not the URL');
@@ -85,7 +85,7 @@ describe('pasted input', () => {
 });
 
 describe('the listener for the browser', () => {
-  it('accepts one response at its path, and ignores responses for other attempts', async () => {
+  it('accepts one response at its path, and ignores responses to other attempts', async () => {
     const listener = await Listener.open('http://127.0.0.1:0/back');
     onTestFinished(() => listener.close());
     const redeemed: string[] = [];
@@ -105,7 +105,7 @@ describe('the listener for the browser', () => {
     expect(await waiting).toBe('redeemed');
   });
 
-  it('passes on why a response could not be redeemed, and stops when its signal is aborted', async () => {
+  it("reports why a response couldn't be redeemed, and stops when its signal is aborted", async () => {
     const refused = await Listener.open('http://127.0.0.1:0/back');
     const ended = refused.wait(() => Promise.reject(new Error('refused')), new AbortController().signal);
     const outcome = expect(ended).rejects.toThrow('refused');

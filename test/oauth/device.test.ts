@@ -130,13 +130,13 @@ it('a device login supports the field names of vendors whose device codes predat
   expect(forms()[1]).toMatchObject({ grant_type: 'device', code: 'd3v1c3-c0d3' });
 });
 
-it('a device login shows a user only web URLs', async () => {
+it("a device login rejects a verification URL that isn't a web URL", async () => {
   const { body } = codes;
   const odd = { body: { ...(body as object), verification_uri: 'javascript:alert(1)' } };
   await expect(logInAt([odd])).rejects.toMatchObject({ code: 'LOGIN_UNREACHABLE', family: 'try_later' });
 });
 
-it('a device login distinguishes an app that may not use codes from a user who may not', async () => {
+it("a device login reports if the app isn't allowed to use device codes", async () => {
   const refused = logInAt([no('unauthorized_client')]);
   await expect(refused).rejects.toMatchObject({ meaning: 'client', error: 'unauthorized_client' });
 });

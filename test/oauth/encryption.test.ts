@@ -25,7 +25,7 @@ describe("a login's stored tokens", () => {
     expect(encrypt('x', 'acme', keys).encrypted).not.toBe(encrypt('x', 'acme', keys).encrypted);
   });
 
-  it('can still be read after the key was replaced, as long as the previous one is set', async () => {
+  it('can be read after the key was replaced, as long as the previous key is still configured', async () => {
     const folder = await folderForTest();
     const kept = encrypt('a token', 'acme', new EncryptionKeys({ current: long('a'), former: [] }, folder));
     const replaced = new EncryptionKeys({ current: long('b'), former: [long('a')] }, folder);
@@ -56,7 +56,7 @@ describe("a login's stored tokens", () => {
     expect(decrypt(kept, 'acme', new EncryptionKeys({ current: long('n'), former: [] }, folder))).toBe('a token');
   });
 
-  it('reject a key that is too short', async () => {
+  it("can't be encrypted with a key that is too short", async () => {
     const keys = new EncryptionKeys({ current: 'short', former: [] }, await folderForTest());
     expect(() => encrypt('x', 'acme', keys)).toThrow(expect.objectContaining({ code: 'LOGIN_KEY_SHORT' }));
   });

@@ -40,7 +40,7 @@ async function deskAt(refresh: 'static' | 'rotating', ...answers: Answer[]) {
 }
 
 describe('a refresh token', () => {
-  it('is kept if the vendor returns no new one', async () => {
+  it("is kept if the vendor doesn't return a new one", async () => {
     const { renew, asked } = await deskAt(
       'static',
       given(1),
@@ -52,7 +52,7 @@ describe('a refresh token', () => {
     expect(asked()).toEqual(['refresh-0', 'refresh-0', 'refresh-0', 'refresh-3']);
   });
 
-  it('that is refused is replaced by the previous one, which some vendors still accept, before a user must log in', async () => {
+  it('that is refused is replaced by the previous one, which some vendors still accept', async () => {
     const first = given(1, { refresh_token: 'refresh-1' });
     const { renew, asked, store } = await deskAt('rotating', first, over, given(2, { refresh_token: 'refresh-2' }));
     expect(await renew()).toBe('access-1');
@@ -61,7 +61,7 @@ describe('a refresh token', () => {
     expect(await store.logins.find('acme')).toMatchObject({ state: 'good', asked_at: null });
   });
 
-  it('whose response is lost is not replaced by the previous one, because using that again may end the login', async () => {
+  it("isn't replaced by the previous one after a lost response, because reusing the previous one may end the login", async () => {
     const lost = { status: 503, body: 'busy' };
     const { renew, asked, store } = await deskAt('rotating', given(1, { refresh_token: 'refresh-1' }), lost);
     expect(await renew()).toBe('access-1');
@@ -70,13 +70,13 @@ describe('a refresh token', () => {
     expect(await store.logins.find('acme')).toMatchObject({ state: 'good', asked_at: expect.any(Number) });
   });
 
-  it('whose response is truncated yields no token', async () => {
+  it('yields no access token if the response is truncated', async () => {
     const headers = { 'content-type': 'text/plain', 'content-length': '99', connection: 'close' };
     const { renew } = await deskAt('static', { body: 'access_token=acce', headers });
     await expect(renew()).rejects.toMatchObject({ code: 'LOGIN_UNREACHABLE', family: 'try_later' });
   });
 
-  it('is redacted with the previous one as soon as a process has read them', async () => {
+  it('and the previous one are redacted as soon as a process has read them', async () => {
     const { renew, login, store } = await deskAt('rotating', given(1, { refresh_token: 'refresh-1' }));
     await renew();
     forgetSecrets();
@@ -85,13 +85,13 @@ describe('a refresh token', () => {
     expect(redact('refresh-0 refresh-1 access-1')).toBe('[redacted] [redacted] [redacted]');
   });
 
-  it('is sent to its own address if the vendor has one', async () => {
+  it("is sent to the vendor's refresh URL if there is one", async () => {
     const { renew, paths } = await deskAt('static', given(1));
     await renew();
     expect(paths()).toEqual(['/refresh']);
   });
 
-  it('that is refused ends the login if the previous one is refused, too', async () => {
+  it('that is refused ends the login if the previous one is refused as well', async () => {
     const { renew, asked } = await deskAt('rotating', given(1, { refresh_token: 'refresh-1' }), over);
     expect(await renew()).toBe('access-1');
     await expect(renew()).rejects.toMatchObject({ family: 'login', code: 'LOGIN_ENDED' });

@@ -39,7 +39,7 @@ describe('a token request', () => {
     });
   });
 
-  it("can have the app's credentials in the header, encoded according to RFC 6749", async () => {
+  it("can have the app's credentials in the Authorization header, encoded according to RFC 6749", async () => {
     const { url, heard } = await tokenAddress(good);
     await askFor(loginOf(url, { client_authentication: 'basic', scope_separator: ',' }));
     const pair = Buffer.from(heard[0]!.authorization!.replace('Basic ', ''), 'base64').toString();
@@ -50,7 +50,7 @@ describe('a token request', () => {
     });
   });
 
-  it("can be JSON, or entirely in a GET request's query", async () => {
+  it('can be JSON, or a GET request with all parameters in the query', async () => {
     const json = await tokenAddress(good);
     await askFor(loginOf(json.url, { token_request: 'json' }));
     expect(json.heard[0]!.type).toBe('application/json');
@@ -61,7 +61,7 @@ describe('a token request', () => {
   });
 
   it.each([408, 429, 500, 503])(
-    "doesn't count as refused with status %i, whatever the response says",
+    "isn't treated as refused if the status is %i, whatever the body says",
     async (status) => {
       const headers = { 'content-type': 'application/json', 'retry-after': '90' };
       const { url } = await tokenAddress({ status, headers, body: { error: 'invalid_grant' } });
@@ -74,7 +74,7 @@ describe('a token request', () => {
     },
   );
 
-  it('uses the user name and password even after the refresh token has expired', async () => {
+  it('uses the user name and password again after the refresh token has expired', async () => {
     const first = { body: { access_token: 'one', expires_in: 3600, refresh_token: 'r1' } };
     const ended = { status: 400, body: { error: 'invalid_grant' } };
     const { url, heard } = await tokenAddress(first, ended, { body: { access_token: 'two' } });
@@ -130,7 +130,7 @@ describe('a signed request', () => {
     [600, 600],
     [7200, 3600],
     [undefined, 3600],
-  ])('is valid for at most an hour: with a lifetime of %s, %i seconds', async (lifetime_seconds, seconds) => {
+  ])('is valid for at most an hour: a lifetime of %s gives %i seconds', async (lifetime_seconds, seconds) => {
     const { url, heard } = await tokenAddress(good);
     const assertion = { algorithm: 'HS256' as const, ...(lifetime_seconds === undefined ? {} : { lifetime_seconds }) };
     await askFor(loginOf(url, { grants: ['jwt_bearer'], assertion }));
@@ -145,7 +145,7 @@ describe('a signed request', () => {
     expect(heard).toHaveLength(1);
   });
 
-  it("is signed with the vendor's time if our clock is wrong", async () => {
+  it("is signed with the vendor's time if the local clock is wrong", async () => {
     const ahead = new Date(Date.now() + 7_200_000);
     const refusal = { status: 400, body: { error: 'invalid_grant' }, headers: { date: ahead.toUTCString() } };
     const { url, heard } = await tokenAddress(refusal, good);
@@ -156,7 +156,7 @@ describe('a signed request', () => {
     expect(Math.abs(apart - 7200)).toBeLessThan(30);
   });
 
-  it('reports what is wrong with an account file without showing it', async () => {
+  it("isn't sent if the account file is invalid, and the error doesn't show the file's content", async () => {
     const folder = await folderForTest();
     await writeFile(join(folder, 'account.json'), '{"private_key": "half of a secr');
     const { url } = await tokenAddress(good);
@@ -186,14 +186,14 @@ describe('a token response', () => {
     expect((await askFor(loginOf(url, style))).token.access_token).toBe('the-token');
   });
 
-  it('without a lifetime never expires', async () => {
+  it('without a lifetime gives a token that never expires', async () => {
     const { url, heard } = await tokenAddress({ body: { access_token: 'the-token' } });
     const { desk } = await askFor(loginOf(url, {}));
     for (let i = 0; i < 5; i++) await desk.entry.tokenManager.token();
     expect(heard).toHaveLength(1);
   });
 
-  it('provides the connector with the fields it requested, even after a restart', async () => {
+  it('gives the connector the fields that it requests, even after a restart', async () => {
     const { url } = await tokenAddress({
       body: { access_token: 't0ken', instance_url: 'https://eu1.acme', more: 'x' },
     });
@@ -214,7 +214,7 @@ describe('a token response', () => {
     await expect(askFor(loginOf(url, {}))).rejects.toMatchObject({ code });
   });
 
-  it("that ends the grant in the vendor's own terms is understood", async () => {
+  it("with the vendor's own error code for an ended grant ends the login", async () => {
     const { url } = await tokenAddress({ status: 400, body: { status: 'BAD_REFRESH_TOKEN', message: 'gone' } });
     const asked = askFor(loginOf(url, { ended_codes: ['BAD_REFRESH_TOKEN'] }));
     await expect(asked).rejects.toMatchObject({ code: 'LOGIN_ENDED', seen: 'BAD_REFRESH_TOKEN: gone' });
@@ -235,7 +235,7 @@ describe("a user's login", () => {
 
   const person = { grants: ['authorization_code'] as const, authorize_url: 'https://acme.example/authorize' };
 
-  it('exchanges a short-lived token for a long-lived one, and warns a week before it expires', async () => {
+  it('exchanges a short-lived token for a long-lived one, and warns a week before the long-lived one expires', async () => {
     const long = { body: { access_token: 'long', expires_in: 3 * 86_400 } };
     const { url, heard } = await tokenAddress({ body: { access_token: 'short', expires_in: 3600 } }, long);
     const parameters = { grant_type: 'fb_exchange_token' };
@@ -250,7 +250,7 @@ describe("a user's login", () => {
     expect(await reportLogins([source], desk.store, now + 4 * 86_400_000)).toMatchObject([{ state: 'needs a person' }]);
   });
 
-  it("reports that only a user can help if a token has expired and can't be renewed", async () => {
+  it("reports that a user must log in again if the token has expired and can't be renewed", async () => {
     const { url } = await tokenAddress({ body: { access_token: 'one', expires_in: 3600 } });
     const desk = await loggedIn(loginOf(url, person));
     await desk.entry.tokenManager.refused(await desk.entry.tokenManager.token());
@@ -271,7 +271,7 @@ describe("a user's login", () => {
     expect(await desk.store.logins.find('acme')).toMatchObject({ state: 'good', asked_at: null });
   });
 
-  it('uses PKCE only if the vendor supports it, sends state and the exact URL, and never reuses a value', async () => {
+  it('uses PKCE only if the vendor supports it, and sends the exact redirect URL and a new state each time', async () => {
     const login = loginOf('https://acme.example/token', {
       ...person,
       pkce: true,

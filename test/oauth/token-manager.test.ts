@@ -24,7 +24,7 @@ function standingTime(): { clock: Clock; pass(milliseconds: number): void } {
 }
 
 describe("a user's login", () => {
-  it('gets a token through consent with PKCE and state, and shows whose it is', async () => {
+  it("gets a token through consent with PKCE and state, and stores the user's name", async () => {
     const vendor = await vendorForTest();
     const desk = await openDesk({ login: personLogin(vendor) });
     await expect(desk.entry.tokenManager.token()).rejects.toMatchObject({ code: 'LOGIN_NEEDED', family: 'login' });
@@ -34,7 +34,7 @@ describe("a user's login", () => {
     expect(vendor.asked).toHaveLength(1);
   });
 
-  it('is renewed repeatedly before it expires, although each refresh token is valid only once', async () => {
+  it('is renewed repeatedly before it expires, even if each refresh token is valid only once', async () => {
     const { clock, pass } = standingTime();
     const vendor = await vendorForTest({ accessTtl: 60 });
     const desk = await openDesk({ login: personLogin(vendor), clock });
@@ -64,7 +64,7 @@ describe("a user's login", () => {
     expect(await tokenOf(desk)).not.toBe(first);
   });
 
-  it('keeps its refresh token if the vendor returns no new one', async () => {
+  it("keeps its refresh token if the vendor doesn't return a new one", async () => {
     const vendor = await vendorForTest({ rotate: false });
     const desk = await openDesk({ login: personLogin(vendor) });
     await agreeAt(desk);
@@ -72,7 +72,7 @@ describe("a user's login", () => {
     expect(await opens(vendor, await tokenOf(desk))).toBe(true);
   });
 
-  it('sends one request, however many callers need a token at the same time', async () => {
+  it('sends only one request if many callers need a token at the same time', async () => {
     const vendor = await vendorForTest();
     const desk = await openDesk({ login: personLogin(vendor) });
     await agreeAt(desk);
@@ -83,7 +83,7 @@ describe("a user's login", () => {
     expect(await opens(vendor, tokens[0]!)).toBe(true);
   });
 
-  it('is renewed with one request by two processes that need it at the same time', async () => {
+  it('is renewed only once if two processes need it at the same time', async () => {
     const vendor = await vendorForTest();
     const one = await openDesk({ login: personLogin(vendor) });
     await agreeAt(one);
@@ -108,7 +108,7 @@ describe("a user's login", () => {
     expect(await desk.store.logins.find('acme')).toMatchObject({ state: 'good' });
   });
 
-  it('uses the token that another process has renewed instead of renewing it again', async () => {
+  it('uses a token that another process has renewed instead of renewing it again', async () => {
     const vendor = await vendorForTest();
     const one = await openDesk({ login: personLogin(vendor) });
     await agreeAt(one);
@@ -121,7 +121,7 @@ describe("a user's login", () => {
     expect(vendor.asked).toHaveLength(2);
   });
 
-  it('writes the new refresh token to disk before anyone gets the access token', async () => {
+  it('stores the new refresh token before it returns the access token', async () => {
     const vendor = await vendorForTest();
     const desk = await openDesk({ login: personLogin(vendor) });
     await agreeAt(desk);
@@ -131,7 +131,7 @@ describe("a user's login", () => {
     expect((await desk.entry.tokenStore.load())?.granted.accessToken).toBe(token);
   });
 
-  it('redacts its newest tokens from all output, and stops searching for expired ones', async () => {
+  it('redacts its newest tokens in all output, but no longer the expired ones', async () => {
     const vendor = await vendorForTest();
     const desk = await openDesk({ login: personLogin(vendor) });
     await agreeAt(desk);
@@ -218,7 +218,7 @@ describe("a user's login", () => {
     expect((await again.entry.tokenStore.load())?.granted.refreshToken).toBeDefined();
   });
 
-  it('sends a refresh token once if the response is lost', async () => {
+  it('sends a refresh token only once if the response is lost', async () => {
     const vendor = await vendorForTest();
     const desk = await openDesk({ login: personLogin(vendor) });
     await agreeAt(desk);
@@ -233,7 +233,7 @@ describe("a user's login", () => {
     expect(requests).toBe(1);
   });
 
-  it('needs a user once the vendor has revoked it, keeps its tokens for inspection, and sends the vendor nothing more', async () => {
+  it('requires a new login once the vendor has revoked it, keeps its tokens, and sends the vendor no more requests', async () => {
     const vendor = await vendorForTest();
     const desk = await openDesk({ login: personLogin(vendor) });
     await agreeAt(desk);
@@ -258,7 +258,7 @@ describe("a user's login", () => {
     expect(await opens(vendor, await tokenOf(desk))).toBe(true);
   });
 
-  it('stays valid if the app is refused, and works again once the secret is fixed', async () => {
+  it("stays valid if the app is refused, and works again once the app's secret is fixed", async () => {
     const vendor = await vendorForTest();
     const desk = await openDesk({ login: personLogin(vendor) });
     await agreeAt(desk);
@@ -302,7 +302,7 @@ describe("the app's own login", () => {
     expect(vendor.asked).toHaveLength(1);
   });
 
-  it('is requested again after a transient error, but not after any other', async () => {
+  it('is requested again after a transient error, but not after any other error', async () => {
     const vendor = await vendorForTest();
     const clock = { ...systemClock, sleep: async () => undefined };
     const desk = await openDesk({ login: robotLogin(vendor), clock });
@@ -320,7 +320,7 @@ describe("the app's own login", () => {
     expect(requests).toBe(1);
   });
 
-  it("isn't requested before the time that a busy vendor asks for", async () => {
+  it("isn't requested again until the time that a busy vendor asks for", async () => {
     const vendor = await vendorForTest();
     let elapsed = 0;
     const slept: number[] = [];

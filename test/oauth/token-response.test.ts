@@ -24,17 +24,17 @@ describe('a token response', () => {
     expect(read(answer, more)).toMatchObject({ accessToken: 'the-token', askedAt: 7, lifetimeMs });
   });
 
-  it('has its scopes separated by spaces', () => {
+  it('is read as scopes separated by spaces', () => {
     const scopes = [['a', 'b'], 'a b', 'a,b', '', 5].map((scope) => read({ scope }).scopes);
     expect(scopes).toEqual(['a b', 'a b', 'a b', undefined, undefined]);
   });
 
-  it('has a refresh token only if that is a string', () => {
+  it('has a refresh token only if the field is a nonempty string', () => {
     const tokens = ['r1', '', null, 5].map((refresh_token) => read({ refresh_token }).refreshToken);
     expect(tokens).toEqual(['r1', undefined, undefined, undefined]);
   });
 
-  it('names its owner in a field, or in the ID token by e-mail address, name or subject', () => {
+  it("names its owner in a configured field, or in the ID token's email address, name or subject", () => {
     const whoIn = (claims: unknown) =>
       read({ id_token: `x.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.y`, user: 12 }).who;
     expect(whoIn({ email: 'e', preferred_username: 'n', sub: 's' })).toBe('e');
@@ -51,7 +51,7 @@ describe('a token response', () => {
   });
 });
 
-describe('the identity that stored tokens belong to', () => {
+describe('the identity of stored tokens', () => {
   const login = { description, grant: 'password', clientId: 'app', username: 'ada', name: 'acme' } as Login;
   const { username: _, ...unnamed } = login;
   const elsewhere = { ...description, token_url: 'https://other.example/token' };
@@ -68,7 +68,7 @@ describe('the identity that stored tokens belong to', () => {
     expect(identityOf({ ...unnamed, ...more } as Login)).not.toBe(identityOf(unnamed as Login));
   });
 
-  it('stays the same for another name, secret or scope', () => {
+  it("doesn't depend on the login's name, secret or scopes", () => {
     expect(identityOf({ ...login, name: 'b', clientSecret: 's', scopes: ['x'] })).toBe(identityOf(login));
   });
 });

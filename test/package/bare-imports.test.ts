@@ -4,7 +4,7 @@ import { missingPackages } from '../../deploy/build/bare-imports.ts';
 const chunk = (code: string) => missingPackages([{ fileName: 'chunks/a.js', code }], ['pino', '@marc/cel']);
 
 describe('packages that the built files import by name', () => {
-  it('count as missing if they are neither bundled nor installed, however they are imported', () => {
+  it('count as missing if they are neither bundled nor installed, no matter how they are imported', () => {
     expect(chunk('import a from "yauzl"; a();')).toEqual(['yauzl (loaded by chunks/a.js)']);
     expect(chunk('export { a } from "yauzl/fd"; export * from "b";')).toEqual([
       'b (loaded by chunks/a.js)',

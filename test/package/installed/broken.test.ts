@@ -6,7 +6,7 @@ import { makeFolder, makeWorld, type Program } from '../../journey/world.ts';
 const installed = inject('installed');
 
 describe.each(inject('nodes'))('the installed package under Node $major', ({ path: node }) => {
-  it('reports a missing part of itself as its own error, never as an error in the file or config', async () => {
+  it("reports a missing part of itself as an incomplete installation, never as an error in the user's file or config", async () => {
     const broken = join(await makeFolder(), 'broken');
     await cp(join(installed, '../..'), broken, { recursive: true });
     const chunks = join(broken, 'node_modules/sluice/dist/chunks');
@@ -43,7 +43,7 @@ describe.each(inject('nodes'))('the installed package under Node $major', ({ pat
     }
   });
 
-  it('reports any missing file in the same way, even one that it needs at startup', async () => {
+  it('reports any missing file of its own the same way, even one that it needs at startup', async () => {
     const broken = join(await makeFolder(), 'broken');
     await cp(join(installed, '../..'), broken, { recursive: true });
     const dist = join(broken, 'node_modules/sluice/dist');

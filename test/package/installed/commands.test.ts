@@ -49,7 +49,7 @@ const elsewhere = ['demo', 'doctor', 'reload', 'run', 'serve'];
 describe.each(inject('nodes'))('the installed package under Node $major', ({ path: node }) => {
   const program: Program = { node, door: join(installed, 'src/cli/sluice.js') };
 
-  it('explains every command', async () => {
+  it('shows help for every command', async () => {
     const cwd = await makeFolder();
     expect(commands.length).toBeGreaterThan(20);
     for (const command of commands) {
