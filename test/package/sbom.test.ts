@@ -42,7 +42,7 @@ describe('the software bill of materials', () => {
     expect(serial({ version: '1.2.4' })).not.toBe(serial({}));
   });
 
-  it('rejects a package that the lock file lacks', () => {
+  it("rejects a package that isn't in the lock file", () => {
     const included = [{ name: 'pino', version: '11.0.0' }];
     expect(() => sbomOf({ ...options, included })).toThrow('pino 11.0.0 is packaged, but package-lock.json lacks it');
   });

@@ -38,7 +38,7 @@ describe.skipIf(missing !== undefined)(
       packages = join(machine.folder, 'packages');
     });
 
-    it('has the same bytes if the same commit is packaged again', async () => {
+    it('is identical, byte for byte, if the same commit is packaged again', async () => {
       const again = join(machine.folder, 'again');
       await makePackages(again);
       for (const name of await readdir(packages)) {
@@ -47,7 +47,7 @@ describe.skipIf(missing !== undefined)(
       }
     });
 
-    it('is listed in SHA256SUMS, next to a list of all packages inside', async () => {
+    it('is listed in SHA256SUMS together with its software bill of materials', async () => {
       await execute('sha256sum', ['--check', '--strict', 'SHA256SUMS'], { cwd: packages });
       const sums = await readFile(join(packages, 'SHA256SUMS'), 'utf8');
       const names = sums
@@ -60,7 +60,7 @@ describe.skipIf(missing !== undefined)(
       for (const name of ['undici', 'pino', 'node-linux-']) expect(included.join()).toContain(`pkg:npm/${name}`);
     });
 
-    it('is installed and started as docs/operate.md says, and the first rows arrive', async () => {
+    it("delivers the first rows after it's installed and started as docs/operate.md says", async () => {
       const [install, demo, ...others] = installLines('.deb');
       await machine.addFiles('id\n1\n');
       // A minimal Debian has no sudo, which root doesn't need.
@@ -78,7 +78,7 @@ describe.skipIf(missing !== undefined)(
       expect((await machine.done('stat --format=%U:%a /etc/sluice/credentials')).trim()).toBe('root:700');
     });
 
-    it('contains every package that it loads on demand, and takes at most 12 MB besides Node', async () => {
+    it('contains every package that it loads on demand, and takes at most 12 MB in addition to Node', async () => {
       const imports = (await packagesNeeded()).map((name) => `import(${JSON.stringify(name)})`);
       await machine.done(
         `cd /usr/lib/sluice && node_modules/node-linux-*/bin/node -e 'Promise.all([${imports}]).catch((error) => { console.error(error); process.exitCode = 1; })'`,
@@ -101,7 +101,7 @@ describe.skipIf(missing !== undefined)(
       }
     });
 
-    it('stops the daemon before an upgrade and starts it afterwards, and an owed payload is sent', async () => {
+    it('stops the daemon before an upgrade and starts it afterwards, and the daemon then sends the owed payload', async () => {
       await machine.owe('id\n2\n');
       const deb = join(packages, await machine.package('.deb'));
       await cp(await makeNewer(deb, machine.folder), machine.path('root/newer.deb'));
@@ -110,7 +110,7 @@ describe.skipIf(missing !== undefined)(
       await machine.continues('id\n2\n');
     });
 
-    it('keeps config and state when it is removed, and continues from them when it is installed again', async () => {
+    it("keeps the config and the state when it's removed, and uses them when it's installed again", async () => {
       await machine.done('apt-get remove -y sluice');
       expect((await machine.run('systemctl is-active sluice')).code).not.toBe(0);
       expect((await machine.run('command -v sluice')).code).not.toBe(0);
@@ -120,7 +120,7 @@ describe.skipIf(missing !== undefined)(
       expect(await machine.done('SLUICE_CONFIG=/etc/sluice/sluice.yaml sluice history')).toContain('orders');
     });
 
-    it('deletes config, key and state when it is purged', async () => {
+    it("deletes the config, the key and the state when it's purged", async () => {
       await machine.done('apt-get purge -y sluice');
       for (const path of ['/usr/lib/sluice', '/etc/sluice', '/var/lib/sluice', '/var/cache/sluice']) {
         expect({ path, code: (await machine.run(`test -e ${path}`)).code }).toEqual({ path, code: 1 });

@@ -28,7 +28,7 @@ describe.skipIf(missing !== undefined)(
       rpm = join(machine.folder, 'packages', await machine.package('.rpm'));
     });
 
-    it('names its license, and reveals nothing about the machine that built it', async () => {
+    it('declares its license, and reveals nothing about the machine that built it', async () => {
       const tags = '%{NAME} %{LICENSE} %{BUILDHOST} %{PAYLOADCOMPRESSOR} %{VENDOR}';
       expect(await ask('--queryformat', tags)).toBe('sluice Apache-2.0 localhost zstd (none)');
       expect((await ask('--licensefiles')).split('\n')).toContain('/usr/lib/sluice/LICENSE');
@@ -47,7 +47,7 @@ describe.skipIf(missing !== undefined)(
       expect(required).toContain('libc.so.6(GLIBC_2.28)(64bit)');
     });
 
-    it('is installed, and started as docs/operate.md says, and the first rows arrive', async () => {
+    it("delivers the first rows after it's installed and started as docs/operate.md says", async () => {
       const [install] = installLines('.rpm');
       const [, demo, ...others] = installLines('.deb');
       await machine.addFiles('id\n1\n');
@@ -67,7 +67,7 @@ describe.skipIf(missing !== undefined)(
       expect((await machine.done('stat --format=%U:%a /etc/sluice/credentials')).trim()).toBe('root:700');
     });
 
-    it('stops the daemon before an upgrade and starts it afterwards, and an owed payload is sent', async () => {
+    it('stops the daemon before an upgrade and starts it afterwards, and the daemon then sends the owed payload', async () => {
       await machine.owe('id\n2\n');
       const before = await machine.show('MainPID');
       const newer = await makeRpm({ into: machine.path('root'), revision: '2', epochSeconds: 1_800_000_000 });
@@ -77,7 +77,7 @@ describe.skipIf(missing !== undefined)(
       await machine.continues('id\n2\n');
     });
 
-    it('keeps config, key and state when it is removed, and continues from them when it is installed again', async () => {
+    it("keeps the config, the key and the state when it's removed, and uses them when it's installed again", async () => {
       await machine.done('rpm --erase sluice');
       expect((await machine.run('systemctl is-active sluice')).code).not.toBe(0);
       expect((await machine.run('find /etc/systemd -name "sluice*" | grep .')).code).toBe(1);
@@ -89,7 +89,7 @@ describe.skipIf(missing !== undefined)(
       expect(await machine.done('SLUICE_CONFIG=/etc/sluice/sluice.yaml sluice history')).toContain('orders');
     });
 
-    it("isn't built without rpmbuild, and the last line says why and what to install", async () => {
+    it("isn't built without rpmbuild, and the last output line says why and what to install", async () => {
       const tools = join(machine.folder, 'tools');
       await mkdir(tools);
       for (const name of await readdir('/usr/bin')) {

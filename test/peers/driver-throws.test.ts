@@ -19,7 +19,7 @@ const inside: Readonly<Record<string, () => { holder: Methods; method: string }>
 };
 
 it.each(Object.entries(inside))(
-  "an error that the %s driver throws about a peer's message fails only that source",
+  "an error that the %s driver throws while it handles a peer's message fails only that source",
   async (name, place) => {
     const { holder, method } = place();
     const faulty = vi.spyOn(holder, method).mockImplementation(() => {

@@ -34,7 +34,7 @@ async function playSilent(name: string, said: number, { signal, onTestFinished }
 }
 
 it.concurrent.for(logins)(
-  'a %s peer that goes silent after %i pieces times out',
+  'a connection times out if the %s peer goes silent after %i pieces',
   async ([name, said], { expect, onTestFinished }) => {
     const { played, server } = await playSilent(name, said, { signal: new AbortController().signal, onTestFinished });
     const thrown = await played;
@@ -45,7 +45,7 @@ it.concurrent.for(logins)(
 );
 
 it.concurrent.for(steps)(
-  'a %s peer that goes silent after %i pieces is abandoned when the run stops',
+  'a connection to a %s peer that goes silent after %i pieces is closed when the run stops',
   async ([name, said], { expect, onTestFinished }) => {
     const stop = new AbortController();
     const { played, server } = await playSilent(name, said, { signal: stop.signal, onTestFinished });

@@ -64,7 +64,7 @@ function job(more: Partial<Extract> = {}, said: Partial<Extraction> = {}) {
   };
 }
 
-it('a run creates a payload with all kept rows, and none if there are no changes', async () => {
+it('a run creates a payload with all kept rows, or no payload if nothing changed', async () => {
   const orders = job();
   const rows: Row[] = [
     [2, 'two'],
@@ -76,14 +76,14 @@ it('a run creates a payload with all kept rows, and none if there are no changes
   expect(await orders.run(rows)).toMatchObject({ text: 'id|name\n1|one\n2|TWO\n.\n', watermark: '3' });
 });
 
-it('rows that the source returns again are rejected if they are appended, and accepted if they are merged', async () => {
+it('rows that a source may return again are rejected by a job that appends, and accepted by a job that merges', async () => {
   const again = { cursor: 'id', comesAgain: () => ({ why: 'too_many' as const }) };
   const appended = job({ write: { disposition: 'append', key: [] } }, again);
   await expect(appended.run([[1, 'one']])).rejects.toMatchObject({ code: 'SET_ROWS_AGAIN', where: { column: 'id' } });
   expect(await job({}, again).run([[1, 'one']])).toMatchObject({ rows: 1 });
 });
 
-it("an error names the missing columns without which appended rows can't be recognized, and the fix", async () => {
+it('a job that appends reports missing columns that it needs to recognize repeated rows, and the fix', async () => {
   const again = { cursor: 'id', comesAgain: () => ({ why: 'columns_gone' as const, columns: ['price'] }) };
   const appended = job({ write: { disposition: 'append', key: [] } }, again);
   await expect(appended.run([[1, 'one']])).rejects.toMatchObject({
@@ -99,7 +99,7 @@ it('a run without changes creates a payload if the kept rows have to be sent any
   expect(await orders.run([[1, 'one']], { mustSend: true })).toMatchObject({ text: 'id|name\n1|one\n.\n' });
 });
 
-it('all rows are kept, even if the transforms select only the first of them', async () => {
+it('a run keeps all rows, even if its transforms select only the first one', async () => {
   const limit = { transform: transformById('limit'), given: 1 };
   const orders = job({ transforms: [limit] });
   const rows: Row[] = [
@@ -111,7 +111,7 @@ it('all rows are kept, even if the transforms select only the first of them', as
   expect(await orders.run(rows)).toMatchObject({ text: 'id|name\n1|one\n.\n', watermark: '3' });
 });
 
-it("a preview has the same result, and doesn't change the kept rows", async () => {
+it("a preview returns the run's result without changing the kept rows", async () => {
   const orders = job();
   await orders.run([[1, 'one']]);
   const before = readdirSync(orders.folder, { recursive: true });

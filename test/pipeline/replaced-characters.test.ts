@@ -51,12 +51,12 @@ const said = (count: string, row: number) => ({
   replaced: true,
 });
 
-test.each(formats)("lone surrogates are counted if they're written as $id", async (format) => {
+test.each(formats)('lone surrogates are counted in $id output', async (format) => {
   const { list } = await warningsOf(rowsConnector(halves.slice(0, 1), halves.slice(1)), { format });
   expect(list).toEqual([{ ...said('3 characters', 2), seen: 'U+D83D' }]);
 });
 
-test("characters that XML can't represent are counted in xml, and kept by csv and json", async () => {
+test("characters that XML can't represent are counted in XML output, and kept in CSV and JSON output", async () => {
   const rows = [
     [1, 'a\tb\n<&>'],
     [2, '\ufffd \uffee'],
@@ -83,7 +83,7 @@ test("characters that XML can't represent are counted in xml, and kept by csv an
   }
 });
 
-test('a lone surrogate escape in a json document is counted once, whatever the output format', async () => {
+test('a lone surrogate escape in a JSON document is counted once, whatever the output format', async () => {
   const document = '[{"id":1,"name":"\\ud83d\\ude00"},{"id":2,"name":"\\ud83d \\u0041\\ude00"}]';
   for (const format of formats) {
     const { list } = await warningsOf(jsonConnector(document), { format });
@@ -91,21 +91,24 @@ test('a lone surrogate escape in a json document is counted once, whatever the o
   }
 });
 
-test.each([undefined, 2])('a job with `guards: {exact: true}` and a limit of %s sends nothing', async (limit) => {
-  const document = JSON.stringify(halves.map(([id, name]) => ({ id, name })));
-  for (const connector of [rowsConnector(halves), jsonConnector(document)]) {
-    const { refusal, left } = await warningsOf(connector, {
-      format: csv,
-      guards: { exact: true },
-      ...(limit === undefined ? {} : { limit }),
-    });
-    expect(refusal).toMatchObject({
-      code: 'CHARACTERS_REPLACED',
-      family: 'job',
-      next: expect.stringContaining('`guards: {exact: true}`'),
-    });
-    expect(left).toEqual([]);
-  }
-  const clean = await warningsOf(rowsConnector(halves.slice(0, 1)), { format: xml, guards: { exact: true } });
-  expect(clean).toMatchObject({ list: [], refusal: undefined });
-});
+test.each([undefined, 2])(
+  'a job with `guards: {exact: true}` and a limit of %s rejects a result with replaced characters',
+  async (limit) => {
+    const document = JSON.stringify(halves.map(([id, name]) => ({ id, name })));
+    for (const connector of [rowsConnector(halves), jsonConnector(document)]) {
+      const { refusal, left } = await warningsOf(connector, {
+        format: csv,
+        guards: { exact: true },
+        ...(limit === undefined ? {} : { limit }),
+      });
+      expect(refusal).toMatchObject({
+        code: 'CHARACTERS_REPLACED',
+        family: 'job',
+        next: expect.stringContaining('`guards: {exact: true}`'),
+      });
+      expect(left).toEqual([]);
+    }
+    const clean = await warningsOf(rowsConnector(halves.slice(0, 1)), { format: xml, guards: { exact: true } });
+    expect(clean).toMatchObject({ list: [], refusal: undefined });
+  },
+);

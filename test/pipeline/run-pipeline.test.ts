@@ -23,7 +23,7 @@ async function problemOf(promise: Promise<unknown>): Promise<Problem> {
 }
 
 describe('a pipeline run', () => {
-  it('leaves one file, named by the hash of its bytes, and nothing else', async () => {
+  it('leaves only one file, which is named by the hash of its bytes', async () => {
     const { given } = rig(
       extractOf(
         rowsConnector(
@@ -43,7 +43,7 @@ describe('a pipeline run', () => {
     expect(statSync(payload.path).mode & 0o077).toBe(0);
   });
 
-  it('dates a payload to the start of its extract', async () => {
+  it('dates a payload by the start of its extract', async () => {
     const instants = [1000, 5000, 9000];
     const clock = { now: () => instants.shift()!, monotonic: () => 0, sleep: async () => {} };
     const { given } = rig(extractOf(rowsConnector([[1, 'a']])), { clock });
@@ -73,7 +73,7 @@ describe('a pipeline run', () => {
     ]);
   });
 
-  it('replaces a truncated file with that name', async () => {
+  it("replaces a truncated file that has the payload's name", async () => {
     const { given } = rig(extractOf(rowsConnector([[1, 'a']])));
     const first = await sealedRun(given);
     const whole = readFileSync(first.path);
@@ -82,7 +82,7 @@ describe('a pipeline run', () => {
     expect(readFileSync(first.path)).toEqual(whole);
   });
 
-  it('writes many pieces in order although the writes overlap', async () => {
+  it('writes many pieces in order, even if the writes overlap', async () => {
     const wide = 'x'.repeat(1000);
     const connector = connectorOf(async function* () {
       for (let b = 0; b < 60; b++)
@@ -101,7 +101,7 @@ describe('a pipeline run', () => {
     expect(ids).toHaveLength(30_000);
   });
 
-  it('emits started, progress and spooled events, the last one only once the file exists', async () => {
+  it('emits started, progress and spooled events, and the spooled event only once the file exists', async () => {
     const { given, heard } = rig(extractOf(rowsConnector([[1, 'a']])));
     let there = false;
     const emit: typeof given.emit = (...event) => {
@@ -159,7 +159,7 @@ describe('a failing run', () => {
     expect(await problemOf(sealedRun(given))).toMatchObject({ code: 'CONNECTOR_THREW', family: 'bug' });
   });
 
-  it("rejects batches whose array of columns isn't the announced one", async () => {
+  it("rejects a batch that doesn't use the announced array of columns", async () => {
     const connector = connectorOf(async function* () {
       yield batchOf([...columns], [[1, 'a']]);
     });
@@ -168,7 +168,7 @@ describe('a failing run', () => {
     expect(readdirSync(given.spool)).toEqual([]);
   });
 
-  it('rejects two columns with the same name', async () => {
+  it('rejects duplicate column names', async () => {
     const twice = [columns[0]!, columns[0]!];
     const connector = connectorOf(async function* () {
       yield batchOf(twice, [[1, 2]]);
@@ -229,7 +229,7 @@ describe('a source that goes silent', () => {
     expect(problem.message).toContain('while connecting');
   });
 
-  it("is abandoned if it doesn't even close, and that is logged", async () => {
+  it("is abandoned with a warning if it doesn't close", async () => {
     const hurried: typeof systemClock = { ...systemClock, sleep: (ms, signal) => systemClock.sleep(ms / 50, signal) };
     const warned: string[] = [];
     const log = { debug: () => {}, info: () => {}, warn: (message: string) => warned.push(message) };
@@ -268,8 +268,8 @@ describe('a source that goes silent', () => {
   });
 });
 
-describe("a run's listener", () => {
-  it('may expect more events than the pipeline emits', async () => {
+describe('a run', () => {
+  it('accepts a listener that expects more events than the pipeline emits', async () => {
     type All = PipelineEvents & { 'payload.delivered': { readonly job: string } };
     const events = new Events<All>();
     const names: string[] = [];
@@ -281,7 +281,7 @@ describe("a run's listener", () => {
     expect(names.at(-1)).toBe('payload.spooled');
   });
 
-  it("doesn't delay a run whose clock never sleeps", async () => {
+  it("doesn't stall if its clock never sleeps", async () => {
     const clock = { now: () => 0, monotonic: () => 0, sleep: async () => {} };
     const { given } = rig(extractOf(rowsConnector([[1, 'a']]), { stallTimeoutMs: 1000 }), { clock });
     expect((await sealedRun(given)).rows).toBe(1);
@@ -336,7 +336,7 @@ describe('a stopped run', () => {
 });
 
 describe('the scratch folder', () => {
-  it('is private, empty, and deleted afterwards, even if the run fails', async () => {
+  it('is private and initially empty, and is deleted afterwards, even if the run fails', async () => {
     const seen: string[] = [];
     for (const failing of [false, true]) {
       const connector = connectorOf(async function* ({ scratch }) {

@@ -83,14 +83,14 @@ describe('a run with transforms', () => {
     expect(heard.find(({ name }) => name === 'extract.finished')!.facts).toMatchObject({ rows: 20 });
   });
 
-  it('requests no rows if the limit is 0', async () => {
+  it("doesn't request any rows if the limit is 0", async () => {
     const { state, connector } = endless();
     const { given } = rig(extractOf(connector, { transforms: steps(['limit', 0]) }));
     expect((await sealedRun(given)).rows).toBe(0);
     expect(state.batches).toBe(0);
   });
 
-  it('reports an invalid row with its number at the source, even if earlier rows were dropped', async () => {
+  it('reports an invalid row by its number in the source, even if earlier rows were dropped', async () => {
     const transforms = steps(['filter', 'id > 15'], ['compute', { x: '1 / (id - 17)' }]);
     const { given } = rig(extractOf(endless().connector, { transforms }));
     const thrown = await sealedRun(given).catch((error: unknown) => error);
@@ -115,7 +115,7 @@ describe('a run with transforms', () => {
     });
   });
 
-  it.each(formats)('is encoded as $id, with all its rows', async (format) => {
+  it.each(formats)('encodes all its rows as $id', async (format) => {
     const transforms = steps(['compute', { name: 'coalesce(name, "<&\\"")', doc: '{"a": [id]}' }], ['sort', 'id']);
     const formatOptions = withDefaults(format.options, {});
     const connector = rowsConnector([[2, 'ü,"\n']], [[1, null]]);
@@ -129,7 +129,7 @@ describe('a run with transforms', () => {
 describe('a preview', () => {
   const transforms = steps(['filter', 'id <= 30']);
 
-  it('has the same rows, bytes, hash and first rows as the run would have', async () => {
+  it('reports the same row count, size, hash and first rows as the run', async () => {
     const connector = connectorOf(async function* () {
       for (let b = 0; b < 5; b++)
         yield batchOf(
@@ -149,7 +149,7 @@ describe('a preview', () => {
     ]);
   });
 
-  it('leaves no file anywhere, even if it fails', async () => {
+  it('leaves no files, even if it fails', async () => {
     const before = readdirSync(tmpdir()).filter((name) => name.startsWith(`sluice-preview-${process.pid}`));
     for (const filter of ['id > 0', 'id / 0 > 1']) {
       const { given } = rig(extractOf(rowsConnector([[1, 'a']]), { transforms: steps(['filter', filter]) }));

@@ -29,7 +29,7 @@ async function saidBy(program: string, args: readonly string[]): Promise<Record<
 }
 
 describe("the payload folder's cleanup", () => {
-  it('deletes what dead processes left, and nothing else', async () => {
+  it('deletes only the files of dead processes', async () => {
     const folder = temporaryFolder();
     const dead = [
       `${tempFilePrefix({ ...ourselves, boot: 'anotherboot1', start: '1' })}aa.part`,
@@ -65,7 +65,7 @@ describe("the payload folder's cleanup", () => {
     expect(await sweepSpool(join(temporaryFolder(), 'no'))).toEqual([]);
   });
 
-  it('deletes what a killed run left, but not during the run', async () => {
+  it("deletes a run's files once the run was killed, but not during the run", async () => {
     const folder = temporaryFolder();
     const child = spawn(process.execPath, [helper, 'hang', folder], { stdio: ['ignore', 'pipe', 'inherit'] });
     try {
@@ -97,7 +97,7 @@ describe('verifying a payload', () => {
     expect(await verifyPayload(payload)).toBe('missing');
   });
 
-  it('checks small files synchronously, so that they stay in order', async () => {
+  it('checks small files synchronously, so that their results stay in order', async () => {
     const { given } = rig(extractOf(rowsConnector([[1, 'a']])));
     let state: string | undefined;
     void verifyPayload(await sealedRun(given)).then((is) => (state = is));
@@ -114,12 +114,12 @@ describe('a failed write', () => {
     expect(problem.message).toContain('/var/lib/sluice/payloads');
   });
 
-  it('belongs to the try_later family for a device error, and to config for a permission error', () => {
+  it('is in the try_later family for a device error, and in config for a permission error', () => {
     expect(spoolProblem(Object.assign(new Error('x'), { code: 'EIO' }), '/p')).toMatchObject({ family: 'try_later' });
     expect(spoolProblem(Object.assign(new Error('x'), { code: 'EROFS' }), '/p')).toMatchObject({ family: 'config' });
   });
 
-  it('in the middle of a file fails the run and leaves nothing behind', async () => {
+  it('in the middle of a file fails the run and leaves no files', async () => {
     const folder = temporaryFolder();
     // The file size limit simulates a full disk: writing fails in the middle of the file.
     const script = 'ulimit -f 2048; exec "$0" "$@"';
@@ -132,7 +132,7 @@ describe('a failed write', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it("is also detected at the end: a file that can't be renamed isn't a payload", async () => {
+  it("is also detected if a finished file can't be renamed", async () => {
     const folder = temporaryFolder();
     const file = await SpoolFile.open(folder);
     file.write([Buffer.from('abc')], () => {});
@@ -146,7 +146,7 @@ describe('a failed write', () => {
 describe('a small payload', () => {
   const piece = Buffer.alloc(30_000, 'a');
 
-  it("isn't written until it's sealed, and then the complete file is named by its hash", async () => {
+  it("isn't written until it's sealed, and its complete file is then named by its hash", async () => {
     const folder = temporaryFolder();
     const spool = new Spool(folder);
     let back = 0;
@@ -167,7 +167,7 @@ describe('a small payload', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('that grows large is written from its first byte on', async () => {
+  it('that grows large is written completely, including its first bytes', async () => {
     const folder = temporaryFolder();
     const spool = new Spool(folder);
     const pieces = ['a', 'b', 'c', 'd'].map((letter) => Buffer.alloc(30_000, letter));
@@ -189,7 +189,7 @@ describe('a small payload', () => {
 });
 
 describe('a run with many rows', () => {
-  it("releases buffers as they're written, so that few are ever in use", async () => {
+  it("releases buffers as they're written, so that only a few are in use at any time", async () => {
     const file = await SpoolFile.open(temporaryFolder());
     let out = 0;
     let most = 0;
@@ -205,7 +205,7 @@ describe('a run with many rows', () => {
     expect(most).toBeLessThanOrEqual(10);
   });
 
-  it('needs no more memory than a run with few rows: five million fit in a heap of 64 MB', {
+  it('needs no more memory than a run with few rows: five million rows fit in a 64 MB heap', {
     timeout: 180_000,
   }, async () => {
     const folder = temporaryFolder();
@@ -215,8 +215,8 @@ describe('a run with many rows', () => {
   });
 });
 
-describe('an encoder for batches of values', () => {
-  it('fails at the cell, with the name of the stage', async () => {
+describe('an encoder that throws', () => {
+  it('is reported as a bug in the encode stage, and leaves no files', async () => {
     const format = {
       ...extractOf(rowsConnector()).format,
       encoder: () => ({

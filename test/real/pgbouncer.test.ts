@@ -56,7 +56,7 @@ function describePools(server: () => TestServer): void {
       pgbouncer = await pool(mode);
     });
 
-    it('returns every type like the server itself, and leaves no setting for the next client', async () => {
+    it('returns every type as the server itself does, and leaves no settings for the next client', async () => {
       expect(await check(source())).toMatch(/^PostgreSQL .* as sluice on postgres$/);
       expect(await read(source(), everyType)).toEqual(await read({ url: server().url }, everyType));
       const next = new pg.Client(pgbouncer.url);
@@ -69,13 +69,13 @@ function describePools(server: () => TestServer): void {
       expect(shown(left)).toEqual(shown(own));
     });
 
-    it.each([0, 1000])('returns many rows once each in slices of %d', async (fetchRows) => {
+    it.each([0, 1000])('returns each of many rows only once, in slices of %d', async (fetchRows) => {
       const sql = 'select g from generate_series($1::int, 100000) g';
       const { rows } = await read(source(), { sql, parameters: [1], fetch_rows: fetchRows });
       expect(rows).toEqual(Array.from({ length: 100_000 }, (_, i) => [String(i + 1)]));
     });
 
-    it('returns new rows since the last run, and reads in chunks', async () => {
+    it('returns only the new rows since the last run, and can read in chunks', async () => {
       const query = { sql: 'select * from orders', cursor: 'id' };
       const first = await readOn(source(), query);
       expect(first.rows).toHaveLength(1000);
@@ -98,7 +98,7 @@ function describePools(server: () => TestServer): void {
       await until('the statement to end', async () => !(await isBusy('busy')));
     });
 
-    it('ends sync on SIGTERM, disconnects from the server and delivers nothing', async () => {
+    it('lets a sync disconnect from the server and exit on SIGTERM, and nothing is delivered', async () => {
       const home = await world.home();
       const target = await world.instance('csv');
       await home.config({
@@ -114,7 +114,7 @@ function describePools(server: () => TestServer): void {
       expect(await world.data(target)).toBeNull();
     });
 
-    it('never mistakes some rows for all rows if the server, its backend or PgBouncer ends in the middle', async () => {
+    it('never makes some rows look like all rows if the server, its backend or PgBouncer stops midway', async () => {
       const ends: (() => Promise<unknown>)[] = [
         () =>
           admin.query(
@@ -138,7 +138,7 @@ function describePools(server: () => TestServer): void {
       }
     });
 
-    it('lets a read that was running at PAUSE finish, and another one start after RESUME', async () => {
+    it('lets a read finish that was running at PAUSE, and lets another one start after RESUME', async () => {
       const iterator = await firstOf(
         await extract(source(), "select g, repeat('x', 1000) from generate_series(1, 20000) g"),
       );
@@ -153,7 +153,7 @@ function describePools(server: () => TestServer): void {
     });
   });
 
-  it('in statement mode fails even in check, and the error shows the required change', async () => {
+  it('in statement mode is rejected even by check, and the error shows the required change', async () => {
     const { url } = await pool('statement');
     const wanted = { code: 'DB_POOL_MODE', family: 'config', next: expect.stringContaining('pool_mode') };
     expect(await problemOf(check({ url }))).toMatchObject(wanted);

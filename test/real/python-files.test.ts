@@ -46,7 +46,7 @@ function reading(
   const read = (query: Record<string, unknown>, watermark?: string) =>
     readFtp({ source: sourceOf(server()), query, watermark });
 
-  it('returns one file, and a glob over folders, byte for byte', async () => {
+  it('returns a single file, or all files that a glob matches across folders, unchanged', async () => {
     const big = `x,y\n${Array.from({ length: 200_000 }, (_, i) => `${i},${i}\n`).join('')}`;
     await put('sub/deep/big.csv', big);
     await put('sub/small.csv', 'x,y\nend,end\n');
@@ -62,14 +62,14 @@ function reading(
   });
 
   if (odd)
-    it('returns every file with an odd name', async () => {
+    it('returns all files with unusual names', async () => {
       for (const [i, name] of oddNames.entries()) await put(`odd/${name}`, `x\n${i}\n`);
       const { rows } = await read({ path: 'odd/*.csv', path_column: 'file' });
       expect(rows.map(([name]) => name).sort()).toEqual(oddNames.map((name) => `odd/${name}`).sort());
     });
 
   if (!odd)
-    it("returns every file with an odd name, or reports the ones that it can't return", async () => {
+    it("reports a folder with file names that it can't return", async () => {
       for (const [i, name] of oddNames.entries()) await put(`odd/${name}`, `x\n${i}\n`);
       await expect(read({ path: 'odd/*.csv' })).rejects.toMatchObject({
         family: 'job',
@@ -78,7 +78,7 @@ function reading(
     });
 
   if (newest)
-    it('returns the newest file, and those that no run has read', async () => {
+    it('returns only the newest file, or only the files that no run has read, as configured', async () => {
       await put('a.csv', 'x\n1\n', 1_760_000_000);
       await put('b.csv', 'x\n2\n', 1_770_000_000);
       expect((await read({ path: '*.csv', files: 'newest' })).rows).toEqual([['2']]);
@@ -102,7 +102,7 @@ function reading(
     });
 
   if (!newest)
-    it("has no modification times, and reports that if they're needed", async () => {
+    it('has no modification times, which is reported if a query needs them', async () => {
       await put('a.csv', 'x\n1\n');
       await put('b.csv', 'x\n2\n');
       expect((await read({ path: '*.csv' })).rows).toEqual([['1'], ['2']]);

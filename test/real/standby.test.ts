@@ -87,7 +87,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a PostgreSQL hot standby', (prima
     expect((await readOn(source, changes, behind.watermark)).rows).toEqual([[String(rows + 1), '1']]);
   });
 
-  it('never returns only some rows if they are vacuumed on the primary during the read', async () => {
+  it('fails instead of returning only some rows if rows are vacuumed on the primary during the read', async () => {
     const standby = await follow({ max_standby_streaming_delay: 0 });
     const reading = idsOf(await extract({ url: standby.url }, query), () => vacuum(standby));
     // While a server is sending, it can't report why it ends.
@@ -98,21 +98,21 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a PostgreSQL hot standby', (prima
     });
   });
 
-  it('returns each row once in chunks, even if the rows are vacuumed in the meantime', async () => {
+  it('returns each row once when read in chunks, even if rows are vacuumed in the meantime', async () => {
     const standby = await follow({ max_standby_streaming_delay: 0 });
     const chunks = { column: 'id', rows: 20_000 };
     const reading = idsOf(await extract({ url: standby.url }, { ...query, chunks }), () => vacuum(standby));
     expect(await reading).toEqual(ids);
   });
 
-  it('that is promoted during a read returns all its rows', async () => {
+  it("returns all its rows, even if it's promoted during the read", async () => {
     const standby = await follow();
     const reading = idsOf(await extract({ url: standby.url }, query), () => standby.run('select pg_promote()'));
     expect((await reading).toSorted((a, b) => Number(a) - Number(b))).toEqual(ids);
     expect((await read({ url: standby.url }, 'select pg_is_in_recovery()')).rows).toEqual([['false']]);
   });
 
-  it('that lags and replaces the primary between chunks never makes incomplete rows look complete', async () => {
+  it('that lags and replaces the primary between chunks never makes an incomplete result look complete', async () => {
     const standby = await follow();
     await untilReplayed(standby);
     await standby.run('select pg_wal_replay_pause()');

@@ -96,17 +96,17 @@ for (const { server: kind, species, fill } of zoos) {
       );
     }
 
-    it('arrives in csv as the server itself writes it', async () => {
+    it('arrives in CSV as the server itself prints it', async () => {
       const [header, ...found] = readCsv(await shown('csv'));
       expect(header).toEqual(names);
       expect(differences(plain(found), plain(wanted, false))).toEqual([]);
     });
 
-    it('arrives in xml as the server itself writes it', async () => {
+    it('arrives in XML as the server itself prints it', async () => {
       expect(differences(plain(readXml(await shown('xml'), names)), plain(wanted, false))).toEqual([]);
     });
 
-    it('arrives in json as the server itself writes it, with all digits of numbers', async () => {
+    it('arrives in JSON as the server itself prints it, with every digit of its numbers', async () => {
       const found = (exactly(await shown('json')) as Record<string, unknown>[]).map((row) =>
         Object.values(row)
           .slice(1)

@@ -80,8 +80,8 @@ const text = (time: number): string =>
 const timeOf = (local: number): number => ((local % dayMinutes) + dayMinutes) % dayMinutes;
 const weekdayOf = (local: number): number => ((Math.floor(local / dayMinutes) + 3) % 7) + 1;
 
-describe('in every zone, around every clock change from 2015 to 2037', () => {
-  it('there are zones and changes to check', () => {
+describe('in every time zone, around every clock change from 2015 to 2037', () => {
+  it('over 400 zones and 6,000 changes are checked', () => {
     expect(allZones.length).toBeGreaterThan(400);
     expect(changes.length).toBeGreaterThan(6000);
     expect(new Set(changes.map(({ before, after }) => after - before))).toEqual(
@@ -137,7 +137,7 @@ describe('in every zone, around every clock change from 2015 to 2037', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('an interval keeps its duration in real time', () => {
+  it('an interval keeps its length in elapsed time', () => {
     const wrong = compare(2 * dayMinutes, (change, random) => {
       const [every, from] = [1 + random(600), random(20_000_000)];
       const schedule = { every: every * minuteMs, from: from * minuteMs, timezone: change.zone };
@@ -150,7 +150,7 @@ describe('in every zone, around every clock change from 2015 to 2037', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('a spread delays every firing by the same time and changes nothing else', () => {
+  it('a spread delays every firing by the same amount and changes nothing else', () => {
     const wrong = compare(2 * dayMinutes, (change, random) => {
       const [time = 0] = timesNear(change, random);
       const offset = random(dayMinutes);

@@ -91,7 +91,7 @@ function act(schedule: Schedule, start: number, gaps: readonly number[]): Acted 
 const runs = { numRuns: runsOf(200) };
 const total = (gaps: readonly number[]) => gaps.reduce((sum, gap) => sum + gap, 0);
 
-describe('after any downtime, in any zone, around any clock change', () => {
+describe('after any downtime, in any time zone, around any clock change', () => {
   it('run_all handles every firing exactly once and in order', () => {
     fc.assert(
       fc.property(scheduled, looks, (given, gaps) => {
@@ -143,7 +143,7 @@ describe('after any downtime, in any zone, around any clock change', () => {
     );
   });
 
-  it('skip runs nothing that is late and counts everything that it skips', () => {
+  it('skip runs no late firing and counts every firing that it skips', () => {
     fc.assert(
       fc.property(scheduled, looks, (given, gaps) => {
         const schedule = scheduleOf(given, { policy: 'skip' });

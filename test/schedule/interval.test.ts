@@ -6,13 +6,13 @@ const timezone = 'Europe/Berlin';
 const times = (firings: Iterable<number>) => [...firings].map((at) => new Date(at).toISOString().slice(5, 16));
 
 describe('an interval', () => {
-  it("is exactly what is configured, even if it doesn't divide a day", () => {
+  it("is kept exactly, even if it doesn't divide a day evenly", () => {
     const thirteen = { every: 13 * hour, from: Date.parse('2026-03-28T00:00Z'), timezone };
     const day = [Date.parse('2026-03-28T00:00Z'), Date.parse('2026-03-30T00:00Z')] as const;
     expect(times(firingsBetween(thirteen, ...day))).toEqual(['03-28T13:00', '03-29T02:00', '03-29T15:00']);
   });
 
-  it('fires for the first time at its start, not earlier', () => {
+  it('fires for the first time at its start and never earlier', () => {
     const from = Date.parse('2026-11-21T06:30Z');
     const given = { every: 4 * hour, from, timezone };
     expect(nextFiring(given, from - 1000 * hour)).toBe(from);

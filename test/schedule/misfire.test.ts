@@ -12,13 +12,13 @@ const hourly = (misfire?: Misfire): Schedule => ({
 });
 const alone = { hasBacklog: false, isCatchUp: false };
 
-describe('a firing handled in time', () => {
+describe('a firing that is handled on time', () => {
   it.each([
     undefined,
     { policy: 'skip' },
     { policy: 'run_once', withinMs: hour },
     { policy: 'run_all', withinMs: hour, atMost: 3 },
-  ] as const)('fires, whatever the policy: %j', (misfire) => {
+  ] as const)('starts a run, whatever the misfire policy: %j', (misfire) => {
     const decision = decideMisfire(hourly(misfire), { nextAt: at('10:00'), now: at('10:01') });
     expect(decision).toEqual({ fire: at('10:00'), nextAt: at('11:00'), ...alone });
   });
@@ -27,7 +27,7 @@ describe('a firing handled in time', () => {
 describe('missed firings', () => {
   const standing = { nextAt: at('10:00'), now: at('14:20') };
 
-  it('are caught up by default with one run, for the time of the first one', () => {
+  it('cause one run by default, for the first missed time', () => {
     const once = { fire: at('10:00'), nextAt: at('15:00'), ...alone };
     expect(decideMisfire(hourly(), standing)).toEqual(once);
     expect(decideMisfire(hourly({ policy: 'run_once' }), standing)).toEqual(once);
@@ -45,7 +45,7 @@ describe('missed firings', () => {
     });
   });
 
-  it('are skipped by skip, unless the last one is within the grace period', () => {
+  it("are skipped by the skip policy, except the last one if it's within the grace period", () => {
     const all = { first: at('10:00'), last: at('14:00'), firings: 5 };
     expect(decideMisfire(hourly({ policy: 'skip' }), standing)).toEqual({
       skipped: all,
@@ -83,7 +83,7 @@ describe('missed firings', () => {
     expect(decideMisfire(policy, later)).toMatchObject({ fire: at('13:00'), hasBacklog: true });
   });
 
-  it("run only if they're among the newest ones, if there are more than run_all catches up", () => {
+  it('are skipped, oldest first, if there are more than run_all may catch up', () => {
     const policy = hourly({ policy: 'run_all', withinMs: 24 * hour, atMost: 2 });
     const skipped = { first: at('10:00'), last: at('12:00'), firings: 3 };
     expect(decideMisfire(policy, standing)).toMatchObject({
@@ -104,7 +104,7 @@ describe('missed firings', () => {
     });
   });
 
-  it('are found immediately, and counted only up to a limit, even after years of firings every minute', () => {
+  it('are found immediately and counted up to a limit, even after years of firings every minute', () => {
     const minutely: Schedule = {
       cron: '* * * * *',
       timezone: 'Europe/Berlin',
@@ -138,7 +138,7 @@ describe('missed firings', () => {
 describe("an interrupted run's firing", () => {
   const due = { nextAt: at('15:00'), now: at('14:20') };
 
-  it('is the last one before the next firing, however long ago, unless its policy has a window', () => {
+  it('is the last one before the next firing, no matter how long ago, unless the policy has a window', () => {
     expect(firingBefore(hourly(), due)).toBe(at('14:00'));
     expect(firingBefore(hourly(), { nextAt: at('14:00'), now: at('14:20') }), 'the next firing is due, too').toBe(
       at('13:00'),

@@ -11,12 +11,12 @@ describe("a job's plan", () => {
     expect(resumePlan(hourly, undefined, at('10:20'))).toEqual({ schedule: 'UTC 0 * * * *', nextAt: at('11:00') });
   });
 
-  it('survives a restart, even if its time passed in the meantime, so that nothing is lost', () => {
+  it('survives a restart, even if its time has passed, so that no firing is lost', () => {
     const written = resumePlan(hourly, undefined, at('10:20'));
     expect(resumePlan(hourly, written, at('14:20'))).toEqual(written);
   });
 
-  it('starts again if the schedule was edited, and fires nothing late', () => {
+  it('starts over if the schedule was edited, without late firings', () => {
     const written = resumePlan(hourly, undefined, at('10:20'));
     expect(resumePlan(daily, written, at('14:20')).nextAt).toBe(at('06:00') + 86_400_000);
     expect(resumePlan({ ...hourly, timezone: 'Asia/Kathmandu' }, written, at('14:20')).nextAt).toBe(at('15:15'));
@@ -36,7 +36,7 @@ describe("a job's plan", () => {
     expect(resumePlan(hourly, near, at('10:59:30')), 'it has fired a moment ago').toEqual(near);
   });
 
-  it('delays a job that runs every minute by at most two minutes, however far the clock was set back', () => {
+  it('delays a job that runs every minute by at most two minutes, no matter how far the clock was set back', () => {
     const minutely = { cron: '* * * * *', timezone: 'UTC' };
     const written = resumePlan(minutely, undefined, at('11:00:30'));
     for (let back = 1; back <= 7200; back++) {

@@ -12,7 +12,7 @@ describe('a spread', () => {
     ]);
   });
 
-  it('distributes a thousand jobs due in the same minute evenly over ten minutes, and delays none longer', () => {
+  it('distributes a thousand jobs that are due in the same minute evenly over ten minutes', () => {
     const offsets = names.map((name) => offsetOf(name, 10 * minute));
     const [least, most] = [Math.min(...offsets), Math.max(...offsets)];
     expect([least >= 0, most < 10 * minute]).toEqual([true, true]);
@@ -27,7 +27,7 @@ describe('a spread', () => {
     expect([0, 1000, 1999].map((spread) => offsetOf('orders', spread))).toEqual([0, 0, 0]);
   });
 
-  it('of two seconds uses both of them', () => {
+  it('of two seconds uses both seconds', () => {
     expect(new Set(names.map((name) => offsetOf(name, 2000)))).toEqual(new Set([0, 1000]));
   });
 

@@ -82,7 +82,7 @@ describe.each(inject('nodes'))('the installed package under Node $major', ({ pat
     expect([...new Set([...calls.map(([[name]]) => name), ...elsewhere])].sort()).toEqual(commands);
   });
 
-  it('runs the daemon with its page, its metrics and its health check', async () => {
+  it('runs the daemon with its status page, metrics and health check', async () => {
     const world = await makeWorld({ program });
     const home = await world.home();
     await home.config({

@@ -6,7 +6,7 @@ import type { WorldLook } from './connectors-child.ts';
 const child = new URL('./connectors-child.ts', import.meta.url).pathname;
 
 describe.each(inject('nodes'))('the installed package under Node $major', ({ path: node, without = [] }) => {
-  it("reads the first page with every connector, in every world of the connector's conformance test", async () => {
+  it("reads the first page with every connector, in every scenario of the connector's conformance test", async () => {
     const ids = [...(await openCatalog()).ids].filter((id) => !without.includes(id));
     const looks = await lookByChild(node, ids);
     expect(looks.filter(({ error }) => error !== undefined)).toEqual([]);

@@ -21,7 +21,7 @@ describe.each(inject('nodes'))('the installed package under Node $major', ({ pat
     expect(await readdir(cwd)).toEqual([]);
   });
 
-  it('prints version, commit and the time of the commit', async () => {
+  it("prints the version, the commit and the commit's time", async () => {
     const { stdout } = await start(['--version'], { program }).ended;
     const { stdout: commit } = await run('git', ['rev-parse', 'HEAD']).catch(() => ({ stdout: '' }));
     if (commit === '') expect(stdout).toContain('commit unknown');

@@ -69,7 +69,7 @@ const written: Readonly<Record<Format, (name: string) => string>> = {
 };
 
 describe.each(inject('nodes'))('the installed package under Node $major', ({ path: node }) => {
-  it('reads each format, compression and kind of encoding, and writes each format', async () => {
+  it('reads every file format, compression and encoding, and writes every output format', async () => {
     const program = { node, door: join(inject('installed'), 'src/cli/sluice.js') };
     const world = await makeWorld({ program, serve: ['--no-limits'] });
     const home = await world.home();

@@ -9,7 +9,7 @@ const run = promisify(execFile);
 const root = resolve(import.meta.dirname, '../../..');
 
 describe('the packed tarball', () => {
-  it("contains everything that it needs, and nothing that's only for development", async () => {
+  it('contains everything that it needs, and nothing that only development needs', async () => {
     const { stdout } = await run('tar', ['-tzf', inject('tarball')]);
     const paths = stdout
       .trim()
@@ -30,7 +30,7 @@ describe('the packed tarball', () => {
 });
 
 describe.each(inject('nodes'))('the installed package under Node $major', ({ path: node }) => {
-  it('supports external authors: with types, the test kit in their own test runner, and their connector in a run', async () => {
+  it("lets external authors use the SDK's types, run the test kit in their own test runner, and run their connector", async () => {
     const folder = await makeFolder();
     await cp(resolve(inject('installed'), '..'), join(folder, 'node_modules'), { recursive: true });
     await mkdir(join(folder, 'node_modules/@types'), { recursive: true });

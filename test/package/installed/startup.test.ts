@@ -64,7 +64,7 @@ describe.each(inject('nodes'))('sync in the installed package under Node $major'
     expect(loaded.filter((path) => /undici|temporal/.test(path))).toEqual([]);
   });
 
-  it('needs more files than a process that only reads a source', async () => {
+  it('loads only one of its large files in a process that only reads a source', async () => {
     const script = `require(${JSON.stringify(join(dist, 'src/cli/refresh/child.js'))});
       process.stdout.write(JSON.stringify(Object.keys(require.cache)));
       process.exit();`;
@@ -84,7 +84,7 @@ describe.each(inject('nodes'))('sync in the installed package under Node $major'
     expect(text).not.toMatch(/chunks\/(hot|rolldown-runtime)-/);
   });
 
-  it('uses the code that an earlier run compiled, except for its entry file', async () => {
+  it('uses code that an earlier run compiled, except for the entry file', async () => {
     const { sync } = await setUp();
     expect((await sync('delivered')).used).toEqual([]);
     const { loaded, rejected, used } = await sync('unchanged');
@@ -94,7 +94,7 @@ describe.each(inject('nodes'))('sync in the installed package under Node $major'
     expect(later.filter((path) => !used.includes(path))).toEqual([]);
   });
 
-  it('recompiles damaged code', async () => {
+  it('recompiles a file if its compiled code is damaged', async () => {
     const { cache, sync } = await setUp();
     await sync('delivered');
     const [folder] = await readdir(join(cache, 'sluice/code'));
@@ -136,7 +136,7 @@ describe.each(inject('nodes'))('sync in the installed package under Node $major'
     }
   });
 
-  it('once a day, deletes the compiled code of builds that have not been used for a month', async () => {
+  it("deletes the compiled code of builds that weren't used for a month, once a day", async () => {
     const { cache, sync } = await setUp();
     await sync('delivered');
     const code = join(cache, 'sluice/code');
@@ -163,7 +163,7 @@ describe.each(inject('nodes'))('sync in the installed package under Node $major'
     expect((await readdir(code)).sort(), 'its own use was recorded').toEqual([own, 'used'].sort());
   });
 
-  it('uses no compiled code from a folder that others can write to', async () => {
+  it("doesn't use compiled code from a folder that other users can write to", async () => {
     const { cache, sync } = await setUp();
     await sync('delivered');
     const code = join(cache, 'sluice/code');
