@@ -57,7 +57,7 @@ describe('missed firings', () => {
     expect(late).toEqual({ fire: at('14:00'), skipped: but, nextAt: at('15:00'), ...alone });
   });
 
-  it('run one after another with run_all, and the last one no longer counts as a catch-up', () => {
+  it('cause one run after another with run_all, and the last run leaves no backlog', () => {
     const policy = hourly({ policy: 'run_all', withinMs: 24 * hour, atMost: 24 });
     const first = decideMisfire(policy, standing);
     expect(first).toEqual({ fire: at('10:00'), nextAt: at('11:00'), hasBacklog: true, isCatchUp: true });

@@ -39,7 +39,7 @@ describe('a spread', () => {
   });
 });
 
-it('the share for a string is the same each time, and shares are uniformly distributed between 0 and 1', () => {
+it("a string's share is always the same, and shares are uniformly distributed between 0 and 1", () => {
   const shares = names.map(shareOf);
   expect(shares).toEqual(names.map(shareOf));
   expect(Math.min(...shares)).toBeGreaterThanOrEqual(0);

@@ -65,7 +65,7 @@ describe('the timer', () => {
     expect(fired).toEqual([due]);
   });
 
-  it('fires a job that is due later than a timer can count (24.8 days), but not too early', async () => {
+  it('fires a job on time that is due later than the 24.8 days that a Node timer can wait', async () => {
     const due = begin + 26 * 24 * 60 * minute;
     const { fired } = run(due, 1e12);
     await vi.advanceTimersByTimeAsync(25 * 24 * 60 * minute);
@@ -74,7 +74,7 @@ describe('the timer', () => {
     expect(fired).toEqual([due]);
   });
 
-  it('notices within seconds what became due while the machine was suspended', async () => {
+  it('notices within seconds which jobs became due while the machine was suspended', async () => {
     const due = begin + 3 * 60 * minute;
     const { fired } = run(due, 60 * minute);
     setClock(begin + 5 * 60 * minute);
@@ -108,7 +108,7 @@ describe('the timer', () => {
     expect(fired).toEqual([past + 2 * minute]);
   });
 
-  it('continues if a hook throws, and passes the error on', async () => {
+  it('continues if a hook throws, and reports the error', async () => {
     const failures: unknown[] = [];
     const fired: string[] = [];
     timer.start({
@@ -128,7 +128,7 @@ describe('the timer', () => {
     expect(fired.length).toBeGreaterThan(1);
   });
 
-  it('fires in chronological order, and checks when asked to', () => {
+  it('fires jobs in chronological order, and also checks on request', () => {
     const plan = [{ job: 'b', at: begin - 1 }];
     const fired: string[] = [];
     timer.start({
@@ -202,7 +202,7 @@ describe('the timer', () => {
     expect(said).toEqual(['jumped']);
   });
 
-  it('reports a clock change of two seconds or more once, but none after the machine was suspended', async () => {
+  it("reports a clock change of two seconds or more only once, and doesn't report time spent suspended", async () => {
     const said: number[] = [];
     timer.start({ dueAt: () => [], fire: () => {}, jumped: (by) => said.push(by), failed: () => {} });
     setClock(Date.now() + 1_500);
@@ -219,7 +219,7 @@ describe('the timer', () => {
     expect(said).toEqual([-3_000, 0, -60 * minute]);
   });
 
-  it('calls nothing after it was stopped', async () => {
+  it("fires nothing after it's stopped", async () => {
     const { fired } = run(begin + minute, minute);
     timer.stop();
     timer.look();

@@ -62,7 +62,7 @@ const written = fc.oneof(
   fc.string({ maxLength: 12 }),
 );
 
-test('text detected as canonical is canonical, and canonical text stays unchanged', () => {
+test('a string detected as canonical is canonical, and a canonical string stays unchanged', () => {
   fc.assert(
     fc.property(written, fc.constantFrom(...columnTypes), (text, type) => {
       const canonical = canonicalText(text, type);

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import fc, { runsOf } from '../property.ts';
 import { declared, inputOf, readTable } from './inputs.ts';
 
-test('delimiters with several characters and a custom escape are supported', async () => {
+test('multi-character delimiters and custom escapes are supported', async () => {
   const text = 'a||b\n"x \\" y"||\n""||NULL\nC:\\dir|x||"\\\\"\n';
   for (let size = 1; size < 12; size++) {
     const options = { delimiter: '||', escape: '\\', blockBytes: size };
@@ -19,7 +19,7 @@ test('delimiters with several characters and a custom escape are supported', asy
   });
 });
 
-test('errors have the same messages with every dialect', async () => {
+test('error messages are the same for every dialect', async () => {
   const dialects = [{ delimiter: '||' }, { delimiter: '||', escape: '\\' }];
   for (const options of dialects) {
     await expect(readTable(inputOf('a||b\n1||"2\n3||4\n'), 'csv', options)).rejects.toMatchObject({
@@ -41,7 +41,7 @@ test('a delimiter written as \\t or tab is a tab', async () => {
   }
 });
 
-test('a header with another delimiter in it is rejected with every dialect', async () => {
+test('a header that contains a different delimiter is rejected in every dialect', async () => {
   const refused = async (text: string, options: Record<string, unknown>) =>
     await expect(readTable(inputOf(text), 'csv', options)).rejects.toMatchObject({ code: 'CSV_DELIMITER' });
   await refused('a;b\n1;2\n', { delimiter: '||' });
@@ -49,7 +49,7 @@ test('a header with another delimiter in it is rejected with every dialect', asy
   await refused('a\x01b\n1\x012\n', {});
 });
 
-test('a `sep=` line overrides the delimiter with every dialect, quoted or not', async () => {
+test('a `sep=` line overrides the delimiter in every dialect, quoted or not', async () => {
   for (const options of [{}, { escape: '\\' }, { delimiter: '||' }, { delimiter: '\t', quote: "'" }]) {
     for (const line of ['sep=;', '"sep=;"', 'SEP=;']) {
       const table = await readTable(inputOf(`${line}\r\na;b\r\n1;2\r\n`), 'csv', options);
@@ -59,7 +59,7 @@ test('a `sep=` line overrides the delimiter with every dialect, quoted or not', 
   }
 });
 
-test('a `sep=` line counts as one of the lines that skip_rows skips, and still applies', async () => {
+test('a `sep=` line counts towards skip_rows, and still applies', async () => {
   for (const blockBytes of [1, 3, 100]) {
     const rowsOf = async (text: string, skip_rows: number) =>
       (await readTable(inputOf(text), 'csv', { skip_rows, blockBytes })).rows;
@@ -75,7 +75,7 @@ test('a `sep=` line counts as one of the lines that skip_rows skips, and still a
   });
 });
 
-test('blank lines in a table with one column are rows with every dialect', async () => {
+test('blank lines in a one-column table are rows in every dialect', async () => {
   for (const options of [{}, { escape: '\\' }, { delimiter: '||' }]) {
     const one = await readTable(inputOf('a\n1\n\n2\n'), 'csv', options);
     expect(one.rows).toEqual([['1'], [null], ['2']]);
@@ -85,7 +85,7 @@ test('blank lines in a table with one column are rows with every dialect', async
   }
 });
 
-test('a wide table loses no column: up to 16,384 are read, and more are rejected', async () => {
+test('a table may have up to 16,384 columns, and more are rejected', async () => {
   const row = (width: number, prefix: string) => Array.from({ length: width }, (_, i) => `${prefix}${i}`).join();
   const table = await readTable(inputOf(`${row(16_384, 'c')}\n${row(16_384, 'v')}\n`), 'csv');
   expect(table.columns.at(-1)).toEqual({ name: 'c16383', type: 'text' });
@@ -100,7 +100,7 @@ test('a wide table loses no column: up to 16,384 are read, and more are rejected
   }
 });
 
-test("an error in a header has the header's line number, which includes skipped lines", async () => {
+test("an error in a header reports the header's line number, which includes skipped lines", async () => {
   const options = { skip_rows: 2 };
   await expect(readTable(inputOf('T\n\na,a\n1,2\n'), 'csv', options)).rejects.toMatchObject({
     code: 'CSV_HEADER',
@@ -134,7 +134,7 @@ const cell = fc.oneof(
   fc.stringMatching(/^"([a-z|\\ ]|\\")*"$/, { maxLength: 9 }),
 );
 
-test('the scanner agrees with csv-parse for delimiters with several characters and an escape', async () => {
+test('the scanner agrees with csv-parse on multi-character delimiters and escapes', async () => {
   const documents = fc.record({
     rows: fc.array(fc.array(cell, { minLength: 3, maxLength: 3 }), { minLength: 1, maxLength: 6 }),
     end: fc.constantFrom('\n', '\r\n', '\r'),
@@ -171,7 +171,7 @@ async function outcome(run: () => Promise<unknown>): Promise<unknown> {
   return await run().catch(() => 'refused');
 }
 
-test('skip_footer skips the last lines that are not blank, wherever a block ends', async () => {
+test('skip_footer skips the last nonblank lines, no matter where a block ends', async () => {
   const text = 'a,b\r\n1,2\r\n3,4\r\n\r\nTotal\r\n(2 rows)\r\n\r\n';
   for (let size = 1; size <= text.length; size++) {
     const { rows } = await readTable(inputOf(text, size), 'csv', { skip_footer: 2 });

@@ -10,7 +10,7 @@ test('missing and empty cells stay distinct: an unquoted empty cell is null, and
   expect(rows).toEqual([['1', null, '']]);
 });
 
-test("if null_text is set, that text means null unless it's quoted, and an unquoted empty cell is the empty string", async () => {
+test('an unquoted null_text is null, and an unquoted empty cell is then the empty string', async () => {
   const { rows } = await readTable(inputOf('a,b,c\n\\N,,"\\N"\n'), 'csv', { null_text: '\\N' });
   expect(rows).toEqual([[null, '', '\\N']]);
 });
@@ -38,7 +38,7 @@ test('without a header, the columns are numbered and the first row is data, incl
   ]);
 });
 
-test('a header with doubled quotes is read the same, wherever a block ends', async () => {
+test('a header with doubled quotes is read the same, no matter where a block ends', async () => {
   const text = 'id,"the ""total""","the ""rest"""\n1,2,3\n';
   for (let blockBytes = 1; blockBytes <= text.length; blockBytes++) {
     const { columns } = await readTable(inputOf(text, 1), 'csv', { blockBytes });
@@ -46,7 +46,7 @@ test('a header with doubled quotes is read the same, wherever a block ends', asy
   }
 });
 
-test('a column without a name is named after its position, and duplicate names are rejected', async () => {
+test('a column without a name is named by its position, and duplicate names are rejected', async () => {
   expect((await readTable(inputOf('a,,c\n1,2,3\n'), 'csv')).columns.map(({ name }) => name)).toEqual([
     'a',
     'column2',
@@ -58,7 +58,7 @@ test('a column without a name is named after its position, and duplicate names a
   });
 });
 
-test('a header with another, unquoted delimiter is rejected, and the error names that delimiter', async () => {
+test('a header with a different, unquoted delimiter is rejected, and the error names that delimiter', async () => {
   await expect(readTable(inputOf('a;b\n1;2\n'), 'csv')).rejects.toMatchObject({
     code: 'CSV_DELIMITER',
     next: expect.stringContaining('delimiter: ";"'),
@@ -84,7 +84,7 @@ test('line numbers in errors include the lines that skip_rows and comment skip',
   ]);
 });
 
-test('a row of the wrong width is rejected with its line number, even after quoted line breaks', async () => {
+test('a row with the wrong number of cells is rejected with its line number, even after quoted line breaks', async () => {
   const text = 'a,b\n"1\n\r\n2",x\n3,4,5\n';
   for (const size of [1, 3, 1000]) {
     await expect(readTable(inputOf(text, size), 'csv', { blockBytes: size })).rejects.toMatchObject({
@@ -103,7 +103,7 @@ test('an unclosed quote is reported with the line where its row starts', async (
   });
 });
 
-test('text after a closing quote or a quote in an unquoted cell is rejected; its meaning is never guessed', async () => {
+test('text after a closing quote is rejected, and so is a quote in an unquoted cell', async () => {
   await expect(readTable(inputOf('a,b\n"x"y,2\n'), 'csv')).rejects.toMatchObject({
     code: 'CSV_QUOTE',
     where: { line: 2 },
@@ -127,7 +127,7 @@ test('in a table with one column, an empty line is a row whose cell is null', as
   }
 });
 
-test('types are checked and converted to canonical form; an invalid value is reported with line and column', async () => {
+test('typed values are converted to canonical form, and an invalid value is reported with its line and column', async () => {
   const types = { n: 'integer', d: 'decimal', f: 'float', b: 'boolean', t: 'timestamptz', day: 'date' };
   const head = 'n,d,f,b,t,day\n';
   const { rows, columns } = await readTable(
@@ -152,7 +152,7 @@ test('types are checked and converted to canonical form; an invalid value is rep
   });
 });
 
-test('`columns` selects and orders columns; others are rejected unless they may be ignored', async () => {
+test('`columns` selects and orders columns, and other columns are rejected unless they may be ignored', async () => {
   const columns = [{ name: 'c', type: 'integer' }, { name: 'a' }];
   await expect(readTable(inputOf('a,b,c\n1,2,03\n'), 'csv', { columns })).rejects.toMatchObject({
     code: 'RECORDS_UNKNOWN_COLUMN',
@@ -182,7 +182,7 @@ test("several inputs with the same columns in any order become one table, with t
   await expect(readTable(inputs, 'csv', { inputColumn: 'a' })).rejects.toMatchObject({ code: 'RECORDS_INPUT_COLUMN' });
 });
 
-test.each(['utf-16le', 'utf-16be', 'utf-8'])('a byte order mark means %s, whatever the option says', async (name) => {
+test.each(['utf-16le', 'utf-16be', 'utf-8'])('a byte order mark for %s overrides the encoding option', async (name) => {
   const text = 'naïve,b\n漢字 😀,2\n';
   const bytes = iconv.encode(text, name, { addBOM: true });
   for (const size of [1, 2, 5, 1000]) {
@@ -195,7 +195,7 @@ test.each([
   ['utf-8', 'sep=;\r\nid;name\r\n1;"ü;x"\r\n', ','],
   ['utf-16le', 'SEP=\t\nid\tname\n1\tü;x\n', ';'],
   ['utf-8', 'sep=;\rid;name\r1;"ü;x"\r', '|'],
-])("Excel's sep= line sets the delimiter, and isn't a row: %s", async (name, text, delimiter) => {
+])("Excel's sep= line sets the delimiter and isn't read as a row: %s", async (name, text, delimiter) => {
   const bytes = iconv.encode(text, name, { addBOM: true });
   for (const size of [1, 3, 1000]) {
     const table = await readTable(inputOf(bytes, size), 'csv', { delimiter, blockBytes: size });
@@ -222,7 +222,7 @@ test.each([
   ['shift_jis', 'a,b\n漢字 表,2\n'],
   ['gb18030', 'a,b\n漢字 😀,2\n'],
   ['cp437', 'a,b\nÜber ╬,2\n'],
-])("%s is read if it's configured, however the bytes are split", async (name, text) => {
+])("%s is decoded if it's the configured encoding, no matter how the bytes are split", async (name, text) => {
   const expected = text.split('\n')[1]!.split(',');
   for (const size of [1, 3, 1000]) {
     const { rows } = await readTable(inputOf(iconv.encode(text, name), size), 'csv', { encoding: name });
@@ -230,7 +230,7 @@ test.each([
   }
 });
 
-test("bytes that aren't UTF-8 are rejected with their position, however they are split", async () => {
+test("bytes that aren't valid UTF-8 are rejected with their position, no matter how they're split", async () => {
   const bytes = Buffer.from('a,b\n1,M\xfcller\n', 'latin1');
   for (const size of [1, 4, 1000]) {
     await expect(readTable(inputOf(bytes, size), 'csv')).rejects.toMatchObject({
@@ -259,7 +259,7 @@ test("gzip data is recognized by its first bytes, may have several members, and 
   await expect(readTable(inputOf(cut), 'csv')).rejects.toMatchObject({ code: 'RECORDS_GZIP' });
 });
 
-test('a table wider than any header is supported, and so are very long cells', async () => {
+test('a table with 3,000 columns is read, and so is a cell of 1.5 million characters', async () => {
   const names = Array.from({ length: 3000 }, (_, i) => `c${i}`);
   const long = 'x'.repeat(1_500_000);
   const { rows } = await readTable(inputOf(`${names.join()}\n${names.join()}\n`, 1000), 'csv');
@@ -278,7 +278,7 @@ const wildCell = fc.oneof(
 );
 const lineEnd = fc.constantFrom('\n', '\r\n', '\r');
 
-test('the scanner agrees with csv-parse about any document, however it is split into chunks', async () => {
+test("the scanner agrees with csv-parse on any document, no matter how it's split into chunks", async () => {
   const documents = fc.record({
     rows: fc.oneof(
       {

@@ -5,7 +5,7 @@ import { zipOf } from './archives.ts';
 import { inputOf, readTable } from './inputs.ts';
 
 test.each(['utf-16le', 'utf-16be', 'utf-32le', 'utf-32be'])(
-  "%s without a byte order mark is rejected, and the error names it; if it's configured, it's read",
+  "%s without a byte order mark is rejected by name, unless it's the configured encoding",
   async (name) => {
     for (const text of ['a,b\n1,x\n', 'n\r\nx\r\n', 'id,name\n1,Größe\n2,漢字\n']) {
       const bytes = iconv.encode(text, name, { addBOM: false });
@@ -32,7 +32,7 @@ test.each(['utf-32le', 'utf-32be'])('%s with a byte order mark is read as the ma
   }
 });
 
-test("a run of NULs, as left by a crash, doesn't count as text", async () => {
+test('a run of NUL bytes, as left by a crash, is rejected', async () => {
   const holes: [format: 'csv' | 'jsonl', text: string, position: number, encoding?: string][] = [
     ['csv', `a,b\n1,2\n3,${'\0'.repeat(4096)}`, 11],
     ['csv', `a,b\n1,"x\0y"\n`, 9],
@@ -70,7 +70,7 @@ const pages = {
   denied: '<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>AccessDenied</Code></Error>\n',
 };
 
-test.each(Object.entries(pages))('a web page in place of data is rejected as such: %s', async (_, page) => {
+test.each(Object.entries(pages))('a web page in place of data is recognized and rejected: %s', async (_, page) => {
   for (const format of ['csv', 'json', 'jsonl'] as const) {
     for (const options of [{}, { header: false }, { skip_rows: 1 }, { delimiter: '||' }]) {
       await expect(readTable(inputOf(page, 5), format, options)).rejects.toMatchObject({
@@ -87,7 +87,7 @@ test.each(Object.entries(pages))('a web page in place of data is rejected as suc
   await expect(packed).rejects.toMatchObject({ code: 'RECORDS_FORMAT' });
 });
 
-test('text that only resembles another kind of file is read', async () => {
+test('text that only resembles another file type is read', async () => {
   for (const name of ['PAR1', 'BZh9', '<html', '<none>', 'Rar!', 'x<html>', 'PK']) {
     expect((await readTable(inputOf(`${name},b\n1,2\n`), 'csv')).columns[0]?.name).toBe(name);
   }
@@ -104,7 +104,7 @@ test.each([
   ['Office', Buffer.from('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0', 'latin1')],
   ['tar', tarOf('a.csv', 'a\n1\n')],
   ['zip', await zipOf({ 'a.csv': 'a\n1\n' })],
-])('an error names the unsupported kind of file: %s', async (name, bytes) => {
+])('an error names the unsupported file type: %s', async (name, bytes) => {
   for (const format of ['csv', 'json', 'jsonl', 'xml'] as const) {
     for (const encoding of [undefined, 'windows-1252']) {
       const read = readTable(inputOf(bytes), format, { encoding, header: false, quote: '' });

@@ -25,7 +25,7 @@ test("numbers keep the source's digits, beyond 2^53 and at every scale", async (
   ]);
 });
 
-test('a type must be valid for every record: mixed columns are text, or json if they contain lists', async () => {
+test("a column's type must fit every record: mixed columns are text, or json if they contain lists", async () => {
   const rows = [
     { m: 1, j: 'a', b: true, n: null },
     { m: 'x', j: [1, { k: 'é' }], b: false },
@@ -60,12 +60,12 @@ test('a value and an object under one key are both kept', async () => {
   });
 });
 
-test('white space in a json cell is removed, except in strings', async () => {
+test('white space in a JSON cell is removed, except in strings', async () => {
   const { rows } = await readTable(inputOf('[ { "a" : [ 1 ,\n "x  \\" y" , { "b" : [ ] } ] } ]'), 'json');
   expect(rows).toEqual([['[1,"x  \\" y",{"b":[]}]']]);
 });
 
-test('escapes of every kind are decoded, even in keys; a lone surrogate becomes U+FFFD', async () => {
+test('all escapes are decoded, even in keys, and a lone surrogate becomes U+FFFD', async () => {
   const text = String.raw`[{"k\u00e9\n":"\"\\\/\b\f\n\r\t\u0000\u00fc\u6f22\ud83d\ude00","l":"a\ud800b\udc00\ud800\u0041"}]`;
   for (const blockBytes of [1, 7, 1000]) {
     const { columns, rows } = await readTable(inputOf(text, 3), 'json', { blockBytes });
@@ -74,7 +74,7 @@ test('escapes of every kind are decoded, even in keys; a lone surrogate becomes 
   }
 });
 
-test('records are found at their path, after anything else, and values next to them can be selected', async () => {
+test('records are found at their path, no matter what precedes them, and values next to them can be selected', async () => {
   const text =
     '{"meta":{"total":2,"deep":[[{"data":{}}]]},"data":{"x":[1],"items":[{"id":1},{"id":2}],"@next":"u?a=1"}}';
   for (const blockBytes of [1, 5, 1000]) {
@@ -90,7 +90,7 @@ test('records are found at their path, after anything else, and values next to t
   expect((await readTable(inputOf('{"items":null}'), 'json', { records: 'items' })).rows).toEqual([]);
 });
 
-test('if the path has no records, the error lists what is there', async () => {
+test('if there are no records at the path, the error lists the keys that exist', async () => {
   await expect(readTable(inputOf('{"error":"no","code":3}'), 'json', { records: 'data' })).rejects.toMatchObject({
     code: 'RECORDS_NOT_FOUND',
     seen: 'data',
@@ -107,7 +107,7 @@ test('without a path, the document is the list of records or the only record', a
   });
 });
 
-test('jsonl has one value per line, with any line endings, and the last line needs none', async () => {
+test('JSONL has one value per line, with any line endings, and the last line needs none', async () => {
   for (const blockBytes of [1, 4, 1000]) {
     const table = await readTable(inputOf('{"a":1}\r\n\n{"a":2}\n{"a":3}'), 'jsonl', { blockBytes });
     expect(table.rows).toEqual([['1'], ['2'], ['3']]);
@@ -162,7 +162,7 @@ test.each([
   }
 });
 
-test('jsonl rejects a list of objects, and json rejects several lines', async () => {
+test('the jsonl format rejects a list of objects, and the json format rejects several lines', async () => {
   for (const text of ['[{"a":1},{"a":2}]\n', '\n[\n  {"a":1}\n]\n']) {
     for (const blockBytes of [1, 1000]) {
       await expect(readTable(inputOf(text), 'jsonl', { blockBytes })).rejects.toMatchObject({
@@ -194,7 +194,7 @@ test('excessive nesting is rejected instead of overflowing the stack', async () 
   });
 });
 
-test('configured types are checked and made canonical', async () => {
+test('values of configured types are checked and converted to canonical form', async () => {
   const rows = [{ at: '2026-01-02 03:04:05Z', d: 1e21, id: 'ABCDEF00-0000-0000-0000-000000000000' }];
   const types = { at: 'timestamptz', d: 'decimal', id: 'uuid' };
   const table = await readTable(json(rows), 'json', { types });
@@ -208,13 +208,13 @@ test('configured types are checked and made canonical', async () => {
   });
 });
 
-test('a type for a key that no record has causes no error, and a column gets its type from `types`', async () => {
+test('`types` sets the types of columns, and may contain a key that no record has', async () => {
   const types = { a: 'decimal', gone: 'date' };
   expect(declared(await readTable(json([{ a: 1 }]), 'json', { types }))).toBe('a:decimal');
   expect(declared(await readTable(json([{ a: 1 }]), 'json', { types, columns: [{ name: 'a' }] }))).toBe('a:decimal');
 });
 
-test('with configured columns, the data is opened once; other columns are rejected or skipped', async () => {
+test('with configured columns, the data is opened only once, and other columns are rejected or skipped', async () => {
   let opened = 0;
   const inner = json([{ id: 1, x: { y: 'a', z: 2 }, extra: { deep: 1 } }]);
   const input = {
@@ -249,7 +249,7 @@ test('several inputs become one table with the union of their keys, and with one
   ]);
 });
 
-test('data that gets a new key between the two passes is detected', async () => {
+test('data that gets a new key between the two passes is rejected', async () => {
   let opened = 0;
   const input = { name: 'f', open: () => (opened++ === 0 ? json([{ a: 1 }]) : json([{ a: 1, b: 2 }])).open() };
   await expect(readTable(input, 'json')).rejects.toMatchObject({ code: 'RECORDS_CHANGED' });
@@ -272,7 +272,7 @@ const record = fc.dictionary(
   { maxKeys: 5 },
 );
 
-test('every value is read as JSON.parse reads it, whatever the layout and the split', async () => {
+test('every value is read as JSON.parse reads it, whatever the layout and the block size', async () => {
   const documents = fc.record({
     records: fc.array(record, { maxLength: 8 }),
     indent: fc.constantFrom(0, 1, 4),
@@ -315,7 +315,7 @@ const tableCell = fc.constantFrom(
   '""',
 );
 
-test('rows with the same keys are read like any others, even if one of them has a different form', async () => {
+test('rows with the same keys are read correctly, even if one of them has a different form', async () => {
   const tables = fc.record({
     keys: fc.uniqueArray(fc.constantFrom('id', 'a', 'ü', 'long name', 'q"'), { minLength: 1 }),
     rows: fc.array(fc.record({ cells: fc.array(tableCell, { minLength: 5, maxLength: 5 }), odd: fc.nat(12) }), {
@@ -345,7 +345,7 @@ test('rows with the same keys are read like any others, even if one of them has 
   );
 });
 
-test('many rows over many blocks keep their number and their order', async () => {
+test('many rows in many blocks are all read, and in order', async () => {
   const text = Array.from({ length: 30_000 }, (_, i) => `{"i":${i},"s":"row \\"${i}\\""}`).join('\n');
   const { rows } = await readTable(inputOf(text, 10_000), 'jsonl', { blockBytes: 50_000 });
   expect(rows.length).toBe(30_000);

@@ -5,7 +5,7 @@ import { basename, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { makeSocketFolder } from '../../src/sdk/ssh/left-behind.ts';
 
-it("creating the folder for sockets deletes a killed process's leftovers that are more than a day old, and nothing else", async () => {
+it('creating the folder for sockets deletes only those leftovers of killed processes that are more than a day old', async () => {
   const before = process.env.TMPDIR;
   const temp = await mkdtemp(join(tmpdir(), 'sluice-left-'));
   process.env.TMPDIR = temp;

@@ -25,8 +25,8 @@ const settled = async () => {
   for (let i = 0; i < 5; i++) await tick();
 };
 
-describe('one at a time', () => {
-  it('the next run starts when the previous one is done, in the order in which they asked', async () => {
+describe('with one request at a time', () => {
+  it('runs start one after another, in the order in which they asked', async () => {
     const { come, order, leave } = crowd({ at_once: 1 });
     const all = ['a', 'b', 'c'].map((name) => come(name));
     await settled();
@@ -79,7 +79,7 @@ describe('one at a time', () => {
     expect(order).toEqual(['a', 'b']);
   });
 
-  it('a run that is stopped at the moment of its turn passes the turn on', async () => {
+  it('a run that is stopped just as its turn comes passes the turn to the next run', async () => {
     const { come, order, leave } = crowd({ at_once: 1 });
     const stop = new AbortController();
     await come('a');
@@ -93,7 +93,7 @@ describe('one at a time', () => {
     expect(order).toEqual(['a', 'c']);
   });
 
-  it('a run that was stopped before its request gets no turn', async () => {
+  it("a run that was stopped before it asked doesn't get a turn", async () => {
     const { come, leave } = crowd({ at_once: 1 });
     await come('a');
     await expect(come('b', AbortSignal.abort(stopped))).rejects.toThrow('stopped');
@@ -102,7 +102,7 @@ describe('one at a time', () => {
   });
 });
 
-it('a run that is stopped while the rate limit makes it wait releases its slot', async () => {
+it('a run that is stopped while it waits for the rate limit releases its slot', async () => {
   const { come, order, leave } = crowd({ at_once: 1, rates: [{ requests: 1, within: '1s' }] });
   await come('a');
   leave('a');

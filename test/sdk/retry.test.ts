@@ -22,7 +22,7 @@ async function retried(ends: readonly Error[], options: Partial<Parameters<typeo
 }
 
 describe('a request that fails', () => {
-  it('temporarily is repeated until it succeeds, as often as allowed', async () => {
+  it('temporarily is retried until it succeeds, up to the allowed number of retries', async () => {
     const error = busy();
     const three = [error, error, error];
     expect(await retried(three)).toEqual({ end: 'done', requests: 4, pauses: [0, 0, 0] });
@@ -35,11 +35,11 @@ describe('a request that fails', () => {
     ['because of its login', busy({ family: 'login' })],
     ['because of a daily limit', busy({ isDailyLimit: true })],
     ['with an unknown error', new Error('unknown')],
-  ])("%s isn't repeated", async (_, error) => {
+  ])("%s isn't retried", async (_, error) => {
     expect(await retried([error])).toEqual({ end: error, requests: 1, pauses: [] });
   });
 
-  it("is repeated only if the server doesn't ask for a longer pause than allowed", async () => {
+  it("is retried only if the server doesn't ask for a longer pause than allowed", async () => {
     const error = busy({ retryAfterMs: 6 });
     expect(await retried([error], { maxPauseMs: 6 })).toEqual({ end: 'done', requests: 2, pauses: [6] });
     expect(await retried([error], { maxPauseMs: 5 })).toEqual({ end: error, requests: 1, pauses: [] });
@@ -47,7 +47,7 @@ describe('a request that fails', () => {
     expect(await retried([long])).toEqual({ end: long, requests: 1, pauses: [] });
   });
 
-  it("isn't repeated after an abort, even one during the pause", async () => {
+  it("isn't retried after an abort, even one during the pause", async () => {
     const before = AbortSignal.abort('stopped');
     expect(await retried([], { signal: before })).toMatchObject({ end: 'stopped', requests: 0 });
     const during = new AbortController();
@@ -57,7 +57,7 @@ describe('a request that fails', () => {
   });
 });
 
-it('the pause grows from half a second to half a minute, unless the server asks for one', () => {
+it('the pause grows from half a second to half a minute, unless the server asks for a specific one', () => {
   const longest = (tries: number) => pauseMs(busy({ retryAfterMs: undefined }), tries, () => 1);
   expect([0, 1, 2, 20].map(longest)).toEqual([500, 1000, 2000, 30_000]);
   expect(pauseMs(busy({ retryAfterMs: 7 }), 20, () => 1)).toBe(7);

@@ -47,7 +47,7 @@ describe('the watermark of a stream with late records', () => {
   });
 });
 
-it('a watermark has no keys if too many records have the newest time', () => {
+it('a watermark has no keys if more than 10,000 records have the newest time', () => {
   const edgeOf = (count: number) => {
     const one = progress({ column: 'changed', key: 'id' });
     one.note(Array.from({ length: count }, (_, id) => record('11:00', id)));
@@ -77,7 +77,7 @@ describe('a known record', () => {
     expect(known(one, { id: 1 })).toBe(false);
   });
 
-  it("doesn't exist at the edge if records have no key, or if the look-back requests them again", () => {
+  it("can't be at the edge if records have no key, or if the look-back requests them again", () => {
     expect(known(progress({ column: 'changed' }, before), record('11:00'))).toBe(false);
     const looking = progress({ ...keyed, look_back: '10m' }, before);
     expect(known(looking, record('11:00'))).toBe(false);
@@ -90,7 +90,7 @@ describe('a known record', () => {
     expect([known(one, record('11:29')), known(one, record('11:30'))]).toEqual([false, true]);
   });
 
-  it("doesn't exist in the first run, or without a watermark", () => {
+  it("can't exist in the first run, or if the watermark is damaged", () => {
     const first = progress(keyed);
     expect(first.since()).toBeUndefined();
     expect(known(first, record('10:00'))).toBe(false);
@@ -103,7 +103,7 @@ describe('a known record', () => {
   });
 });
 
-it('values are compared as instants in any zone, as integers of any length, and otherwise as strings', () => {
+it('values are compared as instants in any time zone, as integers of any length, or otherwise as strings', () => {
   expect(isLater('2026-06-15T12:00:00+02:00', at('11:00'), 'UTC')).toBe(false);
   expect(isLater('2026-06-15T12:00:00-02:00', at('13:00'), 'UTC')).toBe(true);
   expect(isLater('10', '9', 'UTC')).toBe(true);

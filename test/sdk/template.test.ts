@@ -43,7 +43,7 @@ describe('a day name', () => {
     expect(render('{{ quarter_start }}', scopeAt(`${day}T12:00:00[UTC]`))).toBe(first);
   });
 
-  it("is in the run's zone, and means the start of the day there", () => {
+  it("is in the run's time zone, and means the start of the day there", () => {
     const late = scopeAt('2026-11-17T23:30:00[America/New_York]');
     expect(render('{{ today }}', late)).toBe('2026-11-17');
     expect(render('{{ today | iso }}', late)).toBe('2026-11-17T05:00:00Z');
@@ -51,7 +51,7 @@ describe('a day name', () => {
 });
 
 describe('a template', () => {
-  it("keeps a value's type if it consists only of that value, and has no value if one of its names has none", () => {
+  it("keeps a value's type if it consists only of that value, and has no value if one of its names doesn't", () => {
     const scope = scopeAt('2026-11-18T09:30:00[UTC]', { page: { size: 100 }, list: ['a', 'b'], none: null });
     expect(render('{{ page.size }}', scope)).toBe(100);
     expect(render('n={{ page.size }}', scope)).toBe('n=100');
@@ -64,7 +64,7 @@ describe('a template', () => {
     });
   });
 
-  it("is rejected if it has unknown names, or can't be parsed", () => {
+  it("is rejected if it has unknown names or can't be parsed", () => {
     const names = new Set(['page']);
     expect(templateFault({ a: ['{{ week_start }} {{ page.x }} {{ now }}'] }, names)).toBeUndefined();
     expect(templateFault('{{ weekstart }}', names)).toContain('"weekstart"');

@@ -204,7 +204,7 @@ describe('the standard suite', () => {
     expect(await declared({ id: 'other' })).toContain('"connector: other"');
   });
 
-  it("requires every part of a world, or a reason why it's missing", async () => {
+  it("requires every part of the test world, or a reason why it's missing", async () => {
     const bare = {
       open: async () => {
         const { hostile: _, ...rest } = await worldWith().open();
@@ -221,14 +221,14 @@ describe('the standard suite', () => {
     expect(await failuresOf(silent)).toEqual([expect.stringContaining('"hostile" is waived without a reason')]);
   });
 
-  it('rejects a world with too little data for the checks', async () => {
+  it('rejects a test world with too little data for the checks', async () => {
     const poor = worldWith({ many: { query: { table: 'few' }, rows: 3 }, refused: [] });
     const failures = (await failuresOf(connectorKit(shelfWith(), poor))).join('\n');
     expect(failures).toContain('the check needs at least 24000000');
     expect(failures).toContain('the world defines no invalid options');
   });
 
-  it('runs the example', async () => {
+  it("runs the connector's example", async () => {
     const shown = async (example: string) =>
       (await failuresOf(connectorKit({ ...shelfWith(), example }, worldWith()), 15)).join('\n');
     expect(await shown('sources: {s: {connector: shelf}}')).toContain('its example has no job');
@@ -237,7 +237,7 @@ describe('the standard suite', () => {
     );
   });
 
-  it("accepts a connector without a service if it's declared as such", async () => {
+  it("accepts a connector whose service is gone if it's declared as retired", async () => {
     const gone = () => {
       throw new Problem({ code: 'SHELF_RETIRED', family: 'config', message: 'it is gone', next: 'use a box' });
     };

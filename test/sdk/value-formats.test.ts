@@ -58,13 +58,13 @@ describe('a number format', () => {
     });
   });
 
-  it('reads integers and floats, too', async () => {
+  it('also works for integers and floats', async () => {
     expect(await read('1.234.567,00', number('1.234,56', 'integer'))).toBe('1234567');
     expect(await read('12,50 %', number('12,5 %', 'float'))).toBe('0.125');
     await expect(read('1,5', number('1.234,56', 'integer'))).rejects.toMatchObject({ code: 'RECORDS_VALUE' });
   });
 
-  it('reads any decimal back exactly, however many digits it has', async () => {
+  it('reads any decimal exactly, no matter how many digits it has', async () => {
     const digits = fc.stringMatching(/^[1-9]\d{0,40}$/);
     const styles = fc.constantFrom(
       ['1.234,56', '.', ','],
@@ -116,18 +116,18 @@ describe('a date format', () => {
     ['timestamp', 'M/d/yyyy h:mm a', '1/31/2025 13:05 PM'],
     ['timestamptz', 'epoch', '1e9'],
     ['timestamptz', 'epoch', '999999999999999'],
-  ])('%s %s refuses %s', async (type, format, text) => {
+  ])('%s %s rejects %s', async (type, format, text) => {
     await expect(read(text, { type, format })).rejects.toMatchObject({ code: 'RECORDS_VALUE', allowed: format });
   });
 
-  it('assigns two-digit years to the century that first_year declares', async () => {
+  it('assigns two-digit years to the century set by first_year', async () => {
     const declared = { type: 'date', format: 'dd.MM.yy', first_year: 1950 };
     expect(await read('31.12.49', declared)).toBe('2049-12-31');
     expect(await read('01.01.50', declared)).toBe('1950-01-01');
     expect(await read('01.01.24', { ...declared, first_year: 1925 })).toBe('2024-01-01');
   });
 
-  it('reads any day and time back exactly', async () => {
+  it('reads any day and time exactly', async () => {
     const instants = fc.date({ min: new Date('0001-01-01'), max: new Date('9999-12-31'), noInvalidDate: true });
     await fc.assert(
       fc.asyncProperty(instants, async (at) => {
@@ -147,14 +147,14 @@ describe('a date format', () => {
 describe('formats for a whole file', () => {
   const formats = { number: '1.234,56', date: 'dd.MM.yyyy' };
 
-  it('apply to all columns of that type without a format of their own', async () => {
+  it('apply to all columns of that type that have no format of their own', async () => {
     const text = 'n;q;d;p\n1.234,5;1.000;31.01.2025;12,5 %\n';
     const types = { n: 'decimal', q: 'integer', d: 'date', p: { type: 'decimal', format: '12,5 %' } };
     const { rows } = await readTable(inputOf(text), 'csv', { delimiter: ';', types, formats });
     expect(rows).toEqual([['1234.5', '1000', '2025-01-31', '0.125']]);
   });
 
-  it('apply to declared columns; a column can have a different format', async () => {
+  it('apply to declared columns, but a column can have a different format', async () => {
     const columns = [
       { name: 'd', type: 'date' },
       { name: 'e', type: 'date', format: 'yyyyMMdd' },
@@ -179,7 +179,7 @@ describe('formats for a whole file', () => {
     expect((await readTable(inputOf('[{"a":1.5}]'), 'json', { formats })).rows).toEqual([['1.5']]);
   });
 
-  it('read epochs from numbers in JSON', async () => {
+  it('can read epochs from numbers in JSON', async () => {
     const types = { t: { type: 'timestamptz', format: 'epoch' } };
     const { rows } = await readTable(inputOf('[{"t":1700000000},{"t":"1700000001"}]'), 'json', { types });
     expect(rows).toEqual([['2023-11-14T22:13:20Z'], ['2023-11-14T22:13:21Z']]);
@@ -247,14 +247,14 @@ describe('the check of declared formats before data is read', () => {
     expect(messageOf(declared)).toContain(message);
   });
 
-  it('accepts a first year for the whole file, and reports a shared format once', () => {
+  it('accepts a first year for the whole file, and reports an invalid shared format only once', () => {
     expect(messageOf({ type: 'date', format: 'dd.MM.yy' }, { first_year: 1950 })).toBeUndefined();
     const query = withDefaults(recordOptions, { formats: { number: '1.234' } });
     expect(recordFaults(query)).toEqual([{ option: 'formats', message: expect.stringContaining('is ambiguous') }]);
   });
 });
 
-it('a value in an undeclared format is refused, and the error suggests a declaration', async () => {
+it('a value in an undeclared format is rejected, and the error suggests a declaration', async () => {
   await expect(readTable(inputOf('day\n31.01.2025\n'), 'csv', { types: { day: 'date' } })).rejects.toMatchObject({
     code: 'RECORDS_VALUE',
     seen: '31.01.2025',

@@ -49,7 +49,7 @@ describe('a number with a date format', () => {
   const text = (written: string, style: 'date' | 'time' | 'datetime', from1904 = false) =>
     Object.values(numberCell(written, style, from1904)).join(' ');
 
-  it('is the date, the time or both that Excel shows', () => {
+  it('is read as a date, a time or both, as Excel shows it', () => {
     expect(text('43890', 'date')).toBe('date 2020-02-29');
     expect(text('43890.5', 'date')).toBe('timestamp 2020-02-29T12:00:00');
     expect(text('0.5', 'time')).toBe('time 12:00:00');
@@ -74,7 +74,7 @@ describe('a number with a date format', () => {
   });
 });
 
-it('a date stored as text is a date, with or without a time, and a Z at its end is ignored', () => {
+it('a date stored as text is read as a date, with or without a time, and a Z at its end is ignored', () => {
   expect(isoCell('2026-01-31')).toEqual({ kind: 'date', text: '2026-01-31' });
   expect(isoCell('2026-01-31T08:15:30Z')).toEqual({ kind: 'timestamp', text: '2026-01-31T08:15:30' });
   expect(isoCell('next week')).toEqual({ kind: 'text', text: 'next week' });

@@ -2,7 +2,7 @@ import iconv from 'iconv-lite';
 import { expect, test } from 'vitest';
 import { declared, inputOf, readTable } from './inputs.ts';
 
-test('child elements and attributes become columns, and missing ones differ from empty ones', async () => {
+test('child elements and attributes become columns, with missing elements distinct from empty ones', async () => {
   const text =
     '<rows><row id="1"><a>x</a><b/></row><row><b> y </b><a xsi:nil="true"/><c><d u="m">5</d></c></row></rows>';
   for (const size of [1, 1000]) {
@@ -39,7 +39,7 @@ test('records are found by path or by name, including namespaces', async () => {
   });
 });
 
-test('an element that repeats within a record is a json list in every record', async () => {
+test('an element that repeats within a record becomes a JSON list in every record', async () => {
   const text = '<r><i><t>x</t><t>y"</t></i><i><t>z</t></i><i/></r>';
   const table = await readTable(inputOf(text), 'xml');
   expect(declared(table)).toBe('t:json');
@@ -67,7 +67,7 @@ test('the encoding in the XML declaration is used', async () => {
   expect((await readTable(inputOf(bytes, 5), 'xml')).rows).toEqual([['Müller']]);
 });
 
-test('types and columns are enforced, and errors name line and column', async () => {
+test('types and columns are enforced, and errors report the line and the column', async () => {
   const text = '<r>\n<i><n>1</n></i>\n<i><n>x</n></i>\n</r>';
   await expect(readTable(inputOf(text), 'xml', { types: { n: 'integer' } })).rejects.toMatchObject({
     code: 'RECORDS_VALUE',
@@ -79,13 +79,13 @@ test('types and columns are enforced, and errors name line and column', async ()
   expect((await readTable(inputOf(text), 'xml', { columns: [{ name: 'n' }] })).rows).toEqual([['1'], ['x']]);
 });
 
-test('many records keep their number and their order', async () => {
+test('many records are all read, and in order', async () => {
   const text = `<r>${Array.from({ length: 5000 }, (_, i) => `<i><n>${i}</n><t>漢${i}</t></i>`).join('')}</r>`;
   const { rows } = await readTable(inputOf(text, 10_001), 'xml');
   expect(rows).toEqual(Array.from({ length: 5000 }, (_, i) => [String(i), `漢${i}`]));
 });
 
-test('records with different prefixes are the same elements if their namespace is the same', async () => {
+test('records with different prefixes are read alike if their namespace is the same', async () => {
   const row = (n: number) => `<ns${n}:Row xmlns:ns${n}="t.rows"><ns${n}:id>${n}</ns${n}:id></ns${n}:Row>`;
   const text = `<s:e xmlns:s="soap"><s:b>${[2, 3, 4, 5, 6].map(row).join('')}</s:b></s:e>`;
   for (const records of ['Row', 'ns2:Row', 'ns9:Row', 'e/b/Row', 's:e/s:b/ns2:Row'])
@@ -96,7 +96,7 @@ test('records with different prefixes are the same elements if their namespace i
     }
 });
 
-test('elements with different prefixes are one column if their namespace is the same', async () => {
+test('elements with different prefixes share one column if their namespace is the same', async () => {
   const parts = (prefix: string, n: number) => `<${prefix}:id>${n}</${prefix}:id>`;
   const rows = Array.from({ length: 20 }, (_, n) => `<r>${parts(n % 2 === 0 ? 'a' : 'b', n)}<x>${n}</x></r>`);
   const text = `<l xmlns:a="u" xmlns:b="u">${rows.join('')}</l>`;
@@ -113,7 +113,7 @@ test('elements with different prefixes are one column if their namespace is the 
   }
 });
 
-test('elements whose prefix means different namespaces are different elements', async () => {
+test('elements with the same prefix for different namespaces become different columns', async () => {
   const group = (uri: string, id: number) => `<g xmlns:a="${uri}"><r><a:v>${id}</a:v></r><r><a:v>${id}</a:v></r></g>`;
   const text = `<l>${group('one', 1)}${group('two', 2)}</l>`;
   const table = await readTable(inputOf(text), 'xml', { records: 'r' });
@@ -156,7 +156,7 @@ test('a record name that matches elements from two namespaces is rejected', asyn
   expect((await readTable(inputOf(text), 'xml', { records: 'a:r' })).rows).toEqual([['1']]);
 });
 
-test('children of repeated elements keep their positions, with null for missing ones', async () => {
+test('children of repeated elements keep their positions, with null for missing children', async () => {
   const order = (id: number, items: string) => `<order><id>${id}</id>${items}</order>`;
   const item = (sku: string, rest = '') => `<item><sku>${sku}</sku>${rest}</item>`;
   const orders = [
@@ -176,7 +176,7 @@ test('children of repeated elements keep their positions, with null for missing 
   }
 });
 
-test('attributes, nested repeats and lists in repeated elements also keep their positions', async () => {
+test('attributes, nested repeated elements and lists inside repeated elements also keep their positions', async () => {
   const rowOf = async (record: string) => {
     const { columns, rows } = await readTable(inputOf(`<r>${record}</r>`), 'xml');
     return Object.fromEntries(columns.map(({ name }, c) => [name, rows[0]![c]]));
@@ -202,7 +202,7 @@ test.each([
   ['<!DOCTYPE r [<!ENTITY n "v">]><r><a><b>&n;</b></a></r>', 'DTD entities are not supported'],
   ['<r>\n<a><b>1</c></a></r>', 'well-formed'],
   ['<r><a><b>A & B</b></a></r>', '&amp;'],
-])('invalid XML is rejected, and the error shows a fix: %s', async (text, help) => {
+])('invalid XML is rejected, and the error suggests a fix: %s', async (text, help) => {
   await expect(readTable(inputOf(text), 'xml')).rejects.toMatchObject({
     code: 'XML_SYNTAX',
     next: expect.stringContaining(help),

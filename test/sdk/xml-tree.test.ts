@@ -18,7 +18,7 @@ test('prefixes are dropped, and all values stay text in their original order', (
   });
 });
 
-test('an entity bomb is refused at its first reference', () => {
+test('an entity bomb is rejected at its first reference', () => {
   const entities = Array.from({ length: 10 }, (_, i) => `<!ENTITY e${i + 1} "${`&e${i};`.repeat(10)}">`).join('');
   const bomb = `<!DOCTYPE r [<!ENTITY e0 "ha">${entities}]><r>&e10;</r>`;
   expect(() => parseXml(bomb)).toThrow(/undefined entity/);

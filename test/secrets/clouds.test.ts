@@ -39,7 +39,7 @@ describe('a secret in AWS Secrets Manager', () => {
 
   const fixed = { AWS_ACCESS_KEY_ID: 'AKIA', AWS_SECRET_ACCESS_KEY: 'aws-secret-key', AWS_REGION: 'eu-central-1' };
 
-  it('is read by name or ARN with a signed request, even after throttling; errors name the missing permission', async () => {
+  it('is read by name or ARN with a signed request, even after throttling, and errors name the missing permission', async () => {
     const server = await Double.start((asked) => answer(asked, new Set(['AKIA'])));
     server.answers.push(error('ThrottlingException'), busy(503));
     const env = { ...fixed, AWS_ENDPOINT_URL_SECRETS_MANAGER: server.url };
@@ -55,7 +55,7 @@ describe('a secret in AWS Secrets Manager', () => {
     expect(codesOf((await loadPasswords([written[0]!], { env: {} })).problems)).toEqual(['CONFIG_SECRET_SETTINGS']);
   });
 
-  it("is read with a machine's role, and with a new session if the old one has expired", async () => {
+  it("is read with an EC2 instance's role, and with a new session if the old one has expired", async () => {
     let sessions = 0;
     const server = await Double.start((asked): Reply => {
       const { method, path, headers } = asked;
@@ -296,7 +296,7 @@ echo '{"database":{"users":["etl"],"password":"sops-p-1","pin":12345678901234567
     return { env: { PATH: `${folder}:/usr/bin:/bin` }, calls: join(folder, 'calls') };
   }
 
-  it('is a value at a path, and the file is decrypted once', async () => {
+  it('is read by its path in the file, which is decrypted only once', async () => {
     const { env, calls } = await withSops();
     const files = { 'prod.yaml': 'encrypted\n', 'plain.yaml': 'a: 1\n' };
     const written = ['prod.yaml#database.password', 'prod.yaml#database.users.0', 'prod.yaml#database.pin'];

@@ -22,7 +22,7 @@ async function vaultOf(value: () => string) {
 }
 
 // Neither the option nor the path shows that the value is secret, but such values are registered anyway.
-it("no provider's value appears in a config's errors or record, whichever option uses it", async () => {
+it("a secret from a provider never appears in a config's errors or record, whichever option uses it", async () => {
   let value = '';
   const env = await vaultOf(() => value);
   const secret = variable('vault:kv/x#value');
@@ -58,7 +58,7 @@ it("no provider's value appears in a config's errors or record, whichever option
   );
 });
 
-it("no provider's value appears in the output or state folder of a failed run that uses it", async () => {
+it('a secret from a provider never appears in the output or state folder of a failed run that uses it', async () => {
   const value = 'from-vault-Zq7-0123456789';
   const env = await vaultOf(() => value);
   const secret = variable('vault:kv/x#value');

@@ -50,20 +50,20 @@ async function startVault(values: readonly string[]) {
 }
 
 describe('a rotated password', () => {
-  it("is read again when it's refused, without a failed run or a hold", async () => {
+  it('is read again when the old one is refused, without a failed run or a hold', async () => {
     const { store, bank, gate } = await setUp();
     expect(await open(gate, renewing(bank, ['former', 'right']))).toBe('open');
     expect(bank.attempts).toBe(2);
     expect(await store.loginHolds.all()).toEqual([]);
   });
 
-  it('is sent only once if it still reads the same', async () => {
+  it('is sent only once if a new read returns the same value', async () => {
     const { bank, gate } = await setUp();
     expect(await open(gate, renewing(bank, ['wrong', 'wrong']))).toMatchObject({ code: 'BANK_REFUSED' });
     expect(bank.attempts).toBe(1);
   });
 
-  it('is tried again only once if its new value is refused too, even if each read returns another one', async () => {
+  it('is tried only once more if its new value is also refused, even if each read returns a different value', async () => {
     const { store, bank, gate } = await setUp();
     expect(await open(gate, renewing(bank, ['a', 'b', 'c', 'd']))).toMatchObject({ code: 'BANK_REFUSED' });
     expect(bank.attempts).toBe(2);
@@ -85,7 +85,7 @@ describe('a rotated password', () => {
     expect(bank.refused).toHaveLength(1);
   });
 
-  it('is tried again by a connector that logs in by itself', async () => {
+  it('is also tried again for a connector that logs in by itself', async () => {
     const { bank, gate } = await setUp();
     const connector = defineConnector({
       ...bank.connector,
@@ -144,7 +144,7 @@ describe("an API's rotated secret", () => {
     expect(api.to(/session/)).toHaveLength(2);
   });
 
-  it("is sent to an OAuth login's token address", async () => {
+  it("is sent to an OAuth login's token URL", async () => {
     const vendor = await startVendor();
     onTestFinished(() => vendor.close());
     const { secret, env } = await startVault(['old-value', robot.secret]);
@@ -157,7 +157,7 @@ describe("an API's rotated secret", () => {
 });
 
 describe("a destination's rotated key", () => {
-  it('is read again when the service refuses it: the payload is delivered in the same run', async () => {
+  it('is read again when the service refuses the old one, and the payload is delivered in the same run', async () => {
     const world = await makeWorld();
     const { secret, env, server } = await startVault(['ef'.repeat(20), adminKey]);
     const home = await world.home();
@@ -175,7 +175,7 @@ describe("a destination's rotated key", () => {
     expect(server.to(/data/)).toHaveLength(2);
   });
 
-  it('that stays wrong is refused at most twice, and the payload waits', async () => {
+  it('that stays wrong is refused at most twice, and the payload stays owed', async () => {
     const world = await makeWorld();
     const { secret, env } = await startVault(Array.from({ length: 50 }, (_, i) => `${'e'.repeat(30)}${i}`));
     const home = await world.home();
@@ -217,7 +217,7 @@ describe('a secret in a file that is replaced', () => {
     return { folder, write, source, renew };
   }
 
-  it('is redacted as soon as it is read again, also as it is sent', async () => {
+  it("is redacted as soon as it's read again, even if it's encoded", async () => {
     const { write, renew } = await fromFiles();
     for (const name of ['source', 'main']) await write(`${name}.txt`, `latter-${name}`);
     expect(await renew()).toEqual(['latter-source', 'latter-main']);
@@ -225,7 +225,7 @@ describe('a secret in a file that is replaced', () => {
     expect(redact(`latter-source latter-main ${pair}`)).toBe('[redacted] [redacted] [redacted]');
   });
 
-  it("changes nothing if one of its part's files can't be read, and no value but texts", async () => {
+  it('is renewed only in text options, and only if all files for that source or destination can be read', async () => {
     const { folder, write, source, renew } = await fromFiles();
     for (const name of ['source', 'main']) await write(`${name}.txt`, `latter-${name}`);
     await rm(join(folder, 'retries.txt'));

@@ -19,13 +19,13 @@ async function ask(answers: readonly Reply[], more: Partial<SecretRequest> = {})
   return { seen, asked: server.asked.length };
 }
 
-it('a server that fails is asked six times, and an optional one once', async () => {
+it('a failing server gets six requests, and an optional server that fails gets only one', async () => {
   expect(await ask([{ status: 503 }])).toEqual({ seen: 'status 503, after 6 attempts', asked: 6 });
   expect(await ask([{ status: 503 }, {}])).toEqual({ seen: 200, asked: 2 });
   expect(await ask([{ status: 503 }], { isOptional: true })).toEqual({ seen: 'status 503, after 1 attempt', asked: 1 });
 });
 
-it('an address without a server is tried three times', async () => {
+it('an unreachable server is tried three times, and an optional one only once', async () => {
   const url = 'http://127.0.0.1:1';
   expect(await ask([], { url })).toEqual({ seen: 'ECONNREFUSED, after 3 attempts', asked: 0 });
   expect(await ask([], { url, isOptional: true })).toEqual({ seen: 'ECONNREFUSED, after 1 attempt', asked: 0 });
