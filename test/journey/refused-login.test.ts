@@ -150,7 +150,7 @@ it('two syncs that start at the same time send a wrong password only once', asyn
   expect(logins()).toBe(1);
 });
 
-it('a rejected password is sent at most once more if the process is killed at any step of the login', async () => {
+it('a rejected password is sent again at most once if the process is killed at any step of the login', async () => {
   const listed = await setUp();
   await listed.home.sync(dieAt(listed, ''));
   const steps = (await stepsOf(listed)).filter((step) =>

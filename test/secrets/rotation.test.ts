@@ -63,7 +63,7 @@ describe('a rotated password', () => {
     expect(bank.attempts).toBe(1);
   });
 
-  it('is tried only once more if its new value is also refused, even if each read returns a different value', async () => {
+  it('gets only one more try if its new value is also refused, even if each read returns a different value', async () => {
     const { store, bank, gate } = await setUp();
     expect(await open(gate, renewing(bank, ['a', 'b', 'c', 'd']))).toMatchObject({ code: 'BANK_REFUSED' });
     expect(bank.attempts).toBe(2);
