@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs';
+import type { Clock } from '../lib/clock.ts';
 import { Problem } from '../lib/problem.ts';
 import { instantText } from '../lib/time-text.ts';
 import { verifyPayload } from '../pipeline/verify-payload.ts';
@@ -45,18 +46,26 @@ export async function sendPayload(owed: OutboxRow, given: SendOptions): Promise<
   // one.
   const row = owed.url === url ? owed : await store.outbox.readdress(owed.id, url);
   if (row?.state !== 'owed') return settledState(row);
-  const due = dueAt(row, clock.now());
-  if (due > clock.now()) return { state: 'waiting_retry', until: due };
+  const rest = restOf(row, clock);
+  if (rest !== undefined) return rest;
   const closed = await given.gate.closed(given.priority);
   if (closed !== undefined) return waitAtGate(row, closed, given);
   const lease = await leaseOf(keyOf(row), given);
   if (lease === undefined) return waitForLease(row, given);
   try {
     const fresh = await store.outbox.find(row.id);
-    return fresh?.state === 'owed' ? await sendOwed(fresh, given) : settledState(fresh);
+    if (fresh?.state !== 'owed') return settledState(fresh);
+    // The process that held the lease may have tried the payload.
+    return restOf(fresh, clock) ?? (await sendOwed(fresh, given));
   } finally {
     await lease.release();
   }
+}
+
+/** Undefined if the payload is due. */
+function restOf(row: OutboxRow, clock: Clock): DeliveryState | undefined {
+  const until = dueAt(row, clock.now());
+  return until > clock.now() ? { state: 'waiting_retry', until } : undefined;
 }
 
 /**
@@ -66,7 +75,6 @@ export async function leaseOf(key: InstanceKey, { gateway, signal }: SendOptions
   const { store, clock } = gateway;
   const end = clock.monotonic() + maxLeaseWaitMs;
   for (;;) {
-    signal.throwIfAborted();
     const lease = await store.leases.take(leaseName(key));
     if (lease !== undefined || clock.monotonic() >= end) return lease;
     await clock.sleep(leasePollMs, signal);

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { readAnswer } from '../../src/delivery/answer.ts';
 import { decide } from '../../src/delivery/retry.ts';
@@ -82,6 +83,20 @@ describe('attempts', () => {
     stage.otherwise = say(503);
     await deliver(gateway);
     expect(await store.outbox.find(id)).toMatchObject({ state: 'owed', attempts: 2, faults: 0 });
+  });
+
+  it('are delayed after a failure in another process that was sending the payload', async () => {
+    const { destination, gateway } = open();
+    const id = await owe(gateway, destination, 'i');
+    const lease = await store.leases.take(`instance:${JSON.stringify([stage.url, '', 'i'])}`);
+    const waiting = deliver(gateway);
+    await setTimeout(300);
+    await store.outbox.attempt(id);
+    await store.outbox.postpone(id, { code: 'DELIVERY_FAILED', message: 'busy', free: false, waitMs: 60_000 });
+    await lease!.release();
+    const until = (await store.outbox.find(id))!.next_attempt_at!;
+    expect(await waiting).toMatchObject([{ state: 'waiting_retry', until }]);
+    expect(stage.seen).toEqual([]);
   });
 
   it('are also limited for a payload that ends the process each time', async () => {
