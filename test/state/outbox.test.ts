@@ -59,6 +59,12 @@ describe('the outbox', () => {
     expect((await store.outbox.inState('owed')).map(({ id }) => id)).toEqual([young]);
   });
 
+  it('lets the later of two payloads whose extracts started at the same time supersede the other', async () => {
+    const store = await newStore({ clock: new SteppingClock() });
+    await oweText(store, { instance: 'i', text: 'a', asOf: noon });
+    expect((await oweText(store, { instance: 'i', text: 'b', asOf: noon })).owed.state).toBe('owed');
+  });
+
   it('settles a result before it has a file only if the instance already shows it', async () => {
     const store = await newStore({ clock: new SteppingClock() });
     const first = await oweText(store, { instance: 'i', text: 'a', asOf: noon - 30 });
@@ -240,6 +246,16 @@ describe('the outbox', () => {
     expect(await store.outbox.find(first)).toMatchObject({ ...fresh, settled_at: null, code: null, message: null });
     await deliver(store, idOf(await oweText(store, { instance: 'i', text: 'b', asOf: noon - 20 })));
     expect(await store.outbox.requeue(first)).toBe(false);
+  });
+
+  it('counts the crashed attempts since the last one that failed', async () => {
+    const store = await newStore({ clock: new SteppingClock() });
+    const id = idOf(await oweText(store, { instance: 'i', text: 'a', asOf: noon }));
+    for (let crash = 0; crash < 3; crash++) await store.outbox.attempt(id);
+    expect(await store.outbox.find(id)).toMatchObject({ attempts: 1, crashes: 2 });
+    await store.outbox.postpone(id, { code: 'X_Y', message: 'busy', free: false });
+    await store.outbox.attempt(id);
+    expect(await store.outbox.find(id)).toMatchObject({ attempts: 2, crashes: 0 });
   });
 
   it('keeps the newer of two payloads that meet at a new URL, even though neither was sent', async () => {

@@ -1,4 +1,4 @@
-import { existsSync, renameSync, utimesSync } from 'node:fs';
+import { existsSync, renameSync, rmSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { recover } from '../../src/state/recover.ts';
@@ -68,6 +68,17 @@ describe('a dead payload', () => {
 });
 
 describe('a quarantined payload', () => {
+  it('is rejected if its file is missing, and the run stays unchanged', async () => {
+    const store = await newStore({ clock: new SteppingClock() });
+    const run = await store.runs.begin({ job: 'job', origin: 'schedule' });
+    const payload = spool(store, { run, text: 'a', asOf: noon });
+    rmSync(payload.path);
+    const owing = { run, job: 'job', destination: place, instance, payload, mediaType: 'text/csv', always: false };
+    const put = store.quarantine.put(owing, { findings: '[]', message: 'too few rows' });
+    await expect(put).rejects.toMatchObject({ code: 'PAYLOAD_DAMAGED' });
+    expect(await store.runs.find(run)).toMatchObject({ state: 'running' });
+  });
+
   it("doesn't advance the watermark until it's approved, and then to the end of its extract", async () => {
     const store = await newStore({ clock: new SteppingClock() });
     await store.watermarks.set({ job: 'job', run: 'before', reading: 'r', text: 'start' });

@@ -77,6 +77,16 @@ describe('a payload accepted after an attempt to send other bytes', () => {
     },
   );
 
+  it('stays as it is if that attempt sent the same bytes', async () => {
+    const clock = new SteppingClock();
+    const store = await newStore({ clock });
+    const id = await owe(store, clock, 'a');
+    await store.outbox.attempt(id);
+    await store.outbox.postpone(id, none);
+    await deliver(store, id);
+    expect(await store.resends.all()).toEqual([]);
+  });
+
   it('is sent again if that attempt may have lasted until this one began, however long ago it had begun', async () => {
     const clock = new SteppingClock();
     const store = await newStore({ clock });

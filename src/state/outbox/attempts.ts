@@ -41,7 +41,6 @@ export async function giveUpOthers({ db }: StoreContext, row: OutboxRow, now: nu
     .where('client_id', '=', row.client_id)
     .where('instance', '=', row.instance)
     .where('unanswered_at', 'is not', null)
-    .where('id', '<>', row.id)
     .whereRef('unanswered_at', '=', 'last_attempt_at')
     .execute();
 }
