@@ -92,9 +92,10 @@ describe('a refresh token', () => {
   });
 
   it('that is refused ends the login if the previous one is refused as well', async () => {
-    const { renew, asked } = await deskAt('rotating', given(1, { refresh_token: 'refresh-1' }), over);
+    const { renew, asked, store } = await deskAt('rotating', given(1, { refresh_token: 'refresh-1' }), over);
     expect(await renew()).toBe('access-1');
     await expect(renew()).rejects.toMatchObject({ family: 'login', code: 'LOGIN_ENDED' });
     expect(asked()).toEqual(['refresh-0', 'refresh-1', 'refresh-0']);
+    expect(await store.logins.find('acme')).toMatchObject({ state: 'refused', asked_at: null });
   });
 });

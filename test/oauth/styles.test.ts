@@ -6,7 +6,7 @@ import type { Login } from '../../src/config/config.ts';
 import { redact } from '../../src/lib/redact.ts';
 import { authorize } from '../../src/oauth/authorize.ts';
 import { Consent } from '../../src/oauth/consent.ts';
-import { reportLogins } from '../../src/oauth/report.ts';
+import { needsPerson, reportLogins } from '../../src/oauth/report.ts';
 import type { OAuthDescription } from '../../src/sdk/oauth.ts';
 import { folderForTest, openDesk, personLogin } from './rig.ts';
 import { type Answer, type Heard, tokenAddress } from './token-address.ts';
@@ -248,6 +248,22 @@ describe("a user's login", () => {
     const now = Date.now();
     expect(await reportLogins([source], desk.store, now)).toMatchObject([{ state: 'ends soon' }]);
     expect(await reportLogins([source], desk.store, now + 4 * 86_400_000)).toMatchObject([{ state: 'needs a person' }]);
+  });
+
+  it("isn't the login of another app at the same vendor", async () => {
+    const { url } = await tokenAddress(good);
+    const login = loginOf(url, person);
+    const { store } = await loggedIn(login);
+    const sources = [login, { ...login, clientId: 'other' }].map((one) => ({
+      name: 'ads',
+      login: one,
+      options: {},
+      connector: {} as never,
+    }));
+    const [own, other] = await Promise.all(sources.map((source) => reportLogins([source], store, Date.now())));
+    expect(own).toMatchObject([{ state: 'ends soon' }]);
+    expect(other).toMatchObject([{ state: 'needs a person', scopes: [], message: expect.stringContaining('another') }]);
+    expect([...own!, ...other!].map(needsPerson)).toEqual([true, true]);
   });
 
   it("reports that a user must log in again if the token has expired and can't be renewed", async () => {
