@@ -63,8 +63,7 @@ function missingIn(batch: Batch, cells: Cells): number {
 }
 
 function isMissing(cells: Cells, r: number): boolean {
-  if (cells.kind === 'values')
-    return cells.values[r] === null || cells.values[r] === undefined || cells.values[r] === '';
+  if (cells.kind === 'values') return (cells.values[r] ?? '') === '';
   const at = 2 * (r * cells.stride + cells.slot);
   const start = cells.spans[at]!;
   return start < 0 || cells.spans[at + 1]! <= start;

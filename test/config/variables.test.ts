@@ -201,4 +201,16 @@ describe('secrets', () => {
     expect(problems).toHaveLength(3);
     expect(told).not.toMatch(/123|456|a b/);
   });
+
+  it.each(['mode: x-1234567890', 'port: 1234567890'])(
+    "don't appear in an error about another option (%s)",
+    async (line) => {
+      const text = configWith(goodJob)
+        .replace('abcdefabcdef', '"1234567890"')
+        .replace('host: db', `${line}\n    host: db`);
+      const [problem] = (await load(text)).problems;
+      expect(problem).toMatchObject({ code: 'CONFIG_WRONG_VALUE', seen: expect.stringContaining('[redacted]') });
+      expect(JSON.stringify(problem)).not.toContain('1234567890');
+    },
+  );
 });

@@ -189,7 +189,7 @@ describe('missing cells', () => {
   it('are nulls and empty strings, stored as values or bytes, in the rows that the batch selects', () => {
     const values = rowsOf(text, [null, '', 'x', 0, false]);
     const bytes = Buffer.from('xyz');
-    const spans = Int32Array.from([0, 1, -1, -1, 1, 1, 2, 3]);
+    const spans = Int32Array.from([0, 1, -1, 1, 1, 1, 2, 3]);
     const spanned: Batch = {
       columns: [text],
       cells: [{ kind: 'bytes', bytes, spans, stride: 1, slot: 0 }],

@@ -61,8 +61,11 @@ describe('the outbox', () => {
 
   it('lets the later of two payloads whose extracts started at the same time supersede the other', async () => {
     const store = await newStore({ clock: new SteppingClock() });
-    await oweText(store, { instance: 'i', text: 'a', asOf: noon });
-    expect((await oweText(store, { instance: 'i', text: 'b', asOf: noon })).owed.state).toBe('owed');
+    await deliver(store, idOf(await oweText(store, { instance: 'i', text: 'a', asOf: noon })));
+    const later = await oweText(store, { instance: 'i', text: 'b', asOf: noon });
+    expect(later.owed.state).toBe('owed');
+    await store.outbox.markDead(idOf(later), { code: 'X_Y', message: 'no' });
+    expect(await store.outbox.requeue(idOf(later))).toBe(true);
   });
 
   it('settles a result before it has a file only if the instance already shows it', async () => {

@@ -125,7 +125,7 @@ describe('a payload accepted after an attempt to send other bytes', () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  it.for(['unknown', 'known'] as const)(
+  it.for(['unknown', 'known', 'refused'] as const)(
     'causes a resend of newer data only while its own outcome is unknown (%s)',
     async (outcome) => {
       const { clock, store } = await setUp();
@@ -133,10 +133,11 @@ describe('a payload accepted after an attempt to send other bytes', () => {
       const [repeat] = await store.resends.all();
       const row = await store.resends.begin(repeat!);
       if (outcome === 'known') await store.resends.delivered(row!);
+      if (outcome === 'refused') await store.resends.postpone(row!, { waitMs: minute, ambiguous: false });
       const newest = await owe(store, clock, 'newest');
       await deliver(store, newest);
       const rows = (await store.resends.all()).map(({ row: { id } }) => id);
-      expect(rows).toEqual(outcome === 'known' ? [] : [newest]);
+      expect(rows).toEqual(outcome === 'unknown' ? [newest] : []);
     },
   );
 

@@ -63,7 +63,7 @@ export class PayloadFiles extends Repository {
   }
 
   /** After a delivery, deletes its file and the instance's older files, except those that the retention keeps. */
-  async releaseFormer({ url, client_id, instance, path }: OutboxRow): Promise<void> {
+  async releaseFormer({ url, client_id, instance }: OutboxRow): Promise<void> {
     const former = await this.context.db
       .selectFrom('outbox')
       .select('path')
@@ -75,9 +75,9 @@ export class PayloadFiles extends Repository {
       .limit((this.context.keep?.payloads ?? 0) + fewMore)
       .execute();
     // The files of most old payloads were deleted long ago.
-    const there = new Set([path, ...former.map((row) => row.path)].filter((one) => existsSync(one)));
+    const there = new Set(former.map(({ path }) => path).filter((path) => existsSync(path)));
     await inTransaction(this.context, async (inside) => {
-      for (const one of there) await new PayloadFiles(inside).release(one);
+      for (const path of there) await new PayloadFiles(inside).release(path);
     });
   }
 
