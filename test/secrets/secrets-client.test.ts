@@ -31,22 +31,22 @@ it('an unreachable server is tried three times, and an optional one only once', 
   expect(await ask([], { url, isOptional: true })).toEqual({ seen: 'ECONNREFUSED, after 1 attempt', asked: 0 });
 });
 
-it('a server that asks the client to wait is asked again for at most 30 seconds', async () => {
+it('a server that asks the client to wait is tried for at most 30 seconds', async () => {
   const wait = { status: 429, headers: { 'retry-after': '14' } };
   expect(await ask([wait])).toEqual({ seen: expect.stringMatching(/^status 429 .*after 3 attempts$/), asked: 3 });
 });
 
-it("a truncated response doesn't count: the request is repeated", async () => {
+it('a request is repeated if its response is truncated', async () => {
   const half = { headers: { 'content-length': '99', connection: 'close' }, body: 'half' };
   expect(await ask([half, { status: 204 }])).toEqual({ seen: 204, asked: 2 });
 });
 
-it("a provider's message is shown on one line, and only its beginning", () => {
+it("only the beginning of a provider's message is shown, on one line", () => {
   const message = `first\n${'x'.repeat(999)}`;
   expect(answerText(400, 'Bad', message)).toBe(`status 400: Bad: first ${'x'.repeat(294)}…`);
 });
 
-it('secrets can be read again after the config load that first read them was stopped', async () => {
+it('secrets can still be read after the config load that first read them was stopped', async () => {
   const { url } = await Double.start(({ path }) =>
     path.includes('mounts') ? { status: 403 } : { body: { data: { data: { value: 'p-w-1' } } } },
   );
@@ -60,7 +60,7 @@ it('secrets can be read again after the config load that first read them was sto
   expect(await again.read('vault', 'secret/x')).toBe('p-w-1');
 });
 
-it('each value is redacted, unless it is a port or a switch', async () => {
+it("each secret value is redacted, unless it's a port or a boolean", async () => {
   const data = { pin: '123456', long: '98765432109876543210', port: '54321', on: 'true', word: 'open' };
   const { url } = await Double.start(({ path }) =>
     path.includes('mounts') ? { status: 403 } : { body: { data: { data } } },

@@ -40,7 +40,7 @@ async function startVault(secrets: Record<string, object> = { 'secret/db': { use
 }
 
 describe('a secret in Vault', () => {
-  it('is a field at a path, in mounts of both versions', async () => {
+  it('is read from a field at a path, in mounts of both versions', async () => {
     const { env } = await startVault({
       'secret/db': { user: 'etl', password: 'p-w-1' },
       'secret/a b/ü': { key: 'p-w-2' },
@@ -57,7 +57,7 @@ describe('a secret in Vault', () => {
     expect(redact('x p-w-1 y p-w-3')).toBe('x [redacted] y [redacted]');
   });
 
-  it('that many options use is requested once, and all secrets are requested together', async () => {
+  it('that many options use is requested only once, and all secrets are requested concurrently', async () => {
     const many = Array.from({ length: 12 }, (_, i) => `secret/s${i}`);
     const { server, env } = await startVault(
       Object.fromEntries(many.map((path) => [path, { a: `${path}-a`, b: `${path}-b` }])),
@@ -112,7 +112,7 @@ describe('a secret in Vault', () => {
     });
   });
 
-  it("that is missing or lacks the field is reported where it's used, without values", async () => {
+  it("that is missing or has no such field is reported where it's used, without any values", async () => {
     const { env } = await startVault();
     const written = ['secret/nowhere#x', 'secret/data/db#x', 'secret/db#pass', 'secret/db', 'secret/db#', '#x'];
     const { problems, config } = await loadPasswords(
@@ -136,7 +136,7 @@ describe('a secret in Vault', () => {
     expect([...config!.jobs.keys()]).toEqual(['orders']);
   });
 
-  it('that the token may not read is reported as denied, with the capability that it needs', async () => {
+  it("that the token can't read is reported as denied, with the capability that the token needs", async () => {
     const { env, server } = await startVault();
     const { problems } = await loadPasswords([variable('vault:secret/db#password')], {
       env: { ...env, VAULT_TOKEN: 'stale-token' },
@@ -173,7 +173,7 @@ describe('a secret in Vault', () => {
 describe('a Vault login', () => {
   const secret = [variable('vault:secret/db#password')];
 
-  it("by AppRole or a pod's service account happens once for all secrets", async () => {
+  it("by AppRole or a pod's service account happens only once for all secrets", async () => {
     const { server, secrets } = await startVault();
     Object.assign(secrets, { 'secret/other': { password: 'p-w-2' } });
     const both = [...secret, variable('vault:secret/other#password')];
@@ -191,7 +191,7 @@ describe('a Vault login', () => {
     );
   });
 
-  it('comes from the config, or else from the environment, or else from the file that the vault command writes', async () => {
+  it("uses a token from the config, the environment or the vault command's file, in that order", async () => {
     const { server, env } = await startVault();
     const used = async (top: string, more: Record<string, string | undefined>) => {
       server.asked.length = 0;
@@ -208,7 +208,7 @@ describe('a Vault login', () => {
     expect(redact('token-of-config token-of-file secret-id-1')).toBe('[redacted] [redacted] [redacted]');
   });
 
-  it('is repeated once for all secrets if its token has expired', async () => {
+  it('is repeated only once for all secrets if its token has expired', async () => {
     const { server, tokens, secrets, logins } = await startVault();
     const many = Array.from({ length: 8 }, (_, i) => `secret/s${i}`);
     for (const path of many) Object.assign(secrets, { [path]: { password: path } });

@@ -33,12 +33,12 @@ for (const [kind, module, start] of [
   ['MariaDB', 'mariadb.ts', 'startMariadb'],
 ] as const) {
   describeWithServer({ servers: kind }, `a private ${kind}`, (server) => {
-    it("listens only on one of this machine's ports", async () => {
+    it('listens only on the loopback interface', async () => {
       expect(server().host).toBe('127.0.0.1');
       expect(await accepts(server().port)).toBe(true);
     });
 
-    it('ends with the process that started it, even if that process was killed', async () => {
+    it('stops with the process that started it, even if that process was killed', async () => {
       const { child, port, folder } = await holder(module, start);
       expect(await accepts(port)).toBe(true);
       child.kill('SIGKILL');

@@ -50,7 +50,7 @@ describe('two companies', () => {
 });
 
 describe('a client account', () => {
-  it('is selected by client_id, in the query or in the body, and is isolated from other accounts', async () => {
+  it('is selected by client_id in the query or in the body, and is isolated from other accounts', async () => {
     const given = await bench();
     const inQuery = await given.call('POST', '/datasources?client_id=bakery', { body: { name: 'Rolls' } });
     const inBody = await given.call('POST', '/datasources', { body: { name: 'Bread', client_id: 'bakery' } });
@@ -74,7 +74,7 @@ describe('a client account', () => {
     expect((await given.call('GET', `/datasource-instances/${id}/data?client_id=bakery`)).text).toBe(body);
   });
 
-  it('is rejected if client_id is given twice with different values', async () => {
+  it("can't be selected if the query and the body have different values of client_id", async () => {
     const given = await bench();
     const answer = await given.call('POST', '/datasources?client_id=bakery', {
       body: { name: 'A', client_id: 'cafe' },
@@ -139,7 +139,7 @@ describe('a data source', () => {
     expect((await push()).status).toBe(200);
   });
 
-  it('is shared with all recipients of a request or none', async () => {
+  it('is shared with all recipients in a request, or with none', async () => {
     const given = await bench();
     const id = await given.source();
     const path = `/datasources/${id}/share-rights`;
@@ -224,7 +224,7 @@ describe('a data source', () => {
 });
 
 describe("a data source's properties", () => {
-  it('may contain half a reference in one value, and braces in the next one', async () => {
+  it('may contain half a reference in one value, and braces in the next value', async () => {
     const given = await bench();
     const properties = { endpoint_url: '{props.region', method: 'get}', parameters: '[{"name":"{props.a"b}"}]' };
     const answer = await given.call('POST', '/datasources', { body: { name: 'Mine', properties } });
@@ -288,7 +288,7 @@ describe("an instance's properties", () => {
 });
 
 describe('lists', () => {
-  it('are paged by 25 by default, in creation order, with the total count', async () => {
+  it('have 25 items per page by default, in creation order, and a total count', async () => {
     const given = await bench();
     const all: string[] = [];
     for (let i = 0; i < 30; i++) all.push(await given.source({ name: `n${30 - i}` }));
@@ -312,7 +312,7 @@ describe('lists', () => {
 });
 
 describe('the authenticated user', () => {
-  it('may also use Basic credentials, with the e-mail address in any case; if an API key is sent too, the key wins', async () => {
+  it('can use Basic credentials with the email address in any case, but an API key takes precedence', async () => {
     const given = await bench({ given: fixtures });
     const basic = (text: string): Record<string, string> => ({
       authorization: `Basic ${Buffer.from(text).toString('base64')}`,
@@ -334,7 +334,7 @@ describe('the authenticated user', () => {
     expect(errorOf(await profile(null, { authorization: 'Bearer x' }))).toEqual([401, 'auth_fail']);
   });
 
-  it('is returned by the profile call, in full form with groups and permissions, without a change to the last login', async () => {
+  it("is returned by the profile call in full form, with groups and permissions, and the last login doesn't change", async () => {
     const given = await bench();
     const { data } = (await given.call('GET', '/profile?full=true', { key: keys.acmeViewer })).body;
     expect(data).toMatchObject({
@@ -349,7 +349,7 @@ describe('the authenticated user', () => {
     expect((await given.call('GET', '/profile')).body.data).not.toHaveProperty('groups');
   });
 
-  it('may do what their role allows: an editor can create items, but neither read reports nor manage clients', async () => {
+  it("can do what the role allows: an editor can create items, but can't read reports or manage clients", async () => {
     const given = await bench({ given: fixtures });
     const sent = { key: keys.acmeEditor };
     expect((await given.call('POST', '/datasources', { ...sent, body: { name: 'A' } })).status).toBe(201);

@@ -67,7 +67,7 @@ describe('the address policy of refreshes', () => {
     for (const policy of [shared, own, open]) expect(far.filter((address) => !policy(address))).toEqual([]);
   });
 
-  it('blocks loopback, link-local and private addresses if others can reach the service', () => {
+  it('blocks loopback, link-local and private addresses if other machines can reach the service', () => {
     expect([...loopback, ...near].filter(shared)).toEqual([]);
   });
 
@@ -116,7 +116,7 @@ describe('fetching under a policy', () => {
     expect([asked, elsewhere.asked]).toEqual([['/same', '/end', '/other', '/same'], []]);
   });
 
-  it('does not reveal what a name resolves to', async () => {
+  it("doesn't reveal which address a name resolves to", async () => {
     const thrown = (await fetched('http://localhost:1/', shared).catch((error: unknown) => error)) as Error;
     expect(JSON.stringify(thrown) + thrown.message).not.toMatch(/127\.0\.0\.1|::1/);
   });
@@ -143,7 +143,7 @@ describe('a service', () => {
     expect(await outcome(given, 'http://169.254.169.254/latest/meta-data/')).toEqual(refused);
   });
 
-  it('that others can reach fetches from loopback only if that is allowed', async () => {
+  it("that other machines can reach fetches from loopback only if that's allowed", async () => {
     const { port, asked } = await target(() => ({ status: 200 }));
     const closed = await bench({ pull: pullDatasource, host: '0.0.0.0' });
     expect(await outcome(closed, `http://127.0.0.1:${port}/`)).toEqual(refused);

@@ -9,7 +9,7 @@ const set = (given: Bench, name: string, value: number, id = 'bakery'): Promise<
 const statuses = (answers: readonly Answer[]): number[] => answers.map(({ status }) => status).sort();
 
 describe("a client's resources", () => {
-  it('are listed by display name with their current values, and are set by name, all together or not at all', async () => {
+  it('are listed by display name with their current values, and are set by name, all or nothing', async () => {
     const given = await peopleBench();
     const names = ['API requests per day', 'API requests per second', 'Dashboards', 'Seats', 'Private published links'];
     const listed = async () =>
@@ -69,7 +69,7 @@ describe("a client's resources", () => {
     expect(statuses(await three('/users?client_id=bakery', keys.acmeAdmin))).toEqual([200, 200, 200]);
   });
 
-  it('apply to a single client', async () => {
+  it('apply only to that client', async () => {
     const given = await peopleBench();
     const mill = await make(given, '/clients', { name: 'Mill' });
     await set(given, 'company.seats', 1, mill);
@@ -78,7 +78,7 @@ describe("a client's resources", () => {
 });
 
 describe("a client's features", () => {
-  it("are all on until they're switched off", async () => {
+  it("are all enabled until they're disabled", async () => {
     const given = await peopleBench();
     const path = '/clients/bakery/features';
     const features = (await pagesOf(given, path, 'features')) as { name: string; enabled: boolean }[];
@@ -128,7 +128,7 @@ describe('limits on what a client creates', () => {
     given.call('POST', '/tabs', { key: keys.clientAdmin, body: { name } });
   const idOf = (answer: Answer): string => answer.body.meta.location!.split('/').at(-1)!;
 
-  it('include imported dashboards in the maximum number of dashboards', async () => {
+  it('count imported dashboards towards the maximum number of dashboards', async () => {
     const given = await peopleBench();
     await set(given, 'dashboard.combined.total', 2);
     const first = await tab(given);
@@ -164,7 +164,7 @@ describe('limits on what a client creates', () => {
     expect((await change(link, { isPublic: true })).status).toBe(200);
   });
 
-  it('forbid any published dashboard, or any public one, if that feature is switched off', async () => {
+  it('forbid published dashboards, or only public ones, if that feature is disabled', async () => {
     const given = await peopleBench();
     const key = keys.clientAdmin;
     const path = `/dashboard-published-links/${idOf(await tab(given))}`;

@@ -18,7 +18,7 @@ const onClock = async (): Promise<{ given: Bench; clock: SteppingClock }> => {
 };
 
 describe('a client', () => {
-  it('has the values it was created with, in the list and in detail', async () => {
+  it('has the values that it was created with, in the list and in detail', async () => {
     const given = await peopleBench();
     const id = await make(given, '/clients', { name: 'Mill', description: 'grinds', seats: 3, external_id: 'crm-1' });
     const item = { id, name: 'Mill', description: 'grinds', seats: 3, external_id: 'crm-1', last_sign_in: null };
@@ -31,7 +31,7 @@ describe('a client', () => {
     expect(await dataOf(given, `/clients/${id}`)).toMatchObject({ name: 'Windmill', description: 'grinds', seats: -1 });
   });
 
-  it('is immediately an account of its own, with roles and users who can sign in', async () => {
+  it('immediately has its own account, with roles and users who can sign in', async () => {
     const given = await peopleBench();
     const id = await make(given, '/clients', { name: 'Mill' });
     const { roles } = (await dataOf(given, `/roles?client_id=${id}`)) as { roles: { id: string; name: string }[] };
@@ -44,7 +44,7 @@ describe('a client', () => {
     expect(profile.body.data).toMatchObject({ company: { id, name: 'Mill' } });
   });
 
-  it('requires a permission for each step', async () => {
+  it('can be read and changed only with permission', async () => {
     const given = await peopleBench();
     for (const [method, path] of [
       ['GET', '/clients'],
@@ -101,7 +101,7 @@ describe('a client', () => {
     expect(await dataOf(given, '/clients')).toEqual({ clients: [] });
   });
 
-  it('can be switched to direct billing again', async () => {
+  it('can be switched to direct billing repeatedly', async () => {
     const given = await peopleBench();
     for (let i = 0; i < 2; i++) expect((await act(given, 'bakery', 'enable_direct_billing')).status).toBe(200);
     expect(await dataOf(given, '/clients/bakery')).toMatchObject({ direct_billing: true });
@@ -137,7 +137,7 @@ describe("a client's state", () => {
     expect(await statusOf(given, id)).toBe('active');
   });
 
-  it('stays on trial fourteen days longer if the trial is extended, before or after its end, but only once', async () => {
+  it('stays `trial` for fourteen more days if the trial is extended, before or after its end, but only once', async () => {
     const { given, clock } = await onClock();
     const early = await make(given, '/clients', { name: 'Early' });
     const late = await make(given, '/clients', { name: 'Late' });
@@ -152,7 +152,7 @@ describe("a client's state", () => {
     expect(errorOf(await act(given, late, 'extend_trial'))).toEqual(forbidden);
   });
 
-  it("can't be extended if the client isn't on trial, or if the trial ended too long ago", async () => {
+  it("doesn't allow an extension if the client isn't on trial, or if the trial ended too long ago", async () => {
     const { given, clock } = await onClock();
     const id = await make(given, '/clients', { name: 'Mill' });
     expect(errorOf(await act(given, 'bakery', 'extend_trial'))).toEqual(forbidden);
@@ -174,7 +174,7 @@ describe("a client's state", () => {
     }
   });
 
-  it('counts each refused attempt as a failed login while it locks users out, whatever the credentials', async () => {
+  it('makes each attempt count as a failed login while it locks users out, even with valid credentials', async () => {
     const given = await bench({ limits: true, clock: new SteppingClock('2026-06-01T12:00:00Z') });
     await put(given, 'bakery', { status: 'disabled' });
     const answers: Answer[] = [];
@@ -182,7 +182,7 @@ describe("a client's state", () => {
     expect(answers.map(({ status }) => status)).toEqual([...Array(20).fill(401), 429]);
   });
 
-  it("survives a restart with the same fixtures, which don't set it", async () => {
+  it("isn't reset by the fixtures after a restart", async () => {
     const folder = await scratch();
     const before = await bench({ data: { folder } });
     await put(before, 'bakery', { status: 'grace', seats: 4 });

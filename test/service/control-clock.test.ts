@@ -18,7 +18,7 @@ const rows = async (given: Bench, name: string, from: string, to: string): Promi
 };
 
 describe("the control interface's clock", () => {
-  it("is real until it's set; then it can be stopped, started, advanced and set back", async () => {
+  it("shows real time until it's set, and can then be stopped, started, advanced and set back", async () => {
     const given = await controlled();
     expect((await given.control('GET', '/clock')).data).toMatchObject({ frozen: false, ahead_ms: 0 });
     expect((await set(given, '2031-05-05T12:00:00Z')).data).toMatchObject({
@@ -36,7 +36,7 @@ describe("the control interface's clock", () => {
     expect((await given.control('DELETE', '/clock')).data).toMatchObject({ frozen: false, ahead_ms: 0 });
   });
 
-  it('stops at exactly the time it was set to, even if reading the real clock takes long', async () => {
+  it('stops at exactly the time it was set to, even if reading the real clock takes a while', async () => {
     const real = systemClock;
     let reads = 0;
     const given = await controlled({ clock: { ...real, now: () => real.now() + reads++ } });
@@ -65,7 +65,7 @@ describe.each([
   ['spring', '2026-03-08', '2026-03-07T15:00:00Z', 23],
   ['autumn', '2026-11-01', '2026-10-31T15:00:00Z', 25],
 ])('the day of a clock change in %s', (_season, day, before, hours) => {
-  it(`has ${hours} hours for the daily limit, and a snapshot of the account is kept at its end`, async () => {
+  it(`has ${hours} hours for the daily limit, and a snapshot of the account at its end`, async () => {
     const company = { ...fixtures.companies[0]!, requests_per_day: 3, requests_per_second: 100 };
     const given = await controlled({ limits: true, given: { companies: [company, fixtures.companies[1]!] } });
     await set(given, before);
@@ -89,8 +89,8 @@ describe.each([
   });
 });
 
-describe('a service whose clock is moved', () => {
-  it("repeats a day, and takes that day's snapshot again, if the clock is set back", async () => {
+describe('a service whose clock is changed', () => {
+  it("repeats a day and takes that day's snapshot again if the clock is set back", async () => {
     const given = await controlled();
     await set(given, '2026-06-01T15:00:00Z');
     await nextDay(given);
@@ -102,7 +102,7 @@ describe('a service whose clock is moved', () => {
     ]);
   });
 
-  it("ends a trial, and locks out the client's users", async () => {
+  it("ends a trial and locks out the client's users", async () => {
     const given = await controlled();
     await set(given, '2026-06-01T15:00:00Z');
     const made = await given.call('POST', '/clients', { body: { name: 'Mill' } });
@@ -152,7 +152,7 @@ describe('a service whose clock is moved', () => {
     await pulled(3);
   });
 
-  it("frees a second's slots if the clock is advanced, even while it's stopped", async () => {
+  it("frees a second's slots if the clock is advanced, even while the clock is stopped", async () => {
     const given = await controlled({ limits: true });
     await given.control('PUT', '/clock', { frozen: true });
     const statuses: number[] = [];
@@ -163,7 +163,7 @@ describe('a service whose clock is moved', () => {
     expect((await given.call('GET', '/profile', { key: keys.otherAdmin })).status).toBe(200);
   });
 
-  it('dates creations, uploads and log entries by that clock', async () => {
+  it("uses that clock's time for creations, uploads and log entries", async () => {
     const given = await controlled();
     await set(given, '2027-07-07T07:07:07Z');
     const id = await given.source();

@@ -61,7 +61,7 @@ const statuses = async (given: Bench, times: number, path = '/profile'): Promise
 };
 
 describe('a fault rule', () => {
-  it('selects calls: all, the n-th, every n-th, the first n, or up to a maximum', async () => {
+  it('applies to all calls, the nth, every nth, the first n, or a maximum number', async () => {
     const given = await controlled();
     const answer = { status: 503 };
     for (const [rule, expected] of [
@@ -93,7 +93,7 @@ describe('a fault rule', () => {
     expect(await statuses(given, 3)).toEqual([200, 200, 200]);
   });
 
-  it('applies to one method, and to paths by pattern, with or without the version', async () => {
+  it('can be limited to a method and a path pattern, with or without the API version', async () => {
     const given = await controlled();
     await add(given, { method: 'put', path: '/datasource-instances/*/data', answer: { status: 500 } });
     await add(given, { path: '/published/**', answer: { status: 502 } });
@@ -109,7 +109,7 @@ describe('a fault rule', () => {
     expect([page.statusCode, await page.body.text()]).toEqual([502, expect.stringContaining('injected')]);
   });
 
-  it('is evaluated in the order of creation, and every matching rule counts the call', async () => {
+  it('is evaluated in creation order, and each matching rule counts the call', async () => {
     const given = await controlled();
     const first = await add(given, { id: 'first', first: 1, answer: { status: 500 } });
     await add(given, { id: 'second', nth: 2, answer: { status: 502 } });
@@ -187,7 +187,7 @@ describe('a client receives', () => {
     ['before_body', false, 0],
     ['after_body', false, 9],
     ['after_effect', true, 9],
-  ] as const)('a connection reset %s; whether the upload took effect: %s', async (reset, takesEffect, bytesIn) => {
+  ] as const)('a connection reset %s (upload takes effect: %s)', async (reset, takesEffect, bytesIn) => {
     const given = await controlled();
     const id = await given.source();
     const { data } = await given.control('POST', '/faults', { method: 'PUT', path: '/datasources/*/data', reset });
@@ -206,7 +206,7 @@ describe('a client receives', () => {
     expect((await see(given, 'PUT', `/datasources/${id}/data`, { body: '[2]' })).status).toBe(200);
   });
 
-  it('a response that is cut off, after some bytes or in the middle, and the request takes effect', async () => {
+  it('a response that is cut off at its start or in the middle, after the request took effect', async () => {
     const given = await controlled();
     await add(given, { nth: 1, truncate: { after_bytes: 0 } });
     await add(given, { nth: 2, truncate: {} });
@@ -218,7 +218,7 @@ describe('a client receives', () => {
     expect((await given.call('GET', '/datasources')).body.meta.total).toBe(2);
   });
 
-  it('a response that is cut off or slowed down in the same way if the document is streamed from disk', async () => {
+  it('a response that is cut off or slowed down the same way if its document is streamed from disk', async () => {
     const given = await controlled({ data: { folder: await scratch() } });
     const id = await given.source();
     const document = JSON.stringify(Array.from({ length: 400_000 }, (_, i) => i));
@@ -233,7 +233,7 @@ describe('a client receives', () => {
     expect((await see(given, 'GET', path)).text).toBe(document);
   });
 
-  it('a response in small pieces, completely or too slowly', async () => {
+  it('a response in small pieces, either complete or too slow to finish', async () => {
     const given = await controlled();
     const plain = await see(given, 'GET', '/profile');
     await add(given, { nth: 1, drip: { bytes: 20, every_ms: 2 } });
@@ -250,7 +250,7 @@ describe('a client receives', () => {
     expect(await logged(given, '?faulty=true&count=2')).toMatchObject([{ status: 200 }, { status: 200 }]);
   });
 
-  it("a response delayed before anything happens; if the client doesn't wait, the request has no effect", async () => {
+  it('a response delayed before the request takes effect; a client that disconnects cancels the request', async () => {
     const given = await controlled();
     await add(given, { nth: 1, delay_ms: 60_000 });
     await add(given, { nth: 2, delay_ms: 30, answer: { status: 500 } });
@@ -274,7 +274,7 @@ describe('a client receives', () => {
     expect((await given.call('GET', '/datasources')).body.meta.total).toBe(2);
   });
 
-  it("no response that delays the service's shutdown", async () => {
+  it("no delayed response that holds up the service's shutdown", async () => {
     const given = await controlled();
     await add(given, { path: '/profile', delay_ms: 60_000 });
     await add(given, { path: '/klips', drip: { bytes: 1, every_ms: 60_000 } });

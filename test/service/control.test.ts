@@ -57,7 +57,7 @@ describe('the control interface', () => {
     }
   });
 
-  it('lists its commands, and rejects an unknown field with the closest valid name', async () => {
+  it('lists its commands, and suggests the closest valid name for an unknown field', async () => {
     const given = await controlled();
     const { endpoints } = (await given.control('GET', '/')).data as { endpoints: { path: string }[] };
     expect(endpoints.map(({ path }) => path)).toEqual(expect.arrayContaining(['/reset', '/clock', '/requests/wait']));
@@ -101,7 +101,7 @@ describe('a reset', () => {
     expect(usage.body.data.overview).toMatchObject([{ api_usage: '4' }]);
   });
 
-  it('keeps the parts that the request names', async () => {
+  it('keeps the parts that the request lists in `keep`', async () => {
     const given = await controlled();
     await given.call('GET', '/profile');
     await given.control('POST', '/faults', { id: 'mine', path: '/klips', answer: { status: 500 } });
@@ -113,7 +113,7 @@ describe('a reset', () => {
     expect((await given.call('GET', '/profile')).body.data.date_created).toBe('2030-01-01T00:00:00.000Z');
   });
 
-  it('to empty leaves no accounts; without fixtures, a reset to the start restores the first admin and their key', async () => {
+  it('to empty leaves no accounts, and a reset without fixtures restores the first admin and key', async () => {
     const given = new Bench(await startService({ data: 'memory', control: {} }));
     onTestFinished(() => given.close());
     const key = given.service.firstKey!;
@@ -147,7 +147,7 @@ describe('a reset', () => {
     expect((await again.call('GET', '/datasources')).body.data.datasources).toMatchObject([{ id: kept }]);
   });
 
-  it('cancels a running refresh, empties the queue, and later refreshes work', async () => {
+  it('cancels a running refresh and empties the queue, and later refreshes work', async () => {
     let [pulls, isHanging] = [0, true];
     const pull = async function* ({ signal }: { signal: AbortSignal }) {
       pulls += 1;
@@ -166,7 +166,7 @@ describe('a reset', () => {
     expect(pulls).toBe(2);
   });
 
-  it("cancels an upload that doesn't end; requests wait for it and get responses from the new state", async () => {
+  it('cancels an endless upload, and waiting requests get responses from the new state', async () => {
     const given = await controlled();
     const id = await given.source();
     const never = async function* () {
@@ -181,7 +181,7 @@ describe('a reset', () => {
     expect([(await reset).status, (await waiting).status]).toEqual([200, 404]);
   });
 
-  it('leaves the service consistent after many resets at once, under load', async () => {
+  it('leaves the service consistent, even with many resets at once under load', async () => {
     const given = await controlled();
     const load = Array.from({ length: 60 }, () => given.source());
     const resets = Array.from({ length: 5 }, () => given.control('POST', '/reset'));
@@ -192,11 +192,11 @@ describe('a reset', () => {
   });
 });
 
-describe('fixtures over the control interface', () => {
+describe('fixtures sent to the control interface', () => {
   const extra =
     'companies:\n  - name: Extra\n    plan: team\n    users:\n      - {email: e@e.test, role: Admin, api_keys: [eeeeeeee]}\n';
 
-  it("are added to existing data, even as JSON, and change nothing when they're added again", async () => {
+  it("are added to existing data, even as JSON, and change nothing if they're sent again", async () => {
     const given = await controlled();
     const id = await given.source();
     const loaded = { companies: 1, clients: 0, users: 1, datasources: 0, klips: 0, dashboards: 0 };
@@ -209,7 +209,7 @@ describe('fixtures over the control interface', () => {
     expect((await given.control('POST', '/fixtures', fixtures)).status).toBe(200);
   });
 
-  it('replace existing data after a reset', async () => {
+  it("replace existing data if they're sent with `reset=true`", async () => {
     const given = await controlled();
     expect((await given.control('POST', '/fixtures?reset=true', extra)).status).toBe(200);
     expect((await given.call('GET', '/profile')).status).toBe(401);
@@ -217,7 +217,7 @@ describe('fixtures over the control interface', () => {
     expect(await requestsOf(given)).toHaveLength(2);
   });
 
-  it('change nothing if they are invalid, and report each error with its line, or each conflict', async () => {
+  it("change nothing if they're invalid, and each error is reported with its line, and each conflict", async () => {
     const given = await controlled();
     const { status, data } = await given.control(
       'POST',
@@ -241,7 +241,7 @@ describe('fixtures over the control interface', () => {
 });
 
 describe("the control interface's request log", () => {
-  it('shows who requested what and when, the number of bytes and the response, but never a key', async () => {
+  it("shows each request's user, time, size and response, but never a key", async () => {
     const given = await controlled();
     const id = await given.source();
     await given.call('PUT', `/datasources/${id}/data`, { body: '[1,2,3]' });
@@ -284,7 +284,7 @@ describe("the control interface's request log", () => {
     expect(await ids('')).toEqual([4]);
   });
 
-  it('lets a client wait: the response comes with the last expected request, or at the timeout', async () => {
+  it('lets a client wait until the expected requests have arrived or a timeout has passed', async () => {
     const given = await controlled();
     await given.call('GET', '/profile');
     const waiting = given.control('GET', '/requests/wait?path=/profile&count=2&timeout_ms=60000');
@@ -298,7 +298,7 @@ describe("the control interface's request log", () => {
     expect(late).toEqual({ status: 504, data: { requests: [], count: 0, wanted: 1 } });
   });
 
-  it("doesn't delay the service's shutdown if a client waits for it", async () => {
+  it("doesn't delay the service's shutdown while a client waits for requests", async () => {
     const given = await controlled();
     const waiting = given.control('GET', '/requests/wait?count=9&timeout_ms=600000').then(
       ({ status }) => status,

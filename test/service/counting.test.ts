@@ -26,7 +26,7 @@ describe('the call counter', () => {
     expect([await counted(given), await counted(given, keys.otherAdmin)]).toEqual([61, 31]);
   });
 
-  it('never exceeds the limit if calls are concurrent', async () => {
+  it('never exceeds the limit, even if calls are concurrent', async () => {
     const company = { ...fixtures.companies[0]!, requests_per_day: 40, requests_per_second: 1000 };
     const clock = new SteppingClock('2026-06-01T12:00:00Z');
     const given = await bench({ limits: true, clock, given: { companies: [company] } });

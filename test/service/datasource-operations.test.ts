@@ -44,7 +44,7 @@ async function giveRole(given: Bench, permissions: string[], users: string[]): P
 }
 
 describe("a data source's properties", () => {
-  it("are its only instance's properties if it isn't dynamic", async () => {
+  it("are shared with its only instance if it isn't dynamic", async () => {
     const given = await bench();
     const id = await given.source({ properties: { endpoint_url: 'http://a.test', other: { deep: [1] } } });
     await change(given, id, { endpoint_url: 'http://b.test', none: null, 'žlutý 🐎': true });
@@ -62,7 +62,7 @@ describe("a data source's properties", () => {
     expect((await given.call('DELETE', `/datasources/${id}/properties?name=gone`)).status).toBe(404);
   });
 
-  it("apply to every instance of a dynamic source, with that instance's values, without deleting data", async () => {
+  it("apply to every instance of a dynamic source with the instance's own values, and don't delete data", async () => {
     const { given, id, documents } = await dynamic();
     const before = (await instancesOf(given, id)).map((one) => one.id);
     expect(await propertiesOf(given, `/datasources/${id}`)).toEqual({
@@ -79,7 +79,7 @@ describe("a data source's properties", () => {
     expect(await addressesOf(given, id)).toEqual(['http://y.test/n?all', 'http://y.test/s?all', 'http://y.test/w?all']);
   });
 
-  it('that now refer to other user properties recreate all instances, without data', async () => {
+  it('cause all instances to be recreated without data if they now refer to other user properties', async () => {
     const { given, id, documents } = await dynamic();
     await given.call('PUT', '/users/acme-viewer/properties', { body: { properties: { tier: 'n' } } });
     await change(given, id, { endpoint_url: 'http://x.test/{props.tier}' });
@@ -117,7 +117,7 @@ describe("a data source's properties", () => {
 });
 
 describe("a data source's full form", () => {
-  it("includes its properties and who it's shared with", async () => {
+  it("includes its properties, and the users and groups that it's shared with", async () => {
     const given = await bench();
     const id = await given.source({ properties: { a: '1' } });
     await given.call('PUT', `/datasources/${id}/share-rights`, {
@@ -173,7 +173,7 @@ describe('importing a data source', () => {
 });
 
 describe("deleting a data source's instances", () => {
-  it('deletes their data; instances that the source still needs are recreated, empty', async () => {
+  it('deletes their data, and recreates the instances that the source still needs without data', async () => {
     const { given, id, documents } = await dynamic();
     const before = (await instancesOf(given, id)).map((one) => one.id);
     const answer = await given.call('POST', `/datasources/${id}/@/delete_instances`);
@@ -185,7 +185,7 @@ describe("deleting a data source's instances", () => {
     expect(await addressesOf(given, id)).toEqual(['http://x.test/n', 'http://x.test/s']);
   });
 
-  it('keeps instances with data newer than last_access, which is given in the query or the body', async () => {
+  it('keeps instances whose data is newer than last_access, which can be set in the query or the body', async () => {
     const { given, id, documents } = await dynamic();
     for (const sent of [{ query: '?last_access=0' }, { query: '', body: { last_access: 0 } }]) {
       const { query, ...rest } = sent;

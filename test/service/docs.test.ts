@@ -11,7 +11,7 @@ import { Bench, bench, scratch } from './service.ts';
 const page = await readFile(join(import.meta.dirname, '../../docs/service.md'), 'utf8');
 
 describe('docs/service.md', () => {
-  it('has a row for each declared endpoint: who may call it, which decisions are ours, and what is missing', async () => {
+  it('has a row for each endpoint, with its permissions, our own decisions and what is missing', async () => {
     const resources = await collectResources();
     expect(page, 'fix it with: npm run generate').toBe(withBehaviourTable(page, resources));
     const endpoints = resources.flatMap((resource) => resource.endpoints);
@@ -34,7 +34,7 @@ describe('docs/service.md', () => {
     expect((await service.call('GET', '/profile', { key })).body.data).toMatchObject({ email: 'ann@acme.test' });
   });
 
-  it('names every error code', () => {
+  it('lists every error code', () => {
     for (const code of Object.keys(errorStatuses)) expect(page).toContain(code);
   });
 });
@@ -48,7 +48,7 @@ describe('docs/service-control.md', async () => {
     expect(listed.toSorted()).toEqual(declared.toSorted());
   });
 
-  it('names every field of a fault and of a request log entry', async () => {
+  it('lists every field of a fault rule and of a request log entry', async () => {
     const given = await bench({ control: {} });
     await given.call('GET', '/profile');
     const { requests } = (await given.control('GET', '/requests')).data as { requests: object[] };

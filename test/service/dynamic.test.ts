@@ -82,7 +82,7 @@ describe('a dynamic data source', () => {
     expect(ids).not.toContain('source');
   });
 
-  it("needs references: a source without any has a single instance with the source's ID", async () => {
+  it("needs references: without any, a source has a single instance with the source's ID", async () => {
     const { db, accountId } = await accountWith({ ann: 'north', bob: 'south' });
     expect(create(db, { accountId, createdBy: 'ann' }, { endpoint_url: 'https://x.test/{props}/{region}' })).toEqual([
       'source',

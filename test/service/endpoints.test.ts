@@ -142,11 +142,11 @@ function itIf(has: boolean): (title: string, test: () => Promise<void>) => void 
 describe.each(titled)('%s', (title, endpoint) => {
   const one: Case = cases[title] ?? {};
 
-  it('has a case here with a valid call', () => {
+  it('has a test case with a valid call', () => {
     expect(cases[title]).toBeDefined();
   });
 
-  it('is rejected without credentials and with wrong ones', async () => {
+  it('rejects missing and wrong credentials', async () => {
     const given = service();
     const path = addressOf(endpoint, {});
     expectError(await given.call(endpoint.method, path, { key: null }), 401, 'auth_not_provided');
@@ -226,6 +226,6 @@ describe.each(titled)('%s', (title, endpoint) => {
   });
 });
 
-it('cases exist only for endpoints that exist', () => {
+it('every test case belongs to an endpoint that exists', () => {
   expect(Object.keys(cases).filter((title) => !titled.some(([name]) => name === title))).toEqual([]);
 });

@@ -19,7 +19,7 @@ describe('an address', () => {
     expect(networkOf(address)).toBe(network);
   });
 
-  it('shares its limit with its network, so changing the address allows no more attempts', () => {
+  it('shares its limit with its network, so another address in the network gets no more attempts', () => {
     const limits = new Limits({ db: undefined as never, clock: systemClock, enforced: true });
     for (let i = 0; i < 20; i++) limits.countFailure(`2001:db8:1:2::${i.toString(16)}`);
     expect(() => limits.countFailure('2001:db8:1:2:ffff::1')).toThrow('Too many requests with failed authentication');
@@ -28,14 +28,14 @@ describe('an address', () => {
 });
 
 describe('failed login tracking', () => {
-  it('allows an address twenty failures per minute, and the next one a minute after the first one', () => {
+  it('allows an address twenty failures, and the next attempt a minute after the first failure', () => {
     const failures = new FailedLogins();
     for (let i = 0; i < 20; i++) failures.count('a', i * 100);
     expect([failures.wait('a', 2_000), failures.wait('b', 2_000)]).toEqual([58_000, 0]);
     expect([failures.wait('a', 59_999), failures.wait('a', 60_000), failures.wait('a', 60_001)]).toEqual([1, 0, 0]);
   });
 
-  it('keeps no address for more than a minute after its last failure', () => {
+  it('forgets an address a minute after its last failure', () => {
     const failures = new FailedLogins();
     for (let i = 0; i < 1_000; i++) failures.count(`first-${i}`, i);
     failures.count('first-0', 30_000);

@@ -58,14 +58,14 @@ beforeEach(() => {
 });
 
 describe('a host name that a refresh fetches from', () => {
-  it("is resolved once, and the address that was checked is the one that's connected to", async () => {
+  it('is resolved only once, and the connection uses the address that was checked', async () => {
     const port = await serve((_request, response) => void response.end('[1]'));
     names.answers = [['127.0.0.1'], ['10.0.0.1']];
     expect(await fetched(`http://rebind.test:${port}/`)).toBe('[1]');
     expect(names.asked).toEqual(['rebind.test']);
   });
 
-  it('that resolves to this machine is blocked if others can reach the service', async () => {
+  it('that resolves to this machine is blocked if other machines can reach the service', async () => {
     let calls = 0;
     const port = await serve((_request, response) => void response.end(`[${++calls}]`));
     names.answers = [['127.0.0.1']];
@@ -137,7 +137,7 @@ describe('a response that a refresh fetches', () => {
     });
   });
 
-  it('is limited in headers, idle time and redirects', async () => {
+  it('is limited in header size, idle time and redirects', async () => {
     const port = await serve((request, response) => {
       if (request.url === '/headers') response.setHeader('x-large', 'y'.repeat(1_000_000)).end('[1]');
       else if (request.url !== '/silent') response.writeHead(302, { location: '/round' }).end();

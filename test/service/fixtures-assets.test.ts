@@ -86,7 +86,7 @@ async function worldOf(bench: Bench): Promise<World> {
 }
 
 describe('fixtures with assets', () => {
-  it('create sources, Klips and dashboards in the same way as HTTP calls do', async () => {
+  it('create sources, Klips and dashboards the same way as HTTP calls', async () => {
     const world = await bench({ given });
     expect(await dataOf(world, '/datasources/orders?full=true')).toMatchObject({
       name: 'Orders',
@@ -124,7 +124,7 @@ describe('fixtures with assets', () => {
     ]);
   });
 
-  it("can contain user properties, and clients' resources and states", async () => {
+  it("can contain user properties as well as clients' resources and states", async () => {
     const world = await bench({ given });
     expect(await dataOf(world, '/users/ed/properties')).toEqual({ properties: { region: 'south' } });
     expect(await dataOf(world, '/users/vi/properties')).toEqual({ properties: { region: '' } });
@@ -144,7 +144,7 @@ describe('fixtures with assets', () => {
     expect(full.status).toBe(403);
   });
 
-  it("change nothing and keep the data if they're loaded again; if they were edited, only the edits apply", async () => {
+  it("change nothing if they're loaded again, and only the edits apply if they were edited", async () => {
     const folder = await scratch();
     const first = await bench({ given, data: { folder }, control: {} });
     await first.control('PUT', '/clock', { now: '2026-06-01T00:00:00Z', frozen: true });
@@ -175,7 +175,7 @@ describe('fixtures with assets', () => {
     expect([status, (data.error as { message: string }).message]).toEqual([400, expect.stringContaining(said)]);
   });
 
-  it('that are invalid cause errors, each with its line and without property values', async () => {
+  it('that are invalid are reported, each error with its line and without property values', async () => {
     const text = `companies:
   - name: Acme
     plan: grow

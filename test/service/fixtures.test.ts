@@ -96,7 +96,7 @@ extra: 1
     });
   });
 
-  it('causes errors that suggest a fix for typos and never contain a key', async () => {
+  it('with typos causes errors that suggest a fix and never contain a key', async () => {
     const file = await fileOf(
       'companies:\n  - {name: A, plan: growth, users: [{email: a@b.c, role: Admin, api_keys: ["has spaces in it"]}]}\n',
     );
@@ -105,7 +105,7 @@ extra: 1
     expect(problem.message).not.toContain('has spaces');
   });
 
-  it("changes nothing if it's loaded again; if it was edited, the edits apply", async () => {
+  it("changes nothing if it's loaded again, and its edits apply if it was edited", async () => {
     const folder = await scratch();
     const file = await fileOf(JSON.stringify(fixtures));
     const start = async (): Promise<Bench> => {
@@ -153,7 +153,7 @@ extra: 1
     expect(profiles[0]).toMatchObject({ data: { groups: [{ name: 'G' }] } });
   });
 
-  it("sets a role's ID, by which the role is found after it has been renamed", async () => {
+  it("can set a role's ID, so that the role is found even after it's renamed", async () => {
     const folder = await scratch();
     const key = 'ee'.repeat(20);
     const load = async (name: string): Promise<Bench> => {
@@ -169,7 +169,7 @@ extra: 1
     expect(body.data).toMatchObject({ id: 'pusher', name: 'Shover', company: 'a' });
   });
 
-  it("matches an e-mail address with non-ASCII capitals when it's loaded again", async () => {
+  it("matches an email address with non-ASCII capitals when it's loaded again", async () => {
     const folder = await scratch();
     const key = 'ab'.repeat(20);
     const user = `{email: Ümit@a.test, role: Admin, api_keys: [${key}]}`;

@@ -86,7 +86,7 @@ describe('curl', () => {
     expect(await dataOf(given, id)).toBe(body);
   });
 
-  it('uploads a file, and its standard input, with PUT', async () => {
+  it('uploads a file or its standard input with PUT', async () => {
     const given = await bench();
     const id = await given.source({ format: 'xml' });
     const file = join(await scratch(), 'data.xml');
@@ -148,7 +148,7 @@ describe('curl', () => {
     ['nothing', ['--header', 'content-type:']],
     ['text', ['--header', 'content-type: text/plain']],
     ['chunks', ['--header', 'transfer-encoding: chunked']],
-  ])('creates with a body labeled %s, with nulls and unknown fields', async (_how, flags) => {
+  ])('creates a source with a body labeled %s that has null values and unknown fields', async (_how, flags) => {
     const given = await bench();
     const fields = {
       name: 'A',
@@ -211,7 +211,7 @@ describe('curl', () => {
     expect((await curl(args)).status).toBe(200);
   });
 
-  it('names a client in both the query and the body', async () => {
+  it('can name a client in the query, in the body or in both', async () => {
     const given = await bench();
     const create = async (query: string, body: object): Promise<number> =>
       (await curl([...keyed, ...json, '--data', JSON.stringify(body), `${given.service.url}/datasources${query}`]))
@@ -265,7 +265,7 @@ describe('a client that writes raw HTTP', () => {
 });
 
 describe('a client library', () => {
-  it('may use one connection for all kinds of calls, including refused ones', async () => {
+  it('can use one connection for all kinds of calls, including refused ones', async () => {
     const given = await bench();
     const id = await given.source({ format: 'csv' });
     const dispatcher = new Agent({ connections: 1, pipelining: 1 });

@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { SqliteDatabase } from '../../src/lib/sqlite.ts';
 import { readMigrations } from '../../src/service/store/migrate.ts';
 
-it('a deletion never scans a table: every reference to the deleted row is found by an index', async () => {
+it('a deletion finds every reference to the deleted row by an index, without a table scan', async () => {
   const db = new SqliteDatabase(':memory:');
   onTestFinished(() => void db.close());
   for (const { sql } of await readMigrations()) db.exec(sql);

@@ -8,7 +8,7 @@ const sees = async (given: Bench, tab: string, key: string): Promise<boolean> =>
   (await given.call('GET', `/tabs/${tab}`, { key })).status === 200;
 
 describe("a group's default dashboards (section 4.9)", () => {
-  it('are returned as they were set, in the list and, with the number of Klips, in detail', async () => {
+  it('are returned as they were set, in the list and in detail, which includes the number of Klips', async () => {
     const given = await peopleBench();
     const tab = await createTab(given, { name: 'Sales', description: 'what is sold' });
     const shared = await createKlip(given);
@@ -23,7 +23,7 @@ describe("a group's default dashboards (section 4.9)", () => {
     expect(await dataOf(given, `${path}/${id}`)).toEqual({ ...listed, klips_shared: 2, total_klips: 3 });
   });
 
-  it('are sorted by index, and the ones without an index come last', async () => {
+  it('are sorted by index, and those without an index come last', async () => {
     const given = await peopleBench();
     const add = async (name: string, more: object): Promise<string> =>
       make(given, path, { tab_id: await createTab(given, { name }), ...more });
@@ -50,7 +50,7 @@ describe("a group's default dashboards (section 4.9)", () => {
     expect(await dataOf(given, `${path}/${last}`)).toMatchObject({ description: null });
   });
 
-  it("are shared with the group, for viewing or editing, as long as they're its defaults", async () => {
+  it("are shared with the group, for viewing or editing, for as long as they're its defaults", async () => {
     const given = await peopleBench();
     const tab = await createTab(given);
     expect(await sees(given, tab, keys.acmeViewer)).toBe(false);
@@ -75,7 +75,7 @@ describe("a group's default dashboards (section 4.9)", () => {
     expect(await pagesOf(given, path, 'tabs')).toHaveLength(1);
   });
 
-  it('can be added only by users who may edit the dashboard, which must be in the same account', async () => {
+  it('can be added only by users who can edit the dashboard, which must be in the same account', async () => {
     const given = await peopleBench();
     const theirs = await createTab(given, {}, { key: keys.otherAdmin });
     const clients = await createTab(given, { client_id: 'bakery' });

@@ -3,7 +3,7 @@ import { dataOf, errorOf, hostileNames, make, managerKey, pagesOf, peopleBench }
 import { keys } from './service.ts';
 
 describe('a group (section 4.9)', () => {
-  it('has the values it was created with, in the list, in detail and in full', async () => {
+  it('has the values that it was created with, in the list, in detail and in full', async () => {
     const given = await peopleBench();
     const id = await make(given, '/groups', { name: 'Sales', description: 'who sell', external_id: 'crm-7' });
     expect(await pagesOf(given, '/groups', 'groups')).toEqual([
@@ -48,7 +48,7 @@ describe('a group (section 4.9)', () => {
     ]);
   });
 
-  it("of another company or client isn't found; with client_id, only the client's own groups are found", async () => {
+  it("of another company or client isn't found, and with client_id only the client's own groups are found", async () => {
     const given = await peopleBench();
     for (const path of ['/groups/other-team', '/groups/bakery-team', '/groups/acme-team?client_id=bakery']) {
       expect((await given.call('GET', path)).status).toBe(404);
@@ -82,7 +82,7 @@ describe('a group (section 4.9)', () => {
 });
 
 describe("a group's members", () => {
-  it('are added and removed by either path, once each', async () => {
+  it('are added and removed by either path, and adding a member twice has no effect', async () => {
     const given = await peopleBench();
     for (const path of ['/groups/acme-team/users/acme-editor', '/users/acme-editor/groups/acme-team']) {
       expect((await given.call('PUT', path)).status).toBe(200);

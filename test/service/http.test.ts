@@ -21,7 +21,7 @@ function raw(given: Bench, text: string): Promise<string> {
 }
 
 describe('the HTTP server', () => {
-  it('accepts both spellings of the version, with or without a trailing slash', async () => {
+  it('accepts the API versions 1 and 1.0, with or without a trailing slash', async () => {
     const given = await bench();
     const id = await given.source();
     for (const path of [
@@ -53,7 +53,7 @@ describe('the HTTP server', () => {
     }
   });
 
-  it('returns 405 with the allowed methods for every other method', async () => {
+  it('returns 405 with the allowed methods for an unsupported method', async () => {
     const given = await bench();
     for (const method of ['PATCH', 'DELETE', 'PUT', 'OPTIONS', 'PROPFIND']) {
       const answer = await given.call(method, '/datasources');
@@ -93,7 +93,7 @@ describe('the HTTP server', () => {
     );
   });
 
-  it('uses the envelope even for requests that Node itself would reject: no host, and unknown expectations', async () => {
+  it('uses the envelope even for requests that Node itself would reject: without a host or with an unknown expectation', async () => {
     const given = await bench();
     const key = `connection: close\r\nkf-api-key: ${keys.acmeAdmin}\r\n`;
     expect(await raw(given, `GET /api/1.0/profile HTTP/1.1\r\n${key}\r\n`)).toMatch(/^HTTP\/1\.1 200 /);
@@ -104,7 +104,7 @@ describe('the HTTP server', () => {
     expect(await raw(given, 'BREW /coffee\r\n\r\n')).toMatch(/"error_id":"[0-9a-f]{32}"/);
   });
 
-  it('reads a body that arrives in many pieces in the same way as one that arrives at once', async () => {
+  it('reads a body that arrives in many pieces the same way as one that arrives at once', async () => {
     const given = await bench();
     const piece = Buffer.from(`"${'ž'.repeat(40_000)}",`);
     const pieces = [Buffer.from('{"unknown":['), ...Array.from({ length: 10 }, () => piece)];
@@ -129,7 +129,7 @@ describe('the HTTP server', () => {
     ).toBe(201);
   });
 
-  it('writes every envelope as JSON, with the HTTP status as its status', async () => {
+  it('returns every envelope as JSON that contains the HTTP status', async () => {
     const given = await bench();
     for (const answer of [
       await given.call('GET', '/profile'),
@@ -161,7 +161,7 @@ describe('the HTTP server', () => {
 });
 
 describe('the request log', () => {
-  it("has every request's arrival time, company and status, but no key", async () => {
+  it("contains every request's arrival time, company and status, but no key", async () => {
     const file = join(await scratch(), 'requests.jsonl');
     const given = await bench({ requestLogFile: file });
     await given.call('GET', '/profile?full=true');

@@ -33,7 +33,7 @@ async function documentsOf(data: string): Promise<{ known: string[]; there: stri
 
 describe('a service that is killed while fifty clients write', () => {
   it.each([11, 23, 47, 101, 977])(
-    'shows everything that it confirmed and nothing partial after the next start (seed %i)',
+    'has all confirmed data and no partial data after the next start (seed %i)',
     async (seed) => {
       const random = randomOf(seed);
       const folder = await makeFolder();

@@ -39,7 +39,7 @@ describe('an annotation (4.7)', () => {
     }
   });
 
-  it('by a user without a name shows their e-mail address', async () => {
+  it("by a user without a name shows the user's email address", async () => {
     const given = await bench();
     const id = await newKlip(given);
     const note = await annotate(given, id, 'A dip');
@@ -49,7 +49,7 @@ describe('an annotation (4.7)', () => {
     });
   });
 
-  it('outlives its author, and keeps their name', async () => {
+  it("remains after its author is deleted, with the author's name", async () => {
     const given = await bench({ given: withPeople() });
     const id = await newKlip(given);
     await shareWithTeam(given, id);
@@ -78,7 +78,7 @@ describe('an annotation (4.7)', () => {
     expect(await read(keys.acmeViewer)).toEqual([404, 404, 401]);
   });
 
-  it('can be changed only by its author and by annotation administrators; others get 403', async () => {
+  it('can be changed only by its author and by annotation administrators; other users get 403', async () => {
     const given = await bench({ given: withPeople() });
     const id = await newKlip(given);
     const note = await annotate(given, id, 'A dip');

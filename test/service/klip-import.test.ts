@@ -143,7 +143,7 @@ describe('importing a Klip into a client account (4.6)', () => {
     expect(await listed(given, 'klips')).toHaveLength(1);
   });
 
-  it("returns 403 for a Klip that isn't shared with one of the caller's groups, unless they administer Klips", async () => {
+  it("returns 403 for a Klip that isn't shared with one of the caller's groups, unless the caller administers Klips", async () => {
     const given = await bench({ given: withPeople() });
     const own = await newKlip(given, {}, { key: people.mo });
     expect(errorOf(await importKlip(given, own, { key: people.mo }))).toEqual([403, 'forbidden']);

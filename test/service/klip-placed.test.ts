@@ -26,7 +26,7 @@ describe("an instance's ID (4.6)", () => {
 });
 
 describe('client-instances (4.6)', () => {
-  it("are the copies of a Klip on the dashboards of the company's clients, paged", async () => {
+  it("are the copies of a Klip on the dashboards of the company's clients, in pages", async () => {
     const given = await bench();
     const id = await newKlip(given);
     const copies = [];
@@ -51,7 +51,7 @@ describe('client-instances (4.6)', () => {
     expect(second.body.data.klips).toEqual((whole.body.data.klips as string[]).slice(2));
   });
 
-  it('require both permissions', async () => {
+  it('require client.access and dashboard.library', async () => {
     const given = await bench({ given: withPeople() });
     const id = await newKlip(given, {}, { key: people.bo });
     const list = (key: string): Promise<Answer> => given.call('GET', `/klips/${id}/client-instances`, { key });

@@ -8,7 +8,7 @@ const write = (given: Bench, id: string, body: object | string, key: string = ke
   given.call('PUT', `/klips/${id}/schema`, { body, key });
 
 describe("a new Klip's schema (4.6)", () => {
-  it('is by default a simple value with two labels', async () => {
+  it('is a simple value with two labels by default', async () => {
     const given = await bench();
     const id = await newKlip(given, { schema: null });
     const label = { type: 'label', id: expect.any(String), size: expect.any(Number), fmt: expect.any(String) };

@@ -73,7 +73,7 @@ function report(seed: number, thrown: unknown): Error {
   return new Error(lines.join('\n'), { cause: thrown });
 }
 
-it(`handles ${wanted} requests of all kinds (from seed ${firstSeed}) without failures, leaks or changes to another company's data`, {
+it(`the service handles ${wanted} random requests (from seed ${firstSeed}) without failures, leaks or changes to another company's data`, {
   timeout: 600_000,
 }, async () => {
   for (let seed = firstSeed; made < wanted; seed++) {
