@@ -75,7 +75,7 @@ describe('updating a schema (2.5, 4.6)', () => {
     expect((await given.call('GET', '/klips')).body.meta.total).toBe(1);
   });
 
-  it("can only reference data sources that the caller can see in the Klip's account", async () => {
+  it("allows only references to data sources that the caller can see in the Klip's account", async () => {
     const given = await bench({ given: withPeople() });
     const own = await given.source();
     const theirs = await given.source({}, { key: keys.otherAdmin });
@@ -98,7 +98,7 @@ describe('updating a schema (2.5, 4.6)', () => {
     expect((await forClient(clients)).status).toBe(200);
   });
 
-  it('never reaches a prototype', async () => {
+  it("never changes an object's prototype", async () => {
     const given = await bench();
     const id = await newKlip(given);
     const body = `{"title": "A", "__proto__": {"x": 1}, "components": [{"type": "a", "constructor": 1, "z": 2}]}`;
@@ -109,7 +109,7 @@ describe('updating a schema (2.5, 4.6)', () => {
     expect(({} as { x?: number }).x).toBe(undefined);
   });
 
-  it('with deep nesting is accepted or rejected, but never causes an internal error', async () => {
+  it('with deep nesting succeeds or is rejected, but never causes an internal error', async () => {
     const given = await bench();
     const id = await newKlip(given);
     for (const depth of [100, 1_000, 3_000, 6_000, 20_000]) {

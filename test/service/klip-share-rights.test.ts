@@ -5,7 +5,7 @@ import { type Answer, bench, keys } from './service.ts';
 const team = { group_id: 'acme-team', can_edit: true };
 
 describe('sharing a Klip (4.6)', () => {
-  it('grants, changes and revokes access; a DELETE with a body revokes it', async () => {
+  it('grants and changes access, and a DELETE with a body revokes it', async () => {
     const given = await bench();
     const id = await newKlip(given);
     const path = `/klips/${id}/share-rights`;
@@ -35,7 +35,7 @@ describe('sharing a Klip (4.6)', () => {
     expect((await given.call('GET', path)).body.data).toEqual({ share_rights: [] });
   });
 
-  it('is revoked for all or for none: 404 for an unknown group, 403 for a group without access', async () => {
+  it('is revoked for all given groups or none: 404 for an unknown group, 403 for a group without access', async () => {
     const given = await bench();
     const id = await newKlip(given);
     await shareWithTeam(given, id);
@@ -50,7 +50,7 @@ describe('sharing a Klip (4.6)', () => {
     expect(errorOf(await end('acme-team'))).toEqual([403, 'forbidden']);
   });
 
-  it('requires klip.share, and dashboard.library for reading the rights', async () => {
+  it('requires klip.share, and dashboard.library to read the rights', async () => {
     const given = await bench({ given: withPeople() });
     const id = await newKlip(given);
     await shareWithTeam(given, id, true);

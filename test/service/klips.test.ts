@@ -8,7 +8,7 @@ const detailOf = async (given: Bench, id: string, sent: object = {}): Promise<Re
   (await given.call('GET', `/klips/${id}?full=true`, sent)).body.data;
 
 describe('a Klip (4.6)', () => {
-  it('shows where clients have copies of it only to users with both permissions', async () => {
+  it("shows clients' copies of it only to users with client.access and dashboard.library", async () => {
     const given = await bench();
     const id = lastOf(await given.call('POST', '/klips', { key: keys.acmeEditor, body: { name: 'Own' } }));
     const path = `/klips/${id}/client-instances`;
@@ -16,7 +16,7 @@ describe('a Klip (4.6)', () => {
     expect((await given.call('GET', path)).status).toBe(200);
   });
 
-  it('can be created, read, updated and deleted; an update changes only the fields that it names', async () => {
+  it('can be created, read, updated and deleted, and an update changes only the fields that it contains', async () => {
     const clock = new SteppingClock('2026-03-01T12:00:00Z');
     const given = await bench({ clock });
     const answer = await given.call('POST', '/klips', { body: { name: 'Sales', description: 'of all' } });
@@ -46,7 +46,7 @@ describe('a Klip (4.6)', () => {
     expect((await given.call('GET', '/klips')).body.meta.total).toBe(0);
   });
 
-  it("shows in full form who it's shared with, and the data sources that the caller can see", async () => {
+  it('includes its share rights and the data sources that the caller can see in its full form', async () => {
     const given = await bench({ given: withPeople() });
     const one = await given.source({ name: 'One' });
     const two = await given.source({ name: 'Two' });
@@ -185,7 +185,7 @@ describe('the list of Klips (4.6)', () => {
     expect(await page('?offset=27')).toEqual([0, 27, []]);
   });
 
-  it('with datasource_id has only Klips whose schema references the source, even after the schema has changed', async () => {
+  it('with datasource_id contains only Klips whose schema references the source, even after the schema has changed', async () => {
     const given = await bench({ given: withPeople() });
     const one = await given.source();
     const two = await given.source();
@@ -205,7 +205,7 @@ describe('the list of Klips (4.6)', () => {
     expect((await detailOf(given, both)).datasources).toEqual([]);
   });
 
-  it("can't be filtered by other users' sources", async () => {
+  it("can't be filtered by sources that the caller can't see", async () => {
     const given = await bench({ given: withPeople() });
     const theirs = await given.source({}, { key: keys.otherAdmin });
     const clients = await given.source({ client_id: 'bakery' });

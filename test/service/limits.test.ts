@@ -14,7 +14,7 @@ const withDay = (requests_per_day: number): object => ({
 });
 
 describe('the sliding second', () => {
-  it('never allows more than its limit, wherever the second begins and in whatever order calls are checked', () => {
+  it('never allows more than its limit, no matter where the second begins or in which order calls are checked', () => {
     const arrivals = fc.array(fc.double({ min: 0, max: 5000, noNaN: true }), { maxLength: 200 });
     fc.assert(
       fc.property(arrivals, fc.integer({ min: 1, max: 7 }), (times, most) => {
@@ -31,7 +31,7 @@ describe('the sliding second', () => {
     );
   });
 
-  it('refuses no call unnecessarily, and says how long to wait', () => {
+  it('never refuses a call unnecessarily, and returns how long to wait', () => {
     const increasing = fc.array(fc.integer({ min: 0, max: 600 }), { maxLength: 100 });
     fc.assert(
       fc.property(increasing, (gaps) => {
@@ -72,7 +72,7 @@ describe('five requests in a second', () => {
     ]);
   });
 
-  it('are per company, including its users and clients; other companies have their own', async () => {
+  it('are allowed per company, including its users and clients', async () => {
     const given = await bench({ limits: true, clock: new SteppingClock('2026-06-01T12:00:00Z') });
     const ours = [keys.acmeAdmin, keys.acmeEditor, keys.acmeViewer, keys.acmeReporter];
     expect(codes(await Promise.all(ours.map((key) => given.call('GET', '/datasources', { key }))))).toEqual([
@@ -98,7 +98,7 @@ describe('five requests in a second', () => {
     expect(codes(answers)).toEqual([401, 404, 405, 401, 200, 429]);
   });
 
-  it('are the most that the request log shows as allowed in any second under load', async () => {
+  it('are the most that the request log shows for any second under load', async () => {
     const given = await bench({ limits: true });
     const end = performance.now() + 3_000;
     const hammer = async (): Promise<void> => {
@@ -113,7 +113,7 @@ describe('five requests in a second', () => {
     for (let i = 5; i < passed.length; i++) expect(passed[i]! - passed[i - 5]!).toBeGreaterThanOrEqual(1000);
   });
 
-  it('are only the default: a company can have its own limit, and limits can be off', async () => {
+  it('are only the default: a company can have its own limit, and limits can be disabled', async () => {
     const clock = new SteppingClock('2026-06-01T12:00:00Z');
     const given = { companies: [{ ...fixtures.companies[0]!, requests_per_second: 2 }] };
     const limited = await bench({ limits: true, clock, given });
@@ -128,7 +128,7 @@ describe('five requests in a second', () => {
 });
 
 describe('the daily allowance', () => {
-  it('runs out, says how long to wait, and resets at midnight in New York; the report shows both days', async () => {
+  it('runs out with the time to wait, resets at midnight in New York, and is reported for both days', async () => {
     const clock = new SteppingClock('2026-06-02T03:59:00Z');
     const given = await bench({ limits: true, clock, given: withDay(3) });
     for (let i = 0; i < 3; i++) expect((await given.call('GET', '/profile')).status).toBe(200);
@@ -165,7 +165,7 @@ describe('the daily allowance', () => {
     expect((await given.call('GET', '/profile')).status).toBe(200);
   });
 
-  it("is the plan's unless the company has its own; a client has its company's plan", async () => {
+  it("comes from the plan unless the company has its own, and a client has its company's plan", async () => {
     const given = await bench();
     const limitOf = async (key: string): Promise<unknown> => shown(await given.call('GET', report, { key }));
     expect(await limitOf(keys.acmeAdmin)).toMatchObject([{ api_limit: '10000' }]);
@@ -187,7 +187,7 @@ describe('the daily allowance', () => {
 });
 
 describe('failed authentication', () => {
-  it('is refused after twenty per minute, for keys and passwords alike, and never counts for a company', async () => {
+  it("is blocked after twenty failures per minute, for keys and passwords alike, and never counts towards a company's limit", async () => {
     const clock = new SteppingClock('2026-06-01T12:00:00Z');
     const given = await bench({ given: fixtures, limits: true, clock });
     const basic = { key: null, headers: { authorization: `Basic ${btoa('admin@acme.test:wrong')}` } };

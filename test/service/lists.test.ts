@@ -53,7 +53,7 @@ const sorted: Record<string, string> = {
 };
 
 describe.each(lists.map((list) => [list.path, list] as const))('GET %s', (path, list) => {
-  it("scans no table for any user, with another company's rows in between", async () => {
+  it("never scans a table for any user, even with another company's rows in between", async () => {
     const given = await bench();
     await given.source({}, { key: keys.otherAdmin });
     const address = await addressOf(given, list);
@@ -73,7 +73,7 @@ describe('an item that a user can see for several reasons', () => {
       (item) => item.name ?? item.datasource_name!,
     );
 
-  it("appears once in the user's lists, in creation order, and counts once in the total on every page", async () => {
+  it("appears once in the user's lists, in creation order, and counts only once in each page's total", async () => {
     const clock = new SteppingClock('2026-03-02T17:00:00Z');
     const given = await bench({ clock });
     const asEditor = { key: keys.acmeEditor };
@@ -106,7 +106,7 @@ describe('an item that a user can see for several reasons', () => {
     expect([names(left, 'datasources'), left.body.meta.total]).toEqual([['S0', 'S1', 'S4'], 3]);
   });
 
-  it('is found for a user in more groups than fit into one query', async () => {
+  it('is found for a user in more groups than one query can contain', async () => {
     const given = await bench();
     const id = await given.source();
     for (let i = 0; i < 60; i++) {

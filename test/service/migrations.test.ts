@@ -16,7 +16,7 @@ it("the service's migrations are unchanged since they were released", async () =
   expect(texts.map((text) => createHash('sha256').update(text).digest('hex').slice(0, 12))).toEqual(landed);
 });
 
-it("a data folder whose tables don't match its version is rejected with a message", async () => {
+it("a data folder whose tables don't match its version is rejected", async () => {
   const folder = newFolder();
   (await Database.open({ folder })).close();
   const database = new SqliteDatabase(join(folder, 'service.db'));
@@ -28,7 +28,7 @@ it("a data folder whose tables don't match its version is rejected with a messag
   });
 });
 
-it("the service's transaction on a full disk fails as a whole, and the next one succeeds", async () => {
+it('a service transaction that fails on a full disk changes nothing, and the next one succeeds', async () => {
   const folder = newFolder();
   const database = await Database.open({ folder });
   const pages = database.get<{ page_count: number }>('pragma page_count')!.page_count;

@@ -10,7 +10,7 @@ class LateClock implements Clock {
   sleep = () => Promise.resolve();
 }
 
-it('the movable clock advances by exactly the given time, however long it takes to read the real clock', () => {
+it('the movable clock advances by exactly the given time, even if reading the real clock takes a while', () => {
   const clock = new MovableClock(new LateClock());
   expect(clock.offsetMs).toBe(0);
   clock.advance(90_000);

@@ -24,12 +24,12 @@ const ask = async (given: Bench, path: string, options: { method?: 'GET' | 'HEAD
 };
 
 describe('the OpenAPI document', () => {
-  it('has every endpoint in the public document', () => {
+  it('contains every endpoint from the public document', () => {
     const described = new Set(operations.map(({ title }) => bare(title)));
     expect(sectionFour.filter((title) => !described.has(bare(title)))).toEqual([]);
   });
 
-  it("has exactly the declared endpoints, and says what each one requires and what it's based on", () => {
+  it('contains exactly the declared endpoints, each with its required permissions and its basis', () => {
     const declared = endpoints.map(({ method, path, permission, everyPermission, basis }) => [
       `${method} ${path}`,
       permission,
@@ -45,7 +45,7 @@ describe('the OpenAPI document', () => {
     expect(described.toSorted()).toEqual(declared.toSorted());
   });
 
-  it('marks exactly the endpoints in the public document', () => {
+  it('marks exactly the endpoints from the public document', () => {
     const known = new Set(sectionFour.map(bare));
     const optionalSegment = 'DELETE /datasources/{}/share-rights';
     const marked = operations
@@ -61,7 +61,7 @@ describe('the OpenAPI document', () => {
     for (const id of ids) expect(id).toMatch(/^[a-zA-Z]\w+$/);
   });
 
-  it('names every path parameter, every query field, and the client account', () => {
+  it('lists every path parameter, every query field and the client account', () => {
     for (const endpoint of endpoints) {
       const { parameters } = document.paths[endpoint.path]![endpoint.method.toLowerCase()]!;
       const expected = [
@@ -82,7 +82,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('describes bodies and responses in schemas that a validator accepts, and that match a real response', async () => {
+  it('describes bodies and responses with valid schemas that match a real response', async () => {
     const given = await bench();
     await given.source();
     const { text } = await given.call('GET', '/datasources');
@@ -103,7 +103,7 @@ describe('the OpenAPI document', () => {
     expect(check.Check({ meta: { success: true, status: 200 }, data: { datasources: [] } })).toBe(false);
   });
 
-  it('is served to everyone, with each prefix and without one, and supports conditional requests', async () => {
+  it('is served without credentials, with or without a version prefix, and supports conditional requests', async () => {
     const given = await bench();
     for (const path of ['/openapi.json', '/api/1.0/openapi.json', '/api/1/openapi.json/']) {
       const { status, headers, text } = await ask(given, path);
@@ -118,7 +118,7 @@ describe('the OpenAPI document', () => {
 });
 
 describe('the page at /docs', () => {
-  it('shows everyone each endpoint, with a call to copy', async () => {
+  it('shows each endpoint with a command to copy, and needs no credentials', async () => {
     const given = await bench();
     const { status, headers, text } = await ask(given, '/docs');
     expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
@@ -129,7 +129,7 @@ describe('the page at /docs', () => {
     expect(text.match(/curl /g)).toHaveLength(operations.length);
   });
 
-  it('loads nothing from elsewhere, and its policy allows only its own script', async () => {
+  it('loads nothing from other hosts, and its security policy allows only its own script', async () => {
     const given = await bench();
     const { headers, text } = await ask(given, '/docs');
     expect(text).not.toMatch(/(?:src|href)="(?!#|\/)|@import|url\(|https?:\/\//);

@@ -53,7 +53,7 @@ describe('published links (2.1, 4.2)', () => {
     expect((await linkOf(given, id)).visibility).toBe(visibility);
   });
 
-  it('can be changed field by field, and the response has their new state', async () => {
+  it('can be changed field by field, and the response contains their new state', async () => {
     const given = await bench();
     const id = await publish(given, await createTab(given));
     const change = async (body: object): Promise<unknown> => {
@@ -166,7 +166,7 @@ describe("a published link's creator and host", () => {
     expect((await linkOf(given, id)).created_by).toEqual(creator);
   });
 
-  it('include the e-mail address if the creator has no name', async () => {
+  it('include the email address if the creator has no name', async () => {
     const given = await bench();
     const id = await publish(given, await createTab(given));
     expect((await linkOf(given, id)).created_by).toEqual({

@@ -11,7 +11,7 @@ const basic = (text: string): Record<string, string> => ({
 });
 
 describe("a published link's password", () => {
-  it('is never returned, and stored only as a hash', async () => {
+  it('is never returned and is stored only as a hash', async () => {
     const folder = await scratch();
     const given = await bench({ data: { folder } });
     const tab = await createTab(given);
@@ -31,7 +31,7 @@ describe("a published link's password", () => {
     expect([kept.includes('sesame'), kept.includes('scrypt$')]).toEqual([false, true]);
   });
 
-  it('opens the dashboard, as a Basic password with any user name or in the query', async () => {
+  it('opens the dashboard, either as a Basic password with any user name or in the query', async () => {
     const given = await bench();
     const id = await publish(given, await createTab(given), { password: 'pass:wörd &' });
     const asked = await look(given, id);
@@ -61,7 +61,7 @@ describe("a published link's password", () => {
     expect((await linkOf(given, id)).date_last_accessed).not.toBe(null);
   });
 
-  it("can't be brute-forced from one address; correct attempts don't count", async () => {
+  it("can't be brute-forced from one address, and correct attempts don't count as failures", async () => {
     const given = await bench({ limits: true, clock: new SteppingClock('2026-03-01T10:00:00Z') });
     const id = await publish(given, await createTab(given), { password: 'sesame' });
     for (let i = 0; i < 3; i++) expect((await look(given, id, { query: '?password=sesame' })).status).toBe(200);
@@ -73,7 +73,7 @@ describe("a published link's password", () => {
 });
 
 describe('views of published links', () => {
-  it('are counted per hour for the account, and outlive the link', async () => {
+  it('are counted per hour for the account, and are kept after the link is deleted', async () => {
     const folder = await scratch();
     const clock = new SteppingClock('2026-03-01T10:59:59.999Z');
     const given = await bench({ data: { folder }, clock });
@@ -137,7 +137,7 @@ describe('the page at a published link', () => {
     expect(html).not.toMatch(/<img|mailto|<footer/);
   });
 
-  it("isn't found while the account is disabled or may not publish", async () => {
+  it("isn't found while the account is disabled or isn't allowed to publish", async () => {
     const given = await bench();
     const tab = await createTab(given, { client_id: 'bakery' });
     const make = async (body: object): Promise<string> =>
@@ -164,7 +164,7 @@ describe('the page at a published link', () => {
     expect(await seen()).toEqual([200, 200]);
   });
 
-  it("can be viewed without using up a call, and HEAD doesn't count as a view", async () => {
+  it("can be viewed without counting as an API call, and HEAD doesn't count as a view", async () => {
     const given = await bench();
     const id = await publish(given, await createTab(given));
     const head = await look(given, id, { method: 'HEAD' });

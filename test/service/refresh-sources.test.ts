@@ -55,7 +55,7 @@ async function listen(answer: RequestListener): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-describeWithServer({ servers: 'PostgreSQL' }, 'a data source with the connector db', (server) => {
+describeWithServer({ servers: 'PostgreSQL' }, 'a data source with the db connector', (server) => {
   const properties = (more: object = {}) => ({
     driver: 'postgres',
     host: '127.0.0.1',
@@ -97,7 +97,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a data source with the connector 
     expect(seen.error).not.toContain(server().password);
   });
 
-  it("doesn't connect to hosts that the service may not reach, whatever the port", async () => {
+  it("doesn't connect to hosts that the service isn't allowed to reach, on any port", async () => {
     const given = await start({ host: '0.0.0.0' });
     for (const host of ['127.0.0.1', 'localhost', '2130706433', '::1']) {
       const { error } = await refreshed(given, { connector: 'db', format: 'csv', properties: properties({ host }) });
@@ -105,7 +105,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a data source with the connector 
     }
   });
 
-  it('is canceled if its document exceeds the size limit', async () => {
+  it('cancels a refresh whose document exceeds the size limit', async () => {
     const given = await start({ uploadLimitBytes: 10_000 });
     const sql = 'select n from generate_series(1, 500000) n';
     const seen = await refreshed(given, {
@@ -117,8 +117,8 @@ describeWithServer({ servers: 'PostgreSQL' }, 'a data source with the connector 
   });
 });
 
-describeWithFileServer({ server: 'vsftpd' }, 'a data source with the connector ftp', (server) => {
-  it('shows its file, and connects to no server that the service may not reach', async () => {
+describeWithFileServer({ server: 'vsftpd' }, 'a data source with the ftp connector', (server) => {
+  it("shows its file, and doesn't connect to a server that the service isn't allowed to reach", async () => {
     await writeFile(join(server().files, 'orders.csv'), 'id,name\n1,a\n');
     const { host, port, user, password } = server();
     const properties = { protocol: 'ftp', host, port, user, password, path: 'orders.csv', format: 'csv' };
@@ -131,7 +131,7 @@ describeWithFileServer({ server: 'vsftpd' }, 'a data source with the connector f
 });
 
 describe('a data source with the simple_rest connector', () => {
-  it('shows the response byte for byte, and sends its token in a header', async () => {
+  it('shows the response byte for byte and sends its token in a header', async () => {
     const asked: (string | undefined)[] = [];
     const port = await listen(({ headers }, response) => {
       asked.push(headers.authorization ?? String(headers['x-token']));
@@ -145,7 +145,7 @@ describe('a data source with the simple_rest connector', () => {
     expect(asked).toEqual(['Bearer tok-1', 'Key tok-1']);
   });
 
-  it('is read as a table if its properties say how, even with credentials and over several pages', async () => {
+  it('is read as a table if its properties describe one, even with credentials and several pages', async () => {
     const port = await listen(({ headers, url }, response) => {
       const isUs = headers.authorization === `Basic ${Buffer.from('ann:s3cret').toString('base64')}`;
       response.writeHead(isUs ? 200 : 401, { 'content-type': 'application/json' });
@@ -205,7 +205,7 @@ describe("a refresh's limits", () => {
     ['ftp', { ...login, protocol: 'ftp', path: 'a.csv' }],
     ['ftp', { ...login, protocol: 'sftp', path: 'a.csv', host_key: hostKey }],
     ['simple_rest', {}],
-  ])("don't reveal what a name resolves to (%s, %j)", async (connector, properties) => {
+  ])("don't reveal which address a name resolves to (%s, %j)", async (connector, properties) => {
     const port = await freePort();
     const named =
       connector === 'simple_rest' ? { endpoint_url: `http://localhost:${port}/` } : { host: 'localhost', port };
@@ -248,7 +248,7 @@ describe("a refresh's limits", () => {
     expect(error).toMatch(/cannot read the service's files.*known_hosts/);
   });
 
-  it('also apply to memory and to idle sources', async () => {
+  it('also apply to memory and idle time', async () => {
     const port = await listen(() => undefined);
     const request = {
       connector: 'xmla',
@@ -262,7 +262,7 @@ describe("a refresh's limits", () => {
     await expect(within({ memoryBytes: 1e9, stallMs: 200 })).rejects.toMatchObject({ code: 'SOURCE_STALLED' });
   });
 
-  it('leave no process and no folder behind if the refresh is stopped or the service is killed', async () => {
+  it('leave no process or folder behind if the refresh is stopped or the service is killed', async () => {
     const folder = await scratch();
     vi.stubEnv('TMPDIR', folder);
     onTestFinished(() => void vi.unstubAllEnvs());
@@ -340,7 +340,7 @@ describe('a data source from a vendor with a login', () => {
     expect(await settled(given, id)).toMatchObject({ fails: 0, error: null });
   });
 
-  it('requests a token by itself if no user is needed for that', async () => {
+  it('requests a token by itself if that requires no user', async () => {
     const pages = [{ id: 7, name: 'visits' }];
     const { url } = await vendor(
       {
@@ -384,12 +384,12 @@ describe('a data source from a vendor with a login', () => {
     ['any login', {}, /has none; allowed: oauth_user_token/],
     ['a token stored by the service', { token_id: 't-1' }, /this service stores no tokens/],
     ['a login that requires a user', { client_id: 'app' }, /requires a person/],
-  ])('says what is missing or unsupported: %s', async (_name, properties, message) => {
+  ])('reports what is missing or unsupported: %s', async (_name, properties, message) => {
     const given = await start();
     expect((await refreshed(given, { connector: 'dropbox', properties })).error).toMatch(message);
   });
 
-  it('names the missing value that the vendor returns with the token', async () => {
+  it('reports a missing value that the vendor returns with the token', async () => {
     const properties = { oauth_user_token: 'tok-1', stream: 'records', object: 'Account' };
     const { error } = await refreshed(await start(), { connector: 'salesforce', properties });
     expect(error).toMatch(/returns it as instance_url with the token.*needs the property instance_url, such as/);

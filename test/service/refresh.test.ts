@@ -76,7 +76,7 @@ describe('a refresh', () => {
     },
   );
 
-  it('never repeats a token or a header from the properties in an error', async () => {
+  it('never includes a token or a header from the properties in an error', async () => {
     const { pull } = pulling(({ properties }) => {
       throw new Error(`refused: ${JSON.stringify(properties)} Bearer%20s3cret`);
     });
@@ -92,7 +92,7 @@ describe('a refresh', () => {
     expect(last_error).not.toMatch(/tok-12345|s3cret/);
   });
 
-  it('without a connector fails, and the message contains the fix', async () => {
+  it('without a connector fails, and the error contains the fix', async () => {
     const given = await bench();
     const id = await given.source({ connector: 'salesforce' });
     await refresh(given, id);
@@ -100,7 +100,7 @@ describe('a refresh', () => {
     expect((await instanceOf(given, id)).last_error).toMatch(/connector not available.*salesforce.*PUT/);
   });
 
-  it('of a push-only source returns 200 and fetches nothing, however it became push-only', async () => {
+  it('of a push-only source returns 200 and fetches nothing, no matter how it became push-only', async () => {
     const { pull, asked } = pulling(() => ['[1]']);
     const given = await bench({ pull });
     const pushOnly = [
@@ -119,7 +119,7 @@ describe('a refresh', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('of a disabled source is rejected; one that was already queued is dropped', async () => {
+  it('of a disabled source is rejected, and a queued one is dropped', async () => {
     const started = Promise.withResolvers<void>();
     const go = Promise.withResolvers<void>();
     const asked: string[] = [];
@@ -240,7 +240,7 @@ describe('a refresh', () => {
 });
 
 describe('a bulk refresh', () => {
-  it('that partly fails queues the rest and reports the failed part, with HTTP status 200', async () => {
+  it('that partly fails queues the other sources and reports the failed ones with HTTP status 200', async () => {
     const { pull, asked } = pulling(() => ['[1]']);
     const given = await bench({ pull });
     const good = await given.source();
@@ -287,7 +287,7 @@ describe('a bulk refresh', () => {
     });
   });
 
-  it("that can't be queued at all still returns 200, without success", async () => {
+  it("that can't be queued at all still returns 200, but with `success: false`", async () => {
     const given = await bench();
     const answer = await given.call('POST', '/datasources/@/refresh', { body: { datasources: ['a', 'b'] } });
     expect([answer.status, answer.body.data.success, answer.body.data.total_instances_queued]).toEqual([200, false, 0]);

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { Database } from '../../src/service/store/database.ts';
 import { bench, keys } from './service.ts';
 
-describe("a request's cached caller", () => {
+describe('a cached caller', () => {
   const asViewer = { key: keys.acmeViewer };
 
-  it('has their new role from the next call on', async () => {
+  it('gets a new role on the next call', async () => {
     const given = await bench();
     expect((await given.call('GET', '/users', asViewer)).status).toBe(401);
     const { roles } = (await given.call('GET', '/roles')).body.data as { roles: { id: string; name: string }[] };
@@ -16,7 +16,7 @@ describe("a request's cached caller", () => {
     expect((await given.call('GET', '/users', asViewer)).status).toBe(401);
   });
 
-  it("has their role's new permissions from the next call on", async () => {
+  it("gets the role's new permissions on the next call", async () => {
     const given = await bench();
     const asReporter = { key: keys.acmeReporter };
     expect((await given.call('GET', '/datasources', asReporter)).status).toBe(200);
@@ -26,14 +26,14 @@ describe("a request's cached caller", () => {
     expect((await given.call('GET', '/datasources', asReporter)).status).toBe(401);
   });
 
-  it('is rejected from the next call on if the user and their key are deleted', async () => {
+  it('is rejected on the next call after the user and the key are deleted', async () => {
     const given = await bench();
     expect((await given.call('GET', '/profile', asViewer)).status).toBe(200);
     await given.call('DELETE', '/users/acme-viewer');
     expect((await given.call('GET', '/profile', asViewer)).status).toBe(401);
   });
 
-  it('is locked out or let in from the next call on if their account is disabled or enabled', async () => {
+  it('is locked out or let in on the next call after the account is disabled or enabled', async () => {
     const given = await bench();
     const asClient = { key: keys.clientAdmin };
     expect((await given.call('GET', '/profile', asClient)).status).toBe(200);
@@ -43,7 +43,7 @@ describe("a request's cached caller", () => {
     expect((await given.call('GET', '/profile', asClient)).status).toBe(200);
   });
 
-  it('has their new name from the next call on', async () => {
+  it('gets a new name on the next call', async () => {
     const given = await bench();
     await given.call('GET', '/profile', asViewer);
     await given.call('PUT', '/users/acme-viewer', { body: { first_name: 'Viola' } });

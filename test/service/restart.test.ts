@@ -82,7 +82,7 @@ describe('a service that is killed', () => {
     expect(await afterRestart(join(folder, 'data'), id)).toEqual({ text: shown, documents: 1 });
   });
 
-  it('keeps everything that it confirmed', async () => {
+  it('keeps all data that it confirmed', async () => {
     const folder = await scratch();
     const { child, url } = await forkService(join(folder, 'data'));
     const id = await createSource(url);
@@ -163,7 +163,7 @@ describe('a data folder', () => {
     expect((await readdir(documents)).sort()).toEqual(['cafe.part', 'letter.txt']);
   });
 
-  it("that can't be used causes a config error with its name", async () => {
+  it("that can't be used causes a config error with the folder's name", async () => {
     const folder = await scratch();
     await writeFile(join(folder, 'file'), '');
     await mkdir(join(folder, 'half'));
@@ -174,7 +174,7 @@ describe('a data folder', () => {
     }
   });
 
-  it('that a newer version wrote is left alone', async () => {
+  it("isn't opened if a newer version wrote it", async () => {
     const folder = await scratch();
     const db = new SqliteDatabase(join(folder, 'service.db'));
     db.pragma('user_version = 9999');
@@ -182,7 +182,7 @@ describe('a data folder', () => {
     await expect(startService({ data: { folder } })).rejects.toMatchObject({ code: 'SERVICE_DATA_TOO_NEW' });
   });
 
-  it('that would be served at an address in use causes a config error with that address', async () => {
+  it("can't be served at an address in use, and the config error contains that address", async () => {
     const first = await startService({ data: 'memory' });
     onTestFinished(() => first.close());
     const second = startService({ data: 'memory', port: first.port });

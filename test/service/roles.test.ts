@@ -8,7 +8,7 @@ const denied = [401, 'permission_denied'];
 const person = (email: string, first_name = '', last_name = '') => ({ first_name, last_name, email });
 
 describe('a role (section 4.10)', () => {
-  it('has the values it was created with, in the list, in detail and in full', async () => {
+  it('has the values that it was created with, in the list, in detail and in full', async () => {
     const given = await peopleBench();
     const body = { name: 'Pusher', description: 'pushes', permissions: ['klip.edit', 'tab.edit', 'klip.edit'] };
     const id = await make(given, '/roles', body);
@@ -25,7 +25,7 @@ describe('a role (section 4.10)', () => {
     expect(await pagesOf(given, `/roles/${id}/permissions`, 'permissions')).toEqual(['klip.edit', 'tab.edit']);
   });
 
-  it('gets new permissions from an update that lists some; otherwise, it keeps the old ones', async () => {
+  it('gets the permissions that an update lists, and keeps the old ones if the update lists none', async () => {
     const given = await peopleBench();
     const id = await make(given, '/roles', { name: 'Pusher', permissions: ['klip.edit', 'tab.edit'] });
     const held = async () => (await dataOf(given, `/roles/${id}?full=true`)).permissions;
@@ -40,7 +40,7 @@ describe('a role (section 4.10)', () => {
     expect(await dataOf(given, `/roles/${id}`)).toMatchObject({ name: 'Pusher', description: 'x' });
   });
 
-  it('takes effect immediately: its users have its new permissions from the next call on', async () => {
+  it('takes effect immediately: its users have its new permissions on their next call', async () => {
     const given = await peopleBench();
     const id = await make(given, '/roles', { name: 'Pusher' });
     await given.call('PUT', `/roles/${id}/users/acme-nobody`);
@@ -52,7 +52,7 @@ describe('a role (section 4.10)', () => {
     expect(await list()).toBe(401);
   });
 
-  it('accepts every permission by name, and no other', async () => {
+  it('accepts the name of every permission, and no other name', async () => {
     const given = await peopleBench();
     const id = await make(given, '/roles', { name: 'All', permissions });
     expect(await pagesOf(given, `/roles/${id}/permissions`, 'permissions')).toEqual(permissions);
@@ -72,7 +72,7 @@ describe('a role (section 4.10)', () => {
     }
   });
 
-  it('that is built in can be read, but neither changed nor deleted', async () => {
+  it("that is built in can be read, but can't be changed or deleted", async () => {
     const given = await peopleBench();
     const ids = await roleIds(given);
     for (const name of ['Admin', 'Editor', 'View-Only']) {
@@ -86,7 +86,7 @@ describe('a role (section 4.10)', () => {
     expect((await given.call('GET', '/profile')).status).toBe(200);
   });
 
-  it('that is built in for editors has all permissions but those for the account, its clients and its users', async () => {
+  it('that is built in for editors has all permissions except those for the account, its clients and its users', async () => {
     const given = await peopleBench();
     const { Editor } = await roleIds(given);
     const held = (await dataOf(given, `/roles/${Editor}?full=true`)).permissions as string[];
@@ -106,7 +106,7 @@ describe('a role (section 4.10)', () => {
     expect((await given.call('PUT', `/roles/${Editor}/users/acme-nobody`)).status).toBe(200);
   });
 
-  it("of another company or client isn't found; with client_id, only the client's own roles are found", async () => {
+  it("of another company or client isn't found, and with client_id only the client's own roles are found", async () => {
     const given = await peopleBench();
     const theirs = await make(given, '/roles', { name: 'Theirs' }, keys.otherAdmin);
     const clients = await make(given, '/roles', { name: 'Clients', client_id: 'bakery' });
@@ -137,7 +137,7 @@ describe('a role (section 4.10)', () => {
 });
 
 describe("a role's users (section 4.10)", () => {
-  it('are listed with names and e-mail addresses', async () => {
+  it('are listed with names and email addresses', async () => {
     const given = await peopleBench();
     const { Editor } = await roleIds(given);
     expect(await pagesOf(given, `/roles/${Editor}/users`, 'users')).toEqual([person('ed@acme.test', 'Ed', 'It')]);
@@ -145,7 +145,7 @@ describe("a role's users (section 4.10)", () => {
     expect((await given.call('GET', '/roles/unknown/users')).status).toBe(404);
   });
 
-  it('have one role each: assigning another one replaces it', async () => {
+  it('have one role each, and assigning another role replaces it', async () => {
     const given = await peopleBench();
     const { Editor, 'View-Only': viewOnly } = await roleIds(given);
     expect((await given.call('PUT', `/roles/${viewOnly}/users/acme-editor`)).body.data).toEqual({});
@@ -167,7 +167,7 @@ describe("a role's users (section 4.10)", () => {
     expect(await dataOf(given, '/users/acme-editor/roles')).toMatchObject({ id: Editor });
   });
 
-  it('return 401 to non-admins and for other companies, 404 for unknown IDs, 400 without a user', async () => {
+  it('cause a 401 for non-admins and other companies, a 404 for unknown IDs, and a 400 without a user', async () => {
     const given = await peopleBench();
     const { Editor, 'View-Only': viewOnly } = await roleIds(given);
     const clients = (await roleIds(given, '?client_id=bakery')).Editor;
@@ -225,7 +225,7 @@ describe('the last admin', () => {
     expect(await dataOf(given, '/users/acme-admin')).toMatchObject({ first_name: '' });
   });
 
-  it('can lose it once there is a second one, who is then the last', async () => {
+  it('can lose the role once there is a second admin, who is then the last one', async () => {
     const given = await peopleBench();
     const { Admin } = await roleIds(given);
     for (const [index, [method, path, body]] of (await waysOut(given, 'X')).slice(0, 6).entries()) {

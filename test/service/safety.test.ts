@@ -26,7 +26,7 @@ function spellings(secret: string): Buffer[] {
 }
 
 describe('keys and passwords', () => {
-  it("appear in none of the service's files, logs and responses, however they're sent", async () => {
+  it("never appear in the service's files, logs or responses, however they're sent", async () => {
     const folder = await scratch();
     const lines: string[] = [];
     const note = (message: string, facts: object = {}): void => void lines.push(JSON.stringify([message, facts]));
@@ -81,7 +81,7 @@ describe('keys and passwords', () => {
     }
   });
 
-  it("created at the first start don't appear in the service's files either", async () => {
+  it("created at the first start never appear in the service's files either", async () => {
     const folder = await scratch();
     const service = new Bench(await startService({ data: { folder }, limits: false }));
     const key = service.service.firstKey!;
@@ -111,7 +111,7 @@ const withBodies = Object.entries(await collectCases()).filter(
 );
 
 describe('members named like prototype members', () => {
-  it.each(withBodies)('are dropped from the body of %s at any depth, and stored nowhere', async (title, one) => {
+  it.each(withBodies)('are dropped from the body of %s at any depth, and are never stored', async (title, one) => {
     const folder = await scratch();
     const given = await bench({ data: { folder } });
     const [method, path] = title.split(' ') as [string, string];

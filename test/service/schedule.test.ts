@@ -47,7 +47,7 @@ describe('a data source with a refresh interval', () => {
     expect(turns).toEqual(['a', 'a']);
   });
 
-  it('is refreshed once for all missed times, and then keeps to its schedule', async () => {
+  it('is refreshed once for all missed times, and then follows its schedule', async () => {
     const clock = new SteppingClock(noon);
     const { pull, turns } = noting();
     const given = await bench({ clock, pull, tickMs });
@@ -60,7 +60,7 @@ describe('a data source with a refresh interval', () => {
     await until(() => turns.length === 2);
   });
 
-  it('waits in a queue in which the source that has been due the longest is first', async () => {
+  it('waits in a queue that starts with the source that has been due the longest', async () => {
     const clock = new SteppingClock(noon);
     const { pull, turns } = noting();
     const given = await bench({ clock, pull, tickMs });
@@ -130,7 +130,7 @@ describe('a data source with a refresh interval', () => {
     expect(turns).toEqual(['of ']);
   });
 
-  it('is refreshed after a restart if it became due in between', async () => {
+  it('is refreshed after a restart if it became due in the meantime', async () => {
     const folder = await scratch();
     const clock = new SteppingClock(noon);
     const first = await bench({ data: { folder }, clock, tickMs });

@@ -27,7 +27,7 @@ const clockBy = async (url: string, token: string): Promise<number> => {
 };
 
 describe('sluice serve --control-port', () => {
-  it('creates a token, shows it once, and keeps it next to the ready file while it runs', async () => {
+  it('creates a token, shows it only once, and stores it next to the ready file while it runs', async () => {
     const { child, ended, ready } = await serving(await makeFolder(), '--control-port', '0');
     const file = ready.control_token_file!;
     const token = (await readFile(file, 'utf8')).trim();
@@ -42,7 +42,7 @@ describe('sluice serve --control-port', () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  it('reads a token from a file or a flag, and never repeats it', async () => {
+  it('reads a token from a file or a flag, and never prints it', async () => {
     const folder = await makeFolder();
     const file = join(folder, 'token');
     await writeFile(file, 'token-of-the-file\n');

@@ -74,7 +74,7 @@ function stepsOn(clock: { now: SteppingClock }): fc.Arbitrary<Step<Model>>[] {
   return [several, several, several, pass, pass, midnight, report];
 }
 
-it.each(days)('the limits allow on and around %s what the model allows', async (day) => {
+it.each(days)('the limits allow the same calls as the model on and around %s', async (day) => {
   const clock = { now: new SteppingClock(`${day}T01:00:00-05:00`) };
   const options = () => {
     clock.now = new SteppingClock(`${day}T01:00:00-05:00`);

@@ -158,7 +158,7 @@ function stepsFor({ path, unseen, byBody, users }: Kind): fc.Arbitrary<Step<Shar
 }
 
 describe.each(kinds)('sharing $path', (kind) => {
-  it('grants the access that the model grants', async () => {
+  it('grants the same access as the model', async () => {
     const options = () => ({ given: { companies } });
     await walk(stepsFor(kind), { options, model: () => new Shares(), walks: 25, steps: 60 });
   });
