@@ -68,7 +68,7 @@ describe('sluice serve', () => {
     expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining("'--data <folder>'") });
   });
 
-  it("shows the first admin's key once, on standard output only", async () => {
+  it("shows the first admin's key only once, and only on standard output", async () => {
     const folder = await scratch();
     const outs: string[] = [];
     for (const turn of ['1', '2']) {

@@ -76,7 +76,7 @@ describe('a slow client', () => {
   });
 
   it.each(['content-length: 100000', 'transfer-encoding: chunked'])(
-    'that sends a document slowly (%s) is rejected, and the old data stays',
+    'that sends a document slowly (%s) is rejected, and the old data is kept',
     async (framing) => {
       // The short timeout is only for the slow request; on a busy machine, every request would reach it.
       const folder = await scratch();
@@ -101,7 +101,7 @@ describe('a slow client', () => {
     ['has a wrong key', 'wrong', 401],
     ['meets an injected response', keys.acmeViewer, 503],
   ])(
-    'that reads late still learns why an upload that %s was refused, even without connection reuse',
+    'that reads late still receives the reason why an upload that %s was refused, even without connection reuse',
     async (_why, key, status) => {
       const given = await bench({ control: {} });
       const id = await given.source();
@@ -156,7 +156,7 @@ describe('a slow client', () => {
     await given.close();
   });
 
-  it('may pause between two large pieces', async () => {
+  it('can pause between two large pieces', async () => {
     const given = await bench({ bodyIdleMs: 1_000 });
     const id = await given.source();
     const line = lineTo(given);

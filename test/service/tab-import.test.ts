@@ -15,7 +15,7 @@ async function klipOf(given: Bench, name: string, source: string): Promise<strin
 }
 
 describe('importing a dashboard into a client account', () => {
-  it('copies its layout, its Klips and their data sources, each once', async () => {
+  it('copies its layout, its Klips and their data sources, each only once', async () => {
     const given = await bench();
     const source = await given.source();
     const [orders, costs] = [await klipOf(given, 'Orders', source), await klipOf(given, 'Costs', source)];
@@ -49,7 +49,7 @@ describe('importing a dashboard into a client account', () => {
     expect(known.toSorted()).toEqual([instances[0]!.id, instances[2]!.id].toSorted());
   });
 
-  it("is allowed if it's shared with the caller through one of their groups", async () => {
+  it("is allowed if the dashboard is shared with one of the caller's groups", async () => {
     const given = await builderBench();
     const tab = await createTab(given);
     const key = builderKey;
@@ -61,7 +61,7 @@ describe('importing a dashboard into a client account', () => {
     expect((await bring(given, tab, { key })).status).toBe(201);
   });
 
-  it("copies nothing if it contains a Klip that isn't shared with the caller", async () => {
+  it("copies nothing if the dashboard contains a Klip that isn't shared with the caller", async () => {
     const given = await builderBench();
     const tab = await createTab(given);
     const [open, closed] = [await createKlip(given, { name: 'Open' }), await createKlip(given, { name: 'Closed' })];
@@ -76,7 +76,7 @@ describe('importing a dashboard into a client account', () => {
     expect((await bring(given, tab, { key: builderKey })).status).toBe(201);
   });
 
-  it("returns 404 for assets that the caller can't see, and for accounts that aren't their clients", async () => {
+  it("returns 404 for assets that the caller can't see, and for accounts that aren't the caller's clients", async () => {
     const given = await bench();
     const theirs = await createTab(given, {}, { key: keys.otherAdmin });
     const tab = await createTab(given);

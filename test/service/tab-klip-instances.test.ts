@@ -10,7 +10,7 @@ const items = ({ body }: Answer, list: string): { id: string; name: string }[] =
 const ids = (answer: Answer, list: string): string[] => items(answer, list).map(({ id }) => id);
 
 describe("a dashboard's Klip instances (4.8)", () => {
-  it("are added by a Klip's ID, each time as new instances with the Klip's name", async () => {
+  it("are added by the Klip's ID, and each call creates new instances with the Klip's name", async () => {
     const given = await bench();
     const [tab, orders, costs] = [
       await createTab(given),
@@ -50,7 +50,7 @@ describe("a dashboard's Klip instances (4.8)", () => {
     expect(items(await given.call('GET', `/tabs/${tab}/klip-instances`), 'klip_instances')[1]!.name).toBe('Spending');
   });
 
-  it('are all added or none: an unknown, hidden or instance ID causes a 404', async () => {
+  it("are added all or nothing: an unknown ID, a hidden Klip's ID or an instance's ID causes a 404", async () => {
     const given = await builderBench();
     const tab = await createTab(given);
     const klip = await createKlip(given);
@@ -78,7 +78,7 @@ describe("a dashboard's Klip instances (4.8)", () => {
     expect(ids(await given.call('GET', `/tabs/${tab}/klip-instances`), 'klip_instances')).toEqual([instance!.id]);
   });
 
-  it("are removed individually or with their Klip, and the dashboard's update time changes", async () => {
+  it("are removed individually or with their Klip, which changes the dashboard's update time", async () => {
     const clock = new SteppingClock('2026-03-01T10:00:00Z');
     const given = await bench({ clock });
     const [tab, other] = [await createTab(given), await createTab(given)];

@@ -49,7 +49,7 @@ describe("a dashboard's layout (2.8, 4.8)", () => {
     ]);
   });
 
-  it('can also be written as a grid by region and idx, with columns from 1 and rows from 0', async () => {
+  it('can also be written as a grid by region and idx, with columns counted from 1 and rows from 0', async () => {
     const given = await bench();
     const { tab, ids } = await dashboard(given, 2);
     const state = { [ids[0]!]: { region: '2', idx: 0 }, [ids[1]!]: { region: 'region-7', idx: 3 } };
@@ -96,7 +96,7 @@ describe("a dashboard's layout (2.8, 4.8)", () => {
     expect((await writeLayout(given, tab, { type, state: beyond })).status).toBe(400);
   });
 
-  it('can have every existing type, but no other', async () => {
+  it('accepts only the 18 existing types', async () => {
     const given = await bench();
     const tab = await createTab(given);
     expect(layoutTypes).toHaveLength(18);
@@ -106,7 +106,7 @@ describe("a dashboard's layout (2.8, 4.8)", () => {
     }
   });
 
-  it('sorts a region by idx, and instances with the same idx in the order in which they were placed', async () => {
+  it("sorts a region's instances by idx, and then in the order in which they were placed", async () => {
     const given = await bench();
     const { tab, ids } = await dashboard(given, 4);
     const idx = [9, 3, 9, 0];
@@ -145,7 +145,7 @@ describe("a dashboard's layout (2.8, 4.8)", () => {
     ]);
   });
 
-  it.each(['columns', 'cells'])('written as %s removes what it leaves out', async (shape) => {
+  it.each(['columns', 'cells'])('written as %s removes the instances that it leaves out', async (shape) => {
     const given = await bench();
     const { tab, klip, ids } = await dashboard(given, 3);
     const [, kept] = ids;
@@ -162,7 +162,7 @@ describe("a dashboard's layout (2.8, 4.8)", () => {
     expect((await readLayout(given, tab)).state.desktop.itemConfigs).toEqual([]);
   });
 
-  it("changes nothing if it names another dashboard's instance, a Klip or an unknown ID", async () => {
+  it("isn't changed if it references another dashboard's instance, a Klip or an unknown ID", async () => {
     const given = await bench();
     const { tab, klip, ids } = await dashboard(given, 2);
     const elsewhere = (await dashboard(given, 1)).ids[0]!;

@@ -49,7 +49,7 @@ describe('placing Klips in a layout (4.8)', () => {
     expect((await given.call('PUT', `/tabs/${tab}/klip-instances`, { body })).status).toBe(400);
   });
 
-  it("moves only the chosen region of a column layout, and rejects regions that its type doesn't have", async () => {
+  it("moves only the chosen region of a column layout, and rejects regions that the layout's type doesn't have", async () => {
     const given = await bench();
     const { tab, klip, ids } = await dashboard(given, 2);
     const [left, right] = ids;

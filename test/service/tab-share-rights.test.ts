@@ -25,7 +25,7 @@ describe("a dashboard's share rights", () => {
     });
   });
 
-  it('are required for changes, even by a user who has all permissions for their own assets', async () => {
+  it('are required for changes, even by a user who has all permissions for own assets', async () => {
     const given = await builderBench();
     const tab = await createTab(given);
     await given.call('PUT', `/tabs/${tab}/share-rights`, {
@@ -51,7 +51,7 @@ describe("a dashboard's share rights", () => {
     expect(errorOf(published)).toEqual([403, 'forbidden']);
   });
 
-  it('are granted to all recipients or none, and removed individually', async () => {
+  it('are granted to all recipients or none, and are removed individually', async () => {
     const given = await bench();
     const path = `/tabs/${await createTab(given)}/share-rights`;
     const share = (body: object): Promise<Answer> => given.call('PUT', path, { body });

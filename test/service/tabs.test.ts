@@ -69,7 +69,7 @@ describe('dashboards (2.7, 4.8)', () => {
     expect(await page('?offset=27')).toEqual([0, 27, []]);
   });
 
-  it("of another company or of a client aren't found, whatever the call", async () => {
+  it("of another company or of a client aren't found by any call", async () => {
     const given = await bench();
     const theirs = await createTab(given, {}, { key: keys.otherAdmin });
     const clients = await createTab(given, { client_id: 'bakery' });
@@ -116,7 +116,7 @@ describe('dashboards (2.7, 4.8)', () => {
     expect(await seen(keys.acmeReporter)).toEqual([false, false]);
   });
 
-  it('are deleted with their instances, shares and published links, but without their Klips', async () => {
+  it('are deleted with their instances, shares and published links, but their Klips remain', async () => {
     const given = await bench();
     const klip = await createKlip(given);
     const id = await createTab(given);

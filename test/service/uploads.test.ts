@@ -65,7 +65,7 @@ describe('an upload', () => {
     expect(detail.date_last_refresh).toBe(data.date_last_refresh);
   });
 
-  it('must come before its instance has data or a date', async () => {
+  it('is required before an instance has data or a refresh date', async () => {
     const given = await bench();
     const id = await given.source();
     expect((await given.call('GET', `/datasource-instances/${id}/data`)).status).toBe(404);
@@ -101,20 +101,23 @@ describe('an upload', () => {
     ['json', Buffer.from([0x5b, 0x22, 0xc3, 0x28, 0x22, 0x5d])],
     ['csv', Buffer.from([0x61, 0x0a, 0x00, 0xff, 0xfe])],
     ['xml', Buffer.from([0x89, 0x50, 0x4e, 0x47])],
-  ])("that isn't valid %s is rejected with line or byte, and the old data stays (%#)", async (format, body) => {
-    const folder = await scratch();
-    const given = await bench({ data: { folder } });
-    const id = await given.source({ format });
-    const good = { json: '[1]', csv: 'a\n1\n', xml: '<r/>' }[format]!;
-    await upload(given, id, good);
-    const answer = await upload(given, id, body);
-    expect([answer.status, answer.body.meta.error_code]).toEqual([400, 'bad_request']);
-    expect(answer.body.meta.error_desc).toMatch(body.length === 0 ? /empty/ : /line|byte/);
-    expect(await dataOf(given, id)).toBe(good);
-    expect(await readdir(join(folder, 'documents'))).toHaveLength(1);
-  });
+  ])(
+    "that isn't valid %s is rejected with the error's line or byte, and the old data is kept (%#)",
+    async (format, body) => {
+      const folder = await scratch();
+      const given = await bench({ data: { folder } });
+      const id = await given.source({ format });
+      const good = { json: '[1]', csv: 'a\n1\n', xml: '<r/>' }[format]!;
+      await upload(given, id, good);
+      const answer = await upload(given, id, body);
+      expect([answer.status, answer.body.meta.error_code]).toEqual([400, 'bad_request']);
+      expect(answer.body.meta.error_desc).toMatch(body.length === 0 ? /empty/ : /line|byte/);
+      expect(await dataOf(given, id)).toBe(good);
+      expect(await readdir(join(folder, 'documents'))).toHaveLength(1);
+    },
+  );
 
-  it('may be as large as 10,485,760 bytes and not one more, with or without content-length', async () => {
+  it('may have up to 10,485,760 bytes and not one more, with or without content-length', async () => {
     const given = await bench();
     const id = await given.source();
     const exact = jsonOf(10_485_760);
@@ -148,7 +151,7 @@ describe('an upload', () => {
     expect(await dataOf(given, id)).toBe('[7]');
   });
 
-  it('at the same time as another one leaves one of them, and that one is complete', async () => {
+  it('that runs at the same time as other uploads leaves exactly one complete document', async () => {
     const folder = await scratch();
     const given = await bench({ data: { folder } });
     const id = await given.source();
@@ -180,7 +183,7 @@ describe('an upload', () => {
   it.each([
     ['deleted', 404],
     ['disabled', 403],
-  ])('whose source is %s before its last byte is rejected, and no file remains', async (what, status) => {
+  ])('whose source is %s before its last byte arrives is rejected, and no file remains', async (what, status) => {
     const folder = await scratch();
     const given = await bench({ data: { folder } });
     const id = await given.source();
@@ -199,7 +202,7 @@ describe('an upload', () => {
     expect(await readdir(join(folder, 'documents'))).toEqual([]);
   });
 
-  it('that the client cancels in the middle leaves the old data in place and no file behind', async () => {
+  it("that the client cancels midway doesn't change the old data and leaves no file", async () => {
     const folder = await scratch();
     const given = await bench({ data: { folder } });
     const id = await given.source();
@@ -214,7 +217,7 @@ describe('an upload', () => {
     expect(await dataOf(given, id)).toBe('[1]');
   });
 
-  it('that stops arriving is rejected after a timeout and leaves the old data in place', async () => {
+  it('that stops arriving is rejected after a timeout, and the old data is kept', async () => {
     const data = { folder: await scratch() };
     const before = await bench({ data });
     const id = await before.source();
@@ -229,7 +232,7 @@ describe('an upload', () => {
     expect(await dataOf(await bench({ data }), id)).toBe('[1]');
   });
 
-  it("with Expect gets 100 Continue if it's allowed, or else an immediate error", async () => {
+  it("with an Expect header gets 100 Continue if it's allowed, or an immediate error otherwise", async () => {
     const given = await bench();
     const id = await given.source();
     const asking = rawConnection(given);
@@ -276,7 +279,7 @@ describe('an upload', () => {
     expect((await given.call('GET', `/datasource-instances/${id}`)).body.data.data_size).toBe(4);
   });
 
-  it('of 200 MB increases memory by far less than that', async () => {
+  it('of 200 MB increases memory by far less than 200 MB', async () => {
     const given = await bench({ data: { folder: await scratch() }, uploadLimitBytes: 300_000_000 });
     const id = await given.source({ format: 'csv' });
     const piece = Buffer.from(`${randomBytes(30).toString('hex')},${'v'.repeat(38)}\n`.repeat(10_000));

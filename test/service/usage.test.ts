@@ -156,7 +156,7 @@ describe('data-source-stats', () => {
 });
 
 describe('account-sign-in-trend', () => {
-  it('counts users who sign in with a password, not programs with a key, over increasingly long periods', async () => {
+  it('counts users who sign in with a password, not programs with a key, over several periods', async () => {
     const clock = new SteppingClock(noon);
     const given = await bench({ given: fixtures, clock });
     await signIn(given);
@@ -191,7 +191,7 @@ describe('account-sign-in-trend', () => {
     ]);
   });
 
-  it('agrees with the last login that the profile shows', async () => {
+  it('agrees with the last login in the profile', async () => {
     const given = await bench({ given: fixtures, clock: new SteppingClock(noon) });
     await signIn(given);
     expect((await given.call('GET', '/profile')).body.data.date_last_login).toBe('2026-03-02T17:00:00.000Z');
@@ -231,7 +231,7 @@ describe('the reports about client accounts', () => {
   const create = async (given: Bench, name: string): Promise<string> =>
     (await given.call('POST', '/clients', { body: { name, status: 'active' } })).body.meta.location!.split('/').at(-1)!;
 
-  it('show added and canceled clients per day, each cancellation once', async () => {
+  it('show added and canceled clients per day, and each cancellation only once', async () => {
     const clock = new SteppingClock(noon);
     const given = await bench({ clock });
     const [one, two] = [await create(given, 'One'), await create(given, 'Two')];
@@ -295,7 +295,7 @@ describe('published-links', () => {
 });
 
 describe('the daily call count', () => {
-  it('is a number in usage-details, next to the remaining calls', async () => {
+  it('is returned as a number in usage-details, with the number of remaining calls', async () => {
     const given = await bench({ clock: new SteppingClock(noon) });
     await given.call('GET', '/profile');
     expect((await report(given, '/usage-details/api-calls')).body.data.api_calls).toEqual([
@@ -310,7 +310,7 @@ describe('every report', () => {
   const details = ['/usage-details/api-calls', '/usage-details/published-link-views'];
 
   it.each([...open, ...gated, ...details])(
-    "%s covers only the caller's company, or one of its clients",
+    "%s covers only the caller's company or one of its clients",
     async (name) => {
       const given = await bench();
       const status = async (company: string, sent?: Sent): Promise<number> =>
@@ -334,7 +334,7 @@ describe('every report', () => {
     for (const name of names) expect((await report(given, name, {}, { key: keys.otherAdmin })).status).toBe(status);
   });
 
-  it('for a client covers only the client', async () => {
+  it('for a client covers only that client', async () => {
     const given = await bench({ clock: new SteppingClock(noon) });
     await given.call('POST', '/datasources?client_id=bakery', { body: { name: 'Theirs' } });
     const counts = async (company: string): Promise<unknown[]> =>

@@ -9,7 +9,7 @@ const set = (given: Bench, user: string, properties: object) => given.call('PUT'
 const held = async (given: Bench, user: string) => (await dataOf(given, path(user))).properties;
 
 describe('user properties (section 4.11)', () => {
-  it('are defined by name for all users in the account, and empty until set', async () => {
+  it("are defined by name for all users in the account, and are empty until they're set", async () => {
     const given = await peopleBench();
     expect(await held(given, 'acme-editor')).toEqual({});
     expect((await set(given, 'acme-editor', { region: 'north', tier: '1' })).body.data).toEqual({});
@@ -23,7 +23,7 @@ describe('user properties (section 4.11)', () => {
     expect(await held(given, id)).toEqual({ region: '', tier: '' });
   });
 
-  it("outlive the user who first set them; if they're deleted from one user, they're deleted from all", async () => {
+  it('remain if the user who first set them is deleted, and are deleted for all users at once', async () => {
     const given = await peopleBench();
     await set(given, 'acme-editor', { region: 'north', tier: '1' });
     await given.call('DELETE', '/users/acme-editor');
@@ -36,7 +36,7 @@ describe('user properties (section 4.11)', () => {
     expect(await held(given, 'acme-admin')).toEqual({ region: '', tier: '' });
   });
 
-  it('belong to one account: neither another company nor a client has them or can see them', async () => {
+  it("belong to one account: other companies and clients don't have them and can't see them", async () => {
     const given = await peopleBench();
     await set(given, 'acme-editor', { region: 'north' });
     expect((await dataOf(given, '/users/bakery-admin/properties?client_id=bakery')).properties).toEqual({});
@@ -50,7 +50,7 @@ describe('user properties (section 4.11)', () => {
     expect(await held(given, 'acme-editor')).toEqual({ region: 'north' });
   });
 
-  it('can have any name and value, and are set all together or not at all', async () => {
+  it('can have any name and value, and are set all or nothing', async () => {
     const given = await peopleBench();
     const properties = { 'Ünï çødé': '名前', "x'; --": '👩‍👩‍👧', toString: 'a\u0000b', ' a.b ': '' };
     await set(given, 'acme-editor', properties);
@@ -101,7 +101,7 @@ describe('a dynamic data source', () => {
     expect(await names()).toEqual(['']);
   });
 
-  it('keeps the instance and data of values that a user still has, and deletes the others', async () => {
+  it('keeps the instance and data of values that a user still has, and deletes all other instances', async () => {
     const folder = await scratch();
     const given = await bench({ data: { folder } });
     const documents = async () => (await readdir(join(folder, 'documents'))).length;

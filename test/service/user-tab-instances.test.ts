@@ -8,7 +8,7 @@ const put = (given: Bench, tab_ids: string[], key: string = keys.acmeAdmin): Pro
   given.call('PUT', path, { key, body: { tab_ids } });
 
 describe("a user's tab instances (section 4.11)", () => {
-  it('are created from dashboards, listed in that order, and included in the full form of the user and the profile', async () => {
+  it('are created from dashboards, listed in the given order, and included in the full form of the user and the profile', async () => {
     const given = await peopleBench();
     const [sales, costs] = [await createTab(given, { name: 'Sales' }), await createTab(given, { name: 'Costs' })];
     const created = (await put(given, [costs, sales, costs])).body.data.tab_instances as { id: string }[];
@@ -25,7 +25,7 @@ describe("a user's tab instances (section 4.11)", () => {
     expect(await dataOf(given, '/users/acme-editor/tab-instances')).toEqual({ tab_instances: [] });
   });
 
-  it('are one per dashboard: a second request returns the existing one', async () => {
+  it('are unique per dashboard: a second request returns the existing instance', async () => {
     const given = await peopleBench();
     const [sales, costs] = [await createTab(given), await createTab(given, { name: 'Costs' })];
     const [first] = (await put(given, [sales])).body.data.tab_instances as { id: string }[];
@@ -45,7 +45,7 @@ describe("a user's tab instances (section 4.11)", () => {
     expect(await dataOf(given, path)).toEqual({ tab_instances: [] });
   });
 
-  it("are created, all or none, only from the account's dashboards that the caller can see", async () => {
+  it("are created all or nothing, and only from the account's dashboards that the caller can see", async () => {
     const given = await peopleBench();
     const own = await createTab(given);
     const theirs = await createTab(given, {}, { key: keys.otherAdmin });

@@ -13,7 +13,7 @@ const signIn = (given: Bench, email: string, password: string): Promise<Answer> 
   given.call('GET', '/profile', { key: null, headers: basic(email, password) });
 
 describe('a user', () => {
-  it('has the values it was created with, in the list, in detail and in full', async () => {
+  it('has the values that it was created with, in the list, in detail and in full', async () => {
     const given = await peopleBench();
     const { Editor } = await roleIds(given);
     const body = { email: 'new@acme.test', first_name: 'Neo', last_name: 'One', external_id: 'hr-1', roles: [Editor] };
@@ -32,7 +32,7 @@ describe('a user', () => {
     });
   });
 
-  it('signs in with their e-mail address in any case and their password, and with the new one after a change', async () => {
+  it('signs in with an email address in any case and a password, and with the new ones after a change', async () => {
     const given = await peopleBench();
     const id = await make(given, '/users', { email: 'New@acme.test', password: 'pässword: one' });
     expect((await signIn(given, 'new@ACME.test', 'pässword: one')).body.data).toMatchObject({ id });
@@ -53,7 +53,7 @@ describe('a user', () => {
     expect(await dataOf(given, `/users/${id}/roles`)).toMatchObject({ name: 'View-Only' });
   });
 
-  it('gets another role from an update that names one, and keeps its other values', async () => {
+  it('gets the role that an update contains, and keeps all other values', async () => {
     const given = await peopleBench();
     const { Editor, Nobody } = await roleIds(given);
     for (const id of [Editor, Nobody]) {
@@ -63,7 +63,7 @@ describe('a user', () => {
     expect(await dataOf(given, '/users/acme-editor')).toMatchObject({ first_name: 'Ed', email: 'ed@acme.test' });
   });
 
-  it("can't get another account's role, even at creation", async () => {
+  it("can't get another account's role, even when the user is created", async () => {
     const given = await peopleBench();
     const theirs = await make(given, '/roles', { name: 'Theirs' }, keys.otherAdmin);
     const clients = (await roleIds(given, '?client_id=bakery')).Editor;
@@ -75,7 +75,7 @@ describe('a user', () => {
     expect((await pagesOf(given, '/users', 'users')).length).toBe(6);
   });
 
-  it('has an e-mail address that is unique in the whole service', async () => {
+  it('has an email address that is unique across the service', async () => {
     const given = await peopleBench();
     for (const email of ['ED@acme.test', 'admin@other.test', 'admin@bakery.test']) {
       expect(errorOf(await given.call('POST', '/users', { body: { email } }))).toEqual([400, 'bad_request']);
@@ -96,7 +96,7 @@ describe('a user', () => {
     }
   });
 
-  it("of another company or client isn't found; with client_id, only the client's own users are found", async () => {
+  it("of another company or client isn't found, and with client_id only the client's own users are found", async () => {
     const given = await peopleBench();
     for (const path of ['/users/other-admin', '/users/bakery-admin', '/users/acme-editor?client_id=bakery']) {
       for (const method of ['GET', 'PUT', 'DELETE']) expect((await given.call(method, path)).status).toBe(404);
@@ -107,7 +107,7 @@ describe('a user', () => {
     expect((await pagesOf(given, '/users?client_id=bakery', 'users')).length).toBe(2);
   });
 
-  it('is deleted with their keys, memberships and shares; the admins keep what the user created', async () => {
+  it('is deleted with all keys, memberships and shares, but the items that the user created are kept for the admins', async () => {
     const given = await peopleBench();
     const made = await given.source({}, { key: keys.acmeEditor });
     const shared = await given.source();
@@ -154,7 +154,7 @@ describe('a user', () => {
     expect((await ask('PUT', '/users/acme-editor', { first_name: 'Edith' })).status).toBe(200);
   });
 
-  it('survives a restart, with their role, groups and properties', async () => {
+  it('survives a restart with the same role, groups and properties', async () => {
     const folder = await scratch();
     const before = await bench({ data: { folder } });
     const { Editor } = await roleIds(before);

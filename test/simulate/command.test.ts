@@ -18,7 +18,7 @@ describe('sluice simulate', () => {
     expect(home.payloads()).toEqual([]);
   });
 
-  it('exits with 1 if the allowance runs out, and reports that as JSON too', async () => {
+  it('exits with 1 if the allowance runs out, and includes that in the JSON output', async () => {
     const home = await plannedHome({
       destination: { requests_per_day: 5, when_short: 'first_come' },
       jobs: { orders: { ...fileJob, schedule: '5 * * * *' } },
@@ -57,7 +57,7 @@ describe('sluice simulate', () => {
     }
   });
 
-  it("reads the jobs' history from the state folder and changes nothing in it", async () => {
+  it("reads the jobs' history from the state folder without changing it", async () => {
     const world = await makeWorld({ serve: ['--no-limits'] });
     const home = await plannedHome({
       destination: { url: world.url },

@@ -6,12 +6,12 @@ import { cleanUp, newFolder, newStore, oweText } from '../state/fixtures.ts';
 afterEach(cleanUp);
 
 describe('the history of jobs', () => {
-  it('is empty if there is no state, and none is created', () => {
+  it('is empty if there is no state folder, and none is created', () => {
     const folder = newFolder();
     expect(readPastRuns(`${folder}/nowhere`)).toEqual(new Map());
   });
 
-  it('contains the medians of past runs that had a payload, and the share of runs with new data', async () => {
+  it('contains the medians of past runs with a payload, and the share of runs with new data', async () => {
     const clock = new SteppingClock();
     const folder = newFolder();
     const store = await newStore({ clock, folder });

@@ -67,7 +67,7 @@ const firings = ({ jobs }: SimulationReport) => Object.fromEntries(jobs.map((one
 const used = ({ accounts: [account] }: SimulationReport) => account!.days.map((day) => day.used);
 const totals = ({ jobs }: SimulationReport) => jobs.reduce((sum, one) => sum + one.firings, 0);
 
-describe('jobs without a history that fire more often than the daily allowance permits', () => {
+describe('jobs without a history whose firings exceed the daily allowance', () => {
   const often = (letter: string, minutes: number) => ({
     ...job,
     target: target(letter),
@@ -78,13 +78,13 @@ describe('jobs without a history that fire more often than the daily allowance p
     jobs: { twenties: often('a', 20), thirties: often('b', 30) },
   };
 
-  it('fit if few runs send, although the daemon is careful at first', async () => {
+  it('fit if few runs send a request, even if the daemon throttles at first', async () => {
     const report = await simulated({ from: '2026-06-15', days: 1, changes: 0.2, config });
     expect(report.firings.throttled).toBeGreaterThan(0);
     expect(report).toMatchObject({ fits: true, trouble: [], next: [] });
   });
 
-  it("don't fit if every run sends", async () => {
+  it("don't fit if every run sends a request", async () => {
     const report = await simulated({ from: '2026-06-15', days: 1, config });
     expect(report.fits).toBe(false);
     expect(report.trouble).toContainEqual(expect.stringContaining('firings were skipped'));
@@ -93,7 +93,7 @@ describe('jobs without a history that fire more often than the daily allowance p
 });
 
 describe('a simulation of several weeks with a clock change', () => {
-  it('follows the schedules and uses a day of 23 hours when New York changes to daylight saving time', async () => {
+  it('follows the schedules and uses a 23-hour day when New York changes to daylight saving time', async () => {
     const report = await simulated({ from: '2026-03-05', days: 8 });
     expect(firings(report)).toEqual({
       quarters: 191 * 4,
@@ -112,7 +112,7 @@ describe('a simulation of several weeks with a clock change', () => {
     });
   });
 
-  it('fires nothing twice and uses a day of 25 hours when New York changes back', async () => {
+  it('starts no run twice and uses a 25-hour day when New York changes back', async () => {
     const report = await simulated({ from: '2026-10-28', days: 8 });
     expect(firings(report)).toEqual({
       quarters: 193 * 4,
@@ -140,7 +140,7 @@ describe('a simulation of several weeks with a clock change', () => {
     expect(report.fits).toBe(true);
   });
 
-  it('fires exactly once for times that Berlin skips in spring or repeats in autumn', async () => {
+  it('starts exactly one run for a time that Berlin skips in spring or repeats in autumn', async () => {
     const only = { jobs: { nachts: jobs.nachts, stunden: jobs.stunden } };
     const [spring, autumn] = [
       await simulated({ from: '2026-03-25', days: 8, config: only }),
@@ -228,7 +228,7 @@ describe('a simulated day', () => {
 describe('random faults', () => {
   const asked = { from: '2026-06-15', days: 1, config: { jobs: { quarters: jobs.quarters, stunden: jobs.stunden } } };
 
-  it('are the same for the same seed, and different for another', async () => {
+  it('are the same for the same seed, and different for another seed', async () => {
     const [first, again, other] = [
       await simulated({ ...asked, faults: 7 }),
       await simulated({ ...asked, faults: 7 }),

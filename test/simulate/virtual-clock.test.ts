@@ -8,8 +8,8 @@ import { VirtualClock } from '../../src/lib/virtual-clock.ts';
 const day = 86_400_000;
 const start = Date.UTC(2026, 0, 1);
 
-describe('a clock that advances when nothing is left to do', () => {
-  it('wakes sleepers one by one in chronological order, and shows exactly their time', async () => {
+describe('a virtual clock', () => {
+  it("wakes sleepers one by one in chronological order, and shows each one's exact time", async () => {
     const clock = new VirtualClock(start);
     const woken: [string, number][] = [];
     const sleeper = (name: string, milliseconds: number) =>
@@ -23,7 +23,7 @@ describe('a clock that advances when nothing is left to do', () => {
     expect(clock.monotonic()).toBe(1_000_000 + 30 * day);
   });
 
-  it("stops while the disk is busy, an event-loop turn is deferred, or it's held", async () => {
+  it("doesn't advance while the disk is busy, an event-loop turn is deferred, or the clock is held", async () => {
     const clock = new VirtualClock(start);
     const folder = await mkdtemp(join(tmpdir(), 'sluice-clock-'));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -45,7 +45,7 @@ describe('a clock that advances when nothing is left to do', () => {
     expect(seen).toEqual([0, 0, 0, 1]);
   });
 
-  it('does not poll while it is held', async () => {
+  it("doesn't poll while it's held", async () => {
     const clock = new VirtualClock(start);
     const asked = vi.spyOn(process, 'getActiveResourcesInfo');
     onTestFinished(() => asked.mockRestore());

@@ -25,7 +25,7 @@ describe('a destination that switches to another account', () => {
     expect(await store.quota.use('new', day)).toMatchObject({ used: 5, others: 2, allowance: 9 });
   });
 
-  it("counts nothing twice if it switches back, and doesn't take over earlier days' usage", async () => {
+  it("counts no usage twice if it switches back, and doesn't take over earlier days' usage", async () => {
     const store = await newStore({ clock: new SteppingClock() });
     await store.accountHistory.track([payer('old')], days);
     await store.quota.charge('old', '2026-06-14');
@@ -65,7 +65,7 @@ describe('a destination that switches to another account', () => {
     expect(await store.sendSlots.take('old', 2)).toMatchObject({ freeInMs: undefined });
   });
 
-  it('takes over requests in progress for as long as they may arrive; one that ends is released for both accounts', async () => {
+  it('takes over requests in progress for as long as they may arrive, and releases a finished one for both accounts', async () => {
     const clock = new SteppingClock();
     const store = await newStore({ clock });
     await store.accountHistory.track([payer('old')], days);
@@ -81,7 +81,7 @@ describe('a destination that switches to another account', () => {
     expect(await store.quota.use('new', day)).toMatchObject({ used: 1 });
   });
 
-  it('counts the requests in progress of both accounts, each once', async () => {
+  it('counts each request in progress of both accounts only once', async () => {
     const clock = new SteppingClock();
     const store = await newStore({ clock });
     await store.accountHistory.track([payer('old')], days);

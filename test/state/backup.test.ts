@@ -25,7 +25,7 @@ async function setUp() {
 const owe = { waitSeconds: 0 };
 
 describe('a backup', () => {
-  it('includes owed payloads, and a state that is moved with it continues where it stopped', async () => {
+  it('includes owed payloads, so that a state moved with it continues where it stopped', async () => {
     const { home, backup, repair, shows } = await setUp();
     await home.syncHere(owe);
     expect(await home.sluice(['backup', backup])).toMatchObject({
@@ -46,7 +46,7 @@ describe('a backup', () => {
     await daemon.ended;
   });
 
-  it("causes no old data to be sent after a restore to an earlier time, and its receipts aren't trusted", async () => {
+  it("doesn't cause old data to be sent after it's restored, and its receipts aren't trusted", async () => {
     const { home, backup, repair, shows } = await setUp();
     await repair();
     await home.syncHere();

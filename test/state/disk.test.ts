@@ -43,7 +43,7 @@ async function write(store: Store, disk: Disk, bytes: number, name = 'draft'): P
 }
 
 describe('a state folder with a limit', () => {
-  it('accepts writes up to the limit but no more, however small the pieces are', async () => {
+  it('accepts writes up to the limit but no more, no matter how small the pieces are', async () => {
     const { store, empty } = await open();
     const limit = empty + 5 * megabyte;
     const { disk } = diskOf(store, { limitBytes: limit });
@@ -71,7 +71,7 @@ describe('a state folder with a limit', () => {
     });
   });
 
-  it('deletes kept payloads for a new one, oldest first, and reports it', async () => {
+  it('deletes kept payloads to make space for a new one, oldest first, and reports that', async () => {
     const { store, empty } = await open();
     const first = await deliver(store, { instance: 'i', text: payload('a'), asOf: 1 });
     const second = await deliver(store, { instance: 'i', text: payload('b'), asOf: 2 });
@@ -82,7 +82,7 @@ describe('a state folder with a limit', () => {
     expect(forgotten).toEqual([{ payloads: 3, bytes: 32 * megabyte }]);
   });
 
-  it('keeps what each instance shows if deleting older payloads frees enough space', async () => {
+  it('keeps the payload that each instance shows if deleting older payloads frees enough space', async () => {
     const { store, empty } = await open();
     const rare = await deliver(store, { instance: 'rare', text: payload('r'), asOf: 1 });
     const old = await deliver(store, { instance: 'busy', text: payload('a', 20 * megabyte), asOf: 2 });
@@ -105,7 +105,7 @@ describe('a state folder with a limit', () => {
     expect([restored, replaced].map(({ path }) => existsSync(path))).toEqual([true, false]);
   });
 
-  it('never deletes owed, quarantined or dead payloads, nor files that a restored payload shares with a kept one', async () => {
+  it('never deletes owed, quarantined or dead payloads, or files that a restored payload shares with a kept one', async () => {
     const { store, empty } = await open();
     const by = { who: 'a person', why: '' };
     await deliver(store, { instance: 'back', text: payload('a'), asOf: 1 });
@@ -122,7 +122,7 @@ describe('a state folder with a limit', () => {
     for (const { path } of waiting) expect(existsSync(path)).toBe(true);
   });
 
-  it('has space again once something is deleted', async () => {
+  it('has space again once a payload is deleted', async () => {
     const { store, empty } = await open();
     const { owed, payload: made } = await oweText(store, { instance: 'i', text: payload('a'), asOf: 1 });
     const { disk } = diskOf(store, { limitBytes: empty + 1.5 * megabyte });

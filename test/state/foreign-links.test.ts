@@ -96,7 +96,7 @@ describe("another user's state folder", () => {
     },
   );
 
-  it('is rejected for root if its own path contains such a link', () => {
+  it("is rejected for root if its own path contains another user's link", () => {
     linkOfService(state, join(folder, 'other'));
     expect(() => refuseForeignLinks(join(folder, 'other', 'payloads', 'run'), 0)).toThrow(`: ${folder}/other`);
   });
@@ -116,8 +116,8 @@ describe('a private file', () => {
   });
 });
 
-describe("what root created in another user's folder", () => {
-  it('changes owner with its folder, except for links and files with a second hard link', () => {
+describe("a folder that root created in another user's folder", () => {
+  it('is given to that user, except for links and files with a second hard link', () => {
     const tree = join(state, 'tree');
     mkdirSync(join(tree, 'inner'), { recursive: true });
     writeFileSync(join(tree, 'inner', 'own'), '');

@@ -25,7 +25,7 @@ async function fullStore(): Promise<{ store: Store; makeRoom(): Promise<void>; c
 }
 
 describe('a transaction that SQLite itself rolled back', () => {
-  it("fails with SQLite's original error, not with that of the redundant rollback", async () => {
+  it("fails with SQLite's original error, not with the redundant rollback's error", async () => {
     const { store, close } = await fullStore();
     const writing = store.transaction(async ({ settings }) => {
       await settings.set('small', 'x');
@@ -36,7 +36,7 @@ describe('a transaction that SQLite itself rolled back', () => {
     await close();
   });
 
-  it('accepts no further statement, even if the caller ignored a failure', async () => {
+  it('accepts no more statements, even if the caller ignored a failure', async () => {
     const { store, close } = await fullStore();
     const writing = store.transaction(async ({ settings }) => {
       await settings.set('before', 'x');
@@ -49,7 +49,7 @@ describe('a transaction that SQLite itself rolled back', () => {
     await close();
   });
 
-  it('leaves a store that can write again as soon as there is space', async () => {
+  it('lets the store write again as soon as there is space', async () => {
     const { store, makeRoom, close } = await fullStore();
     const write = () => store.transaction(({ settings }) => settings.set('large', large));
     await expect(write()).rejects.toMatchObject({ code: 'STATE_FULL' });
@@ -82,7 +82,7 @@ const turnsOfTheLoop = async () => {
 };
 
 describe('while the disk rejects writes', () => {
-  it('a released lease can be taken again by the same process as soon as the disk works', async () => {
+  it('a released lease can be taken again by the same process as soon as the disk works again', async () => {
     const { mine, freeze, close } = await twoProcesses();
     const lease = await mine.leases.take('instance:a');
     await freeze(true);
@@ -94,7 +94,7 @@ describe('while the disk rejects writes', () => {
     await close();
   });
 
-  it('a released lease can be taken by other processes soon after the disk works', async () => {
+  it('a released lease can be taken by other processes soon after the disk works again', async () => {
     const { mine, other, clock, freeze, close } = await twoProcesses();
     const lease = await mine.leases.take('instance:a');
     await freeze(true);
@@ -122,7 +122,7 @@ describe('while the disk rejects writes', () => {
     await close();
   });
 
-  it('a released send slot blocks another process no longer than the disk fails', async () => {
+  it('a released send slot blocks another process only for as long as the disk fails', async () => {
     const { mine, other, clock, freeze, close } = await twoProcesses();
     const first = await mine.sendSlots.take('account', 1);
     if (!('ticket' in first)) throw new Error('no slot');
@@ -137,7 +137,7 @@ describe('while the disk rejects writes', () => {
     await close();
   });
 
-  it('the release of a lease is tried again when the store is closed', async () => {
+  it('the release of a lease is retried when the store is closed', async () => {
     const { mine, other, freeze, close } = await twoProcesses();
     const lease = await mine.leases.take('instance:a');
     await freeze(true);

@@ -45,7 +45,7 @@ const present = async (store: Store) => ({
 
 const there = (store: Store, ...files: string[]) => files.map((file) => existsSync(join(store.generations.root, file)));
 
-it('rows and watermark advance with the owed payload, and go back if the payload is dead', async () => {
+it('the kept rows and the watermark advance with the owed payload, and are rewound if the payload is dead', async () => {
   const store = await newStore({ clock: new SteppingClock() });
   const first = await owe(store);
   await store.outbox.enqueue(first.owing);
@@ -74,7 +74,7 @@ it("a dead first payload leaves no checkpoint, and a checkpoint that later runs 
   expect(await present(store)).toEqual({ set: second.run, watermark: second.run });
 });
 
-it("a dead payload that is sent again doesn't undo what a later run has continued from", async () => {
+it("a dead payload that is sent again doesn't rewind a checkpoint that a later run has advanced", async () => {
   const store = await newStore({ clock: new SteppingClock() });
   const first = await owe(store, { instance: 'former' });
   const owed = await store.outbox.enqueue(first.owing);
@@ -104,7 +104,7 @@ it("after a rollback, the job continues from the restored payload's rows and wat
   expect(await present(store), 'there is nothing to return to').toEqual({ set: undefined, watermark: undefined });
 });
 
-it('kept rows without a watermark are rolled back, and are deleted only by clearing the watermark, not by setting it', async () => {
+it("kept rows without a watermark can be rolled back, and are deleted if the watermark is cleared, but not if it's set", async () => {
   const store = await newStore({ clock: new SteppingClock() });
   const [first, second] = [await owe(store), await owe(store)];
   for (const { watermark: _, ...owing } of [first.owing, second.owing]) {
@@ -142,7 +142,7 @@ it("a quarantined generation is set aside, and becomes current once it's approve
   expect(there(store, first.file, held.file, other.file)).toEqual([true, true, false]);
 });
 
-it("files without a generation are deleted, but new files and active writers' files stay", async () => {
+it("files without a generation are deleted, but new files and active writers' files are kept", async () => {
   const clock = new SteppingClock();
   const store = await newStore({ clock });
   const kept = await owe(store);
@@ -191,7 +191,7 @@ it('a backfilled range can be merged again if its payload is dead', async () => 
   expect(await present(store)).toMatchObject({ set: owing.run });
 });
 
-it('clearing the watermark also clears the rows and the progress of a range', async () => {
+it("clearing the watermark also clears the kept rows and a backfill's progress", async () => {
   const store = await newStore({ clock: new SteppingClock() });
   const first = await owe(store);
   await store.outbox.enqueue(first.owing);

@@ -45,7 +45,7 @@ describe('read-only commands with an unreadable state folder', () => {
     );
   });
 
-  it('find no state if there is no folder, or if a file is in its place', async () => {
+  it('find no state if the folder is missing or is a file', async () => {
     writeFileSync(join(folder, 'file'), '');
     for (const state of [join(folder, 'missing'), join(folder, 'file')]) {
       expect(await openExistingStore({ state })).toBeUndefined();

@@ -83,7 +83,7 @@ describe("the state's migrations", () => {
     expect(await whatTheyDo()).toEqual(landed);
   });
 
-  it('apply the steps that a state lacks, in any position', async () => {
+  it('apply the steps that are missing from a state, at any position', async () => {
     const { folder, file } = await oldState();
     await migrateTo(folder, [...migrations, later[1]!]);
     await migrateTo(folder, [...migrations, ...later]);
@@ -109,7 +109,7 @@ describe("the state's migrations", () => {
 });
 
 describe("a state whose tables don't match its version", () => {
-  it("is rejected with a message, and isn't changed", async () => {
+  it('is rejected without being changed', async () => {
     const folder = await otherState();
     await expect(openStore(folder, { clock: systemClock })).rejects.toMatchObject({
       code: 'STATE_OTHER',

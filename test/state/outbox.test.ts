@@ -43,7 +43,7 @@ describe('the outbox', () => {
     expect(await store.runs.find(old.run)).toMatchObject({ state: 'superseded' });
   });
 
-  it('starts an attempt, a retry and a move only for a payload that is still owed, and revives only a dead one', async () => {
+  it('attempts, retries and moves only owed payloads, and revives only dead ones', async () => {
     const store = await newStore({ clock: new SteppingClock() });
     const old = idOf(await oweText(store, { instance: 'i', text: 'a', asOf: noon - 20 }));
     await store.outbox.attempt(old);
@@ -93,7 +93,7 @@ describe('the outbox', () => {
     expect(await again('a', { asOf: noon - 5 }), 'other data is owed').toEqual({ passed: false, state: 'running' });
   });
 
-  it('never goes back: an extract that started earlier but ends later is superseded immediately', async () => {
+  it('immediately supersedes a result whose extract started earlier but ended later', async () => {
     const store = await newStore({ clock: new SteppingClock() });
     const young = await oweText(store, { instance: 'i', text: 'young', asOf: noon - 10 });
     expect((await oweText(store, { instance: 'i', text: 'old', asOf: noon - 20 })).owed.state).toBe('superseded');
@@ -114,7 +114,7 @@ describe('the outbox', () => {
     }
   });
 
-  it('never sends data older than a payload that was tried, even if an earlier one is accepted after that', async () => {
+  it('never sends data older than a payload that was tried, even if an earlier payload is accepted afterwards', async () => {
     const store = await newStore({ clock: new SteppingClock() });
     const row = await store.outbox.attempt(idOf(await oweText(store, { instance: 'i', text: 'a', asOf: noon - 30 })));
     const young = await oweText(store, { instance: 'i', text: 'young', asOf: noon - 10 });
@@ -149,7 +149,7 @@ describe('the outbox', () => {
     expect((await oweText(store, { instance: 'i', text: 'c', asOf: noon - 9 })).owed.state).toBe('superseded');
   });
 
-  it('owes nothing if the instance has these bytes, unless the job always sends', async () => {
+  it("doesn't owe bytes that the instance already shows, unless the job always sends", async () => {
     const store = await newStore({ clock: new SteppingClock() });
     await deliver(store, idOf(await oweText(store, { instance: 'i', text: 'a', asOf: noon - 30 })));
     const again = await oweText(store, { instance: 'i', text: 'a', asOf: noon - 20 });
@@ -158,7 +158,7 @@ describe('the outbox', () => {
     expect((await oweText(store, { instance: 'i', text: 'a', asOf: noon - 10, always: true })).owed.state).toBe('owed');
   });
 
-  it('owes the same bytes in another format', async () => {
+  it('owes the same bytes again if their format is different', async () => {
     const store = await newStore({ clock: new SteppingClock() });
     await deliver(store, idOf(await oweText(store, { instance: 'i', text: '[]', asOf: noon - 30 })));
     const run = await store.runs.begin({ job: 'job-i', origin: 'schedule' });
@@ -168,7 +168,7 @@ describe('the outbox', () => {
     expect((await store.outbox.enqueue(owing)).state).toBe('owed');
   });
 
-  it('stores no secret that a service or an error repeats', async () => {
+  it('stores no secrets from messages of the service or from errors', async () => {
     registerSecret('s3cr3t-key');
     const store = await newStore({ clock: new SteppingClock() });
     const id = idOf(await oweText(store, { instance: 'i', text: 'a', asOf: noon }));
@@ -193,7 +193,7 @@ describe('the outbox', () => {
     expect(late.owed.state, 'older than the extract that found it unchanged').toBe('superseded');
   });
 
-  it('sends earlier bytes again if a request in between got no response', async () => {
+  it('sends earlier bytes again if a later request got no response', async () => {
     const store = await newStore({ clock: new SteppingClock() });
     await deliver(store, idOf(await oweText(store, { instance: 'i', text: 'a', asOf: noon - 30 })));
     await store.outbox.attempt(idOf(await oweText(store, { instance: 'i', text: 'b', asOf: noon - 20 })));
@@ -214,7 +214,7 @@ describe('the outbox', () => {
     });
   });
 
-  it('counts a payload as delivered even if another process gave it up during the upload', async () => {
+  it('counts a payload as delivered even if another process marked it as dead during the upload', async () => {
     const store = await newStore({ clock: new SteppingClock() });
     const { run, ...owed } = await oweText(store, { instance: 'i', text: 'a', asOf: noon - 30 });
     const row = await store.outbox.attempt(idOf(owed));
@@ -224,7 +224,7 @@ describe('the outbox', () => {
     expect(await store.runs.find(run)).toMatchObject({ state: 'delivered' });
   });
 
-  it('rejects a payload whose file is missing or truncated, and the run stays unchanged', async () => {
+  it("rejects a payload whose file is missing or truncated, and doesn't change the run", async () => {
     const store = await newStore({ clock: new SteppingClock() });
     const run = await store.runs.begin({ job: 'j', origin: 'person' });
     const payload = spool(store, { run, text: 'abc', asOf: noon });
