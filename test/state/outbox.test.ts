@@ -285,7 +285,7 @@ describe('the outbox', () => {
     expect(await states(noon - 10, noon - 20)).toEqual(['owed', 'superseded']);
   });
 
-  it("doesn't wait longer because the clock was set back", async () => {
+  it("doesn't wait longer if the clock was set back", async () => {
     const clock = new SteppingClock();
     const store = await newStore({ clock });
     const id = idOf(await oweText(store, { instance: 'i', text: 'a', asOf: noon - 30 }));
@@ -303,7 +303,7 @@ describe('the outbox', () => {
 });
 
 describe('payload files', () => {
-  it('are deleted if nothing needs them, and kept while dead or owed', async () => {
+  it('are deleted if nothing needs them, and kept while their payload is owed or dead', async () => {
     const store = await newStore({ clock: new SteppingClock() });
     const { payload, ...rest } = await oweText(store, { instance: 'i', text: 'a', asOf: noon });
     await store.payloads.release(payload.path);
@@ -370,7 +370,7 @@ describe('payload files', () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  it("that are damaged make their payload dead at startup, and don't affect others", async () => {
+  it("that are damaged make their payload dead at startup, and don't affect other payloads", async () => {
     const store = await newStore({ clock: new SteppingClock() });
     const cut = await oweText(store, { instance: 'a', text: 'abc', asOf: noon });
     const gone = await oweText(store, { instance: 'b', text: 'abc', asOf: noon });
@@ -400,7 +400,7 @@ describe('any history of runs, crashes and responses', () => {
     fc.record({ kind: fc.constant('restart' as const) }),
   );
 
-  it('loses nothing, never goes back, and ends with the newest data', async () => {
+  it('loses no data, never returns to older data, and ends with the newest data', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
         const clock = new SteppingClock();

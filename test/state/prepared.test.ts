@@ -76,7 +76,7 @@ describe('the queries of every run', () => {
     ],
   ];
 
-  it.for(asked)('%s are prepared once', async ([, ask]) => {
+  it.for(asked)('%s are prepared only once', async ([, ask]) => {
     const { store, db } = await newDatabase();
     await store.sendSlots.take('a', 5);
     await oweText(store, { instance: 'orders', text: 'one', asOf: noon });

@@ -79,7 +79,7 @@ describe('a quarantined payload', () => {
     expect(await store.runs.find(run)).toMatchObject({ state: 'running' });
   });
 
-  it("doesn't advance the watermark until it's approved, and then to the end of its extract", async () => {
+  it("doesn't advance the watermark until it's approved, and then advances it to the end of its extract", async () => {
     const store = await newStore({ clock: new SteppingClock() });
     await store.watermarks.set({ job: 'job', run: 'before', reading: 'r', text: 'start' });
     const { id, run } = await holdBack(store, { text: 'a', asOf: noon });
@@ -102,7 +102,7 @@ describe('a quarantined payload', () => {
     expect(await store.audit.history({ limit: 9 })).toHaveLength(1);
   });
 
-  it("doesn't affect the owed payload, and replaces the previously quarantined one", async () => {
+  it("doesn't affect the owed payload, and supersedes the previously quarantined one", async () => {
     const store = await newStore({ clock: new SteppingClock() });
     await oweText(store, { instance, text: 'owed', asOf: noon - 3, job: 'job' });
     const first = await holdBack(store, { text: 'a', asOf: noon - 2 });
@@ -132,7 +132,7 @@ describe('a quarantined payload', () => {
     expect(await store.outbox.find(id)).toMatchObject({ state: 'quarantined' });
   });
 
-  it('passes its guards again only if a user approved these bytes for this instance', async () => {
+  it('passes its guards again only if a user has approved these bytes for this instance', async () => {
     const store = await newStore({ clock: new SteppingClock() });
     const { id, payload } = await holdBack(store, { text: 'a', asOf: noon - 2 });
     const approved = (more: object = {}, sha256 = payload.sha256) =>
@@ -163,7 +163,7 @@ describe('a quarantined payload', () => {
 });
 
 describe('delivered payloads', () => {
-  it('can be restored and serve as the reference after any number of runs without changes', async () => {
+  it('can be restored, and serve as the reference after any number of runs without changes', async () => {
     const clock = new SteppingClock();
     const store = await newStore({ clock, keep });
     const paths: string[] = [];
@@ -195,7 +195,7 @@ describe('delivered payloads', () => {
     expect(await store.payloads.sweep()).toHaveLength(2);
   });
 
-  it('are restored by a run of their own; waiting payloads are superseded, and the job is on hold and reads everything again', async () => {
+  it('are restored in a separate run, which supersedes waiting payloads, puts the job on hold, and makes it reread everything', async () => {
     const store = await newStore({ clock: new SteppingClock(), keep });
     const first = await deliver(store, 'first', noon - 9);
     await deliver(store, 'wrong', noon - 8);
@@ -236,7 +236,7 @@ describe('delivered payloads', () => {
     expect((await again.outbox.find(row.id))?.path).toBe(row.path.replace(folder, moved));
   });
 
-  it("of one client aren't compared with another's", async () => {
+  it("of one client aren't compared with another client's payloads", async () => {
     const store = await newStore({ clock: new SteppingClock(), keep });
     const own = await deliver(store, 'own', noon - 9);
     expect(await store.goodPayloads.last(key)).toMatchObject({ run: own.run });

@@ -37,9 +37,9 @@ async function setUp(end: 'no answer' | 'refused' | 'cut' | 'answered while newe
   return { clock, store, fresh };
 }
 
-describe('a payload accepted after an attempt to send other bytes', () => {
+describe('a payload accepted after an attempt to send different data', () => {
   it.for(['no answer', 'cut'] as const)(
-    'is sent again once, ten minutes later, if that attempt had no known outcome (%s)',
+    "is resent once, ten minutes later, if that attempt's outcome is unknown (%s)",
     async (end) => {
       const { clock, store, fresh } = await setUp(end);
       const [repeat] = await store.resends.all();
@@ -54,7 +54,7 @@ describe('a payload accepted after an attempt to send other bytes', () => {
   );
 
   it.for(['refused', 'answered while newer bytes waited'] as const)(
-    'stays as it is if that attempt was %s',
+    "isn't resent if that attempt was %s",
     async (end) => {
       const { store } = await setUp(end);
       expect(await store.resends.all()).toEqual([]);
@@ -62,7 +62,7 @@ describe('a payload accepted after an attempt to send other bytes', () => {
   );
 
   it.for(['no answer', 'cut, then answered'] as const)(
-    'stays as it is if that attempt was long ago, even without a response (%s)',
+    "isn't resent if that attempt was long ago, even without a response (%s)",
     async (end) => {
       const clock = new SteppingClock();
       const store = await newStore({ clock });
@@ -87,7 +87,7 @@ describe('a payload accepted after an attempt to send other bytes', () => {
     expect(await store.resends.all()).toEqual([]);
   });
 
-  it('is sent again if that attempt may have lasted until this one began, however long ago it had begun', async () => {
+  it('is resent if that attempt may have lasted until this upload began, no matter when that attempt began', async () => {
     const clock = new SteppingClock();
     const store = await newStore({ clock });
     await store.outbox.attempt(await owe(store, clock, 'old'));
@@ -97,7 +97,7 @@ describe('a payload accepted after an attempt to send other bytes', () => {
     expect(await store.resends.all()).toMatchObject([{ row: { id: fresh }, dueAt: clock.now() + 1 + 10 * minute }]);
   });
 
-  it("isn't sent again while something newer waits, or if it was attempted", async () => {
+  it("isn't resent while newer data waits, or after newer data was attempted", async () => {
     const { clock, store } = await setUp();
     const [repeat] = await store.resends.all();
     const newer = await owe(store, clock, 'newer');
@@ -126,7 +126,7 @@ describe('a payload accepted after an attempt to send other bytes', () => {
   });
 
   it.for(['unknown', 'known', 'refused'] as const)(
-    'causes a resend of newer data only while its own outcome is unknown (%s)',
+    "causes a resend of newer data only while its own resend's outcome is unknown (%s)",
     async (outcome) => {
       const { clock, store } = await setUp();
       clock.advance(11 * minute);

@@ -31,7 +31,7 @@ it('retries that occur regularly count in full', async () => {
   expect(tallies.get('slow')).toMatchObject({ sent: 10, requests: 30 });
 });
 
-it("only each job's newest runs with each outcome count", async () => {
+it("only each job's newest runs with each outcome are counted", async () => {
   const store = await storeWith([
     { requests: 5 },
     { requests: 1 },

@@ -22,7 +22,7 @@ async function setUp() {
 }
 
 describe('runs', () => {
-  it('never share an ID, however many start within one second', async () => {
+  it('never share an ID, no matter how many start within one second', async () => {
     const { store } = await setUp();
     const ids = new Set<string>();
     await store.transaction(async ({ runs }) => {
@@ -43,7 +43,7 @@ describe('runs', () => {
     expect(runDetail(ended)).toContain('took 2.0 s');
   });
 
-  it('have no duration if the machine was restarted in between', async () => {
+  it('have no duration if the machine was restarted during the run', async () => {
     const folder = newFolder();
     const processes = { ...new Population().member('before'), sharesBoot: () => false };
     const before = await newStore({ folder, clock: new SteppingClock(), processes });
@@ -64,7 +64,7 @@ describe('runs', () => {
     expect(await store.runs.streaks()).toMatchObject([{ job: 'orders', failures: 1, since }]);
   });
 
-  it('that wait for a retry fail once a later run of the same job waits for one', async () => {
+  it('that wait for a retry fail once a later run of the same job waits for a retry', async () => {
     const { store, clock, begin } = await setUp();
     const why = { code: 'DB_UNREACHABLE', message: 'no' };
     const plan = async (run: string) => {
@@ -80,7 +80,7 @@ describe('runs', () => {
     expect(await store.runs.find(later)).toMatchObject({ state: 'retrying' });
   });
 
-  it('that failed in a row are counted since the last successful read of the source', async () => {
+  it('that failed consecutively are counted since the last successful read of the source', async () => {
     const { store, fail, end, clock } = await setUp();
     await fail('orders');
     await end('orders', 'unchanged');
@@ -93,7 +93,7 @@ describe('runs', () => {
     expect(streaks).toMatchObject([{ job: 'orders', failures: 2, since, last: { id: last, code: 'DB_UNREACHABLE' } }]);
   });
 
-  it("that were stopped, or whose payload died, don't count as failed; killed ones do from the second on", async () => {
+  it("that were stopped or whose payload is dead don't count as failed, but killed runs do from the second one on", async () => {
     const { store, begin, fail } = await setUp();
     const stopped = await begin('stopped');
     await store.runs.finish(stopped, { state: 'interrupted', problem: { code: 'RUN_STOPPED', message: '' } });
@@ -131,7 +131,7 @@ describe('runs', () => {
     expect(await store.runs.streaks()).toMatchObject([{ failures: 2, last: { code: 'DB_UNREACHABLE' } }]);
   });
 
-  it('are listed by job: the newest run of each, or the newest one in a given state', async () => {
+  it("are listed by job: each job's newest run, or its newest run in a given state", async () => {
     const { store, fail, end } = await setUp();
     await end('orders', 'refreshed');
     const failed = await fail('orders');
@@ -144,7 +144,7 @@ describe('runs', () => {
 });
 
 describe('receipts', () => {
-  it('are as recent as the last check of an unchanged source, unless something is still owed or their instance may show something else', async () => {
+  it('are renewed by a check of an unchanged source, unless a payload is still owed or the instance may show other data', async () => {
     const { store, clock } = await setUp();
     const key = { url: 'http://127.0.0.1:1/api/1.0', instance: 'i' };
     const asOf = clock.now();

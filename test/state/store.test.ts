@@ -50,14 +50,14 @@ describe('the store', () => {
     expect(store.unwritable()).toBeUndefined();
   });
 
-  it('opens in many processes and connections at once, one of which migrates it', async () => {
+  it('can be opened by many processes and connections at once, one of which migrates it', async () => {
     const folder = newFolder();
     const stores = await Promise.all(Array.from({ length: 5 }, () => newStore({ clock: systemClock, folder })));
     await stores[0]?.settings.set('colour', 'blue');
     for (const store of stores) expect(await store.settings.find('colour')).toBe('blue');
   });
 
-  it('opens while another process is creating the same file', async () => {
+  it('can be opened while another process is creating the same file', async () => {
     const folder = newFolder();
     const holder = spawn(process.execPath, ['--input-type=module', '-e', holdsNewFile, join(folder, 'sluice.db')], {
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -69,7 +69,7 @@ describe('the store', () => {
     await ended;
   });
 
-  it("rejects a state written by a newer version, and doesn't change it", async () => {
+  it('rejects a state written by a newer version without changing it', async () => {
     const folder = newFolder();
     await (await openStore(folder, { clock: systemClock })).close();
     const file = join(folder, 'sluice.db');
@@ -84,7 +84,7 @@ describe('the store', () => {
     after.close();
   });
 
-  it("names the expected path of the state folder if that can't be used", async () => {
+  it("reports the expected path of the state folder if the folder can't be used", async () => {
     const folder = join(newFolder(), 'file', 'state');
     writeFileSync(join(folder, '..'), 'in the way');
     const opening = openStore(folder, { clock: systemClock });
@@ -93,7 +93,7 @@ describe('the store', () => {
     await expect(nowhere, 'a folder that allows no subfolders').rejects.toMatchObject({ code: 'STATE_UNUSABLE' });
   });
 
-  it('applies a transaction completely or not at all', async () => {
+  it('applies a transaction all or nothing', async () => {
     const store = await newStore({ clock: systemClock });
     const failing = store.transaction(async (parts) => {
       await parts.settings.set('a', '1');
@@ -118,7 +118,7 @@ describe('leases', () => {
     expect(await b.leases.take('job:orders')).toBeDefined();
   });
 
-  it('go to the next process as soon as their holder is dead, and a dead holder releases nothing', async () => {
+  it("go to the next process as soon as their holder is dead, and the dead holder can't release them", async () => {
     const folder = newFolder();
     const clock = new SteppingClock();
     const people = new Population();
@@ -157,7 +157,7 @@ describe('leases', () => {
     expect(await names(), 'they are gone').toEqual(['job:y a']);
   });
 
-  it("of a process that can't be checked end with its heartbeats", async () => {
+  it("of a process that can't be checked end when its heartbeats stop", async () => {
     const folder = newFolder();
     const clock = new SteppingClock();
     const far = { self: 'far', boot: 'boot-1', stateOf: () => 'alive' as const, sharesBoot: () => true };
@@ -223,7 +223,7 @@ describe('a process', () => {
 });
 
 describe('runs', () => {
-  it('of a dead process are marked as interrupted; those of live processes and owed ones stay', async () => {
+  it("of a dead process are marked as interrupted, but owed runs and live processes' runs stay unchanged", async () => {
     const folder = newFolder();
     const clock = new SteppingClock();
     const people = new Population();
@@ -240,7 +240,7 @@ describe('runs', () => {
     expect(await b.runs.find(mine)).toMatchObject({ state: 'running' });
   });
 
-  it('of a dead process are closed together with its leases or not at all, and then the next start finds them again', async () => {
+  it('of a dead process are closed together with its leases or not at all, and the next start finds those that remain', async () => {
     const folder = newFolder();
     const clock = new SteppingClock();
     const people = new Population();
@@ -275,7 +275,7 @@ describe('runs', () => {
 });
 
 describe('the history', () => {
-  it('keeps the newest runs, and all that are still owed or dead', async () => {
+  it('keeps the newest runs, and all runs that are still owed or dead', async () => {
     const store = await newStore({ clock: new SteppingClock() });
     const ids: string[] = [];
     for (let index = 0; index < 9; index++) ids.push(await store.runs.begin({ job: 'j', origin: 'schedule' }));
@@ -288,7 +288,7 @@ describe('the history', () => {
     expect(await store.runs.history({ limit: 99 })).toHaveLength(7);
   });
 
-  it('keeps the last runs of a job that rarely runs, next to jobs that run all the time', async () => {
+  it('keeps the last runs of a job that rarely runs, even next to jobs that run all the time', async () => {
     const store = await newStore({ clock: new SteppingClock() });
     const begin = async (job: string): Promise<string> => {
       const id = await store.runs.begin({ job, origin: 'schedule' });
@@ -323,7 +323,7 @@ describe('the state', () => {
     expect(await again.schedules.find('j')).toBeUndefined();
   });
 
-  it('cleans up files of ended runs, but not of an active one, even if its clock was set back', async () => {
+  it('deletes files of ended runs but not of active runs, even if the clock was set back', async () => {
     const folder = newFolder();
     const tomorrow = new SteppingClock(Date.now() + 24 * 60 * 60 * 1000);
     const population = new Population();

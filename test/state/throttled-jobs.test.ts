@@ -6,7 +6,7 @@ afterEach(cleanUp);
 
 const hour = 3_600_000;
 
-it('current throttles are replaced as a whole; an unchanged one keeps its start time, and all stay in the history', async () => {
+it('current throttles are replaced as a whole, but unchanged throttles keep their start time, and all stay in the history', async () => {
   const clock = new SteppingClock();
   const { throttledJobs } = await newStore({ clock });
   const began = clock.now();

@@ -33,14 +33,14 @@ it("a watermark set by a user is never undone, whatever happens to the last run'
   expect(await store.watermarks.find('orders', 'x')).toBeUndefined();
 });
 
-it('clearing a watermark returns its previous value', async () => {
+it('clearing a watermark records its previous value', async () => {
   const store = await newStore({ clock: systemClock });
   await store.watermarks.set(mark);
   expect(await store.watermarks.decide('orders', undefined, by)).toBe('done');
   expect(await store.audit.history({ limit: 5 })).toMatchObject([{ action: 'clear', former: '1', latter: null }]);
 });
 
-it('a watermark that a run sets twice goes back to its value before that run', async () => {
+it('a watermark that a run sets twice is rewound to its value before that run', async () => {
   const store = await newStore({ clock: systemClock });
   await store.watermarks.set(mark);
   await store.watermarks.set({ ...mark, run: 'r2', text: '2' });
@@ -49,7 +49,7 @@ it('a watermark that a run sets twice goes back to its value before that run', a
   expect(await store.watermarks.find('orders', 'x')).toBe('1');
 });
 
-it('a watermark is renewed after a check without changes, but not for another query, and can still go back', async () => {
+it('a watermark is renewed after a check without changes, but not for a different query, and can still be rewound', async () => {
   const store = await newStore({ clock: systemClock });
   await store.watermarks.set(mark);
   await store.watermarks.set({ ...mark, run: 'r2', text: '2' });

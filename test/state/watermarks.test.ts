@@ -40,7 +40,7 @@ describe('watermarks', () => {
     expect(await store.watermarks.find('j', 'r')).toBeUndefined();
   });
 
-  it("don't move if the payload isn't recorded, and never go back for an older extract", async () => {
+  it("don't move if the payload isn't recorded, and never move back for an older extract", async () => {
     const store = await newStore({ clock: new SteppingClock() });
     await owe(store, { text: 'a', asOf: noon - 10, watermark: 'w1' });
     expect((await owe(store, { text: 'b', asOf: noon - 20, watermark: 'w0' })).state).toBe('superseded');
@@ -67,7 +67,7 @@ describe('watermarks', () => {
     expect(await store.watermarks.find('j', 'r')).toBe('w1');
   });
 
-  it("go back if the payload is dead, but not past a later run's", async () => {
+  it('are rewound if the payload is dead, but not if a later run has advanced them', async () => {
     const store = await newStore({ clock: new SteppingClock() });
     const first = await owe(store, { text: 'a', asOf: noon - 10, watermark: 'w1' });
     const second = await owe(store, { text: 'b', asOf: noon - 9, watermark: 'w2' });

@@ -51,7 +51,7 @@ describe.skipIf(missing !== undefined)(
     });
     afterAll(() => machine?.close());
 
-    it('are installed as docs/operate.md says, and the daemon tells systemd that it is ready', async () => {
+    it("are installed as docs/operate.md says, and the daemon notifies systemd that it's ready", async () => {
       await done('install -d -m 700 /etc/sluice/credentials');
       await file('etc/sluice/credentials/api_key', adminKey);
       await file('srv/orders.csv', 'id\n1\n');
@@ -65,7 +65,7 @@ describe.skipIf(missing !== undefined)(
       await until('the rows to be shown', async () => (await world.data(world.instances.csv)) === 'id\n1\n');
     });
 
-    it('apply a changed config on reload; if it has errors, the reload reports them and the old config stays active', async () => {
+    it('apply a changed config on reload, or report its errors and keep the old config active', async () => {
       await config({ orders: orders(), lost: job('/srv/lost.csv', world.instances.json, { format: 'json' }) });
       await done('systemctl reload sluice');
       expect(await show('StatusText')).toBe('2 jobs active');
@@ -76,14 +76,14 @@ describe.skipIf(missing !== undefined)(
       expect(await show('ActiveState')).toBe('active');
     });
 
-    it('give journal lines their priority', async () => {
+    it('write journal lines with their priority', async () => {
       await until('a run to fail', async () => (await journal('--priority=err')).includes('"job":"lost"'));
       const errors = await journal('--priority=err');
       expect(errors).not.toContain('payload.delivered');
       expect(await journal('--priority=info')).toContain('payload.delivered');
     });
 
-    it('report that a reload keeps using a replaced credential', async () => {
+    it('report that a reload still uses the old value of a replaced credential', async () => {
       await config({ orders: orders() });
       await file('etc/sluice/credentials/api_key', adminKey);
       await done('systemctl reload sluice');
@@ -96,7 +96,7 @@ describe.skipIf(missing !== undefined)(
       expect(await show('ActiveState')).toBe('active');
     });
 
-    it('deliver the owed payload when the daemon restarts after it was stopped during the upload', async () => {
+    it('deliver the owed payload after the daemon is stopped during the upload and restarted', async () => {
       const silent = createServer((request) => request.resume()).listen(0, '127.0.0.1');
       await once(silent, 'listening');
       forTest(() => silent.closeAllConnections());

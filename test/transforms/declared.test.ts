@@ -65,7 +65,7 @@ describe("a transform's schema", () => {
 });
 
 describe('the page about transforms', () => {
-  it('documents every transform and every function that we add to the language', () => {
+  it('documents every transform and every function that Sluice adds to the language', () => {
     const own = new Set(new Environment().getDefinitions().functions.map(({ signature }) => signature));
     const added = language()
       .getDefinitions()
@@ -76,7 +76,7 @@ describe('the page about transforms', () => {
     expect(transforms.filter(({ id }) => !page.includes(`| \`${id}\` |`))).toEqual([]);
   });
 
-  it('shows only steps that work', () => {
+  it('shows only valid steps', () => {
     const columns = columnsOf({ id: 'integer', country: 'text', amount: 'decimal' });
     const first = prepare('filter', 'amount > 10 && country == "DE"', columns);
     const second = prepare('compute', { country: 'lower(country)', gross: 'round(amount * 1.19, 2)' }, first.columns);

@@ -89,7 +89,7 @@ describe('an expression', () => {
     expect(kept('amount > 9007199254740993', [[1, 'x', '9007199254740993.0', null]])).toBe(0);
   });
 
-  it('adds and compares decimals like integers in the smallest unit', () => {
+  it('adds and compares decimals exactly, like integers in the smallest unit', () => {
     const decimal = fc.tuple(fc.bigInt({ min: -(10n ** 20n), max: 10n ** 20n }), fc.integer({ min: 0, max: 9 }));
     const two = { a: 'decimal', b: 'decimal' } as const;
     const text = ([units, scale]: readonly [bigint, number]) => {
@@ -111,7 +111,7 @@ describe('an expression', () => {
     );
   });
 
-  it('reads timestamps to the millisecond, in UTC or in a zone', () => {
+  it('reads timestamps to the millisecond, in UTC or in a time zone', () => {
     const at: Record<string, ColumnType> = { at: 'timestamptz' };
     const cells = ['2024-03-31T01:30:00.123456+02:00'];
     expect(computed('string(at)', at, cells)).toBe('2024-03-30T23:30:00.123Z');
@@ -138,7 +138,7 @@ describe('an expression', () => {
     expect(computed('{"p": doc.price, "all": doc.tags}', doc, cells)).toBe('{"p":12.10,"all":["a"]}');
   });
 
-  it('passes on a plain column reference as its original bytes', () => {
+  it('passes a plain column reference through as its original bytes', () => {
     const columns = columnsOf({ at: 'timestamptz' });
     const batch = bytesBatch(columns, [['2024-03-31T01:30:00.123456+02:00']]);
     const shaped = prepare('compute', { copy: 'at' }, columns).apply(batch)!;
@@ -161,7 +161,7 @@ describe('null in an expression', () => {
     expect(value('[note == "x", true].exists(b, b)')).toBe(null);
   });
 
-  it("doesn't matter in the branch that isn't evaluated", () => {
+  it("doesn't matter in a branch that isn't evaluated", () => {
     expect(value('id == 7 ? country : note')).toBe('De');
   });
 
@@ -185,7 +185,7 @@ describe('null in an expression', () => {
 describe("an expression's evaluation", () => {
   const fault = (expression: string, more = types) => problemOf(() => prepare('filter', expression, columnsOf(more)));
 
-  it('reports an error before the first row, with its position', () => {
+  it("reports an invalid expression before the first row, with the error's position", () => {
     expect(fault('id >').message).toContain('at character 5');
     expect(fault('id + 1').message).toContain('returns int, not true or false');
     expect(fault('id == country')).toMatchObject({ code: 'EXPRESSION_INVALID', family: 'config' });
@@ -198,18 +198,18 @@ describe("an expression's evaluation", () => {
     expect(fault('lowre(country) == "de"')).toMatchObject({ next: 'did you mean "lower"?' });
   });
 
-  it('explains columns named like reserved words, and null', () => {
+  it('explains how to use null and columns named like reserved words', () => {
     const odd: Record<string, ColumnType> = { type: 'text', 'total amount': 'integer', row: 'text' };
     expect(fault('type == "A"', odd).next).toContain('row["type"]');
     expect(kept('row["type"] == "A" && row["total amount"] > 1 && row["row"] == "r"', [['A', 2, 'r']], odd)).toBe(1);
     expect(fault('country == null').next).toContain('is_null');
   });
 
-  it('rejects has() on a column, because every row has it', () => {
+  it('rejects has() on a column, because every row has every column', () => {
     expect(fault('has(row.note)').message).toContain('use is_null() instead');
   });
 
-  it('reports an error in one row with the row, the column, the expression and the values', () => {
+  it("reports an error in a row with the row's number, the column, the expression and the values", () => {
     const columns = columnsOf(types);
     const batch = bytesBatch(columns, [row, [0, 'x', '1', null]]);
     const prepared = prepare('compute', { share: 'amount / id' }, columns);
@@ -291,7 +291,7 @@ describe('the sandbox', () => {
   });
 
   it.each(['constructor', '__proto__', 'prototype', 'toString', 'hasOwnProperty', 'valueOf'])(
-    'finds nothing under the name %s if the name comes from the data',
+    'finds no property named %s if the name comes from the data',
     (name) => {
       const more: Record<string, ColumnType> = { key: 'text', doc: 'json' };
       for (const expression of ['row[key] == "x"', '{"a": 1}[key] == 1'])

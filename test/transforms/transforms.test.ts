@@ -15,7 +15,7 @@ const rows = [
 ] as const;
 
 describe('the transforms', () => {
-  it('have their file names as IDs', () => {
+  it('use their file names as IDs', () => {
     const files = readdirSync(join(import.meta.dirname, '../../src/transforms/all'));
     expect(transforms.map(({ id }) => `${id}.ts`)).toEqual(files.sort());
   });
@@ -64,7 +64,7 @@ describe('the transforms', () => {
 });
 
 describe('select', () => {
-  it('keeps the listed columns, in that order, without touching a cell', () => {
+  it('keeps the listed columns in the given order, without changing a cell', () => {
     const prepared = prepare('select', ['amount', 'id'], columns);
     const batch = bytesBatch(columns, rows);
     expect(outcome(prepared, batch)).toEqual([
@@ -92,7 +92,7 @@ describe('rename', () => {
     ]);
   });
 
-  it("rejects an existing name, and isn't confused by JavaScript names", () => {
+  it('rejects an existing name, and allows columns named like JavaScript members', () => {
     expect(problemOf(() => prepare('rename', { id: 'amount' }, columns)).code).toBe('TRANSFORM_COLUMN_TWICE');
     const odd: Column[] = [
       { name: 'a', type: 'text' },
@@ -181,7 +181,7 @@ describe('cast', () => {
     expect(cast('text', 'integer', null)).toBe(null);
   });
 
-  it("names the row, column and value that it can't convert", () => {
+  it("reports the row, the column and the value that it can't convert", () => {
     const one = columnsOf({ it: 'text' });
     const prepared = prepare('cast', { it: 'integer' }, one);
     const problem = problemOf(() => prepared.apply(bytesBatch(one, [['1'], ['x\n']]), 500));
@@ -193,12 +193,12 @@ describe('cast', () => {
     expect(problem).toMatchObject({ code: 'CAST_IMPOSSIBLE', family: 'config', allowed: 'text, date, time, json' });
   });
 
-  it('declares the new type of the converted columns, and the old one of all others', () => {
+  it('declares the new types of converted columns, and keeps the types of all other columns', () => {
     const { columns: after } = prepare('cast', { amount: 'text', id: { type: 'decimal' } }, columns);
     expect(after.map(({ name, type }) => `${name} ${type}`)).toEqual(['id decimal', 'country text', 'amount text']);
   });
 
-  it('changes no cell whose text stays the same', () => {
+  it("doesn't change a cell whose text stays the same", () => {
     const batch = bytesBatch(columns, rows);
     expect(prepare('cast', { id: 'decimal' }, columns).apply(batch)!.cells[0]).toBe(batch.cells[0]);
     for (const type of columnTypes) expect(cast(type, type, 'as it is')).toBe('as it is');
@@ -206,7 +206,7 @@ describe('cast', () => {
 });
 
 describe('filter', () => {
-  it('keeps rows by number, without copying cells, even after another filter', () => {
+  it('selects rows by number without copying cells, even after another filter', () => {
     const batch = bytesBatch(columns, rows);
     const first = prepare('filter', 'id >= 2', columns).apply(batch)!;
     expect(first.cells).toBe(batch.cells);
@@ -222,7 +222,7 @@ describe('filter', () => {
     expect(problemOf(() => keep('{"ok": 1}')).where).toMatchObject({ row: 1 });
   });
 
-  it('reports a syntax error without knowing the columns', () => {
+  it("reports a syntax error even if the columns aren't known yet", () => {
     expect(transformById('filter').check!('a +')[0]).toContain('at character');
     expect(transformById('filter').check!('a + b > 1')).toEqual([]);
     expect(transformById('compute').check!({ x: '1 +', y: '1' })).toEqual([
@@ -232,7 +232,7 @@ describe('filter', () => {
 });
 
 describe('compute', () => {
-  it('replaces columns in place, appends new ones, and shows every expression the original columns', () => {
+  it('replaces columns in place, appends new ones, and evaluates every expression with the original columns', () => {
     const prepared = prepare('compute', { id: 'id + 1', next: 'id + 1', big: 'amount > 9.9' }, columns);
     expect(prepared.columns.map(({ name, type }) => `${name} ${type}`)).toEqual([
       'id integer',
@@ -248,7 +248,7 @@ describe('compute', () => {
     ]);
   });
 
-  it('computes only the visible rows', () => {
+  it('computes only the rows that a filter has kept', () => {
     const batch = prepare('filter', 'id != 2', columns).apply(bytesBatch(columns, rows))!;
     const prepared = prepare('compute', { share: '6 / (id - 2)' }, columns);
     expect(batchText(prepared.apply(batch)!).map((row) => row[3])).toEqual(['-6', '6']);
@@ -271,7 +271,7 @@ describe('limit', () => {
 });
 
 describe('distinct', () => {
-  it('keeps the first row of each kind, and distinguishes null from empty and one cell from the next', () => {
+  it('keeps the first of several equal rows, with null distinct from an empty string and cells kept apart', () => {
     const two = columnsOf({ a: 'text', b: 'text' });
     const batch = bytesBatch(two, [
       ['x', 'y'],
@@ -295,7 +295,7 @@ describe('distinct', () => {
     ]);
   });
 
-  it('fails the run if there are more distinct rows than it can remember', () => {
+  it('fails the run if there are more distinct rows than max_rows', () => {
     const prepared = prepare('distinct', { max_rows: 2 }, columns);
     expect(problemOf(() => prepared.apply(bytesBatch(columns, rows)))).toMatchObject({
       code: 'DISTINCT_TOO_MANY_ROWS',
@@ -351,7 +351,7 @@ describe('sort', () => {
     expect(outcome(prepared, batch).map(([id]) => id)).toEqual(['3', '4', '2', '1', '5']);
   });
 
-  it('buffers only visible rows, from byte cells and from values, over many batches', () => {
+  it('buffers only the rows that a filter has kept, as bytes or as values, across many batches', () => {
     const prepared = prepare('sort', { by: [{ column: 'id', order: 'desc' }] }, columns);
     const many = (from: number) =>
       Array.from({ length: 900 }, (_, r) => [from + r, r % 2 ? null : `c${from + r}`, '1.0']);
@@ -365,7 +365,7 @@ describe('sort', () => {
     expect(out).toEqual(Array.from({ length: 1350 }, (_, i) => [String(2698 - 2 * i), `c${2698 - 2 * i}`, '1.0']));
   });
 
-  it('may start with values and continue with bytes', () => {
+  it('can start with values and continue with bytes', () => {
     const prepared = prepare('sort', 'id', columns);
     expect(outcome(prepared, batchOf(columns, [[2, 'b', null]]), bytesBatch(columns, [[1, null, '5']]))).toEqual([
       ['1', null, '5'],
@@ -373,7 +373,7 @@ describe('sort', () => {
     ]);
   });
 
-  it('fails the run beyond its limit, and never truncates', () => {
+  it('fails the run if its limit is exceeded, and never drops rows', () => {
     const problem = problemOf(() =>
       prepare('sort', { by: ['id'], max_rows: 2 }, columns).apply(bytesBatch(columns, rows)),
     );
