@@ -46,6 +46,11 @@ describe('a variable', () => {
     expect(inKey.problems.map(({ code }) => code)).toEqual(['CONFIG_NAME']);
   });
 
+  it('that is undefined causes one error, although the value has the wrong type', async () => {
+    const text = configWith(goodJob).replace('host: db', `port: ${$}{env:NOT_SET}\n    host: db`);
+    expect((await load(text)).problems.map(({ code }) => code)).toEqual(['CONFIG_VARIABLE_UNDEFINED']);
+  });
+
   it('that is undefined is reported at its own line and column, and hides no other error', async () => {
     const text = configWith(goodJob)
       .replace('api_key: abcdefabcdef', `api_key: x${$}{env:NOT_SET}y`)

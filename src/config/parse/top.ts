@@ -112,7 +112,6 @@ async function openSecrets(
 ): Promise<{ secrets: SecretReader; section: Part }> {
   const section = await resolvePart({ path: '/secrets', value }, settings, faults);
   const isSound = section.broken.size === 0 && fits(schemaOf(secretsOptions), section.value ?? {});
-  registerSecrets({ ...section, path: '', value: { secrets: section.value } }, topOptions);
   const { folder: cwd, env, signal } = settings;
   const given = isSound ? ((section.value ?? {}) as Record<string, unknown>) : false;
   return { secrets: new SecretReader({ settings: given, cwd, env, signal }), section };
