@@ -118,6 +118,7 @@ jobs:
     const [a, b, c] = [...config!.jobs.values()];
     expect(a!.target).toEqual({ kind: 'instance', instance: id('a'), clientId: id('c') });
     expect(a!.schedule).toEqual({ cron: '0 9 * * MON', timezone: 'America/New_York' });
+    expect(a!.extract).toMatchObject({ timezone: 'America/New_York' });
     expect(a!.extract!.transforms.map(({ transform, given }) => [transform.id, given])).toEqual([
       ['select', ['id']],
       ['filter', 'id > 1'],

@@ -75,13 +75,15 @@ describe('the outbox', () => {
       const run = await store.runs.begin({ job: 'job-i', origin: 'schedule' });
       const { path, ...payload } = spool(store, { run, text, asOf: more.asOf ?? noon - 20 });
       rmSync(path);
-      const owing = { run, job: 'job-i', destination: place, instance: 'i', mediaType: 'text/csv', always: false };
-      const passed = await store.outbox.settleIfShown({ ...owing, always: more.always ?? false, payload });
+      const owing = { run, job: 'job-i', destination: place, instance: 'i', mediaType: 'text/csv' };
+      const watermark = { reading: 'r', text };
+      const passed = await store.outbox.settleIfShown({ ...owing, always: more.always ?? false, payload, watermark });
       return { passed, state: (await store.runs.find(run))?.state };
     };
     expect(await again('a'), 'it is unknown what it shows').toEqual({ passed: false, state: 'running' });
     await deliver(store, idOf(first));
     expect(await again('a')).toEqual({ passed: true, state: 'unchanged' });
+    expect(await store.watermarks.find('job-i', 'r')).toBe('a');
     expect((await store.receipts.all())[0]).toMatchObject({ as_of: noon - 20, certain: 1 });
     expect(await again('b')).toEqual({ passed: false, state: 'running' });
     expect(await again('a', { always: true })).toEqual({ passed: false, state: 'running' });
@@ -168,6 +170,25 @@ describe('the outbox', () => {
     expect((await store.outbox.enqueue(owing)).state).toBe('owed');
   });
 
+  it('records why a payload waits, reports each reason once, and counts no attempt that crashed before', async () => {
+    const store = await newStore({ clock: new SteppingClock() });
+    const id = idOf(await oweText(store, { instance: 'i', text: 'a', asOf: noon }));
+    await store.outbox.attempt(id);
+    const reported: boolean[] = [];
+    for (const code of ['A', 'A', 'B']) reported.push(await store.outbox.note(id, { code, message: 'busy' }));
+    expect(reported).toEqual([true, false, true]);
+    expect(await store.outbox.find(id)).toMatchObject({ code: 'B', attempts: 0 });
+  });
+
+  it('settles an owed payload once if the instance turns out to show its bytes', async () => {
+    const store = await newStore({ clock: new SteppingClock() });
+    const { run, ...owed } = await oweText(store, { instance: 'i', text: 'a', asOf: noon });
+    const row = await store.outbox.find(idOf(owed));
+    expect(await store.outbox.unchanged(row!)).toBe(true);
+    expect(await store.runs.find(run)).toMatchObject({ state: 'unchanged' });
+    expect(await store.outbox.unchanged(row!)).toBe(false);
+  });
+
   it('stores no secrets from messages of the service or from errors', async () => {
     registerSecret('s3cr3t-key');
     const store = await newStore({ clock: new SteppingClock() });
@@ -238,27 +259,44 @@ describe('the outbox', () => {
 
   it('requeues a dead payload, unless newer data has arrived since', async () => {
     const store = await newStore({ clock: new SteppingClock() });
-    const first = idOf(await oweText(store, { instance: 'i', text: 'a', asOf: noon - 30 }));
+    const { run, ...owed } = await oweText(store, { instance: 'i', text: 'a', asOf: noon - 30 });
+    const first = idOf(owed);
+    const busy = { code: 'X_Y', message: 'busy', waitMs: 9, free: false };
     await store.outbox.attempt(first);
-    await store.outbox.postpone(first, { code: 'X_Y', message: 'busy', waitMs: 9, free: false, blamed: true });
+    await store.outbox.postpone(first, { ...busy, blamed: true });
     for (let crash = 0; crash < 2; crash++) await store.outbox.attempt(first);
+    await store.outbox.postpone(first, busy);
     await store.outbox.markDead(first, { code: 'X_Y', message: 'refused' });
     expect(await store.outbox.find(first)).toMatchObject({ faults: 1, crashes: 1, code: 'X_Y', message: 'refused' });
     expect(await store.outbox.requeue(first)).toBe(true);
     const fresh = { state: 'owed', attempts: 0, crashes: 0, faults: 0, next_attempt_at: null };
     expect(await store.outbox.find(first)).toMatchObject({ ...fresh, settled_at: null, code: null, message: null });
+    expect(await store.runs.find(run)).toMatchObject({ state: 'owed' });
     await deliver(store, idOf(await oweText(store, { instance: 'i', text: 'b', asOf: noon - 20 })));
     expect(await store.outbox.requeue(first)).toBe(false);
   });
 
+  it('lets a newer payload wait since the one that it supersedes was enqueued', async () => {
+    const clock = new SteppingClock();
+    const store = await newStore({ clock });
+    const since = clock.now();
+    for (const text of ['a', 'b', 'c']) {
+      const id = idOf(await oweText(store, { instance: 'i', text, asOf: clock.now() }));
+      expect(await store.outbox.find(id)).toMatchObject({ owed_at: clock.now(), waiting_since: since });
+      clock.advance(1000);
+    }
+  });
+
   it('counts the crashed attempts since the last one that failed', async () => {
     const store = await newStore({ clock: new SteppingClock() });
-    const id = idOf(await oweText(store, { instance: 'i', text: 'a', asOf: noon }));
+    const { run, ...owed } = await oweText(store, { instance: 'i', text: 'a', asOf: noon });
+    const id = idOf(owed);
     for (let crash = 0; crash < 3; crash++) await store.outbox.attempt(id);
     expect(await store.outbox.find(id)).toMatchObject({ attempts: 1, crashes: 2 });
     await store.outbox.postpone(id, { code: 'X_Y', message: 'busy', free: false });
     await store.outbox.attempt(id);
     expect(await store.outbox.find(id)).toMatchObject({ attempts: 2, crashes: 0 });
+    expect(await store.runs.find(run)).toMatchObject({ requests: 4 });
   });
 
   it('keeps the newer of two payloads that meet at a new URL, even though neither was sent', async () => {

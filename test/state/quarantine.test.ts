@@ -86,6 +86,7 @@ describe('a quarantined payload', () => {
     expect(await store.watermarks.find('job', 'r')).toBe('start');
     expect(await store.quarantine.approve(id, by)).toMatchObject({ row: { state: 'owed' } });
     expect(await store.watermarks.find('job', 'r')).toBe('read to a');
+    expect(await store.runs.find(run)).toMatchObject({ state: 'owed' });
     await store.outbox.markDead(id, { code: 'X', message: 'refused' });
     expect(await store.watermarks.find('job', 'r')).toBe('start');
     expect(await store.audit.history({ job: 'job', limit: 9 })).toMatchObject([{ action: 'approve', run, ...by }]);

@@ -240,12 +240,7 @@ export class Outbox extends Repository {
 
   /** The run's payload, if it produced one. */
   async ofRun(run: string): Promise<OutboxRow | undefined> {
-    return this.context.db
-      .selectFrom('outbox')
-      .selectAll()
-      .where('run', '=', run)
-      .orderBy('id', 'desc')
-      .executeTakeFirst();
+    return this.context.db.selectFrom('outbox').selectAll().where('run', '=', run).executeTakeFirst();
   }
 
   /** Oldest first. */
