@@ -101,7 +101,7 @@ describe('a state folder with a limit', () => {
     const { row } = await store.goodPayloads.putBack(former!, { job: 'job-i', by: { who: 'a person', why: '' } });
     await store.outbox.readdress(row.id, 'http://127.0.0.1:2/api/1.0');
     await store.outbox.delivered((await store.outbox.attempt(row.id))!);
-    expect(await store.payloads.forget(1)).toEqual({ payloads: 1, bytes: megabyte });
+    expect(await store.payloads.forget(megabyte)).toEqual({ payloads: 1, bytes: megabyte });
     expect([restored, replaced].map(({ path }) => existsSync(path))).toEqual([true, false]);
   });
 

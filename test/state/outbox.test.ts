@@ -102,6 +102,7 @@ describe('the outbox', () => {
     await deliver(store, idOf(young));
     const late = await oweText(store, { instance: 'i', text: 'old', asOf: noon - 20, always: true });
     expect(late.owed.state).toBe('superseded');
+    expect(await store.outbox.find(idOf(late))).toMatchObject({ settled_at: expect.any(Number) });
     expect(await store.runs.find(late.run)).toMatchObject({ state: 'superseded' });
   });
 
@@ -133,6 +134,7 @@ describe('the outbox', () => {
     await store.outbox.attempt(idOf(old));
     await store.outbox.postpone(idOf(old), { code: 'DELIVERY_NO_ANSWER', message: 'x', waitMs: 1, free: false });
     await deliver(store, idOf(await oweText(store, { instance: 'i', text: 'new', asOf: noon - 10 })));
+    expect((await oweText(store, { instance: 'i', text: 'new', asOf: noon - 5 })).owed.state).toBe('unchanged');
     clock.advance(11 * 60_000);
     const again = await oweText(store, { instance: 'i', text: 'new', asOf: noon });
     expect(again.owed.state).toBe('owed');
@@ -337,6 +339,29 @@ describe('the outbox', () => {
     await store.outbox.attempt(id);
     await store.outbox.postpone(id, { code: 'X_Y', message: 'quota', free: true });
     expect(await store.outbox.find(id)).toMatchObject({ attempts: 1, next_attempt_at: null });
+  });
+});
+
+describe('receipts', () => {
+  it('show whether a destination has accepted a payload since a time, and ignore times in the future', async () => {
+    const clock = new SteppingClock();
+    const store = await newStore({ clock });
+    const at = clock.now();
+    const accept = async (name: string, text: string) => {
+      const run = await store.runs.begin({ job: 'j', origin: 'schedule' });
+      const payload = spool(store, { run, text, asOf: clock.now() });
+      const destination = { ...place, name };
+      const owing = { run, job: 'j', destination, instance: 'i', payload, mediaType: 'text/csv', always: false };
+      const owed = await store.outbox.enqueue(owing);
+      await deliver(store, idOf({ owed: { state: owed.state, ...('row' in owed ? owed.row : {}) } }));
+    };
+    await accept('other', 'a');
+    await accept('main', 'b');
+    expect(await store.receipts.tookAfter(['main'], at - 1)).toBe(true);
+    expect(await store.receipts.tookAfter(['main'], at)).toBe(false);
+    expect(await store.receipts.tookAfter(['other'], at - 1), 'whose data was replaced').toBe(false);
+    clock.wall = at - 2000;
+    expect(await store.receipts.tookAfter(['main'], at - 1)).toBe(false);
   });
 });
 

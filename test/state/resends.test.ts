@@ -50,6 +50,7 @@ describe('a payload accepted after an attempt to send different data', () => {
       await store.resends.delivered((await store.resends.begin(repeat!))!);
       expect(await store.resends.all()).toEqual([]);
       expect(await store.receipts.find(key)).toMatchObject({ certain: 1, at: clock.now() });
+      expect(await store.runs.find(repeat!.row.run)).toMatchObject({ requests: 2 });
     },
   );
 
