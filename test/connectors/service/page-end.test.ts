@@ -370,3 +370,15 @@ describe("a report that a vendor doesn't create", () => {
     },
   );
 });
+
+it('a page without a next token is short if any earlier page had more records', async () => {
+  const pages = [{ data: ids(0, 3), next: 2 }, { data: ids(3, 5), next: 3 }, { data: ids(5, 7) }];
+  expect((await run(byToken(), { routes: pagesAre(pages) })).rows).toEqual(numbers(0, 7));
+});
+
+it('a stream is incomplete if a single record of the announced total is missing', async () => {
+  const routes = pagesAre([{ data: ids(0, 2), done: true, total: 3 }]);
+  expect(await fail(numbered({ last: 'done', total: 'total' }), { routes })).toMatchObject({
+    message: expect.stringContaining('3 records in total'),
+  });
+});
