@@ -288,3 +288,23 @@ describe('the newest date or time', () => {
     expect([whole, cut]).toEqual([noon, noon]);
   });
 });
+
+describe('shares', () => {
+  it('whose product with the rows is not exact in floating point allow the exact number of rows', () => {
+    const since = (rows: number, guards: Guards, before: number) =>
+      found(guards, { rows }, { rows: before, run: 'r1' });
+    expect(since(3, { rowChange: { down: 0.7, from: 0 } }, 10)).toEqual([]);
+    expect(since(2, { rowChange: { down: 0.7, from: 0 } }, 10)).toHaveLength(1);
+    expect(since(115, { rowChange: { up: 0.15, from: 0 } }, 100)).toEqual([]);
+    expect(since(116, { rowChange: { up: 0.15, from: 0 } }, 100)).toHaveLength(1);
+    const nulls = new Map([['id', 0.29]]);
+    const missing = (count: number) => found({ nulls }, { rows: 100, counted: { missing: new Map([['id', count]]) } });
+    expect(missing(29)).toEqual([]);
+    expect(missing(30)).toHaveLength(1);
+  });
+});
+
+it('an empty result must have an allowed size, even if it may be empty', () => {
+  const empty = { rows: 0, bytes: 1, mayBeEmpty: true };
+  expect(found({ bytes: { minimum: 2 } }, empty)).toEqual([['bytes', '1 byte']]);
+});
