@@ -99,7 +99,7 @@ export async function makeWorld(options: WorldOptions = {}): Promise<World> {
     json: await instance('json'),
     xml: await instance('xml'),
   };
-  const requests = () => settledLog(log);
+  const requests = () => settledLog(url, log);
   // Wait for these requests; otherwise, a test would count some of them among its own.
   const made = options.instances === undefined ? 3 : 0;
   await until('the request log to have the first requests', async () => (await requests()).length >= made);
@@ -204,13 +204,26 @@ async function dataOf(url: string, instance: string): Promise<string | null> {
   }
 }
 
-/** The service logs a request when it's over, a moment after its response, so read the log until nothing is added. */
-async function settledLog(file: string): Promise<Logged[]> {
-  for (let before = -1; ; ) {
+/** Paths that no test requests. */
+const markers = '/end-of-log-';
+let marked = 0;
+
+/**
+ * The service logs a request when it's over, a moment after its response. Lines are in order, so the log is complete up
+ * to the line of a request that is sent now. A service that has stopped has written everything.
+ */
+async function settledLog(url: string, file: string): Promise<Logged[]> {
+  const marker = `${markers}${++marked}`;
+  const isRunning = await request(new URL(marker, url)).then(
+    ({ body }) => body.dump().then(() => true),
+    () => false,
+  );
+  for (;;) {
     const lines = (await readFile(file, 'utf8')).split('\n').slice(0, -1);
-    if (lines.length === before) return lines.map((line) => JSON.parse(line) as Logged);
-    before = lines.length;
-    await wait(60);
+    const logged = lines.map((line) => JSON.parse(line) as Logged);
+    const isComplete = !isRunning || logged.some(({ path }) => path === marker);
+    if (isComplete) return logged.filter(({ path }) => !path.startsWith(markers));
+    await wait(5);
   }
 }
 
