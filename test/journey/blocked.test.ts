@@ -8,8 +8,8 @@ import { type Ended, until } from './process.ts';
 import { adminKey, makeWorld } from './world.ts';
 
 /**
- * Reads one row or, if a file says so, blocks forever: some time later, after the other job has read its file. It
- * blocks in JavaScript or, if the file says "native", outside of it, in SQLite.
+ * Reads one row or, if the file `spin` exists, blocks forever: in JavaScript or, if that file says "native", outside of
+ * it, in SQLite. Waits before that, without blocking, as long as the file `wait` exists.
  */
 const spinner = `
 import { existsSync, readFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ export default defineConnector({
   id: 'spinner', title: 'Spinner', summary: 'Reads a row or spins.', source: {}, query: {},
   check: async () => 'it is there',
   extract: async ({ folder }) => {
-    await new Promise((resolve) => setTimeout(resolve, 3000));
+    while (existsSync(join(folder, 'wait'))) await new Promise((resolve) => setTimeout(resolve, 50));
     const file = join(folder, 'spin');
     function spin() { while (existsSync(file)) {} }
     if (existsSync(file) && readFileSync(file, 'utf8') === 'native') {
@@ -58,20 +58,31 @@ async function setUp(job: object = {}) {
   });
   const runs = () =>
     home.state().runs.map(({ job, state, code }) => `${job} ${state}${code === null ? '' : ` ${code}`}`);
-  return { world, home, spin, spun, fine, runs };
+  const isDelivered = async () => (await world.uploads(fine)).some(({ status }) => status === 200);
+  /** How many runs of the other job have ended. */
+  const ended = () => runs().filter((run) => /^good (delivered|unchanged)$/.test(run)).length;
+  /** Starts a process that blocks only after the other job is done, and waits for its end. */
+  const blockLater = async (command: string, isDone: () => boolean | Promise<boolean>): Promise<Ended> => {
+    await home.write('wait', '');
+    const running = home.start([command], watched);
+    await until('the other job to end', isDone, { seen: running.output });
+    await rm(join(home.folder, 'wait'));
+    return running.ended;
+  };
+  return { world, home, spin, spun, fine, runs, isDelivered, ended, blockLater };
 }
 
 const said = ({ stdout, stderr }: Ended): string => stdout + stderr;
 
 it('the watchdog kills a sync if a source blocks it; the next sync reads that source last, and a second block puts the job on hold', async () => {
-  const { world, home, spin, spun, fine, runs } = await setUp();
-  const first = await home.sync(watched);
+  const { world, home, spin, spun, fine, runs, isDelivered, ended, blockLater } = await setUp();
+  const first = await blockLater('sync', isDelivered);
   expect(first).toMatchObject({ signal: 'SIGKILL' });
   expect(first.stderr).toContain('The event loop was blocked for 3 s');
   expect(first.stderr).toContain('job bad, source wheel');
 
-  const second = await home.sync(watched);
-  expect(second).toMatchObject({ signal: 'SIGKILL' });
+  const before = ended();
+  expect(await blockLater('sync', () => ended() > before)).toMatchObject({ signal: 'SIGKILL' });
   expect(await world.data(fine)).toBe('id\n1\n');
   expect(runs().at(-1)).toBe('bad running');
 
@@ -93,10 +104,10 @@ it('the watchdog kills a sync if a source blocks it; the next sync reads that so
 });
 
 it('the watchdog logs that a source blocks the daemon and kills it, and the next daemon runs the other jobs', async () => {
-  const { world, home, fine, runs } = await setUp({ schedule: { every: '1m' } });
-  for (const _ of [1, 2]) {
-    const { ended } = home.start(['run'], watched);
-    const { signal, stdout } = await ended;
+  const { world, home, fine, runs, isDelivered, ended, blockLater } = await setUp({ schedule: { every: '1m' } });
+  for (const isFirst of [true, false]) {
+    const before = isFirst ? 0 : ended();
+    const { signal, stdout } = await blockLater('run', isFirst ? isDelivered : () => ended() > before);
     expect(signal).toBe('SIGKILL');
     const line = stdout.split('\n').find((text) => text.includes('process.blocked'));
     expect(JSON.parse(line!)).toMatchObject({ level: 50, seconds: 3, runs: [{ job: 'bad', source: 'wheel' }] });
@@ -136,11 +147,6 @@ it('the watchdog blames the disk and never the source, no matter how often a com
   const { world, home, spin, spun, fine, runs } = await setUp();
   // Until this file is removed, the bad job reads its source without blocking.
   await rm(spin);
-  const connector = spinner.replace(
-    /await new Promise.*/,
-    'while (existsSync(join(folder, "wait"))) await new Promise((resolve) => setTimeout(resolve, 50));',
-  );
-  await writeFile(join(home.folder, 'own/spinner.mjs'), connector);
   await home.write('wait', '');
   const stall = await home.write('stall', '');
   const state = join(home.folder, 'state');
