@@ -23,6 +23,8 @@ interface Stage {
   readonly instance: string;
   /** The other job's instance, which must not be affected (invariant 7). */
   readonly beside: string;
+  /** Writes the config, with these options of the first job's destination. */
+  configure(destination?: object): Promise<string>;
 }
 
 interface Given {
@@ -32,7 +34,7 @@ interface Given {
   readonly faults?: readonly Fault[];
   readonly always?: Fault;
   readonly target?: string;
-  /** The service rate-limits the whole account, so the other job uses a different account. */
+  /** The fault affects the whole destination or its account, so the other job uses different ones. */
   readonly ownAccount?: boolean;
 }
 
@@ -51,29 +53,32 @@ async function stage({
   const home = await world.home();
   await home.write('rows.csv', older);
   await home.write('beside.csv', older);
-  await home.config({
-    keep: { payloads: 0 },
-    destinations: {
-      main: { url: proxy.url, api_key: adminKey, ...destination },
-      other: { url: proxy.url, api_key: adminKey, account: 'another' },
-    },
-    sources: { files: { connector: 'file' } },
-    jobs: {
-      rows: { source: 'files', query: 'rows.csv', format: 'csv', destination: 'main', target: instance, ...job },
-      beside: {
-        source: 'files',
-        query: 'beside.csv',
-        format: 'csv',
-        destination: ownAccount ? 'other' : 'main',
-        target: beside,
+  const configure = (main: object = {}) =>
+    home.config({
+      keep: { payloads: 0 },
+      destinations: {
+        main: { url: proxy.url, api_key: adminKey, ...main },
+        other: { url: proxy.url, api_key: adminKey, account: 'another' },
       },
-    },
-  });
+      sources: { files: { connector: 'file' } },
+      jobs: {
+        rows: { source: 'files', query: 'rows.csv', format: 'csv', destination: 'main', target: instance, ...job },
+        beside: {
+          source: 'files',
+          query: 'beside.csv',
+          format: 'csv',
+          destination: ownAccount ? 'other' : 'main',
+          target: beside,
+        },
+      },
+    });
+  await configure();
   if (target === undefined) expect((await home.syncHere({ jobs: ['rows'] })).code).toBe(0);
+  await configure(destination);
   await home.write('rows.csv', text);
   proxy.script(instance, ...faults);
   if (always !== undefined) proxy.always(instance, always);
-  return { home, instance, beside };
+  return { home, instance, beside, configure };
 }
 
 interface Seen extends Ended {
@@ -120,7 +125,12 @@ const passing: readonly Passing[] = [
   },
   { what: 'a lost response', faults: [{ answerIs: 'lost' }], text: newer, taken: true },
   { what: 'a truncated response', faults: [{ answerIs: 'cut' }], text: newer, taken: true },
-  { what: 'a connection without any response', faults: [{ hole: true }], destination: { timeout_seconds: 1 } },
+  {
+    what: 'a connection without any response',
+    faults: [{ hole: true }],
+    destination: { timeout_seconds: 1 },
+    ownAccount: true,
+  },
 ];
 
 describe('an upload that encounters', () => {
@@ -133,6 +143,8 @@ describe('an upload that encounters', () => {
       expect(hasty).toMatchObject({ code: 1, sent: 1, rows: { state: 'waiting_retry', requests: 1 } });
       expect(await world.data(one.instance)).toBe(taken ? text : older);
       await one.home.write('beside.csv', older);
+      // A timeout that the fault exceeds could also interrupt a slow upload.
+      await one.configure();
       const patient = await one.home.syncHere();
       expect(patient.code).toBe(0);
       expect(patient.jobs).toMatchObject([{ state: 'delivered' }, { state: 'unchanged' }]);
