@@ -2,9 +2,9 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { type Home, makeHome } from '../journey/home.ts';
 import { forTest, type Scope } from '../journey/process.ts';
 import { adminKey, forSuite, makeWorld, until, type World } from '../journey/world.ts';
-import { freePort } from '../oauth/free-port.ts';
 import { agree } from '../oauth/person.ts';
 import { client, startVendor, type Vendor } from '../oauth/vendor.ts';
+import { freePort } from '../servers/free-port.ts';
 import { handOf, seeds } from './seeds.ts';
 import { dieAt, stepsOf } from './stage.ts';
 

@@ -6,7 +6,7 @@ import { sqlserverDialect } from '../../connectors/db/dialects.ts';
 import db from '../../connectors/db/index.ts';
 import { loadTedious } from '../../connectors/db/sqlserver-driver.ts';
 import { makeCertificates } from '../servers/certificates.ts';
-import { freePort } from '../servers/server.ts';
+import { freePort } from '../servers/free-port.ts';
 import { check, countRows, extract, firstOf, problemOf, read, readOn } from './db-reader.ts';
 import { type Answer, columns, done, error, row, startTdsServer, type TdsServer } from './doubles/tds-server.ts';
 import { contextOf } from './harness.ts';

@@ -5,7 +5,7 @@ import { inject } from 'vitest';
 import { SqliteDatabase } from '../../src/lib/sqlite.ts';
 import { makeFolder } from '../journey/process.ts';
 import { adminKey, type World } from '../journey/world.ts';
-import { freePort } from '../oauth/free-port.ts';
+import { freePort } from '../servers/free-port.ts';
 import { type CommandBlock, root } from './command-lines.ts';
 
 /** The result of a command. */

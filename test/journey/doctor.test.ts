@@ -9,7 +9,7 @@ import { SqliteDatabase } from '../../src/lib/sqlite.ts';
 import { openStore } from '../../src/state/store.ts';
 import { noon, SteppingClock } from '../clocks.ts';
 import { describeWithServer } from '../servers/describe.ts';
-import { freePort } from '../servers/server.ts';
+import { freePort } from '../servers/free-port.ts';
 import { oweText } from '../state/fixtures.ts';
 import { type Home, makeHome } from './home.ts';
 import { forTest } from './process.ts';

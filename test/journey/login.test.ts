@@ -1,9 +1,9 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { freePort } from '../oauth/free-port.ts';
 import { agree, enterCode } from '../oauth/person.ts';
 import { client, robot, startVendor, type Vendor, type VendorOptions } from '../oauth/vendor.ts';
+import { freePort } from '../servers/free-port.ts';
 import { type Home, makeHome } from './home.ts';
 import { forTest } from './process.ts';
 import { adminKey, forSuite, makeWorld, type Running, until, type World } from './world.ts';

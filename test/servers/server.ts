@@ -1,11 +1,11 @@
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
 import { accessSync, constants, globSync } from 'node:fs';
 import { chmod, chown, mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { freePort } from './free-port.ts';
 
 const run = promisify(execFile);
 
@@ -258,19 +258,6 @@ function signal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-/** A free port of 127.0.0.1. */
-export async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve, reject) => {
-    probe.once('error', reject);
-    probe.listen(0, '127.0.0.1', resolve);
-  });
-  const address = probe.address();
-  await new Promise((resolve) => probe.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no port was given');
-  return address.port;
-}
-
 interface Launch {
   /** Starts the server on the port. */
   start(port: number): Promise<Supervised>;
@@ -278,7 +265,8 @@ interface Launch {
   answers(port: number): Promise<void>;
 }
 
-const startPatienceMs = 30_000;
+/** Only a hang should reach this limit. */
+const startPatienceMs = 120_000;
 
 /**
  * Starts on a free port and waits until the server responds. Uses another port if this one was taken in the meantime.
@@ -299,14 +287,14 @@ export async function launch({ start, answers }: Launch, triesLeft = 3): Promise
 
 /** Waits until the server responds. If it ended or took too long, resolves to the reason. */
 export async function untilAnswers(server: Supervised, answers: () => Promise<void>): Promise<unknown> {
-  const end = Date.now() + startPatienceMs;
+  const end = performance.now() + startPatienceMs;
   for (;;) {
     const failure = await answers().then(
       () => undefined,
       (thrown: unknown) => thrown ?? new Error('no response'),
     );
     if (failure === undefined) return undefined;
-    if (Date.now() > end || !server.isAlive) return failure;
+    if (performance.now() > end || !server.isAlive) return failure;
     await wait(25);
   }
 }

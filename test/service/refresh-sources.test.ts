@@ -11,7 +11,7 @@ import { startTdsServer } from '../connectors/doubles/tds-server.ts';
 import { Vendor } from '../connectors/doubles/vendor.ts';
 import { describeWithServer } from '../servers/describe.ts';
 import { describeWithFileServer } from '../servers/describe-file-servers.ts';
-import { freePort } from '../servers/server.ts';
+import { freePort } from '../servers/free-port.ts';
 import { pullDatasource, pullWithin } from './pull-built.ts';
 import { type Bench, bench, scratch, until } from './service.ts';
 

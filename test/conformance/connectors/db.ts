@@ -5,9 +5,10 @@ import mysql from 'mysql2/promise';
 import pg from 'pg';
 import { hostileNames, hostileValues, type Options, type Resume, type TestSource, type World } from '#sdk/testing';
 import { SqliteDatabase } from '../../../src/lib/sqlite.ts';
+import { freePort } from '../../servers/free-port.ts';
 import { startMariadb } from '../../servers/mariadb.ts';
 import { startPostgres } from '../../servers/postgres.ts';
-import { freePort, type TestServer } from '../../servers/server.ts';
+import type { TestServer } from '../../servers/server.ts';
 
 const rows = 200_000;
 const table = 'create table orders (id integer primary key, customer varchar(40), amount decimal(12,2), day date)';

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import type { TestSource, World } from '#sdk/testing';
 import { makeCertificates } from '../../servers/certificates.ts';
 import type { FileServer } from '../../servers/file-server.ts';
+import { freePort } from '../../servers/free-port.ts';
 import { startProftpd } from '../../servers/proftpd.ts';
-import { freePort } from '../../servers/server.ts';
 import { manyRows, orders, putOrders } from '../order-files.ts';
 
 /** Both worlds use ProFTPD, which has its own users; the connector's own tests cover the other servers. */

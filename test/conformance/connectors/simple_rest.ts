@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { hostileNames, hostileValues, type World } from '#sdk/testing';
 import { sendJson, TestServer } from '../../connectors/http-server.ts';
-import { freePort } from '../../servers/server.ts';
+import { freePort } from '../../servers/free-port.ts';
 
 const token = 'rest-token-81fa';
 const [pages, perPage] = [50, 4000];

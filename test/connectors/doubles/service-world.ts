@@ -1,6 +1,6 @@
 import type { CanonicalRows, Options, TestSource, World } from '#sdk/testing';
 import type { Column } from '../../../src/sdk/index.ts';
-import { freePort } from '../../servers/server.ts';
+import { freePort } from '../../servers/free-port.ts';
 import { TestLogin } from './logins.ts';
 import { type Asked, type Reply, type Routes, Vendor } from './vendor.ts';
 
