@@ -42,7 +42,7 @@ const store = await openStore(errand.folder, { clock });
 await recover(store);
 const destination = destinationAt(errand.url, {
   requestsPerDay: errand.requestsPerDay,
-  timeoutMs: 20_000,
+  timeoutMs: 60_000,
   ...(key === undefined ? {} : { credentials: { kind: 'api_key', key } }),
 });
 const gateway = new Gateway({ store, destinations: [destination], clock, emit });
@@ -54,7 +54,7 @@ for (const instance of errand.instances) {
 }
 const results = await deliverOwed({
   gateway,
-  signal: AbortSignal.timeout(60_000),
+  signal: AbortSignal.timeout(200_000),
   priority: 'schedule',
 });
 await gateway.close();
