@@ -26,5 +26,5 @@ it("a delivery reports that a killed process's requests may still arrive, and wa
   expect(await store.outbox.find(id)).toMatchObject({ state: 'owed', code: 'SEND_SLOTS_BUSY', attempts: 0 });
 
   for (const ticket of tickets) await store.sendSlots.release(ticket, days);
-  expect(await deliver(gateway, { until: Date.now() + 30_000 })).toMatchObject([{ id, state: 'delivered' }]);
+  expect(await deliver(gateway, { until: Date.now() + 120_000 })).toMatchObject([{ id, state: 'delivered' }]);
 });

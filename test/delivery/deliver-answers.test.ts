@@ -63,8 +63,8 @@ describe('a response', () => {
     ['silence', hang],
   ];
   it.each(recoveries)('of %s leads to another attempt with the whole body', async (_name, play) => {
-    const { destination, gateway } = open({ timeoutMs: 600 });
-    // The response to the second attempt may be late on an overloaded machine.
+    // Only a response that never comes may exceed the timeout; others may be late on an overloaded machine.
+    const { destination, gateway } = open({ timeoutMs: play === hang ? 2_000 : 60_000 });
     const { gateway: later } = open({ timeoutMs: 60_000 });
     const id = await owe(gateway, destination, 'i', 'the whole body');
     stage.script.push(play);
@@ -131,7 +131,7 @@ describe('a response', () => {
     ['no response', hang],
     ['a reset before the body was read', reset],
   ])('of %s to a large payload leaves no file open', async (_, play) => {
-    const { destination, gateway } = open({ timeoutMs: 600 });
+    const { destination, gateway } = open({ timeoutMs: play === hang ? 2_000 : 60_000 });
     await owe(gateway, destination, 'i', 'x'.repeat(5_000_000));
     stage.script.push(play);
     expect(await deliver(gateway)).toMatchObject([{ state: 'waiting_retry' }]);

@@ -50,7 +50,7 @@ export function deliver(
 ): Promise<DeliveryResult[]> {
   return deliverOwed({
     gateway,
-    signal: AbortSignal.timeout(30_000),
+    signal: AbortSignal.timeout(200_000),
     priority: 'schedule',
     ...more,
   });
@@ -64,4 +64,4 @@ export async function owe(gateway: Gateway, destination: Destination, instance: 
 }
 
 /** For deliveries that may retry. */
-export const patient = () => ({ until: Date.now() + 30_000 });
+export const patient = () => ({ until: Date.now() + 120_000 });

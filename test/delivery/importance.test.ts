@@ -40,7 +40,7 @@ async function oweAll(names: readonly string[], limits: Partial<Destination>) {
   const deliver = () =>
     deliverOwed({
       gateway,
-      signal: AbortSignal.timeout(30_000),
+      signal: AbortSignal.timeout(200_000),
       priority: 'schedule',
     }).finally(() => gateway.close());
   return { clock, stage, owe, deliver };

@@ -57,12 +57,12 @@ interface Sending {
   readonly clock: HandClock;
   readonly store: Store;
   readonly gateway: Gateway;
-  /** Sends one request, and gives it up after less than a second without a response. */
+  /** Sends one request, and gives it up after a timeout without a response. */
   send(): Promise<RequestOutcome>;
   slot(): ReturnType<Store['sendSlots']['take']>;
 }
 
-async function sendingTo(url: string, wall?: number, timeoutMs = 300): Promise<Sending> {
+async function sendingTo(url: string, wall?: number, timeoutMs = 2_000): Promise<Sending> {
   const clock = new HandClock(wall);
   const store = await newStore({ clock });
   const destination = destinationAt(url, { credentials: { kind: 'api_key', key }, timeoutMs });
@@ -134,7 +134,7 @@ describe('a request that was given up', () => {
     clock.advance(14_000);
     expect(await slot()).toEqual({ freeInMs: undefined, restsForMs: 17_012 });
     wire.open();
-    const quick = await sendingTo(wire.url);
+    const quick = await sendingTo(wire.url, undefined, 60_000);
     await all(5, quick.send);
     await quick.gateway.close();
     expect(await quick.slot()).toEqual({ freeInMs: 1_012 });
@@ -148,7 +148,7 @@ describe('a request that was given up', () => {
   it.each(ends)('can no longer arrive if the other side %s the connection', async (_what, play) => {
     const stage = await openStage();
     stage.otherwise = play;
-    const { send, slot } = await sendingTo(stage.url);
+    const { send, slot } = await sendingTo(stage.url, undefined, 60_000);
     expect(await all(5, send)).toEqual(Array(5).fill({ error: expect.anything() }));
     expect(await slot()).toEqual({ freeInMs: 1_012 });
   });

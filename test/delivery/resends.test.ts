@@ -53,7 +53,9 @@ async function setUp(more = {}) {
   };
   stage.script.push(async (request, _, seen) => readBody(request, seen));
   // Only the first upload gets no response. The others do, even if they're slow on an overloaded machine.
-  expect(await send('old', gatewayOf({ ...destination, timeoutMs: 600 }))).toMatchObject([{ state: 'waiting_retry' }]);
+  expect(await send('old', gatewayOf({ ...destination, timeoutMs: 2_000 }))).toMatchObject([
+    { state: 'waiting_retry' },
+  ]);
   expect(await send('new')).toMatchObject([{ state: 'delivered' }]);
   service.shows = 'old';
   const again = () => resendDue({ ...given, signal, isOurs: (name) => name === job.name });

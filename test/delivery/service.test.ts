@@ -51,7 +51,7 @@ async function startEmbedded(more: { requests_per_day?: number } = {}): Promise<
   return service;
 }
 
-const signal = () => AbortSignal.timeout(40_000);
+const signal = () => AbortSignal.timeout(200_000);
 
 function clientsOf(gateway: Gateway): ClientOf {
   return ({ destination }) =>

@@ -100,7 +100,7 @@ it("another client on the same account slows us down: everything arrives, and th
   const colleague = (async () => {
     while (busy) await call(theirs, '/datasources').then((answer) => answer.arrayBuffer());
   })();
-  const signal = AbortSignal.timeout(40_000);
+  const signal = AbortSignal.timeout(200_000);
   const given = { gateway, signal } as const;
   await commitText(gateway, { job: jobFor(destination, instance), text: 'a\n1\n' });
   // Another client takes every slot, so sooner or later one of our requests is refused.
@@ -112,7 +112,7 @@ it("another client on the same account slows us down: everything arrives, and th
   expect(await store.accounts.pace('account', 5)).toBeLessThan(5);
   busy = false;
   await colleague;
-  const rest = await deliverOwed({ ...given, priority: 'schedule', until: Date.now() + 30_000 });
+  const rest = await deliverOwed({ ...given, priority: 'schedule', until: Date.now() + 120_000 });
   expect(rest.map(({ state }) => state)).toEqual(['delivered']);
   expect(heard.names()).not.toContain('quota.spent');
 });

@@ -53,7 +53,7 @@ async function setUp(more: Partial<Destination> = {}) {
   const use = () => store.quota.use('account', today);
   const owe = (instance: string) => commitText(gateway, { job: jobFor(destination, instance), text: instance });
   const deliver = () => {
-    const signal = AbortSignal.timeout(30_000);
+    const signal = AbortSignal.timeout(200_000);
     return deliverOwed({ gateway, signal, priority: 'schedule' });
   };
   return { clock, store, stage, destination, gateway, heard, look, use, owe, deliver };
@@ -215,7 +215,7 @@ it('the embedded service reports what another client used, and we stop before it
   await watch.idle();
   expect(heard.events.find(({ name }) => name === 'usage.reported')?.facts).toMatchObject({ others: 7, allowance: 9 });
   for (const name of ['a', 'b', 'c']) await commitText(gateway, { job: jobFor(destination, name), text: name });
-  const signal = AbortSignal.timeout(30_000);
+  const signal = AbortSignal.timeout(200_000);
   const given = { gateway, signal } as const;
   const results = await deliverOwed({ ...given, priority: 'schedule' });
   expect(results.filter(({ state }) => state === 'waiting_quota')).toHaveLength(2);
