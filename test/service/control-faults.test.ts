@@ -255,7 +255,9 @@ describe('a client receives', () => {
     await add(given, { nth: 1, delay_ms: 60_000 });
     await add(given, { nth: 2, delay_ms: 30, answer: { status: 500 } });
     const body = '{"name": "A"}';
-    expect((await see(given, 'POST', '/datasources', { body, timeoutMs: 300 })).broken).toBe('UND_ERR_HEADERS_TIMEOUT');
+    expect((await see(given, 'POST', '/datasources', { body, timeoutMs: 2_000 })).broken).toBe(
+      'UND_ERR_HEADERS_TIMEOUT',
+    );
     expect(await logged(given)).toMatchObject([{ status: null, fault: expect.stringContaining('delay 60000 ms') }]);
     const late = await see(given, 'POST', '/datasources', { body });
     expect(late.status).toBe(500);
@@ -268,7 +270,9 @@ describe('a client receives', () => {
     await add(given, { nth: 1, answer_delay_ms: 60_000 });
     await add(given, { nth: 2, answer_delay_ms: 30 });
     const body = '{"name": "A"}';
-    expect((await see(given, 'POST', '/datasources', { body, timeoutMs: 300 })).broken).toBe('UND_ERR_HEADERS_TIMEOUT');
+    expect((await see(given, 'POST', '/datasources', { body, timeoutMs: 2_000 })).broken).toBe(
+      'UND_ERR_HEADERS_TIMEOUT',
+    );
     await logged(given);
     expect((await see(given, 'POST', '/datasources', { body })).status).toBe(201);
     expect((await given.call('GET', '/datasources')).body.meta.total).toBe(2);

@@ -223,7 +223,7 @@ describe('an upload', () => {
     const id = await before.source();
     await upload(before, id, '[1]');
     await before.close();
-    const given = await bench({ data, bodyIdleMs: 1_000 });
+    const given = await bench({ data, bodyIdleMs: 3_000 });
     const { socket, answered } = rawConnection(given);
     socket.write(`${head(id, 'content-length: 1000')}[1,2,`);
     await until(() => answered().includes('no part of the body arrived'));
