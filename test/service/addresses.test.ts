@@ -24,7 +24,7 @@ async function target(answer: (path: string) => { status: number; location?: str
 }
 
 const fetched = async (endpoint_url: string, mayReach: AddressPolicy): Promise<string> => {
-  const limits = { signal: AbortSignal.timeout(20_000), timeoutMs: 10_000, maxBytes: 1000, mayReach };
+  const limits = { signal: AbortSignal.timeout(200_000), timeoutMs: 10_000, maxBytes: 1000, mayReach };
   return Buffer.concat(await Array.fromAsync(fetchDatasource({ endpoint_url }, limits))).toString();
 };
 
@@ -126,13 +126,12 @@ describe('a service', () => {
   const outcome = async (given: Bench, endpoint_url: string): Promise<[number, string | null]> => {
     const id = await given.source({ properties: { endpoint_url } });
     await given.call('POST', `/datasource-instances/${id}/@/refresh`);
-    for (let i = 0; i < 500; i++) {
+    for (;;) {
       const { data } = (await given.call('GET', `/datasource-instances/${id}`)).body;
       if (data.refresh_fail_count !== 0) return [Number(data.refresh_fail_count), String(data.last_error)];
       if (data.date_last_refresh !== null) return [0, null];
       await wait(10);
     }
-    throw new Error('it was never refreshed');
   };
   const refused = [1, expect.stringContaining('requests to this address are not allowed here')];
 

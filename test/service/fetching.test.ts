@@ -39,7 +39,7 @@ interface Limits {
 
 async function fetched(endpoint_url: string, given: Limits = {}): Promise<string> {
   const limits = {
-    signal: AbortSignal.timeout(30_000),
+    signal: AbortSignal.timeout(200_000),
     timeoutMs: 10_000,
     maxBytes: 1_000_000,
     mayReach: own,

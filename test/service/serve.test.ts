@@ -26,10 +26,7 @@ function start(...flags: string[]): Started {
 }
 
 async function readyIn(file: string): Promise<{ url: string; pid: number }> {
-  for (let i = 0; i < 1500; i++) {
-    if (await stat(file).catch(() => undefined)) break;
-    await wait(10);
-  }
+  while (!(await stat(file).catch(() => undefined))) await wait(10);
   return JSON.parse(await readFile(file, 'utf8')) as { url: string; pid: number };
 }
 
