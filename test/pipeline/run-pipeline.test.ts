@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
 import { Events } from '../../src/lib/events.ts';
 import { Problem } from '../../src/lib/problem.ts';
 import type { PipelineEvents } from '../../src/pipeline/events.ts';
 import { batchOf } from '../../src/sdk/batch.ts';
+import { HandClock } from '../clocks.ts';
 import { columns, connectorOf, extractOf, rig, rowsConnector, sealedRun } from './rig.ts';
 
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
@@ -189,6 +189,7 @@ describe('a failing run', () => {
 
 describe('a source that goes silent', () => {
   it('may take a long time if it reports activity before its first row', async () => {
+    const clock = new HandClock();
     const slow = connectorOf(async function* () {
       yield batchOf(columns, [[1, 'a']]);
     });
@@ -196,13 +197,14 @@ describe('a source that goes silent', () => {
       ...slow,
       extract: async (context: Parameters<typeof slow.extract>[0]) => {
         for (let page = 0; page < 8; page++) {
-          await wait(80);
+          clock.advance(300);
+          await new Promise((resolve) => setImmediate(resolve));
           context.alive?.();
         }
         return slow.extract(context);
       },
     };
-    const { given } = rig(extractOf(connector, { stallTimeoutMs: 400 }));
+    const { given } = rig(extractOf(connector, { stallTimeoutMs: 400 }), { clock });
     expect((await sealedRun(given)).rows).toBe(1);
   });
 
