@@ -58,6 +58,8 @@ it('a timer that stops is shown in the log, at /healthz and by sluice health, an
     said: expect.stringContaining('the scheduler has not run for 200 s'),
   });
   await monitoring.reload(async () => {});
+  // Pings that were sent before this notification arrive before it.
+  await until('the reload to finish', () => heard().filter((words) => words.startsWith('READY=1')).length === 2);
   const before = heard().length;
   await expect.poll(() => count('schedules.stopped')).toBe(1);
   expect(await reportHealth(runtime.store, runtime.clock)).toMatchObject({ ok: false });
