@@ -34,13 +34,13 @@ function postOf(what = 'connection refused'): Post {
   return { id: event.data.id, event, body: JSON.stringify(event) };
 }
 
-const webhook = (url: string): AlertChannel => ({ name: 'ops', type: 'webhook', url, secret, timeoutMs: 5_000 });
-const slack = (url: string): AlertChannel => ({ name: 'chat', type: 'slack', url, timeoutMs: 5_000 });
+const webhook = (url: string): AlertChannel => ({ name: 'ops', type: 'webhook', url, secret, timeoutMs: 60_000 });
+const slack = (url: string): AlertChannel => ({ name: 'chat', type: 'slack', url, timeoutMs: 60_000 });
 const command = (...argv: string[]): AlertChannel => ({
   name: 'pager',
   type: 'command',
   command: argv,
-  timeoutMs: 30_000,
+  timeoutMs: 60_000,
 });
 
 type Email = Extract<AlertChannel, { type: 'email' }>;
@@ -53,7 +53,7 @@ const email = (server: string, more: Partial<Email> = {}): AlertChannel => ({
   from: 'Sluice <sluice@test.example>',
   to: ['me@test.example', 'you@test.example'],
   tls: 'when offered',
-  timeoutMs: 5_000,
+  timeoutMs: 60_000,
   ...more,
 });
 
