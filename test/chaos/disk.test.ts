@@ -153,7 +153,7 @@ describe('a disk that is really full', () => {
     upstream.advance();
     await oracle.ended(await home.syncHere());
     upstream.advance();
-    await control.break(instance, { first: 1, answer_delay_ms: 3000 });
+    await control.break(instance, { first: 1, answer_delay_ms: 10_000 });
     const full = isSmall ? {} : { preload: ['kill-at'], env: { KILL_AT: 'request.answered' } };
     const sync = home.start(['sync', '--json', '--wait', '0'], full);
     await until('the service to show the new rows', async () => (await oracle.look()) === 2);

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { SqliteDatabase } from '../../src/lib/sqlite.ts';
+import { openFaultProxy } from '../journey/fault-proxy.ts';
 import { freeze } from '../journey/freeze.ts';
 import { forSuite, type Running, until } from '../journey/world.ts';
 import { dieAt, openTheatre, type Stage, setStage, type Theatre } from './stage.ts';
@@ -83,24 +84,29 @@ describe('with two daemons on one state folder', () => {
     const { home, oracle } = stage;
     const elsewhere = JSON.stringify(['another-host', 'boot', 'space', 7, '7']);
     const db = new SqliteDatabase(join(home.folder, 'state', 'sluice.db'));
-    const beat = Date.now() - 25_000;
+    const beat = Date.now();
     db.prepare('insert into heartbeats (owner, wall_ms, monotonic_ms) values (?, ?, 0)').run(elsewhere, beat);
     db.prepare("insert into leases (name, owner, token, taken_at) values ('daemon', ?, 't', ?)").run(elsewhere, beat);
     const daemon = home.start(['run'], { serves: true });
-    await says(daemon, 'daemon.started');
-    expect(daemon.output()).toContain('daemon.waiting');
+    await says(daemon, 'daemon.waiting');
+    expect(daemon.output()).not.toContain('daemon.started');
+    // The lease expires 30 seconds after the last heartbeat.
+    db.prepare('update heartbeats set wall_ms = ? where owner = ?').run(beat - 60_000, elsewhere);
     db.close();
+    await says(daemon, 'daemon.started');
     await until('the first rows to be shown', async () => (await oracle.look()) === 1);
   });
 });
 
 it("a sync during a run of the same job leaves the job's owed payloads to that run", async () => {
-  const stage = await setStage(theatre);
-  const { home, upstream, oracle, control, instance } = stage;
+  const proxy = await openFaultProxy(theatre.world.url);
+  const stage = await setStage(theatre, { url: proxy.url });
+  const { home, upstream, oracle, instance } = stage;
   upstream.advance();
   await oracle.ended(await home.sync(dieAt(stage, 'say upload.started #1')));
   upstream.advance({ large: true });
-  await control.break(instance, { answer_delay_ms: 3000 });
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  proxy.script(instance, { after: released });
   const first = home.start(['sync', '--json']);
   await until('the first upload attempt', async () =>
     home.state().outbox.some(({ attempts, state }) => state === 'owed' && attempts > 0),
@@ -110,6 +116,7 @@ it("a sync during a run of the same job leaves the job's owed payloads to that r
   expect(second.jobs).toMatchObject([{ state: 'busy', requests: 0 }]);
   expect(second.code).toBe(1);
   expect(first.child.exitCode, 'it did not wait for the other').toBeNull();
+  release();
   expect(await first.ended).toMatchObject({ code: 0 });
   await oracle.rest();
 });
