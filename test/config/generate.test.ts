@@ -10,7 +10,7 @@ import { folderWith } from './fixtures.ts';
 const script = resolve(import.meta.dirname, '../../src/cli/generate.ts');
 
 async function generate(...flags: string[]): Promise<{ code: number; out: string; err: string }> {
-  const child = spawn(process.execPath, [script, ...flags], { stdio: ['ignore', 'pipe', 'pipe'], timeout: 30_000 });
+  const child = spawn(process.execPath, [script, ...flags], { stdio: ['ignore', 'pipe', 'pipe'], timeout: 200_000 });
   const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
   return { code: code as number, out, err };
 }

@@ -308,7 +308,7 @@ test.each(['csv', 'jsonl', 'json'])('a million rows in %s are read with a heap o
   const path = join(folder, `big.${format}`);
   await writeMillion(path, format);
   const { stdout } = await promisify(execFile)(process.execPath, ['--max-old-space-size=24', readerChild, path], {
-    timeout: 50_000,
+    timeout: 250_000,
   });
   expect(JSON.parse(stdout)).toMatchObject({ rows: 1_000_000, sum: 499999500000 });
 });
