@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { fileJob, plannedHome } from './planned-home.ts';
 import { makeWorld } from './world.ts';
 
-/** Noon in New York, so that the planned day has twelve hours left. */
+/** Shortly after noon in New York, so that the planned day has twelve hours left. No job fires at this time. */
 const atNoon = {
   preload: ['shifted-clock'],
-  env: { CLOCK_SHIFT_MS: String(Date.parse('2026-06-10T16:00:00Z') - Date.now()) },
+  env: { CLOCK_SHIFT_MS: String(Date.parse('2026-06-10T16:03:00Z') - Date.now()) },
 };
 const inTwoHours = '2026-06-10T18:05:00Z';
 

@@ -85,8 +85,8 @@ describe('a small daily allowance', () => {
     const owed = home.state().outbox.filter(({ state }) => state === 'owed');
     expect(owed.map(({ job }) => job).sort()).toEqual(waiting.map(({ job }) => job));
 
-    const tomorrow = await ages.live('2026-06-11T04:00:10Z');
-    const second = await home.sync(at('2026-06-11T04:00:10Z'));
+    const tomorrow = await ages.live('2026-06-11T04:01:00Z');
+    const second = await home.sync(at('2026-06-11T04:01:00Z'));
     expect(second.code).toBe(0);
     expect(second.jobs.map(({ state }) => state).sort()).toEqual([
       ...Array(3).fill('delivered'),
@@ -126,8 +126,8 @@ describe('a small daily allowance', () => {
     expect(ages.proxy.met).toHaveLength(sent.length);
     expect(countOf(home.state().outbox, 'owed')).toBe(8);
 
-    await ages.live('2026-06-11T04:00:10Z');
-    const next = await home.sync(at('2026-06-11T04:00:10Z'));
+    await ages.live('2026-06-11T04:01:00Z');
+    const next = await home.sync(at('2026-06-11T04:01:00Z'));
     expect(next.code).toBe(0);
     expect(countOf(next.jobs, 'delivered')).toBe(8);
     await expectShown(ages, await ages.live('2026-06-11T05:00:00Z', ['--no-limits']));
@@ -154,15 +154,15 @@ interface OddDay {
 const oddDays: readonly OddDay[] = [
   {
     title: '23 hours, when clocks go forward,',
-    starts: '2026-03-08T05:00:10Z',
+    starts: '2026-03-08T05:01:00Z',
     late: '2026-03-09T03:50:00Z',
-    turns: '2026-03-09T04:00:10Z',
+    turns: '2026-03-09T04:01:00Z',
   },
   {
     title: '25 hours, when clocks go back,',
-    starts: '2026-11-01T04:00:10Z',
+    starts: '2026-11-01T04:01:00Z',
     late: '2026-11-02T04:50:00Z',
-    turns: '2026-11-02T05:00:10Z',
+    turns: '2026-11-02T05:01:00Z',
   },
 ];
 
@@ -174,7 +174,7 @@ describe.for(oddDays)('a day of $title', ({ starts, late, turns }) => {
     const first = await home.sync(at(starts));
     expect(first.code).toBe(4);
     expect(countOf(first.jobs, 'delivered')).toBe(1);
-    expect(first.jobs.find(({ state }) => state === 'waiting_quota')?.until).toBe(turns.replace('10Z', '05.000Z'));
+    expect(first.jobs.find(({ state }) => state === 'waiting_quota')?.until).toBe(turns.replace('1:00Z', '0:05.000Z'));
 
     await ages.live(late);
     expect((await home.sync(at(late))).code).toBe(4);
