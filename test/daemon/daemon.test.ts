@@ -52,7 +52,7 @@ describe('the daemon', () => {
     await hear('payload.delivered');
     expect(source.asked).toBe(1);
     expect(count('run.started')).toBe(1);
-    expect((await runtime.store.schedules.find('orders'))?.next_at).toBeGreaterThan(Date.now());
+    expect((await runtime.store.schedules.find('orders'))?.next_at).toBeGreaterThan(runtime.clock.now());
   });
 
   it('reports its start before anything else', async () => {
@@ -91,7 +91,7 @@ describe('the daemon', () => {
     });
     await hear('firing.skipped', { reason: 'a sync or another process is running this job' });
     let next = 0;
-    while (next < Date.now()) next = (await runtime.store.schedules.find('orders'))?.next_at ?? 0;
+    while (next < runtime.clock.now()) next = (await runtime.store.schedules.find('orders'))?.next_at ?? 0;
     expect(source.asked).toBe(0);
   });
 
@@ -212,7 +212,7 @@ describe('a new config', () => {
     const { daemon, hear, runtime } = await startDaemon(configOf(folder, jobs), {
       before: async (given) => {
         await overdue(...filling)(given);
-        await given.store.schedules.set({ job: 'last', schedule: 'UTC 0 * * * *', next_at: Date.now() - 1 });
+        await given.store.schedules.set({ job: 'last', schedule: 'UTC 0 * * * *', next_at: given.clock.now() - 1 });
       },
     });
     await until('all concurrent runs to start', () => busy.open === 4);

@@ -28,9 +28,16 @@ export async function newFolder(): Promise<string> {
   return folder;
 }
 
-/** The system clock, with a wall-clock time that the test advances; waits take real time. */
+const hour = 3_600_000;
+/** The same for all clocks of a test, even if the hour turns while they are created. */
+const toHalfPast = hour / 2 - (systemClock.now() % hour);
+
+/**
+ * The system clock, with a wall-clock time that the test advances; waits take real time. It starts at about half past an
+ * hour, so that no hour begins during a test.
+ */
 export class SetClock implements Clock {
-  #ahead = 0;
+  #ahead = toHalfPast;
 
   now = () => systemClock.now() + this.#ahead;
   monotonic = () => systemClock.monotonic();
@@ -236,11 +243,11 @@ export interface Started {
   stop(): Promise<void>;
 }
 
-/** The real daemon on the real store. `before` may prepare the state as an earlier process would have left it. */
+/** The real daemon on the real store, by default half an hour before any hourly firing. `before` may prepare the state as an earlier process would have left it. */
 export async function startDaemon(
   config: Config,
   {
-    clock = systemClock,
+    clock = new SetClock(),
     before,
     timer,
   }: { clock?: Clock; before?: (runtime: Runtime) => Promise<void>; timer?: Timer } = {},

@@ -61,7 +61,7 @@ describe('a daemon whose package is replaced', () => {
     await hear('run.finished', { outcome: 'stopped' });
     await expect
       .poll(async () => (await runtime.store.deferredFirings.earliest()).get('orders'))
-      .toBeLessThan(Date.now());
+      .toBeLessThan(runtime.clock.now());
     expect(await runtime.store.runs.lasts()).toMatchObject([{ state: 'interrupted', code: 'INSTALLATION_CHANGED' }]);
     expect(source.asked).toBe(1);
     await stop();
