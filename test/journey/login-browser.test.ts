@@ -3,8 +3,8 @@ import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { expect, it, onTestFinished } from 'vitest';
-import { freePort } from '../oauth/free-port.ts';
 import { client, startVendor } from '../oauth/vendor.ts';
+import { freePort } from '../servers/free-port.ts';
 import { makeHome } from './home.ts';
 import { forTest, until } from './process.ts';
 
@@ -31,13 +31,18 @@ it("login opens the user's browser for login and consent, and the last page conf
   const command = home.start(['login', 'acme'], { env: { BROWSER: program } });
   await until('the browser to open', () => existsSync(opened), { seen: command.output });
 
-  const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
+  const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'], timeout: 0 });
   onTestFinished(() => browser.close());
   const page = await browser.newPage();
+  // Only the test's own timeout counts: a busy machine may take minutes.
+  page.setDefaultTimeout(0);
   await page.goto(readFileSync(opened, 'utf8'));
   await page.fill('input[name=login]', 'bob');
   await page.fill('input[name=password]', 'anything');
+  const form = page.url();
   await page.click('button[type=submit]');
+  // The next page has a button of the same type.
+  await page.waitForURL(({ href }) => href !== form);
   await page.click('button[type=submit]');
   await page.getByText('Logged in. You may close this window.').waitFor();
   expect(page.url()).toContain(`${redirect}?code=`);
