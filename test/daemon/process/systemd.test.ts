@@ -25,7 +25,7 @@ describe('systemd', () => {
         },
       },
     });
-    const daemon = home.start(['run'], { env: { NOTIFY_SOCKET: socket, WATCHDOG_USEC: '400000' } });
+    const daemon = home.start(['run'], { env: { NOTIFY_SOCKET: socket, WATCHDOG_USEC: '4000000' } });
     await until('a watchdog ping', () => heard().includes('WATCHDOG=1'));
     expect(heard()[0]).toBe('READY=1 STATUS=1 job active');
     daemon.child.kill('SIGHUP');
@@ -52,7 +52,7 @@ describe('systemd', () => {
     await home.config({ destinations: { main: { url: world.url, api_key: adminKey } }, jobs: {} });
     const first = home.start(['run']);
     await until('the first daemon to be healthy', async () => (await home.sluice(['health'])).code === 0);
-    const env = { NOTIFY_SOCKET: socket, WATCHDOG_USEC: '400000' };
+    const env = { NOTIFY_SOCKET: socket, WATCHDOG_USEC: '4000000' };
     const second = home.start(['run', '--second', 'wait'], { env });
     await until('a watchdog ping from the standby daemon', () => heard().includes('WATCHDOG=1'));
     expect(heard()[0]).toMatch(/^READY=1 STATUS=standby: process \d+.* uses the state folder$/);
@@ -74,7 +74,7 @@ describe('systemd', () => {
   it('gets no watchdog pings if the daemon is unhealthy', async () => {
     const { socket, heard } = await openManager();
     const systemd = new Systemd({
-      env: { ...process.env, NOTIFY_SOCKET: socket, WATCHDOG_USEC: '40000' },
+      env: { ...process.env, NOTIFY_SOCKET: socket, WATCHDOG_USEC: '400000' },
       log: quietLog,
     });
     let isWell = true;
@@ -86,7 +86,7 @@ describe('systemd', () => {
     // Pings that were sent before this notification arrive before it.
     await until('the last status notification', () => heard().some((words) => words.startsWith('READY=1')));
     const before = heard().length;
-    await new Promise((done) => setTimeout(done, 200));
+    await new Promise((done) => setTimeout(done, 500));
     expect(heard().slice(before)).toEqual([]);
   });
 

@@ -31,7 +31,7 @@ it('a timer that stops is shown in the log, at /healthz and by sluice health, an
     url = (facts as { url: string }).url;
   };
   const log: Log = { ...quietLog, info };
-  const env = { ...process.env, NOTIFY_SOCKET: socket, WATCHDOG_USEC: '40000' };
+  const env = { ...process.env, NOTIFY_SOCKET: socket, WATCHDOG_USEC: '400000' };
   const monitor = { host: '127.0.0.1', port: 0 };
   const monitoring = await Monitoring.open({
     daemon,
