@@ -17,6 +17,7 @@ import {
   openStage,
   type Stage,
 } from './fixtures.ts';
+import { withinOneDay } from './one-day.ts';
 
 /** For the running test: where payloads are owed, where they are sent, and which events were emitted. */
 export let store: Store;
@@ -26,6 +27,7 @@ export let heard: Heard;
 /** Gives each test of the calling file a {@link store}, a {@link stage} and the events {@link heard}. */
 export function deliverHere(): void {
   beforeEach(async () => {
+    await withinOneDay();
     store = await newStore({ clock: systemClock });
     stage = await openStage();
     heard = listener();

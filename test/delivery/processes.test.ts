@@ -7,6 +7,7 @@ import { systemClock } from '../../src/lib/clock.ts';
 import { cleanUp, newFolder, newStore } from '../state/fixtures.ts';
 import type { Errand } from './child.ts';
 import { closeStages, mostInASecond, openStage, type Stage, say } from './fixtures.ts';
+import { withinOneDay } from './one-day.ts';
 
 afterEach(async () => {
   await closeStages();
@@ -38,6 +39,7 @@ const today = () => dayOf(Date.now());
 
 describe('several processes with one state folder', () => {
   it('together stay under five requests per sliding second and under the daily limit, whatever their wall clocks say', async () => {
+    await withinOneDay();
     const folder = newFolder();
     const stage = await openStage();
     const common = { folder, url: stage.url, requestsPerDay: 30, text: 'v1' };

@@ -24,6 +24,7 @@ import {
   readBody,
   say,
 } from './fixtures.ts';
+import { withinOneDay } from './one-day.ts';
 
 const services: RunningService[] = [];
 const key = 'ab'.repeat(20);
@@ -77,6 +78,7 @@ function declaring(destination: Destination, ...declarations: Partial<Datasource
 }
 
 async function world(more: Partial<Destination> = {}, limits = {}) {
+  await withinOneDay();
   const service = await startEmbedded(limits);
   const store = await newStore({ clock: systemClock });
   const destination = destinationAt(service.url, { credentials: { kind: 'api_key', key }, ...more });

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { withinOneDay } from '../delivery/one-day.ts';
 import { adminKey, makeWorld, type World } from './world.ts';
 
 const [north, south] = ['a', 'b'].map((letter) => letter.repeat(32)) as [string, string];
@@ -62,6 +63,7 @@ describe("an agency that pushes to its clients' accounts", () => {
   });
 
   it("delivers to all three accounts within the company's shared limit, and keeps the accounts separate", async () => {
+    await withinOneDay();
     const { world, home, orders } = await agency();
     await home.sluice(['apply', '--yes']);
     expect((await home.syncHere()).jobs.map(({ job, state }) => [job, state])).toEqual([

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { withinOneDay } from '../delivery/one-day.ts';
 import { until } from './process.ts';
 import { adminKey, makeWorld } from './world.ts';
 
@@ -8,6 +9,7 @@ interface Account {
 }
 
 it('the daemon learns how many requests other clients sent on its account, and status and plan show the number', async () => {
+  await withinOneDay();
   const world = await makeWorld({ serve: ['--no-limits'] });
   const home = await world.home();
   const write = (limits: object) =>

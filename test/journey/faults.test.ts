@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { withinOneDay } from '../delivery/one-day.ts';
 import { type Fault, type FaultProxy, openFaultProxy } from './fault-proxy.ts';
 import type { Home, JobResult } from './home.ts';
 import { adminKey, type Ended, forSuite, makeWorld, until, type World } from './world.ts';
@@ -155,6 +156,7 @@ describe('an upload that encounters', () => {
   );
 
   it('several faults in a row is retried within one sync, and each attempt is counted', async () => {
+    await withinOneDay();
     const faults: Fault[] = [
       { answer: 500 },
       { reset: 'after half of the body' },

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { withinOneDay } from '../delivery/one-day.ts';
 import { openFaultProxy } from './fault-proxy.ts';
 import type { Home } from './home.ts';
 import { makeFolder } from './process.ts';
@@ -55,6 +56,7 @@ function expectWithinLimits(uploads: readonly Logged[]): void {
 
 describe('several processes that share a state folder and an account', () => {
   it('never send more than five requests in any sliding second, so none is refused', async () => {
+    await withinOneDay();
     const home = await world.home();
     const proxy = await openFaultProxy(world.url);
     const names = await jobsFor(home, { url: proxy.url });
@@ -89,6 +91,7 @@ describe('several processes that share a state folder and an account', () => {
     const home = await world.home();
     const proxy = await openFaultProxy(world.url);
     const { url } = proxy;
+    await withinOneDay();
     const names = await jobsFor(home, { url, limits: { requests_per_day: 1 } });
     const [owed, asked] = [names.slice(0, 24), names.slice(24)];
     await wait(1100);

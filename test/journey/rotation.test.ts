@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { withinOneDay } from '../delivery/one-day.ts';
 import { until } from './process.ts';
 import { adminKey, makeWorld, type World } from './world.ts';
 
@@ -36,6 +37,7 @@ describe('replacing a key', () => {
   it("doesn't reset the company's daily usage, even if the old key returns", async () => {
     const world = await makeWorld({ company });
     const { home, write } = await setUp(world, { count: 3, limits: { requests_per_day: 5 } });
+    await withinOneDay();
     await write('first');
     await home.write('key.txt', adminKey);
     expect(statesOf((await home.syncHere()).jobs)).toEqual(['delivered', 'delivered', 'delivered']);
