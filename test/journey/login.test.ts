@@ -224,12 +224,12 @@ describe('sluice logins', () => {
 
 describe('tokens in use', () => {
   it('are renewed during a run that takes longer than their lifetime', async () => {
-    const source = { pages: 6, pause_ms: 700 };
-    const { vendor, home } = await makePlace({ accessTtl: 2 }, { source });
+    const source = { pages: 6, pause_ms: 1500 };
+    const { vendor, home } = await makePlace({ accessTtl: 5 }, { source });
     await logIn(home);
     const { jobs } = await home.syncHere();
     expect(jobs).toMatchObject([{ state: 'delivered', rows: 12 }]);
-    // The run takes at least 3.5 s, so a token that was valid at its start has expired before its end.
+    // The run takes at least 7.5 s, so a token that was valid at its start has expired before its end.
     expect(vendor.accepted.size).toBeGreaterThanOrEqual(2);
     expect(vendor.asked.every(({ status }) => status === 200)).toBe(true);
   });
