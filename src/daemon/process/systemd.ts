@@ -62,7 +62,15 @@ export class Systemd {
     const pid = this.#env.WATCHDOG_PID;
     clearInterval(this.#timer);
     if (this.#isMute || !(periodMs > 0) || (pid !== undefined && Number(pid) !== process.pid)) return;
-    this.#timer = setInterval(() => void (isWell() && this.#say('WATCHDOG=1')), periodMs / 2);
+    let isPinging = false;
+    const ping = async (): Promise<void> => {
+      // If the helper is slow, pings must not pile up: other messages, such as the last one, would have to wait for them.
+      if (isPinging || !isWell()) return;
+      isPinging = true;
+      await this.#say('WATCHDOG=1');
+      isPinging = false;
+    };
+    this.#timer = setInterval(ping, periodMs / 2);
     this.#timer.unref();
   }
 

@@ -1,9 +1,13 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Systemd } from '../../../src/daemon/process/systemd.ts';
 import type { Log } from '../../../src/lib/log.ts';
 import { quietLog } from '../../../src/lib/log.ts';
 import { forTest, until } from '../../journey/process.ts';
 import { adminKey, makeWorld } from '../../journey/world.ts';
+import { newFolder } from '../rig.ts';
 import { openManager } from './manager.ts';
 
 describe('systemd', () => {
@@ -88,6 +92,24 @@ describe('systemd', () => {
     const before = heard().length;
     await new Promise((done) => setTimeout(done, 500));
     expect(heard().slice(before)).toEqual([]);
+  });
+
+  it('gets the last notification right after a slow ping, however many pings were due in the meantime', async () => {
+    const folder = await newFolder();
+    const [said, go] = [join(folder, 'said'), join(folder, 'go')];
+    const helper = `#!/bin/sh\necho "$1" >> '${said}'\nwhile [ ! -e '${go}' ]; do sleep 0.05; done\n`;
+    await writeFile(join(folder, 'systemd-notify'), helper, { mode: 0o755 });
+    const heard = () => (existsSync(said) ? readFileSync(said, 'utf8').trimEnd().split('\n') : []);
+    const env = { PATH: `${folder}:${process.env.PATH}`, NOTIFY_SOCKET: '/nowhere/notify', WATCHDOG_USEC: '20000' };
+    const systemd = new Systemd({ env, log: quietLog });
+    systemd.watch(() => true);
+    await until('the first ping', () => heard().length === 1);
+    // Time for many more pings.
+    await new Promise((done) => setTimeout(done, 300));
+    const stopping = systemd.stopping();
+    await writeFile(go, '');
+    await stopping;
+    expect(heard()).toEqual(['WATCHDOG=1', 'STOPPING=1']);
   });
 
   it('is notified only if it runs the daemon, and a missing helper is logged once', async () => {
