@@ -26,6 +26,6 @@ async function parsed({ input }: SpooledPage): Promise<unknown> {
 export function repeatedPage(url: URL, page: number) {
   return httpProblem('REST_PAGES_REPEAT', 'job', `page ${page} is identical to the previous page`, {
     seen: shownUrl(url),
-    next: 'check `paging`, because the server seems to ignore the paging parameter; to allow identical pages, set `total`; nothing is sent',
+    next: 'check `paging`, because the server seems to ignore the paging parameter; to allow identical pages, set `total`; no data was sent',
   });
 }

@@ -93,7 +93,7 @@ function partialProblem(request: HttpRequest, { url, headers }: HttpResponse, is
   return httpProblem('REST_PARTIAL', 'job', `${shownUrl(url)} returned only part of the data`, {
     seen: `status 206, ${range === '' ? 'no Content-Range' : `Content-Range: ${range}`}`,
     allowed: 'all of the data, or one of several pages',
-    next: 'set `paging` to read the other parts too; nothing is sent',
+    next: 'set `paging` to read the other parts too; no data was sent',
   });
 }
 
@@ -127,7 +127,7 @@ export function failureMessage(
       `The response reports an error at \`${path}\` (${shownUrl(url)})`,
       {
         seen: excerpt(wordsOf(value), 200),
-        next: 'check the request; `fail_when` lists the paths of errors, and `fail_when: []` disables the check; nothing is sent',
+        next: 'check the request; `fail_when` lists the paths of errors, and `fail_when: []` disables the check; no data was sent',
       },
     );
   }
@@ -150,7 +150,7 @@ export async function soapFailure(
       seen: excerpt(fault.said, 200),
       next: fault.isPassing
         ? "the request is retried automatically; if this persists, contact the server's operator"
-        : "check the query's `body` and `parameters`, or read faults as data with `fail_when: []`; nothing is sent",
+        : "check the query's `body` and `parameters`, or read faults as data with `fail_when: []`; no data was sent",
     },
   );
 }

@@ -283,14 +283,14 @@ function noList(records: string, url: URL, seen: string) {
     allowed: 'a list, possibly empty',
     next:
       seen === 'null'
-        ? 'if the server returns null for an empty page, set `null_records: empty`; nothing is sent'
-        : "check the server's response; if it reports an error, add the error's path to `fail_when`; nothing is sent",
+        ? 'if the server returns null for an empty page, set `null_records: empty`; no data was sent'
+        : "check the server's response; if it reports an error, add the error's path to `fail_when`; no data was sent",
   });
 }
 
 function tooManyPages(most: number) {
   return httpProblem('REST_MAX_PAGES', 'job', `there are more than ${most} pages`, {
     allowed: String(most),
-    next: 'raise `max_pages`, or request larger pages; nothing is sent',
+    next: 'raise `max_pages`, or request larger pages; no data was sent',
   });
 }

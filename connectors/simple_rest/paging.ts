@@ -103,6 +103,6 @@ export class AskedBefore {
 function inCircles(url: URL) {
   return httpProblem('REST_PAGES_REPEAT', 'job', 'the pages form a loop: the next page has already been read', {
     seen: shownUrl(url),
-    next: 'check `paging`; nothing is sent',
+    next: 'check `paging`; no data was sent',
   });
 }

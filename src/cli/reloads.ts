@@ -117,7 +117,7 @@ async function reload(
   const next = loaded.config;
   if (loaded.problems.length > 0 || next === undefined) return refuse(loaded.problems);
   if (resolve(next.state) !== resolve(config.state)) {
-    log.error('the state folder cannot be changed while the daemon runs: restart it', {
+    log.error('the state folder cannot be changed while the daemon is running; restart the daemon', {
       now: config.state,
       asked: next.state,
     });

@@ -58,7 +58,7 @@ async function runBuilt([command, ...words]) {
 function reportIncomplete(error) {
   if (error.code !== 'MODULE_NOT_FOUND') throw error;
   process.stderr.write(
-    `INSTALLATION_INCOMPLETE: The installation of Sluice is incomplete: ${error.message.split('\n')[0]}\n  next     reinstall the package, then restart the daemon; if it is still missing, report it as a bug\n`,
+    `INSTALLATION_INCOMPLETE: The installation of Sluice is incomplete: ${error.message.split('\n')[0]}\n  next     reinstall the package, then restart the daemon; if the error persists, report it as a bug\n`,
   );
   process.exitCode = 70;
 }

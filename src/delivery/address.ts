@@ -4,7 +4,7 @@ import type { TargetKey } from '../state/outbox/targets.ts';
 import type { Store } from '../state/store.ts';
 
 /** Without a volume, a container always starts with empty state: its data sources and owed payloads are lost. */
-export const missingVolume = 'if the state should not be new, check that its volume is mounted';
+export const missingVolume = 'if an older state should be here, check that its volume is mounted';
 
 /** The target of a job's payload. */
 export interface TargetAddress {

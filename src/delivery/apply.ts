@@ -61,7 +61,7 @@ async function actionsFor(declared: Declared, look: Look): Promise<ApplyAction[]
   }
   const twin = await findOurs(declared, look);
   if (twin !== undefined) {
-    const say = `adopt "${name}": ${twin.id} was created by an earlier apply that this state does not contain; ${missingVolume}`;
+    const say = `adopt "${name}": ${twin.id} was created by an earlier apply that this state has no record of; ${missingVolume}`;
     const adopt: ApplyAction = { kind: 'adopt', declared, datasource: twin.id, instance: twin.instance, say };
     return [adopt, ...(await compare(declared, twin, look)).filter(({ kind }) => kind !== 'unchanged')];
   }
@@ -125,7 +125,7 @@ function createWords({ declaration, destination, clientId }: Declared, { remotes
   const twin =
     others.length === 0
       ? ''
-      : `; apply did not create, and will not change, the data source with the same name: ${others.join(', ')}`;
+      : `; another data source has the same name, but apply did not create it and will not change it: ${others.join(', ')}`;
   return `create "${name}" (${format}) at ${place}${lost}${twin}`;
 }
 
@@ -133,7 +133,7 @@ function formatChanged({ declaration, jobs }: Declared, seen: string): Problem {
   return new Problem({
     code: 'APPLY_FORMAT_CHANGED',
     family: 'config',
-    message: `The format of the data source "${declaration.name}" cannot be changed after its creation`,
+    message: `The format of data source "${declaration.name}" cannot be changed after the data source is created`,
     where: jobs[0] === undefined ? {} : { job: jobs[0] },
     seen: `${declaration.format} in the config`,
     allowed: seen,
@@ -145,7 +145,7 @@ function severalOurs({ declaration, jobs }: Declared, found: readonly RemoteData
   return new Problem({
     code: 'APPLY_AMBIGUOUS',
     family: 'config',
-    message: `Apply created several data sources named "${declaration.name}", and this state contains none of them`,
+    message: `Apply created several data sources named "${declaration.name}", and this state has no record of any of them`,
     where: jobs[0] === undefined ? {} : { job: jobs[0] },
     seen: found.map(({ id }) => id).join(', '),
     next: "set the job's instance to the ID of the right one, or delete the others at the service",

@@ -109,6 +109,6 @@ function idIn(location: unknown): string {
     code: 'APPLY_NO_LOCATION',
     family: 'job',
     message: 'The service created a data source but did not return its location',
-    next: 'run apply again: it first checks what exists',
+    next: 'run "sluice apply" again; it first checks what already exists',
   });
 }

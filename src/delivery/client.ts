@@ -112,9 +112,9 @@ function ambiguousCall(what: string, cause: Problem): Problem {
   return new Problem({
     code: 'CALL_AMBIGUOUS',
     family: 'try_later',
-    message: `${what}: ${cause.message}; it is unknown whether the request was processed`,
+    message: `${what}: ${cause.message}; it is unknown whether the service processed the request`,
     where: cause.where,
-    next: 'run the command again: it first checks what exists',
+    next: 'run the command again; it first checks what already exists',
     cause,
   });
 }

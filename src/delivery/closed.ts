@@ -16,14 +16,14 @@ export function closedProblem(closed: Closed, destination: string, now: number):
   const at = instantText(closed.until);
   const rest = { where: { destination, stage: 'deliver' }, retryAfterMs: Math.max(0, closed.until - now) };
   if (closed.why === 'quota') {
-    const message = `Today's requests are used up; owed payloads wait until ${at}`;
+    const message = `Today's requests are used up; unsent payloads wait until ${at}`;
     const next =
-      'nothing is lost; "sluice plan" shows how many requests each job needs and how to stay within the allowance';
+      'no data is lost; "sluice plan" shows how many requests each job needs and how to stay within the allowance';
     return new Problem({ code: 'QUOTA_SPENT', family: 'quota', message, next, ...rest });
   }
   if (closed.why === 'slots') {
-    const message = `Requests without a response may still arrive; the next request is sent at ${at}`;
-    const next = 'nothing is lost; this takes up to 30 seconds after a process was killed while sending';
+    const message = `Earlier requests got no response and may still arrive; the next request will be sent at ${at}`;
+    const next = 'no data is lost; the wait takes up to 30 seconds after a process was killed while it was sending';
     return new Problem({ code: 'SEND_SLOTS_BUSY', family: 'try_later', message, next, ...rest });
   }
   const message = `Rate-limited by the service until ${at}`;

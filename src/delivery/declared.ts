@@ -32,8 +32,8 @@ function declaredTwice(given: { file: string; line: number; job: string; other: 
   return new Problem({
     code: 'APPLY_DECLARED_TWICE',
     family: 'config',
-    message: `The data source "${source}" is declared differently by jobs ${other} and ${job}`,
+    message: `Jobs ${other} and ${job} declare the data source "${source}" differently`,
     where: { file, line, job },
-    next: 'make both declarations the same, or give one of them another name',
+    next: 'make the declarations identical, or rename the data source in one of them',
   });
 }

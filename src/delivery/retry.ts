@@ -72,7 +72,7 @@ const rules: readonly Rule[] = [
     action: 'retry',
     code: 'DELIVERY_STRANGE_ANSWER',
     family: 'try_later',
-    message: 'The response is not from the service; it may be from a proxy or a login page',
+    message: 'The response is not from the service; it may come from a proxy or a login page',
     next: "check the destination's url",
     ambiguous: true,
   },
@@ -96,7 +96,7 @@ const rules: readonly Rule[] = [
     action: 'login',
     code: 'LOGIN_NEEDED',
     family: 'login',
-    message: 'The service refused the credentials, or their user lacks a permission',
+    message: 'The service refused the credentials, or the user lacks a permission',
     next: "check the destination's key or password and the role of its user, then run the job again",
   },
   {
@@ -105,7 +105,7 @@ const rules: readonly Rule[] = [
     code: 'DELIVERY_FORBIDDEN',
     family: 'job',
     message: 'The service denied the request; the data source may be disabled',
-    next: 'enable the data source at the service, then run the job again',
+    next: 'enable the data source in the service, then run the job again',
   },
   {
     when: is(404, 410),

@@ -97,7 +97,7 @@ async function waitForLease(row: OutboxRow, { gateway }: SendOptions): Promise<D
     message: 'Another upload to the same instance is in progress',
     where: { job: row.job, destination: row.destination, stage: 'deliver' },
     seen: holder === undefined ? undefined : `by ${processText(holder.owner)} since ${instantText(holder.takenAt)}`,
-    next: 'wait until that upload ends; the payload stays owed and is sent afterwards',
+    next: 'wait until that upload ends; this payload will be sent afterwards',
   });
   const { code, message } = problem;
   if (await store.outbox.note(row.id, { code, message })) {
@@ -267,9 +267,9 @@ function cutShort(row: OutboxRow, crashes: number): Problem {
   return new Problem({
     code: 'DELIVERY_GAVE_UP',
     family: 'job',
-    message: `Gave up: the process crashed during the last ${crashes} attempts`,
+    message: `Gave up: the process crashed during each of the last ${crashes} attempts`,
     where: { job: row.job, destination: row.destination, stage: 'deliver' },
-    next: `find out what ended the process (for example, a power failure, a lack of memory or a supervisor), then run "sluice dead send ${row.job}"`,
+    next: `find out why the process crashed (for example, a power failure, too little memory or a supervisor), then run "sluice dead send ${row.job}"`,
   });
 }
 

@@ -69,7 +69,7 @@ function refusalOf(job: Job, payload: ResultCandidate['payload']): Problem | und
       message: 'The source returned no rows; the instance keeps its current data',
       where,
       seen: '0 rows',
-      next: 'check the query; if an empty result is right, set allow_empty: true in the job',
+      next: 'check the query; if an empty result is valid, set allow_empty: true in the job',
     });
   }
   const limit = job.destination.uploadLimitBytes;

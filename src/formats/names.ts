@@ -23,7 +23,7 @@ function collision(first: string, second: string, { written, format }: { written
     message: `${both}, but ${format} requires unique names`,
     seen: `${JSON.stringify(first)} and ${JSON.stringify(second)}`,
     allowed: 'names that are unique in the output',
-    next: 'rename one of them: use an alias in the query, or the rename transform',
+    next: 'rename one of the columns with an alias in the query or with the rename transform',
   });
 }
 

@@ -95,7 +95,7 @@ function checked(piece: Buffer): Buffer {
   throw new Problem({
     code: 'FORMAT_UTF8',
     family: 'job',
-    message: 'The source delivered text that is not UTF-8',
+    message: 'The source returned text that is not valid UTF-8',
     seen: excerpt(piece),
     next: 'set the encoding of the connection or file, or cast the column in the query',
   });

@@ -65,8 +65,8 @@ function change({ rowChange }: Guards, { rows }: Result, last: LastGood | undefi
     message: `The number of rows ${lost ? 'fell' : 'grew'} by ${part} compared with the last good result`,
     seen: `${countOf(rows, 'row')}; ${countText(last.rows)} in run ${last.run}`,
     allowed: lost
-      ? `a loss of ${percentText(down)}: at least ${countOf(fewest, 'row')}`
-      : `a gain of ${percentText(up)}: at most ${countOf(most, 'row')}`,
+      ? `a loss of up to ${percentText(down)} (at least ${countOf(fewest, 'row')})`
+      : `a gain of up to ${percentText(up)} (at most ${countOf(most, 'row')})`,
   };
 }
 
@@ -111,7 +111,7 @@ function newest({ newest: asked }: Guards, { columns, counted, at }: Result): Gu
     message:
       seen === undefined
         ? `Column ${asked.column} contains no date or time`
-        : `The newest ${asked.column} is too old: the source may have stopped`,
+        : `The newest value in column ${asked.column} is too old; the source may have stopped updating`,
     seen: seen === undefined ? 'none' : instantText(seen),
     allowed: `${instantText(oldest)} or later (${spanText(asked.withinMs)} before the run)`,
   };

@@ -61,9 +61,9 @@ function otherLayout(name: string, other: string): Problem {
   return new Problem({
     code: 'SET_MOVED',
     family: 'job',
-    message: 'The job got new columns during a backfill, and the backfill got different new columns',
+    message: "During a backfill, the job's runs and the backfill added different new columns",
     seen: `${name} and ${other} in the same position`,
-    next: 'read the range from its beginning: sluice backfill … --restart',
+    next: 'read the range again from its beginning: sluice backfill … --restart',
   });
 }
 
@@ -76,7 +76,7 @@ export function otherType(name: string, { type, other }: { type: ColumnType; oth
     where: { column: name },
     seen: other,
     allowed: type,
-    next: 'cast it to its former type in the query, or let the job read everything again: sluice state clear JOB',
+    next: 'cast the column to its former type in the query, or let the job read everything again: sluice state clear JOB',
   });
 }
 
@@ -96,9 +96,9 @@ export function namedColumn(columns: readonly Column[], name: string, option: st
   throw new Problem({
     code: 'SET_NO_COLUMN',
     family: 'config',
-    message: `The rows do not have column ${JSON.stringify(name)}, which is set in write.${option}`,
+    message: `The rows have no column ${JSON.stringify(name)}, which is set in write.${option}`,
     where: { column: name },
     allowed: names.join(', '),
-    next: `${meant === undefined ? 'set' : `did you mean "${meant}"? Set`} a column of the source, with its name before the transforms`,
+    next: `${meant === undefined ? 'name' : `did you mean "${meant}"? Name`} a column of the source as it is called before the transforms`,
   });
 }

@@ -148,7 +148,7 @@ function writerFor({ name, type }: Column): OrderedBytes {
   throw new Problem({
     code: 'SET_AGE_TYPE',
     family: 'config',
-    message: `retain cannot find the newest rows by column ${JSON.stringify(name)}: it is ${type}`,
+    message: `retain cannot find the newest rows by column ${JSON.stringify(name)}, because its type is ${type}`,
     where: { column: name },
     seen: type,
     allowed: 'a column with dates, times, whole or decimal numbers, or text',

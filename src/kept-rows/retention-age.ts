@@ -57,7 +57,7 @@ export class RetentionAge {
     throw new Problem({
       code: 'SET_AGE',
       family: 'row',
-      message: `retain needs a date or time in column ${JSON.stringify(this.#column)}, but a row has another value`,
+      message: `retain needs a date or time in column ${JSON.stringify(this.#column)}, but the value in a row is neither`,
       where: { column: this.#column },
       seen: cutText(text, 80),
       allowed: '2026-01-31, 2026-01-31T09:00:00Z, 2026-01-31 09:00:00+01:00, or null (such rows are kept)',
@@ -70,7 +70,7 @@ function notAged(column: string, type: ColumnType): Problem {
   return new Problem({
     code: 'SET_AGE_TYPE',
     family: 'config',
-    message: `retain cannot determine the age of a row by column ${JSON.stringify(column)}: it is ${type}`,
+    message: `retain cannot determine the age of a row by column ${JSON.stringify(column)}, because its type is ${type}`,
     where: { column },
     seen: type,
     allowed: types.join(', '),

@@ -243,11 +243,11 @@ function keyOrdering(
   throw new Problem({
     code: 'SET_KEY_TYPE',
     family: 'config',
-    message: `Column ${JSON.stringify(name)} cannot be part of a key: it is ${type}`,
+    message: `Column ${JSON.stringify(name)} cannot be part of a key, because its type is ${type}`,
     where: { column: name },
     seen: type,
-    allowed: 'columns of any type except float and json, where equal values can be written differently',
-    next: 'cast it in the query, or set another key in write.key',
+    allowed: 'columns of any type except float and json, whose equal values can be written differently',
+    next: 'cast the column in the query, or set another key in write.key',
   });
 }
 

@@ -43,7 +43,7 @@ export const buildText: string = textOf(build);
 /** A build's version, commit and commit time, human-readable. */
 export function textOf(any: Build): string {
   const { version, content, commit, committed_at: at } = any;
-  if (content === undefined) return `${version} (run from its sources, not built)`;
+  if (content === undefined) return `${version} (run from source, not built)`;
   if (commit === undefined) return `${version} (commit unknown: built outside a git checkout)`;
   return `${version} (commit ${commitOf(any)}${at === undefined ? '' : ` of ${at}`})`;
 }

@@ -31,7 +31,7 @@ function foreignLink(at: string, uid: number): Problem {
   return new Problem({
     code: 'FOREIGN_LINK',
     family: 'config',
-    message: `Root does not follow the symbolic link of user ${uid}: ${at}`,
+    message: `Root does not follow a symbolic link that user ${uid} owns: ${at}`,
     seen: `${at} -> ${readlinkSync(at)}`,
     allowed: 'files and folders, and links created by root',
     next: 'run Sluice as the owner of the folder, or replace the link with a folder',

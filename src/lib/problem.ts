@@ -155,7 +155,7 @@ export function openFilesProblem(thrown: unknown): Problem | undefined {
     message: `Too many open files: ${isOurs ? 'this process' : 'the machine'} has reached its limit`,
     seen: error.message,
     next: isOurs
-      ? 'raise the limit (ulimit -n, LimitNOFILE= in a unit, --ulimit nofile= of a container) to 1024 or more, and start again'
+      ? 'raise the limit to 1024 or more (ulimit -n, LimitNOFILE= in a systemd unit, or --ulimit nofile= for a container), and start again'
       : 'raise fs.file-max (sysctl), or stop the program that keeps the files open (to find it, run lsof)',
     cause: thrown,
   });
@@ -166,7 +166,7 @@ function incomplete(missing: string, cause: unknown): Problem {
     code: 'INSTALLATION_INCOMPLETE',
     family: 'bug',
     message: `The installation of Sluice is incomplete: ${missing}`,
-    next: 'reinstall the package, then restart the daemon; if it is still missing, report it as a bug',
+    next: 'reinstall the package, then restart the daemon; if the error persists, report it as a bug',
     cause,
   });
 }

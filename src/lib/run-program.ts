@@ -48,6 +48,6 @@ function reasonOf(program: string, error: Error & { code?: unknown; killed?: boo
   if (error.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') return `The command "${program}" wrote more than 1 MB`;
   if (error.code === 'ABORT_ERR') return `The command "${program}" was stopped because this process is stopping`;
   if (error.killed) return `The command "${program}" timed out after ${limits.timeout / 1000} seconds`;
-  if (typeof error.code === 'number') return `The command "${program}" ended with exit code ${error.code}`;
+  if (typeof error.code === 'number') return `The command "${program}" exited with code ${error.code}`;
   return `The command "${program}" failed to start (${String(error.code ?? error.signal)})`;
 }

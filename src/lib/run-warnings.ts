@@ -72,6 +72,6 @@ function refusedBy(guard: 'complete' | 'exact', { code, message, seen, next }: R
     family: 'job',
     message,
     seen,
-    next: `nothing is sent because of \`guards: {${guard}: true}\`${next === undefined ? '' : `. ${next}`}`,
+    next: `no data is sent because of \`guards: {${guard}: true}\`${next === undefined ? '' : `. ${next}`}`,
   });
 }

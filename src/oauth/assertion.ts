@@ -47,9 +47,9 @@ function signatureOf(text: string, algorithm: 'RS256' | 'HS256', key: string): s
     throw new Problem({
       code: 'LOGIN_PRIVATE_KEY',
       family: 'config',
-      message: 'The private key of the login cannot be used for signing',
-      allowed: 'an RSA key in PEM, as in the account file',
-      next: 'check private_key or account_file of the login',
+      message: "The login's private key cannot be used for signing",
+      allowed: 'an RSA key in PEM format, as in the account file',
+      next: "check the login's private_key or account_file",
       cause,
     });
   }
@@ -87,6 +87,6 @@ function accountFileFault(file: string, what: string): Problem {
     message: `The service account's key file ${what}`,
     seen: file,
     allowed: 'the JSON file from the vendor, with client_email and private_key',
-    next: 'fix account_file of the login',
+    next: "fix the login's account_file",
   });
 }

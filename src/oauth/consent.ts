@@ -99,7 +99,7 @@ function strange(): Problem {
     family: 'login',
     message: 'The response from the browser belongs to another login',
     allowed: 'the response to the URL that was just printed',
-    next: 'run the command again and use its newest URL',
+    next: 'run the command again and use the URL that it prints',
   });
 }
 

@@ -66,7 +66,7 @@ function expired(): Problem {
     code: 'LOGIN_EXPIRED',
     family: 'login',
     message: 'The code expired before anyone approved it',
-    next: 'run the command again and use its newest code',
+    next: 'run the command again and use the code that it prints',
   });
 }
 

@@ -44,7 +44,7 @@ function keyUnknown(id: string, keys: EncryptionKeys): Problem {
   return new Problem({
     code: 'LOGIN_KEY_UNKNOWN',
     family: 'config',
-    message: 'The stored login is encrypted with a key that is missing; nothing is lost',
+    message: 'The key that the stored login was encrypted with is missing; the stored login is intact',
     seen: `key ${id}`,
     allowed: `SLUICE_KEY (or login_key), former_login_keys, or the key file ${keys.file}`,
     next: 'restore the key (in former_login_keys if it was replaced); if it is lost, run "sluice login SOURCE"',

@@ -116,7 +116,7 @@ async function listen(server: Server, at: { host: string; port: number }): Promi
       family: 'config',
       message: `Cannot listen on the port of the redirect_uri: ${(cause as Error).message}`,
       seen: `${at.host}:${at.port}`,
-      next: 'stop the program that uses the port, choose another redirect_uri (also at the vendor), or add --paste',
+      next: 'stop the program that uses the port, choose another redirect_uri (and register it with the vendor), or add --paste',
       cause,
     });
   }

@@ -60,7 +60,7 @@ export function clientRefused({ name }: Login, refusal: TokenRefusal): Problem {
     message: `The vendor refused the app of the "${name}" login; the login is still valid`,
     seen: seenOf(refusal),
     isLoginRefused: refusal.isOfLogin,
-    next: 'compare client_id, client_secret, scopes and grant of "login" with the app at the vendor',
+    next: 'compare client_id, client_secret, scopes and grant in "login" with the app that is registered with the vendor',
   });
 }
 
@@ -71,7 +71,7 @@ export function oddRefusal({ name }: Login, refusal: TokenRefusal): Problem {
     family: 'job',
     message: `The vendor issued no token for the "${name}" login; the login is still valid`,
     seen: seenOf(refusal),
-    next: 'wait for the next run, which tries again; if this persists, check the app at the vendor',
+    next: 'wait for the next run, which tries again; if this persists, check the app that is registered with the vendor',
   });
 }
 

@@ -84,7 +84,7 @@ function readAnswer(
   const passing = passingAnswer(status, headers, now());
   if (passing !== undefined || !complete) {
     const wait = passing?.retryAfterMs;
-    const message = `${host} currently issues no tokens`;
+    const message = `${host} is currently not issuing tokens`;
     const seen = complete ? `status ${status}` : `status ${status}, truncated response`;
     throw unreachable(host, { message, seen, retryAfterMs: wait });
   }

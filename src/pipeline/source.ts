@@ -261,7 +261,7 @@ export class SourceReader {
     return new Problem({
       code: 'SOURCE_STALLED',
       family: 'try_later',
-      message: `The source sent nothing for ${seconds} s ${asking}`,
+      message: `The source sent no data for ${seconds} s ${asking}`,
       seen: `${countOf(this.#rows, 'row')} so far`,
       allowed: `at most ${this.#options.extract.stallTimeoutMs / 1000} s without data`,
       next: 'check the source for a lock or a slow query plan; if such pauses are normal, raise stall_timeout_seconds',

@@ -56,7 +56,7 @@ function noColumnRange(title: string): Problem {
   return new Problem({
     code: 'BACKFILL_APPEND',
     family: 'config',
-    message: `${title} cannot identify the kept rows of the range, so append would duplicate them`,
+    message: `${title} cannot identify the kept rows in the range, so append would duplicate them`,
     next: 'merge by a key instead: write: {disposition: merge, key: [id]}',
   });
 }

@@ -125,7 +125,7 @@ export function createTimer(clock: Clock = systemClock, tickOf: StartTick = ever
     guardedAt = clock.monotonic();
     if (hasJumped || isDead) startTick();
     if (hasJumped || by !== 0 || (isDead && wasSuspended)) hooks?.jumped?.(by);
-    else if (isDead) hooks?.failed(new Error('the tick of the schedules had stopped and was restarted'));
+    else if (isDead) hooks?.failed(new Error('the timer of the scheduler had stopped and was restarted'));
     else return;
     look();
   };

@@ -354,7 +354,7 @@ describe('sluice status', () => {
     expect(await state()).toMatchObject({
       stranded: [{ job: 'orders', destination: 'main', deliverable: false, payloads: 1 }],
     });
-    expect((await home.sluice(['status'])).stdout).toContain('job orders owes 1 payload to destination main');
+    expect((await home.sluice(['status'])).stdout).toContain('job orders has 1 unsent payload for destination main');
   });
 
   it('ends if its reader closes the pipe', async () => {

@@ -138,7 +138,7 @@ describe('a command', () => {
     const failed = await host(`${$}{cmd:node -e 'console.error("topsecret"); process.exitCode = 3'}`, {}, {}, allow);
     expect(failed.problems[0]).toMatchObject({
       code: 'CONFIG_VARIABLE_COMMAND',
-      message: 'The command "node" ended with exit code 3',
+      message: 'The command "node" exited with code 3',
     });
     expect(JSON.stringify(failed.problems[0]!.cause ?? '')).not.toContain('topsecret');
     expect((await host(`${$}{cmd:no-such-program}`, {}, {}, allow)).problems[0]!.message).toBe(

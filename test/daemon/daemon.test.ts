@@ -218,7 +218,7 @@ describe('a new config', () => {
     await until('all concurrent runs to start', () => busy.open === 4);
     await daemon.adopt(configOf(folder, filling));
     slow.open('x');
-    await hear('firing.skipped', { job: 'last', reason: 'the job is no longer scheduled in the config' });
+    await hear('firing.skipped', { job: 'last', reason: 'the job no longer has a schedule in the config' });
     expect(last.asked).toBe(0);
     expect(await runtime.store.schedules.find('last')).toBeUndefined();
   });

@@ -66,10 +66,13 @@ describe('a change in the number of rows', () => {
 
   it('is reported as a loss or a gain, with the allowed number of rows', () => {
     expect(told({ rowChange }, { rows: 600 }, last)).toEqual([
-      ['The number of rows fell by 40% compared with the last good result', 'a loss of 30%: at least 700 rows'],
+      ['The number of rows fell by 40% compared with the last good result', 'a loss of up to 30% (at least 700 rows)'],
     ]);
     expect(told({ rowChange }, { rows: 2500 }, last)).toEqual([
-      ['The number of rows grew by 150% compared with the last good result', 'a gain of 100%: at most 2,000 rows'],
+      [
+        'The number of rows grew by 150% compared with the last good result',
+        'a gain of up to 100% (at most 2,000 rows)',
+      ],
     ]);
   });
 
@@ -273,7 +276,10 @@ describe('the newest date or time', () => {
     const message = (newest?: number) =>
       told(guards, { columns: ['a'], counted: { missing: new Map(), ...(newest === undefined ? {} : { newest }) } });
     expect(message(0)).toEqual([
-      ['The newest a is too old: the source may have stopped', '2026-06-13 12:00:00Z or later (2d before the run)'],
+      [
+        'The newest value in column a is too old; the source may have stopped updating',
+        '2026-06-13 12:00:00Z or later (2d before the run)',
+      ],
     ]);
     expect(message()[0]?.[0]).toBe('Column a contains no date or time');
   });

@@ -62,7 +62,7 @@ describe('sluice doctor', () => {
     await chmod(file, 0o644);
     const { stdout, stderr } = await home.sluice(['doctor']);
     expect(stderr).toContain('The environment variable NOBODY_SETS_THIS is not set');
-    expect(stdout).toMatch(/ok +config file +no other user can read secrets in it/);
+    expect(stdout).toMatch(/ok +config file +contains no secrets that other users can read/);
   });
 
   it('reports a secrets file that other users can read, and owed payloads whose files are missing', async () => {

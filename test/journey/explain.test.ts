@@ -136,7 +136,7 @@ describe('sluice explain', () => {
     await home.write('orders.csv', 'id,total\n1,9.50\n2,1.00\n');
     await home.syncHere();
     const spent = await explain();
-    expect(spent.verdict).toMatch(/^waiting for quota until 00:00 E[SD]T, but no daemon is running$/);
+    expect(spent.verdict).toMatch(/^waiting for the daily allowance until 00:00 E[SD]T, but no daemon is running$/);
     expect(spent.because.map(({ message }) => message).join()).toContain('no data is lost');
     expect(spent.fix).toContain('sluice run');
   });
@@ -177,12 +177,12 @@ describe('sluice explain', () => {
 
   it("suggests `apply` if the declared data source doesn't exist yet", async () => {
     const { explain } = await setUp({ job: { target: { datasource: { name: 'Orders', format: 'csv' } } } });
-    expect(await explain()).toMatchObject({ verdict: 'its data source does not exist yet', fix: 'sluice apply --yes' });
+    expect(await explain()).toMatchObject({ verdict: 'the data source does not exist yet', fix: 'sluice apply --yes' });
     const { home, explain: again } = await setUp({
       job: { target: { datasource: { name: 'Orders', format: 'csv' } } },
     });
     await home.syncHere();
-    expect(await again()).toMatchObject({ verdict: 'its data source does not exist yet', fix: 'sluice apply --yes' });
+    expect(await again()).toMatchObject({ verdict: 'the data source does not exist yet', fix: 'sluice apply --yes' });
   });
 
   it('rejects an unknown name and suggests the closest one', async () => {

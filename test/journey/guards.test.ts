@@ -74,7 +74,7 @@ describe('a result that has lost half its rows', () => {
     const held = await read(one, half);
     expect(held).toMatchObject({ code: 1, state: 'quarantined', requests: 0, problem: { code: 'GUARD_FAILED' } });
     expect(held.problem!.seen).toContain('90 rows; 200 in run');
-    expect(held.problem!.allowed).toBe('a loss of 50%: at least 100 rows');
+    expect(held.problem!.allowed).toBe('a loss of up to 50% (at least 100 rows)');
     expect(await world.data(one.instance)).toBe(whole);
     expect(await world.uploads(one.instance)).toHaveLength(1);
     expect(one.home.state().runs.at(-1)).toMatchObject({ state: 'quarantined', code: 'GUARD_FAILED' });

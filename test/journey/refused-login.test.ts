@@ -80,13 +80,13 @@ it('status shows that a login was refused, and no later run tries it again', asy
   ]);
   expect(logins()).toBe(1);
   const [status, explain, sync, doctor, preview, sources] = texts.map(({ stdout, stderr }) => `${stdout}${stderr}`);
-  expect(status).toMatch(/login refused at ftp:\/\/127\.0\.0\.1:\d+ as u; 1 job waits; retried at /);
+  expect(status).toMatch(/login refused at ftp:\/\/127\.0\.0\.1:\d+ as u; 1 job is waiting; next attempt at /);
   expect(status).toContain('sluice sources resume files');
   expect(explain).toContain('login refused');
   expect(sync).toContain('on hold: login refused');
   expect(doctor).toContain('on hold to prevent an account lockout');
   expect(preview).toContain('LOGIN_ON_HOLD');
-  expect(sources).toMatch(/^files +ftp +ftp:\/\/127\.0\.0\.1:\d+ as u +rows +login on hold; retried at /m);
+  expect(sources).toMatch(/^files +ftp +ftp:\/\/127\.0\.0\.1:\d+ as u +rows +login on hold; next attempt at /m);
 });
 
 it('a new password, a successful check or a resume lets the source log in again', async () => {

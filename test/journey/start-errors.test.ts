@@ -107,7 +107,7 @@ it('with on_start_error: probe, a daemon tests every source once at startup, and
   expect(receiver.got[0]!.text).toMatch(/the next run of lost at 2028-02-29 00:00:00Z will fail: .*cannot connect to/);
   const { stdout } = await home.sluice(['status']);
   expect(stdout).toMatch(/warning: shop: the next run of lost .* will fail: /);
-  expect((await home.sluice(['explain', 'lost'])).stdout).toContain('a check of its source failed');
+  expect((await home.sluice(['explain', 'lost'])).stdout).toContain("a check of the job's source failed");
   expect(stdout + receiver.got[0]!.text).not.toContain('s3cret-word');
   expect((await world.requests()).length).toBe(before);
 });

@@ -231,7 +231,7 @@ describe('the standard suite', () => {
   it("runs the connector's example", async () => {
     const shown = async (example: string) =>
       (await failuresOf(connectorKit({ ...shelfWith(), example }, worldWith()), 15)).join('\n');
-    expect(await shown('sources: {s: {connector: shelf}}')).toContain('its example has no job');
+    expect(await shown('sources: {s: {connector: shelf}}')).toContain('the example has no job');
     expect(await shown('connector: shelf\njobs: {j: {query: {tabel: few}}}')).toContain(
       'job j: its options are invalid',
     );

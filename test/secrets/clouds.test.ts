@@ -316,7 +316,7 @@ echo '{"database":{"users":["etl"],"password":"sops-p-1","pin":12345678901234567
     expect(codesOf(problems)).toEqual([
       ...['CONFIG_SECRET_MISSING', 'CONFIG_SECRET_DENIED', 'CONFIG_SECRET_MISSING', 'CONFIG_SECRET_MISSING'],
     ]);
-    expect(problems[1]?.seen).toBe('The command "sops" ended with exit code 128');
+    expect(problems[1]?.seen).toBe('The command "sops" exited with code 128');
     expect(JSON.stringify(problems)).not.toContain('sops-p-1');
     const missing = await loadPasswords([variable('sops:prod.yaml#a')], { env: { PATH: '/nowhere' }, files });
     expect(missing.problems[0]).toMatchObject({

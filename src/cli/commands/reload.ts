@@ -94,7 +94,7 @@ function noDaemon(state: string): Problem {
   return new Problem({
     code: 'RELOAD_NO_DAEMON',
     family: 'job',
-    message: 'No daemon is running on this state folder',
+    message: 'No daemon is running for this state folder',
     seen: state,
     next: 'start one, which then uses the current config: sluice run',
   });

@@ -68,7 +68,7 @@ function textOf(status: Status, now: number): string {
 function daemonText(daemon: Status['daemon'], jobs: readonly JobStatus[]): string {
   if (daemon === undefined) {
     const waits = jobs.some(({ next_run_at }) => next_run_at !== undefined);
-    return `No daemon is running on this state folder.${waits ? ' "sluice run" starts one.' : ''}`;
+    return `No daemon is running for this state folder.${waits ? ' "sluice run" starts one.' : ''}`;
   }
   const running = `The daemon (${daemon.owner}) has been running since ${instantText(daemon.since)}`;
   const stopped =

@@ -28,7 +28,7 @@ export function findConfigFaults({
       ? []
       : [
           conditionOf('config', {
-            message: 'the daemon started without the parts that have errors',
+            message: 'the daemon started without the parts of the config that have errors',
             faults: others,
             at: since,
           }),

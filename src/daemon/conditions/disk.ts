@@ -8,11 +8,11 @@ export function diskCondition(disk: DiskStatus | undefined, now: number): Condit
   if (disk === undefined || disk.level === 0) return [];
   const { bytes, limit_bytes, room_bytes, holds, level } = disk;
   const isFull = level === 2;
-  const left = isFull ? 'runs with new data fail' : `${bytesText(room_bytes)} left`;
+  const left = isFull ? 'so runs with new data fail' : `${bytesText(room_bytes)} left`;
   const isDiskShort = room_bytes < limit_bytes - bytes;
   const what = isDiskShort
     ? `the state folder's disk ${isFull ? 'is full' : 'is almost full'}, ${left}; the folder contains ${diskUsageText(holds)}`
-    : `the state folder uses ${bytesText(bytes)} of ${bytesText(limit_bytes)}, ${left}: ${diskUsageText(holds)}`;
+    : `the state folder uses ${bytesText(bytes)} of ${bytesText(limit_bytes)}, ${left}; it contains ${diskUsageText(holds)}`;
   const advice = roomAdvice(holds) ?? 'raise disk.limit_megabytes in the config';
   return [
     {

@@ -9,7 +9,7 @@ export function loginConditions({ needy, overview, jobs }: Pick<Snapshot, 'needy
     const ends = expires_at === undefined ? '' : ` at ${instantText(expires_at)}`;
     const endsSoon = state === 'ends soon';
     const why = endsSoon
-      ? `its token expires${ends} and is not renewed automatically`
+      ? `the token expires${ends} and is not renewed automatically`
       : (message ?? 'no one has logged in');
     return {
       subject: `login:${login}`,

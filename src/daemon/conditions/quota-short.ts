@@ -75,14 +75,14 @@ function shortOf(
     },
   ];
   if (spent_until !== undefined || used >= limit) {
-    const who = spent_until === undefined ? '' : '; the service reports that none are left';
-    return short('error', `${said}${who}; owed payloads wait until ${turns}`, affected);
+    const who = spent_until === undefined ? '' : '; the service reports that no requests are left';
+    return short('error', `${said}${who}; unsent payloads wait until ${turns}`, affected);
   }
   const { endsAt, throttled = 0 } = shortage ?? {};
   if (endsAt !== undefined && endsAt < turns_at) {
     return short(
       'warning',
-      `${said}; at this rate, they run out at about ${easternText(endsAt, now)}; ${turns}`,
+      `${said}; at this rate, the requests will run out at about ${easternText(endsAt, now)}; ${turns}`,
       affected,
     );
   }
@@ -90,7 +90,7 @@ function shortOf(
     const who = throttled === 1 ? 'a job runs' : `${countText(throttled)} jobs run`;
     return short(
       'warning',
-      `${said}; not enough for all firings, so ${who} less often until ${easternText(turns_at, now)}`,
+      `${said}; too few are left for all scheduled runs, so ${who} less often until ${easternText(turns_at, now)}`,
       affected,
     );
   }

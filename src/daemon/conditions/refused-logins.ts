@@ -9,7 +9,7 @@ import type { Condition, Snapshot } from './condition.ts';
 export function findRefusedLogins({ overview, jobs }: Pick<Snapshot, 'overview' | 'jobs'>): Condition[] {
   return [...overview.loginHolds].map(([source, hold]): Condition => {
     const waiting = jobs.filter(({ extract }) => extract?.source.name === source).map(({ name }) => name);
-    const wait = waiting.length === 1 ? 'waits' : 'wait';
+    const wait = waiting.length === 1 ? 'is waiting' : 'are waiting';
     return {
       subject: `source:${source}`,
       kind: 'login_refused',

@@ -42,7 +42,7 @@ function settledBadly({ overview, jobs }: Snapshot): Condition[] {
 }
 
 function heldBack({ message, code, owed_at, run }: OutboxRow) {
-  const what = message ?? 'a guard quarantined the result; the dashboard keeps its current data';
+  const what = message ?? 'a guard rejected the result, which is now quarantined; the dashboard keeps its current data';
   return { kind: 'quarantined' as const, since: owed_at, what, ...codeOf(code), fix: `sluice quarantine show ${run}` };
 }
 
@@ -65,7 +65,7 @@ function refusedBy(name: string, { rows, snapshot: { config } }: Stuck): Conditi
     what: `${rows[0]!.message ?? 'the credentials were refused'}; ${waitText(rows)}`,
     jobs: jobsOf(rows, config),
     code: 'LOGIN_NEEDED',
-    fix: `fix the credentials of destination ${name}, then sluice reload; owed payloads are then sent`,
+    fix: `fix the credentials of the ${name} destination, then run "sluice reload"; unsent payloads are then sent`,
   };
 }
 
@@ -82,10 +82,10 @@ function unsentTo(name: string, { rows, snapshot: { overview, config } }: Stuck)
     kind: 'unsent',
     level: overview.now - since >= thresholdsOf(config).unsentAfterMs ? 'error' : 'warning',
     since,
-    what: `${message ?? 'uploads fail'}; ${waitText(rows)}`,
+    what: `${message ?? 'uploads are failing'}; ${waitText(rows)}`,
     jobs: jobsOf(rows, config),
     ...codeOf(code),
-    fix: 'to see the cause, run "sluice check --connect"; owed payloads are sent as soon as the service accepts them',
+    fix: 'to see the cause, run "sluice check --connect"; unsent payloads are sent as soon as the service accepts them again',
   };
 }
 
@@ -94,7 +94,9 @@ const jobsOf = (rows: readonly OutboxRow[], { jobs }: Snapshot['config']): strin
 
 function waitText(rows: readonly OutboxRow[]): string {
   const jobs = new Set(rows.map(({ job }) => job)).size;
-  return jobs === 1 ? '1 job has an owed payload; no data is lost' : `${jobs} jobs have owed payloads; no data is lost`;
+  return jobs === 1
+    ? '1 job has an unsent payload; no data is lost'
+    : `${jobs} jobs have unsent payloads; no data is lost`;
 }
 
 const codeOf = (code: string | null) => (code === null ? {} : { code });

@@ -112,8 +112,8 @@ function conditionOf(
   const limit = durationText(staleAt - from);
   const what =
     at === undefined
-      ? `nothing has been delivered since the job was added at ${instantText(from)}`
-      : `the newest data is from ${instantText(at)}; the limit is ${limit}`;
-  const fix = `"sluice history ${name}" shows its runs; fix the cause; then sluice sync ${name}`;
+      ? `no data has been delivered since the job was added at ${instantText(from)}`
+      : `the newest data is from ${instantText(at)}, but may be at most ${limit} old`;
+  const fix = `"sluice history ${name}" shows the job's runs; fix the cause of the failures; then sluice sync ${name}`;
   return { subject: `job:${name}`, kind: 'stale', level: 'error', since: staleAt, what, jobs: [name], fix };
 }

@@ -12,7 +12,7 @@ export async function findUnwritable({ store, overview, jobs }: Snapshot): Promi
       kind: 'state',
       level: 'error',
       since: overview.now,
-      what: `the state is not writable: ${problem.message} (${problem.seen}); nothing runs or is sent until it is writable again`,
+      what: `the state is not writable: ${problem.message} (${problem.seen}); no jobs run and no data is sent until it is writable again`,
       jobs: jobs.map(({ name }) => name),
       code: problem.code,
       fix: problem.next,

@@ -11,19 +11,17 @@ export function findStranded({ overview, config }: Pick<Snapshot, 'overview' | '
   const groups = Map.groupBy(orphans, ({ job, destination }) => JSON.stringify([job, destination]));
   return [...groups.values()].map((rows): Condition => {
     const { job, destination } = rows[0]!;
-    const owed = `job ${job} owes ${countOf(rows.length, 'payload')}`;
+    const owed = `job ${job} has ${countOf(rows.length, 'unsent payload')} for destination ${destination}`;
     const isDeliverable = destinations.has(destination);
     return {
       subject: `stranded:${job} ${destination}`,
       kind: 'stranded',
       level: isDeliverable ? 'warning' : 'error',
       since: Math.min(...rows.map(({ owed_at }) => owed_at)),
-      what: isDeliverable
-        ? `${owed} to destination ${destination}; the job is no longer in the config`
-        : `${owed} to destination ${destination}, which is not in the config`,
+      what: isDeliverable ? `${owed}, but the job is no longer in the config` : `${owed}, which is not in the config`,
       jobs: jobs.has(job) ? [job] : [],
       fix: isDeliverable
-        ? 'no action needed: the daemon or "sluice sync" will deliver them'
+        ? 'no action needed: the daemon or "sluice sync" will deliver the payloads'
         : `add destination ${destination} to the config again, then sluice reload`,
     };
   });

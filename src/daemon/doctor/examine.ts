@@ -44,7 +44,7 @@ function examineFiles({ file, state }: Config): Finding[] {
           `other users can read it, and it contains secrets: ${redact(secrets.join(', '))}`,
           `${commandLine('chmod', 600, file)}, or replace the secrets with \${env:NAME}`,
         )
-      : good('config file', 'no other user can read secrets in it'),
+      : good('config file', 'contains no secrets that other users can read'),
   );
   for (const path of [state, join(state, 'sluice.db')]) {
     const stat = statOf(path);
@@ -86,8 +86,8 @@ function examineSecretFiles({ file, folder }: Config): Finding[] {
 
 function examinePayloads(missing: readonly string[]): Finding[] {
   if (missing.length === 0) return [];
-  const message = `${missing.length} owed payloads are missing or damaged on disk; the first is ${missing[0]}`;
-  return [bad('payloads', message, 'run "sluice sync" to run the jobs again, then check the disk')];
+  const message = `${missing.length} unsent payloads are missing or damaged on disk; the first is ${missing[0]}`;
+  return [bad('payloads', message, 'run "sluice sync" to run the jobs again, then check the disk for errors')];
 }
 
 function examineState(config: Config, now: number): Finding[] {
@@ -117,7 +117,7 @@ function storeFinding({ integrity, unread, schema, newest, isOther }: Inspection
     return bad(
       'database',
       `created by another build of Sluice: the schema is also ${schema}, but its tables differ`,
-      'run that build until nothing is owed; then move the state folder away and start again',
+      'run that build until all payloads are sent, then move the state folder away and start again',
     );
   const later =
     schema < newest ? `; the next start migrates it from schema ${schema} to ${newest}` : `, schema ${schema}`;
@@ -135,7 +135,9 @@ function roomFinding(state: string, payloads: number): Finding {
 export function diskFinding({ free, payloads, state }: { free: number; payloads: number; state: string }): Finding {
   const wanted = payloads + spareBytes;
   const message = `${Math.floor(free / 1e6)} MB free, ${Math.ceil(wanted / 1e6)} MB may be required`;
-  return free >= wanted ? good('disk', message) : bad('disk', message, `free up space on the disk of ${state}`);
+  return free >= wanted
+    ? good('disk', message)
+    : bad('disk', message, `free up space on the disk that contains ${state}`);
 }
 
 /**

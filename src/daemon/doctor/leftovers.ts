@@ -41,10 +41,10 @@ export function orphansFinding({
   bytes: number;
   first?: string | undefined;
 }): Finding {
-  if (count === 0) return good('leftovers', 'no unused payloads or drafts');
+  if (count === 0) return good('leftovers', 'no unreferenced payloads or partial files');
   const message = `${count} unreferenced ${count === 1 ? 'file' : 'files'} (${Math.ceil(bytes / 1e6)} MB); the first is ${first}`;
   if (bytes < worthBytes) return good('leftovers', `${message}; the next start deletes them`);
-  return bad('leftovers', message, 'restart the daemon, or run "sluice sync": each start deletes them');
+  return bad('leftovers', message, 'restart the daemon, or run "sluice sync": both delete the files on startup');
 }
 
 interface Found {

@@ -101,7 +101,7 @@ function standingOf(job: string, overview: Overview): Link[] {
       ? []
       : [{ at: hold.since, message: `${hold.who} put the job on hold${hold.why === '' ? '' : `: ${hold.why}`}` }]),
     ...(since === undefined ? [] : [{ at: since, message: 'a run is in progress' }]),
-    ...(attempt === undefined ? [] : [{ at: attempt.since, message: `its last run failed; ${attempt.message}` }]),
+    ...(attempt === undefined ? [] : [{ at: attempt.since, message: `the last run failed; ${attempt.message}` }]),
   ];
 }
 

@@ -41,7 +41,7 @@ export function troubleOf({ last_attempt_at, owed_at, message, code }: OutboxRow
 /** A payload waits to be sent. */
 export const owedAt = ({ owed_at }: OutboxRow): Link => ({
   at: owed_at,
-  message: 'the payload is owed and on disk; no data is lost',
+  message: 'the payload is on disk, waiting to be sent; no data is lost',
 });
 
 /** Where a payload came from. */
@@ -53,7 +53,7 @@ export const extracted = ({ as_of, run, row_count }: OutboxRow): Link => ({
 const words: Readonly<Record<RunRow['state'], string>> = {
   running: 'is in progress',
   retrying: 'is being retried',
-  owed: 'is done; its payload is owed',
+  owed: 'finished; its payload is waiting to be sent',
   delivered: 'was delivered',
   unchanged: 'produced what the instance already shows',
   superseded: 'was superseded by newer data',
@@ -97,7 +97,7 @@ export const warningLinks = (run: RunRow): Link[] =>
 
 /** Skipped firings. */
 export function skippedFiring({ first_at: at, firings, reason }: SkipRow): Link {
-  const many = firings === 1 ? 'a firing was' : `${countText(firings)} firings since then were`;
+  const many = firings === 1 ? 'a scheduled run was' : `${countText(firings)} scheduled runs since then were`;
   return { at, message: `${many} skipped: ${reason}` };
 }
 
@@ -105,7 +105,7 @@ export function skippedFiring({ first_at: at, firings, reason }: SkipRow): Link 
 export function checkedAt(silence: Silence | undefined): Link[] {
   if (silence === undefined) return [];
   const { at, code, message } = silence;
-  return [{ at, message: `a check of its source failed: ${message}`, code }];
+  return [{ at, message: `a check of the job's source failed: ${message}`, code }];
 }
 
 /** Why the payload hasn't been sent yet. */
@@ -117,6 +117,6 @@ export function hinderedBy({ code, attempts }: OutboxRow): string {
 
 /** What the payload is waiting for. `spent`: when the daily allowance is available again, if it's used up. */
 export function waitText({ code }: OutboxRow, { spent, now }: { spent: number | undefined; now: number }): string {
-  if (spent !== undefined) return `waiting for quota until ${easternText(spent, now)}`;
+  if (spent !== undefined) return `waiting for the daily allowance until ${easternText(spent, now)}`;
   return code === null || code === 'QUOTA_SPENT' ? 'waiting to be sent' : 'waiting for a retry';
 }

@@ -40,14 +40,14 @@ function unwritable({ conditions, waiting, daemonSince }: Facts): RuleResult | u
   const { since, what, code = '', fix = '' } = found;
   const owed = waiting.filter(({ state }) => state === 'owed').slice(0, 1);
   const because = [{ at: since, message: what, code }, ...owed.flatMap((row) => [owedAt(row), extracted(row)])];
-  const next = { message: 'the daemon continues when the state is writable' };
+  const next = { message: 'the daemon continues once the state is writable again' };
   return { verdict: conditionVerdicts.state!, because, ...(daemonSince === undefined ? {} : { next }), fix };
 }
 
 function notThere({ missing, ...facts }: Facts): RuleResult | undefined {
   if (missing === undefined) return undefined;
   const message = 'the data source that the job declares has not been created yet';
-  return { verdict: 'its data source does not exist yet', because: [{ message }], ...upcoming(facts), fix: missing };
+  return { verdict: 'the data source does not exist yet', because: [{ message }], ...upcoming(facts), fix: missing };
 }
 
 function held({ hold, job }: Facts): RuleResult | undefined {
@@ -76,7 +76,8 @@ function loginRefused(facts: Facts): RuleResult | undefined {
 function resuming(facts: Facts, until: number | undefined): Pick<RuleResult, 'next'> {
   const { job, nextAt, now } = facts;
   if (!job.enabled || job.schedule === undefined) return upcoming(facts);
-  if (until === undefined || nextAt === undefined) return { next: { message: 'nothing: a person must resume it' } };
+  if (until === undefined || nextAt === undefined)
+    return { next: { message: 'nothing until a person resumes the login' } };
   const isTrial = nextAt <= Math.max(until, now);
   const message = isTrial
     ? 'the login is retried; if it succeeds, the job runs'
@@ -106,7 +107,7 @@ function running({ runningSince, runs }: Facts): RuleResult | undefined {
   const whole = former.findIndex(({ code }) => code !== 'RUN_CANCELLED');
   const cancelled = whole === -1 ? former.length : whole;
   if (cancelled < 2) return { verdict: 'running', because, next };
-  const message = `newer firings canceled ${countText(cancelled)} consecutive runs; none of them finished`;
+  const message = `each of the last ${countText(cancelled)} runs was canceled by a newer one before it could finish`;
   const fix = former[0]?.next ?? 'set another overlap policy for the schedule';
   return { verdict: 'running, but runs never finish', because: [...because, { message }], next, fix };
 }
@@ -121,9 +122,9 @@ function owed({ waiting, daemonSince, now, quotaUntil, ...facts }: Facts): RuleR
   const verdict = waitText(row, { spent, now });
   if (daemonSince === undefined) {
     const later =
-      '"sluice run" sends it when the allowance resets; "sluice plan" shows how many requests each job needs';
+      '"sluice run" sends the payload when the allowance resets; "sluice plan" shows how many requests each job needs';
     const now = `sluice run, or sluice sync ${facts.job.name}`;
-    const fix = `no daemon is running on this state folder: ${spent === undefined ? now : later}`;
+    const fix = `no daemon is running for this state folder: ${spent === undefined ? now : later}`;
     return { verdict: `${verdict}, but no daemon is running`, because, fix };
   }
   const fix =
@@ -136,8 +137,8 @@ function owed({ waiting, daemonSince, now, quotaUntil, ...facts }: Facts): RuleR
 /** What a person can do about a payload that is retried automatically. */
 function awaited({ code }: OutboxRow): string {
   return code === 'RATE_LIMITED' || code === 'ACCOUNT_PAUSED' || code === 'SEND_SLOTS_BUSY'
-    ? 'no action needed: Sluice sends it after the wait; "sluice status" shows the requests made by other programs'
-    : 'no action needed during an outage of the service; to see the cause, run "sluice check --connect"';
+    ? 'no action needed: Sluice sends the payload after the wait; "sluice status" shows the requests made by other programs'
+    : 'if the service is down, no action is needed; to see the cause, run "sluice check --connect"';
 }
 
 function dead({ waiting, ...facts }: Facts): RuleResult | undefined {
@@ -201,16 +202,16 @@ function late(facts: Facts): RuleResult | undefined {
   if (daemonSince === undefined && last.started_at >= nextAt) return undefined;
   const due = { at: nextAt, message: 'a run was due' };
   if (daemonSince === undefined) {
-    const because = [due, { message: 'no daemon is running on this state folder' }, ended(last)];
+    const because = [due, { message: 'no daemon is running for this state folder' }, ended(last)];
     return {
-      verdict: 'late, no daemon is running',
+      verdict: 'late: no daemon is running',
       because,
-      fix: `sluice run, or sluice sync ${job.name} once`,
+      fix: `sluice run, or, for a single run, sluice sync ${job.name}`,
     };
   }
   if (stopped !== undefined) {
     const because = [due, { message: `the daemon's schedules have stopped: ${stopped}` }, ended(last)];
-    return { verdict: 'late, the schedules have stopped', because, fix: 'sluice health, then restart the daemon' };
+    return { verdict: 'late: the schedules have stopped', because, fix: 'sluice health, then restart the daemon' };
   }
   const because = [due, { message: 'other jobs are ahead in the queue' }, ended(last)];
   return { verdict: 'due, queued', because, next: { message: 'runs when one of them ends' } };
@@ -233,8 +234,8 @@ const conditionVerdicts: Readonly<Partial<Record<ConditionKind, string>>> = {
   retrying: 'waiting for its source',
   source: 'the next run will fail',
   stale: 'late',
-  daemon: 'late, no daemon is running',
-  scheduler: 'late, the schedules have stopped',
+  daemon: 'late: no daemon is running',
+  scheduler: 'late: the schedules have stopped',
   state: 'the state is not writable',
 };
 

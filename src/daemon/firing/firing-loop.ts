@@ -25,7 +25,7 @@ interface FiringLoopOptions {
 }
 
 /** Constant, because consecutive firings skipped for the same reason share one row in the history. */
-const loginReason = 'the login of its source was refused and is on hold; the job runs when the login works again';
+const loginReason = "the source's login was refused and is on hold; the job will run when the login works again";
 
 /** The main loop: moves due firings through the queue and sees each run through to its end. */
 export class FiringLoop {
@@ -190,7 +190,7 @@ export class FiringLoop {
     // A job that was queued while the config changed runs with its new definition, or not at all if it was removed.
     const job = now.config.jobs.get(firing.job.name);
     if (job?.schedule === undefined || !job.enabled) {
-      return this.#skip(firing, 'the job is no longer scheduled in the config');
+      return this.#skip(firing, 'the job no longer has a schedule in the config');
     }
     begin();
     const run = runJob({

@@ -10,7 +10,7 @@ export function holdProblem(source: string, hold: LoginHoldRow): Problem {
   return new Problem({
     code: onHold,
     family: 'login',
-    message: `Login refused at ${loginText(hold)}; on hold to prevent an account lockout`,
+    message: `Login refused at ${loginText(hold)}; the login is on hold to prevent an account lockout`,
     where: { source },
     seen: `${hold.code}: ${hold.message}`,
     allowed: retryText(hold),
@@ -20,9 +20,9 @@ export function holdProblem(source: string, hold: LoginHoldRow): Problem {
 
 /** When the login on hold is tried again. */
 export function retryText({ retry_at: at }: Pick<LoginHoldRow, 'retry_at'>): string {
-  return at === null ? 'not retried automatically' : `retried at ${instantText(at)}`;
+  return at === null ? 'not retried automatically' : `next attempt at ${instantText(at)}`;
 }
 
 /** What a person should do about it. */
 export const resumeAdvice = (source: string): string =>
-  `fix the credentials of source ${source}, then sluice reload; if they are correct: sluice sources resume ${source}`;
+  `fix the credentials of source ${source}, then sluice reload; if they were already correct: sluice sources resume ${source}`;

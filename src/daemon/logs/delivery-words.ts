@@ -20,17 +20,17 @@ import {
 /** Documentation of the events about payloads, requests and refreshes. */
 export const deliveryWords: WordsOf<DeliveryEvents> = {
   'payload.owed': {
-    says: 'The payload is in the outbox. From now on, it will be delivered, superseded, quarantined or dead.',
+    says: 'The payload was added to the outbox. It will end up delivered, superseded, quarantined or dead.',
     facts: payload,
   },
-  'payload.superseded': { says: 'Newer data for the same instance replaced it.', facts: payload },
-  'payload.unchanged': { says: 'The instance already has these bytes, so they are not sent again.', facts: unborn },
+  'payload.superseded': { says: 'Newer data for the same instance replaced the payload.', facts: payload },
+  'payload.unchanged': { says: 'The instance already has the same bytes, so nothing was sent.', facts: unborn },
   'payload.refused': {
-    says: 'The result was rejected (no rows, or too large) and is not sent.',
+    says: 'Sluice rejected the result because it had no rows or was too large, and did not send it.',
     facts: { ...unborn, ...trouble },
   },
   'payload.quarantined': {
-    says: 'A guard quarantined the result; a person must decide about it.',
+    says: 'A guard quarantined the result; a person must approve or discard it.',
     facts: { ...payload, ...trouble, guards: 'the guards' },
   },
   'payload.approved': { says: 'A person approved a quarantined payload.', facts: { ...payload, ...by } },
@@ -39,28 +39,31 @@ export const deliveryWords: WordsOf<DeliveryEvents> = {
     says: 'A person rolled back to an earlier payload; the job is on hold.',
     facts: { ...payload, ...by },
   },
-  'payload.revived': { says: 'A person requested another attempt for a dead payload.', facts: { ...payload, ...by } },
+  'payload.revived': { says: 'A person asked Sluice to send a dead payload again.', facts: { ...payload, ...by } },
   'payload.delivered': {
     says: 'The service accepted the payload.',
     facts: { ...payload, attempts: 'number of attempts', milliseconds },
   },
   'payload.repeated': {
-    says: 'The payload is sent again because an earlier upload got no response and might have arrived late.',
+    says: 'The payload was sent again because an older upload got no response and might have arrived after it.',
     facts: { ...payload, milliseconds },
   },
-  'payload.dead': { says: 'The service rejected the payload; a person must act.', facts: { ...payload, ...trouble } },
+  'payload.dead': {
+    says: 'The service rejected the payload; a person must fix the cause.',
+    facts: { ...payload, ...trouble },
+  },
   'payload.waiting': {
-    says: 'The upload failed; the payload waits for a retry.',
+    says: 'The upload failed and will be retried.',
     facts: { ...payload, ...trouble, until, attempt: 'number of the failed attempt; absent if none was made' },
   },
-  'upload.started': { says: 'An upload attempt starts and is counted.', facts: { ...payload, attempt } },
+  'upload.started': { says: 'An upload attempt was counted and is starting.', facts: { ...payload, attempt } },
   'upload.failed': {
     says: 'An upload attempt failed.',
     facts: { ...payload, ...trouble, attempt, action: 'what happens next' },
   },
   'request.sent': {
-    says: 'A request is sent to the service.',
-    facts: { account, method, path, milliseconds: 'how long it waited for a slot' },
+    says: 'A request was sent to the service.',
+    facts: { account, method, path, milliseconds: 'how long the request waited for a slot' },
   },
   'request.answered': {
     says: 'The service responded, or the request failed.',
@@ -73,14 +76,14 @@ export const deliveryWords: WordsOf<DeliveryEvents> = {
       limit: 'the limit that was exceeded: `second` or `day`',
     },
   },
-  'quota.spent': { says: 'The daily allowance is used up; owed payloads wait.', facts: { ...paying, until } },
+  'quota.spent': { says: 'The daily allowance is used up; unsent payloads wait.', facts: { ...paying, until } },
   'quota.reset': { says: 'A new day started, and requests are available again.', facts: paying },
   'account.paused': {
-    says: 'Rate-limited by the service; nothing is sent for this account before `until`.',
+    says: 'The service rate-limited the account; Sluice sends no requests for it before `until`.',
     facts: { ...paying, until, refusals: 'number of consecutive pauses' },
   },
   'account.slowed': {
-    says: 'The service accepted fewer requests per second than documented; the rate is reduced.',
+    says: 'The service accepted fewer requests per second than documented, so Sluice reduced its rate.',
     facts: { ...paying, per_second: 'the new rate' },
   },
   'usage.reported': {
@@ -98,7 +101,7 @@ export const deliveryWords: WordsOf<DeliveryEvents> = {
     facts: { ...paying, message },
   },
   'login.refused': {
-    says: 'A destination rejected the credentials; owed payloads wait.',
+    says: 'A destination rejected the credentials; unsent payloads wait.',
     facts: { ...paying, ...trouble },
   },
   'refresh.queued': {
@@ -107,6 +110,6 @@ export const deliveryWords: WordsOf<DeliveryEvents> = {
   },
   'refresh.failed': {
     says: 'The service refused to refresh some data sources.',
-    facts: { destination, requested, failed: 'the data sources, with error and status' },
+    facts: { destination, requested, failed: 'each refused data source, with its error and status' },
   },
 };

@@ -33,12 +33,12 @@ import {
 /** Documentation of every event. */
 export const eventWords: WordsOf<SluiceEvents> = {
   'run.started': {
-    says: 'A run starts or is attempted again.',
+    says: 'A run or another attempt of it started.',
     facts: {
       job,
       run,
       origin: '`schedule` or `person`',
-      attempt: 'number of the attempt; absent for the first attempt',
+      attempt: 'attempt number; absent for the first attempt',
     },
   },
   'run.retrying': {
@@ -55,7 +55,7 @@ export const eventWords: WordsOf<SluiceEvents> = {
     },
   },
   'run.finished': {
-    says: 'A run ended. `owed`: its payload exists and will be sent. The level is error if the outcome is `failed`, `quarantined` or `dead`.',
+    says: 'A run ended. The outcome `owed` means that its payload is complete and will be sent. The level is `error` if the outcome is `failed`, `quarantined` or `dead`.',
     facts: {
       job,
       run,
@@ -63,7 +63,7 @@ export const eventWords: WordsOf<SluiceEvents> = {
       rows,
       bytes,
       requests: 'number of requests to the service',
-      milliseconds: 'duration of all its attempts, including the waits between them',
+      milliseconds: 'duration of all attempts of the run, including the waits between them',
       attempts: 'number of attempts, if more than one',
       code,
       message,
@@ -88,7 +88,7 @@ export const eventWords: WordsOf<SluiceEvents> = {
     facts: { job, run, source, connector: 'the connector', at: 'time of the data' },
   },
   'extract.progressed': {
-    says: 'Reading progress; at most four times per second.',
+    says: 'Reading progress, logged at most four times per second.',
     facts: { job, run, rows, bytes },
   },
   'extract.finished': {
@@ -100,14 +100,14 @@ export const eventWords: WordsOf<SluiceEvents> = {
     facts: { job, run, milliseconds },
   },
   'extract.failed': {
-    says: 'Reading or transforming failed; nothing is sent.',
+    says: 'Reading or transforming the rows failed, so no data is sent.',
     facts: {
       job,
       run,
       rows,
       bytes,
       code,
-      family: 'class of the error: `try_later`, `config`, `login` …',
+      family: 'error class, such as `try_later`, `config` or `login`',
       message,
       milliseconds,
     },
@@ -117,7 +117,7 @@ export const eventWords: WordsOf<SluiceEvents> = {
     facts: {
       job,
       run,
-      payload: 'its hash, size, rows and format',
+      payload: "the payload's hash, size, row count and format",
       milliseconds: 'duration after the extract',
       reused: 'true if the same bytes were already on disk',
     },
@@ -128,34 +128,34 @@ export const eventWords: WordsOf<SluiceEvents> = {
     facts: { payloads, bytes },
   },
   'quota.short': {
-    says: 'The daily allowance is not sufficient, even with throttling.',
+    says: 'The daily allowance is not enough for all scheduled runs, even with throttling.',
     facts: { ...paying, requests: 'number of requests by which the allowance falls short', until },
   },
-  'token.asked': { says: 'A token request is sent to a vendor.', facts: { login, grant: 'the kind of grant' } },
+  'token.asked': { says: 'A token request was sent to a vendor.', facts: { login, grant: 'the kind of grant' } },
   'token.answered': { says: 'The vendor returned a token.', facts: { login } },
   'token.stored': {
-    says: 'The new token is stored, encrypted.',
-    facts: { login, expires_at: 'when it expires, epoch milliseconds' },
+    says: 'The new token was encrypted and stored.',
+    facts: { login, expires_at: 'when the token expires, in epoch milliseconds' },
   },
-  'token.refused': { says: 'The vendor ended the login: a person must log in.', facts: { login, code, message } },
+  'token.refused': { says: 'The vendor ended the login; a person must log in again.', facts: { login, code, message } },
   'token.failed': { says: 'The token request failed; the login is still valid.', facts: { login, code, message } },
   'source.answered': { says: 'A source check succeeded.', facts: { source, milliseconds } },
   'source.failed': {
-    says: 'A source check failed: the next run will probably fail.',
+    says: 'A source check failed, so the next run will probably fail.',
     facts: { source, milliseconds, since, code, message, next },
   },
   'source.on_hold': {
-    says: "A source's login was refused and is on hold, so that the account is not locked; jobs that use this account wait.",
+    says: 'A source refused the login. The login is on hold so that the account is not locked; jobs that use it wait.',
     facts: { source, place, user, refusals: 'number of refusals', code, message, until },
   },
   'source.resumed': {
-    says: "A source's login works again; waiting jobs run.",
+    says: "A source's login works again; the jobs that waited for it run.",
     facts: { source, place, user },
   },
   'firing.skipped': { says: 'Firings were skipped.', facts: { job, at, firings, reason } },
-  'firing.waiting': { says: 'A firing waits until the previous run ends.', facts: { job, at, reason } },
+  'firing.waiting': { says: "A firing waits for the job's previous run to end.", facts: { job, at, reason } },
   'firing.deferred': {
-    says: 'The disk is full or failing, so the firing starts no run. The job fires again when the disk works.',
+    says: 'The disk is full or failing, so the job could not run. The run starts when the disk works again.',
     facts: { job, at, code, message },
   },
   'firing.throttled': {
@@ -163,17 +163,17 @@ export const eventWords: WordsOf<SluiceEvents> = {
     facts: { job, at, reason },
   },
   'job.throttled': {
-    says: 'The daily allowance is not sufficient: the job runs less often.',
+    says: 'The daily allowance is not enough for all scheduled runs, so the job runs less often.',
     facts: {
       job,
-      every: 'only every nth firing runs; 0 means that none runs',
-      message: 'the same as a sentence',
+      every: 'only every nth firing starts a run; 0 means that no firing does',
+      message: 'the same facts as a sentence',
       until,
     },
   },
   'job.unthrottled': { says: 'The job runs on its normal schedule again.', facts: { job } },
   'alert.raised': {
-    says: 'An alert was created; its messages are owed to the channels.',
+    says: 'An alert was created; its messages will be sent to the channels.',
     facts: {
       occasion: 'the occasion',
       kind: '`opened`, `worse`, `reminder`, `recovered`',
@@ -185,16 +185,16 @@ export const eventWords: WordsOf<SluiceEvents> = {
     },
   },
   'alert.sending': {
-    says: 'A message is sent to a channel.',
+    says: 'A message is being sent to a channel.',
     facts: { channel, id: 'ID of the message', attempt },
   },
   'alert.sent': { says: 'The channel accepted the message.', facts: { channel, id: 'ID of the message', title } },
   'alert.unsent': {
-    says: 'The channel failed; the message will be retried.',
+    says: 'Sending to the channel failed and will be retried.',
     facts: { channel, id: 'ID of the message', attempt, problem, until },
   },
   'alert.given_up': {
-    says: 'The message was dropped after all retries.',
+    says: 'The message was dropped after the last retry failed.',
     facts: { channel, id: 'ID of the message', title, problem },
   },
   'heartbeat.failed': {
@@ -207,20 +207,20 @@ export const eventWords: WordsOf<SluiceEvents> = {
     facts: { file, errors: 'number of errors' },
   },
   'config.stranded': {
-    says: 'Payloads are owed to a destination that is not in the config; they stay owed.',
+    says: 'Payloads are waiting for a destination that is not in the config; they stay in the outbox.',
     facts: { destination, payloads },
   },
   'schedules.stopped': {
-    says: 'The schedules stopped, or a firing remains overdue: restart the daemon.',
+    says: 'The schedules stopped, or a firing is still overdue. Restart the daemon.',
     facts: { message: 'the finding' },
   },
   'schedules.resumed': { says: 'The schedules run again.', facts: { message: 'the finding' } },
   'clock.set': {
     says: "The machine's clock was set forward or back by more than two seconds. Schedules use the new time.",
-    facts: { seconds: 'the difference; negative if the clock was set back', message: 'the same as a sentence' },
+    facts: { seconds: 'the difference; negative if the clock was set back', message: 'the same facts as a sentence' },
   },
   'state.unwritable': {
-    says: 'The state is not writable: the disk is full, failing or read-only. Nothing runs and nothing is sent until it works.',
+    says: 'The state is not writable: the disk is full, failing or read-only. No jobs run and no data is sent until it is writable again.',
     facts: { code, message, seen: 'the disk error and the file', next: 'the fix' },
   },
   'state.writable': { says: 'The state is writable again.', facts: {} },
@@ -228,17 +228,18 @@ export const eventWords: WordsOf<SluiceEvents> = {
     says: 'The daemon started.',
     facts: {
       version: 'version of Sluice',
-      commit: 'the commit, with `+changes` if files differed from it; `unknown` if not built in a git checkout',
+      commit:
+        'commit that Sluice was built from, with `+changes` if files differed from it; `unknown` if not built in a git checkout',
       node: 'version of Node',
       pid: 'process ID',
       config_sha256: 'hash of the config file',
       jobs,
       scheduled: 'number of jobs with a schedule',
-      owed: 'number of owed payloads',
+      owed: 'number of unsent payloads',
     },
   },
   'daemon.outdated': {
-    says: 'Another package was installed; the daemon exits with code 75, so that the service manager starts the new one.',
+    says: 'Another version of Sluice was installed. The daemon exits with code 75 so that the service manager starts the new version.',
     facts: { code, message, seen: 'the installed version' },
   },
   'daemon.stopping': { says: 'The daemon is stopping.', facts: { reason } },

@@ -21,7 +21,7 @@ export const otherLines: readonly OtherLine[] = [
     line: 'sync.local',
     level: 'debug',
     facts: ['reason'],
-    says: "Why `sluice sync` didn't hand its runs over to a daemon.",
+    says: "`sluice sync` runs the jobs itself; `reason` says why it didn't hand them over to a daemon.",
   },
   {
     line: 'sync.not_accepted',
@@ -39,7 +39,7 @@ export const otherLines: readonly OtherLine[] = [
     line: 'process.blocked',
     level: 'error',
     facts: ['code', 'by', 'seconds', 'runs', 'stack'],
-    says: "The event loop was blocked, so the process exits. If `by` is `source`, the sources of these runs are read last after the next start. If `by` is `disk`, the cause is the state folder's disk, not a source.",
+    says: "The event loop was blocked, so the process exits. If `by` is `source`, the next start reads the sources of these runs last. If `by` is `disk`, the cause is the state folder's disk, not a source.",
   },
   { line: 'daemon.stopped', level: 'info', facts: [], says: 'The daemon stopped. This is the last line.' },
   {
@@ -55,7 +55,7 @@ export const otherLines: readonly OtherLine[] = [
     says: 'A warning about the config; logged only at startup.',
   },
   {
-    line: 'the state folder cannot be changed while the daemon runs: restart it',
+    line: 'the state folder cannot be changed while the daemon is running; restart the daemon',
     level: 'error',
     facts: ['now', 'asked'],
     says: 'The reload was refused.',
@@ -74,7 +74,7 @@ export const otherLines: readonly OtherLine[] = [
     says: 'Found at startup; the run is started again, but only once.',
   },
   {
-    line: 'the report ordered by an earlier attempt no longer exists: ordering another one',
+    line: 'the report requested by an earlier attempt no longer exists; requesting another one',
     level: 'warn',
     facts: ['because'],
     says: 'The vendor no longer has the report, or can no longer produce it.',
@@ -89,7 +89,7 @@ export const otherLines: readonly OtherLine[] = [
     line: 'deleted unused files',
     level: 'info',
     facts: ['files'],
-    says: 'Unused files of a killed process were deleted.',
+    says: 'Unused files left by a killed process were deleted.',
   },
   {
     line: 'failed to record a clock change',
@@ -132,11 +132,11 @@ export const otherLines: readonly OtherLine[] = [
     line: 'alert check failed',
     level: 'error',
     facts: ['error'],
-    says: 'It will be retried within a minute.',
+    says: 'The check will be retried within a minute.',
   },
   { line: 'failed to send alerts', level: 'error', facts: ['error'], says: 'They will be retried.' },
   { line: 'the source checks failed', level: 'error', facts: ['error'], says: 'They will be retried.' },
-  { line: 'failed to check for waiting firings', level: 'error', facts: ['error'], says: 'It will be retried.' },
+  { line: 'failed to check for waiting firings', level: 'error', facts: ['error'], says: 'The check will be retried.' },
   {
     line: 'a source check failed',
     level: 'error',
@@ -147,25 +147,25 @@ export const otherLines: readonly OtherLine[] = [
     line: 'failed to notify systemd',
     level: 'warn',
     facts: ['words', 'error'],
-    says: 'The program `systemd-notify` is missing or fails.',
+    says: 'The program `systemd-notify` is missing or failed.',
   },
   {
     line: 'failed to send traces',
     level: 'warn',
     facts: ['message'],
-    says: 'The collector does not accept them. Runs are not affected.',
+    says: 'The collector did not accept the traces. Runs are not affected.',
   },
   {
-    line: 'the total changed while the pages were read: reading them again',
+    line: 'the total changed while the pages were being read; reading all pages again',
     level: 'info',
     facts: ['job', 'run'],
-    says: 'The data of a REST API changed while it was read.',
+    says: 'The data of a REST API changed while it was being read.',
   },
   {
     line: 'traces are enabled, but this protocol needs an OpenTelemetry SDK: load one with NODE_OPTIONS="--import …"',
     level: 'warn',
     facts: [],
-    says: 'For protocols other than OTLP over HTTP.',
+    says: 'Logged for protocols other than OTLP over HTTP.',
   },
   {
     line: 'The source did not close in time and was abandoned',
@@ -190,7 +190,7 @@ export const otherLines: readonly OtherLine[] = [
     line: 'the server sent packets out of order',
     level: 'warn',
     facts: ['job', 'run', 'expected', 'seen'],
-    says: 'A MySQL or MariaDB server, or a proxy, counts packets differently. Logged once per connection.',
+    says: 'A MySQL or MariaDB server, or a proxy, numbers packets differently. Logged once per connection.',
   },
   {
     line: 'files found',
@@ -202,13 +202,13 @@ export const otherLines: readonly OtherLine[] = [
     line: 'a transfer was interrupted and is being resumed',
     level: 'warn',
     facts: ['job', 'run', 'file', 'at', 'because'],
-    says: 'Connector `ftp`; the transfer continues at byte `at`.',
+    says: 'Connector `ftp`: the transfer continues at byte `at`.',
   },
   {
     line: 'symbolic links were skipped',
     level: 'info',
     facts: ['job', 'run', 'dangling', 'to_folders'],
-    says: 'Connector `ftp`: how many broken links were skipped, and how many links to folders, which are not followed.',
+    says: 'Connector `ftp`: `dangling` broken links and `to_folders` links to folders were skipped.',
   },
   {
     line: 'retrying after a pause',
@@ -223,7 +223,7 @@ export const otherLines: readonly OtherLine[] = [
     says: 'Connector `simple_rest`.',
   },
   {
-    line: 'no access to this partition: skipped',
+    line: 'access to this partition denied; skipping it',
     level: 'warn',
     facts: ['job', 'run', 'because'],
     says: 'A third-party service denied access to one of several partitions.',
@@ -238,6 +238,6 @@ export const otherLines: readonly OtherLine[] = [
     line: 'rate limit nearly used up: requests are delayed',
     level: 'warn',
     facts: ['job', 'run', 'at', 'said', 'pauseMs'],
-    says: 'A third-party service; logged once per run.',
+    says: 'The limit is that of a third-party service. Logged once per run.',
   },
 ];

@@ -79,12 +79,12 @@ export class Counters {
     this.#reloads = counter('config_reloads', 'Config reloads, accepted or refused.', 'result');
     this.#tokens = counter(
       'token_failures',
-      'Failed token requests by login; "refused" requires a new login.',
+      'Failed token requests by result; "refused" means that a person must log in again.',
       'result',
     );
     this.#alerts = counter(
       'alert_messages',
-      'Alerts sent to channels; "failed" is retried, "given_up" is not.',
+      'Alert messages by channel and result; "failed" is retried, "given_up" is not.',
       'channel',
       'result',
     );
@@ -111,7 +111,7 @@ export class Counters {
     });
     this.#published = new Gauge({
       name: 'sluice_last_publish_timestamp_seconds',
-      help: "When a job's instance was last known to show its newest data.",
+      help: "When the job's instance was last known to show the job's newest data.",
       labelNames: [jobLabel],
       registers,
     });

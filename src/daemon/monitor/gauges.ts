@@ -60,9 +60,9 @@ export class Gauges {
     const registers = [given.registry];
     const gauge = <const L extends string>(name: string, help: string, ...labelNames: L[]) =>
       new Gauge({ name: `sluice_${name}`, help, labelNames, registers });
-    this.#depth = gauge('outbox_payloads', 'Owed payloads.', 'destination');
-    this.#bytes = gauge('outbox_bytes', 'Bytes of owed payloads.', 'destination');
-    this.#oldest = gauge('outbox_oldest_age_seconds', 'Age of the oldest owed payload.', 'destination');
+    this.#depth = gauge('outbox_payloads', 'Unsent payloads.', 'destination');
+    this.#bytes = gauge('outbox_bytes', 'Bytes of unsent payloads.', 'destination');
+    this.#oldest = gauge('outbox_oldest_age_seconds', 'Age of the oldest unsent payload.', 'destination');
     this.#allowance = gauge('quota_allowance_requests', 'Daily request allowance of the account.', 'account');
     this.#left = gauge('quota_left_requests', 'Requests remaining for the day.', 'account');
     this.#others = gauge(
@@ -76,17 +76,17 @@ export class Gauges {
     this.#state = gauge('state_bytes', 'Size of the state folder by kind of file.', 'kind');
     this.#stateLimit = gauge('state_limit_bytes', 'Maximum size of the state folder.');
     this.#stateRoom = gauge('state_room_bytes', 'Bytes that may still be written to the state folder.');
-    this.#overdue = gauge('next_firing_overdue_seconds', 'How overdue the next firing is.');
+    this.#overdue = gauge('next_firing_overdue_seconds', 'How long the next firing has been overdue.');
     this.#scheduled = gauge('scheduled_jobs', 'Jobs with a next firing.');
     this.#inLine = gauge(
       'waiting_firings',
-      'Firings whose runs have not started: they wait for a free slot or for the previous run.',
+      'Firings that are waiting for a free slot or for the previous run of the job.',
     );
     this.#lateness = gauge('waiting_firings_oldest_seconds', 'Delay of the oldest firing whose run has not started.');
     this.#wrong = gauge('open_alerts', 'Open alerts by occasion.', 'occasion');
     this.#conditions = gauge(
       'conditions',
-      'Current conditions by kind. Level error: a person must act. left_out: jobs with an error in the config.',
+      'Current conditions by kind and level. Level error: a person must act. Kind left_out: jobs with an error in the config.',
       'kind',
       'level',
     );

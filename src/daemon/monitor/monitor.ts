@@ -135,7 +135,7 @@ export class Monitor {
   async #page(url: string): Promise<Answer> {
     const asked = URL.parse(url, 'http://monitor');
     const page = asked === null ? undefined : await this.#given.pages(asked);
-    return page ?? plain(404, 'Paths: /, /jobs/NAME, /healthz, /readyz and /metrics.');
+    return page ?? plain(404, 'Not found. The monitor serves /, /jobs/NAME, /healthz, /readyz and /metrics.');
   }
 }
 

@@ -213,7 +213,7 @@ interface PlanContext {
  */
 function adviceFor(day: Advised, { config, now, until, isSpent }: PlanContext): string[] {
   if (day.worst.fits) return [];
-  if (isSpent) return ['wait until midnight: owed payloads are sent then'];
+  if (isSpent) return ['wait until midnight, when unsent payloads will be sent'];
   const starved = config.jobs.get(day.worst.short[0]!.job)?.destination.name ?? day.destinations[0]!;
   const { name, requestsPerDay, reserveRequests } = config.destinations.get(starved)!;
   const over = Math.max(1, day.used + day.worst.wanted - (requestsPerDay - reserveRequests));
@@ -223,7 +223,7 @@ function adviceFor(day: Advised, { config, now, until, isSpent }: PlanContext): 
     const mostFirings = Math.floor(((dearest.worst - over) / dearest.worst) * dearest.firings);
     const span = { after: Math.max(now, day.turns_at - 25 * 3_600_000), until: Math.min(until, day.turns_at) };
     const sparser = sparserThan(config.jobs.get(dearest.job)!.schedule!, { ...span, most: mostFirings });
-    if (sparser !== undefined) advice.push(`give ${dearest.job} the schedule "${sparser}"`);
+    if (sparser !== undefined) advice.push(`change the schedule of ${dearest.job} to "${sparser}"`);
     else if (mostFirings > 0) advice.push(`limit ${dearest.job} to ${mostFirings} firings in that period`);
   }
   if (reserveRequests >= over) advice.push(`lower reserve_requests of ${name} to ${reserveRequests - over}`);

@@ -62,10 +62,11 @@ function exchanged(found: string | undefined): Problem {
   return new Problem({
     code: 'INSTALLATION_CHANGED',
     family: 'try_later',
-    message: 'Another version of Sluice was installed while this one was running; the process exits to be restarted',
+    message:
+      'Another version of Sluice was installed while this one was running; the process exits so that it can be restarted',
     seen: found === undefined ? 'the package is missing' : nameOf(found),
     allowed: buildText,
-    next: 'no action needed if systemd or another service manager restarts it; otherwise run "sluice run"',
+    next: 'no action needed if systemd or another service manager restarts Sluice; otherwise run "sluice run"',
   });
 }
 

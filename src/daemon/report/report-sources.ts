@@ -130,7 +130,7 @@ function failing({ readers, conditions, overview }: TroubleContext): SourceTroub
 function stateText({ kind, since, waiting, next_at, message }: SourceTrouble, { now }: Overview): string {
   if (kind === 'login_refused') return `login on hold; ${retryText({ retry_at: next_at ?? null })}`;
   if (kind === 'login') return `needs a login: ${message}`;
-  const wait = waiting.length === 1 ? 'waits' : 'wait';
+  const wait = waiting.length === 1 ? 'is waiting' : 'are waiting';
   const jobs = waiting.length === 0 ? '' : `; ${countOf(waiting.length, 'job')} ${wait}`;
   const what = kind === 'failing' ? 'next run' : 'next attempt';
   const soon = next_at !== undefined && next_at <= now;

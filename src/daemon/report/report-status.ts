@@ -186,7 +186,7 @@ async function needyLogins({ sources }: Config, store: Store | undefined, clock:
   const reports = await reportLogins(sources.values(), store, clock.now());
   return reports.filter(needsPerson).map(({ login, sources, state, expires_at, message }) => {
     const next = loginCommand(sources[0] ?? login);
-    const ends = state === 'ends soon' ? `its token expires at ${instantText(expires_at!)}` : undefined;
+    const ends = state === 'ends soon' ? `the token expires at ${instantText(expires_at!)}` : undefined;
     const why = message ?? ends;
     return { login, sources, next, message: why };
   });
@@ -269,7 +269,8 @@ function stateOf(job: Job, owed: readonly OutboxRow[], overview: Overview): { st
 function waitOf({ code, next_attempt_at }: OutboxRow, job: Job, overview: Overview): { state: string; until?: number } {
   const { now } = overview;
   const quota = code === 'QUOTA_SPENT' ? overview.quotaUntil(job) : undefined;
-  if (quota !== undefined) return { state: `waiting for quota until ${easternText(quota, now)}`, until: quota };
+  if (quota !== undefined)
+    return { state: `waiting for the daily allowance until ${easternText(quota, now)}`, until: quota };
   if (code === 'LOGIN_NEEDED') return { state: 'owed, credentials refused' };
   if (next_attempt_at === null || next_attempt_at <= now) return { state: 'owed' };
   return { state: `owed, next attempt ${instantText(next_attempt_at)}`, until: next_attempt_at };

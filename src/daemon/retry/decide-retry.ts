@@ -49,7 +49,7 @@ export function decideRetry(failed: FailedAttempt): RetryDecision {
   const { rule, problem, attempt, now, nextFiring } = failed;
   if (!isPassing(problem)) return {};
   if (rule.attempts !== undefined && attempt >= rule.attempts) {
-    return { why: `not retried after ${countOf(attempt, 'attempt')}` };
+    return { why: `no more retries after ${countOf(attempt, 'attempt')}` };
   }
   const until = Math.min(failed.since + rule.withinMs, nextFiring ?? Number.POSITIVE_INFINITY);
   if (problem.isDailyLimit && problem.retryAfterMs === undefined) return decideDaily(failed, until);
@@ -58,7 +58,7 @@ export function decideRetry(failed: FailedAttempt): RetryDecision {
   const at = Math.round(Math.max(ownAt, askedAt));
   if (at < until) return { at, until };
   if (askedAt > ownAt) {
-    return { why: `the source asks to wait until ${instantText(askedAt)}; ${limitText(failed, until)}` };
+    return { why: `the source asked Sluice to wait until ${instantText(askedAt)}; ${limitText(failed, until)}` };
   }
   return attempt === 1 ? {} : { why: overText(failed, until) };
 }

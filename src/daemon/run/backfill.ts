@@ -128,7 +128,8 @@ function ableOf({ name, extract, line }: Job): Extract {
     message: `${connector.title} cannot read a past range with this query`,
     where,
     seen: `connector ${connector.id}`,
-    allowed: 'db with a cursor; services, for streams with dates (start_date, end_date) or with incremental: true',
+    allowed:
+      'a db query with a cursor, or a stream of a service with dates (start_date, end_date) or incremental: true',
     next:
       extract.write.disposition === 'append'
         ? `"sluice state clear ${name}" makes the next run read everything; rows that the source no longer has are lost, so run sluice backup FOLDER first`

@@ -13,7 +13,7 @@ export function heldProblem(job: Job, { since, who, why }: HoldRow): Problem {
     family: 'job',
     message:
       who === blockedHolder
-        ? 'The job is on hold: its runs blocked the process'
+        ? 'The job is on hold because its runs blocked the process'
         : 'The job is on hold after a rollback: a run would replace the restored payload',
     where: { job: job.name },
     seen: `by ${who} since ${instantText(since)}${why === '' ? '' : `: ${why}`}`,
@@ -27,7 +27,7 @@ export async function busyProblem(job: Job, { leases }: Pick<Store, 'leases'>): 
   return new Problem({
     code: 'JOB_BUSY',
     family: 'try_later',
-    message: 'Another run of this job is in progress; a job never overlaps itself',
+    message: 'Another run of this job is in progress; a job never runs twice at the same time',
     where: { job: job.name },
     seen: holder && `held by ${processText(holder.owner)} since ${instantText(holder.takenAt)}`,
     next: 'wait until that run ends; "sluice status" shows it',

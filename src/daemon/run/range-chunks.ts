@@ -18,7 +18,7 @@ const units: Readonly<Record<string, keyof Temporal.DurationLikeObject>> = {
   mo: 'months',
 };
 const allowed =
-  "2026-01-31, 2026-01-31T09:00 in the job's zone, 2026-01-31T09:00:00Z, or whole numbers; --from and --to of the same kind";
+  "2026-01-31, 2026-01-31T09:00 in the job's zone, 2026-01-31T09:00:00Z, or whole numbers; --from and --to must be of the same kind";
 
 /** Steps through values of one kind. */
 interface Steps {

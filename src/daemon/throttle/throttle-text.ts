@@ -8,14 +8,14 @@ import { nextFiring, type Schedule } from '../../schedule/schedule.ts';
  */
 export function throttleText(schedule: Schedule, given: { every: number; now: number; until: number }): string {
   const { until, now } = given;
-  return `${howOften(schedule, given)} until ${easternText(until, now)}: the daily allowance is not sufficient for more`;
+  return `${howOften(schedule, given)} until ${easternText(until, now)}: the daily allowance is not enough for more`;
 }
 
 function howOften(schedule: Schedule, given: { every: number; now: number; until: number }): string {
   const { every, now, until } = given;
   if (every === 0) return 'rests';
   const gap = gapOf(schedule, now);
-  if (gap === undefined) return `runs at every ${ordinal(every)} firing`;
+  if (gap === undefined) return `runs at only every ${ordinal(every)} scheduled time`;
   if (every * gap > until - now - gap) return `runs once instead of every ${spanText(gap)}`;
   return `runs every ${spanText(every * gap)} instead of ${spanText(gap)}`;
 }

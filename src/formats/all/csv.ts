@@ -10,24 +10,24 @@ import type { ColumnFrame } from '../row-loop.ts';
 
 const options = {
   delimiter: option.choice([',', ';', '\t', '|'], {
-    about: 'The character between two fields. The service detects it in the first line.',
+    about: 'The character between two fields. The service detects the delimiter in the first line.',
     default: ',',
   }),
-  header: option.boolean({ about: 'Whether the first line has the column names.', default: true }),
+  header: option.boolean({ about: 'Whether the first line contains the column names.', default: true }),
   line_end: option.choice(['lf', 'crlf'], { about: 'How a line ends.', default: 'lf' }),
   null_text: option.text({
     about:
-      'String for a missing value, never quoted. An empty string is written as "", so that the two remain distinct.',
+      'String written for a missing value, without quotes. An empty string is written as "", so the two remain distinct.',
     default: '',
     pattern: '^[^",;|\\t\\r\\n ]*$',
   }),
   formulas: option.choice(['keep', 'escape'], {
     about:
-      'Text that a spreadsheet treats as a formula (=cmd, +1+2, @SUM): keep it, or escape it with an apostrophe. Escape it if people open the csv in a spreadsheet; keep it if programs compare the values.',
+      'Whether to keep text that a spreadsheet treats as a formula (=cmd, +1+2, @SUM) or to escape it with an apostrophe. Escape it if people open the CSV file in a spreadsheet; keep it if programs compare the values.',
     default: 'keep',
   }),
   bom: option.boolean({
-    about: 'Whether to start with a UTF-8 byte order mark, which Excel requires to read the text as UTF-8.',
+    about: 'Whether the file starts with a UTF-8 byte order mark, which Excel requires to read the text as UTF-8.',
     default: false,
   }),
 };
@@ -60,7 +60,7 @@ const neverQuoted: ReadonlySet<ColumnType> = new Set<ColumnType>([
 export default defineFormat({
   id: 'csv',
   title: 'CSV',
-  summary: 'Comma-separated lines (RFC 4180) with a header; null is an empty field, an empty string is "".',
+  summary: 'Comma-separated lines (RFC 4180) with a header; null is written as an empty field, an empty string as "".',
   mediaType: 'text/csv; charset=utf-8',
   fileEnding: '.csv',
   options,

@@ -7,7 +7,7 @@ import { RowEncoder } from '../row-encoder.ts';
 const options = {
   exact_numbers: option.choice(['number', 'string'], {
     about:
-      'Format of numbers that exceed the precision of a 64-bit float: as JSON numbers with all digits, or as strings (integers beyond 2^53-1 and all decimals).',
+      'Whether numbers that may exceed the precision of a 64-bit float (integers beyond 2^53-1 and all decimals) are written as JSON numbers with all digits, or as strings.',
     default: 'number',
   }),
 };

@@ -98,7 +98,7 @@ export class HttpClient {
     throw httpProblem('REST_ORIGIN', 'job', 'the response redirects to another origin', {
       seen: shownUrl(url),
       allowed: request.trustedOrigin,
-      next: 'if requests to it are allowed, add it to `other_origins` of the source; it does not receive the credentials',
+      next: 'if Sluice may follow this redirect, add the origin to `other_origins` in the source; the origin does not receive the credentials',
     });
   }
 

@@ -50,7 +50,7 @@ async function opened(input: RecordInput): Promise<ZipFile> {
     throw faultIn(input, {
       code: 'RECORDS_ZIP',
       message: 'archives and workbooks can only be read from files',
-      next: 'read it with the file or ftp connector; if an archive contains it, extract it first',
+      next: 'read the file with the file or ftp connector; if the file is in an archive, extract it first',
     });
   }
   const { openPromise } = await import('yauzl');
@@ -110,6 +110,6 @@ function bomb(input: RecordInput, bytes: number) {
     code: 'RECORDS_ZIP',
     message: 'the archive would unpack to far more data than is plausible for its size',
     seen: `${bytes} bytes or more`,
-    next: 'ask the sender, and do not trust the archive',
+    next: 'do not trust the archive; ask its sender about it',
   });
 }

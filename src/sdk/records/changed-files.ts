@@ -10,7 +10,7 @@ export const changedFilesOptions = {
   files: option.choice(['all', 'newest', 'changed'], {
     default: 'all',
     about:
-      'Which matching files to read: all, the newest, or those that no run has read in this version (name, time and size).',
+      'Which matching files to read: all of them, the newest, or those that are new or whose name, time or size has changed since a run read them.',
   }),
 };
 

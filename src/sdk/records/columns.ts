@@ -33,7 +33,7 @@ export function columnsOf(
     throw new Problem({
       code: 'RECORDS_TYPES',
       family: 'config',
-      message: `\`types\` contains a column that the data does not have`,
+      message: `\`types\` names a column that the data does not have`,
       seen: stray,
       allowed: shorten(found.map(({ name }) => name).join(', '), 400),
     });
@@ -81,6 +81,6 @@ export function warnOfUnmet(
   warn?.({
     code: 'COLUMN_IN_NO_RECORD',
     message: `No record has the following declared columns, so all their values are missing: ${unmet.join(', ')}`,
-    next: 'compare `columns` with the data: the source may have renamed them',
+    next: 'compare `columns` with the data: the source may have renamed the columns',
   });
 }

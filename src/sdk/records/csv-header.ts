@@ -16,7 +16,7 @@ export function namesOf(input: RecordInput, { texts, line }: FirstRow, header: b
     code: 'CSV_HEADER',
     message: `two columns are named ${JSON.stringify(twice)}`,
     spot: { line, column: twice },
-    next: `rename one, or read without names: \`header: false\` and \`skip_rows: ${line}\``,
+    next: `rename one of the columns, or read the data without column names: \`header: false\` and \`skip_rows: ${line}\``,
   });
 }
 

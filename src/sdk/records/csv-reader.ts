@@ -69,11 +69,11 @@ export class CsvReader implements RecordReader {
     if (names.length === known.size && names.every((name) => known.has(name))) return;
     throw faultIn(input, {
       code: 'CSV_COLUMNS_DIFFER',
-      message: `its columns differ from those of ${this.#inputs[0]!.name}`,
+      message: `the columns differ from those of ${this.#inputs[0]!.name}`,
       spot: { line },
       seen: names.join(', '),
       allowed: [...known].join(', '),
-      next: 'read files with other columns in a separate job, or list the required columns in `columns`',
+      next: 'read files with different columns in a separate job, or list the required columns in `columns`',
     });
   }
 

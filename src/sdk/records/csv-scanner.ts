@@ -255,7 +255,7 @@ export class CsvScanner {
       spot: { line: this.#line },
       seen: String(seen),
       allowed: String(width),
-      next: 'fix the row, or check `delimiter`, `quote` and `skip_rows` (which includes a `sep=` line)',
+      next: 'fix the row, or check `delimiter`, `quote` and `skip_rows` (which counts a `sep=` line)',
     });
   }
 

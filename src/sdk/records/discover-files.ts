@@ -104,7 +104,9 @@ function notesOn(name: string, type: string, { either, first_year }: SniffedColu
   const what = either.some(({ type: each }) => each === 'integer' || each === 'decimal')
     ? 'thousands and decimals'
     : 'day and month';
-  return [`${name}: ${what} can't be told apart, so it stays text; declare in \`types\` either ${one} or ${other}.`];
+  return [
+    `${name}: ${what} can't be told apart, so the column stays text; in \`types\`, declare either ${one} or ${other}.`,
+  ];
 }
 
 async function readHead(input: RecordInput, query: Dataset['query']) {

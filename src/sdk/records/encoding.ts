@@ -206,7 +206,7 @@ function refuseNul(input: RecordInput, bytes: Buffer, before: number): void {
     code: 'RECORDS_NUL',
     message: `byte ${before + at + 1} is NUL, which is not allowed in text`,
     seen: excerptOfBytes(bytes, at - 20, at + 20),
-    next: 'write the file again, because a crash leaves such gaps; or set `encoding` to its encoding',
+    next: 'write the file again (a crash leaves such gaps), or set `encoding` to the encoding of the file',
   });
 }
 

@@ -21,12 +21,12 @@ export const fileOptions = {
     example: '**/*.csv',
   }),
   path_column: option.text({
-    about: 'Adds a first column with this name, which contains the path of the file that the row is from.',
+    about: 'Adds a leading column with this name, which contains the path of the file that the row is from.',
     example: 'file',
   }),
   modified_column: option.text({
     about:
-      'Adds a column at the beginning with this name, which contains the modification time of the file that the row is from.',
+      'Adds a leading column with this name, which contains the modification time of the file that the row is from.',
     example: 'modified_at',
   }),
 };

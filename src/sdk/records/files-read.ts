@@ -44,7 +44,7 @@ export function parseFilesRead(text: string | undefined): FilesRead {
       message: "the job's watermark is from another connector",
       seen: cutText(text, 80),
       allowed: '{"since":"2026-11-21T00:00:00Z"}, to read the files modified since then',
-      next: 'to read all files again, clear it: `sluice state clear JOB`',
+      next: 'to read all files again, clear the watermark: `sluice state clear JOB`',
       cause,
     });
   }

@@ -18,8 +18,8 @@ interface Kind {
 export const sqliteSignature = 'SQLite format 3\0';
 
 const notMarkup = ['csv', 'json', 'jsonl'];
-const unpackFirst = 'decompress it first, or compress it with gzip or zip';
-const saveAsText = 'save it as csv or json lines';
+const unpackFirst = 'decompress the data first, or compress it with gzip or zip';
+const saveAsText = 'save the data as CSV or JSON Lines';
 /** Elements that an HTML page may begin with, with or without `html`. */
 const pageStart = /^\s*<(?:!--|!doctype\s+html|(?:html|head|body|meta|title|script|style|center|table)[\s>])/i;
 const byteOrderMark = /^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)/;
@@ -34,24 +34,24 @@ const kinds: readonly Kind[] = [
   { what: 'a tar archive', signature: /^[\s\S]{257}ustar(?: {2})?\0/, next: unpackFirst },
   { what: 'a Parquet file', signature: 'PAR1\x15', next: saveAsText },
   { what: 'an Arrow file', signature: 'ARROW1\0', next: saveAsText },
-  { what: 'a SQLite database', signature: sqliteSignature, next: 'read it with the `db` connector' },
+  { what: 'a SQLite database', signature: sqliteSignature, next: 'read the database with the `db` connector' },
   { what: 'a PDF document', signature: '%PDF-', next: 'ask for the data in another format' },
   {
     what: 'an old Office file (xls) or one with a password',
     signature: '\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1',
-    next: 'save it as xlsx, without a password',
+    next: 'save the file as xlsx, without a password',
   },
   {
     what: 'a zip archive or a workbook',
     signature: 'PK\x03\x04',
-    next: 'read it as a file, with the `file` or `ftp` connector',
+    next: 'read the file with the `file` or `ftp` connector',
     not: [...notMarkup, 'xml'],
   },
   {
     what: 'an HTML page, probably a login page or an error page',
     signature: pageStart,
     isMarkup: true,
-    next: 'read the page, and check the URL and the login',
+    next: 'look at the page, then check the URL and the login',
     not: notMarkup,
   },
   {

@@ -28,7 +28,7 @@ export function withInputColumns(settings: RecordOptions, columns: readonly Colu
     family: 'config',
     message: 'the data already has a column with this name',
     seen: twice.name,
-    next: 'rename the column that is added for the input',
+    next: 'choose another name for the added column',
   });
 }
 

@@ -184,7 +184,7 @@ function prefixes({ name }: Column): string[] {
 function tooManyKeys(input: RecordInput) {
   return tooManyColumns(input, {
     message: `the records have more than ${maxColumns} different keys`,
-    next: 'if the keys of objects are data, keep the objects as json with `flatten: 0`, or list the required ones in `columns`',
+    next: 'if the keys of objects are data, keep the objects as json with `flatten: 0`, or list the required columns in `columns`',
   });
 }
 

@@ -49,8 +49,7 @@ export const recordOptions = {
       ],
     },
     {
-      about:
-        'Column types by column name, with the format of the values if it isn’t the default one; values are checked.',
+      about: 'Types by column name, with the format of the values if it isn’t the default. Each value is checked.',
       example: { amount: 'decimal', paid_on: { type: 'date', format: 'dd.MM.yyyy' } },
     },
   ),
@@ -68,8 +67,7 @@ export const recordOptions = {
       },
     },
     {
-      about:
-        'How numbers (as an example) and dates (as a pattern) are written, for all columns with such a type and no `format`.',
+      about: 'Formats for all columns without their own `format`: an example for numbers, a pattern for dates.',
       default: {},
       example: { number: '1.234,56', date: 'dd.MM.yyyy' },
     },
@@ -82,7 +80,7 @@ export const recordOptions = {
       properties: { name: { type: 'string' }, type: { enum: columnTypes, default: 'text' }, ...formatSchemas },
     },
     {
-      about: 'The columns of the result, exactly these and in this order; the data is then read once instead of twice.',
+      about: 'The exact columns of the result, in this order. If set, the data is read once instead of twice.',
       example: [{ name: 'id', type: 'integer' }],
     },
   ),
@@ -102,7 +100,8 @@ export const recordOptions = {
     example: '\\',
   }),
   header: option.boolean({
-    about: 'csv, xlsx: whether the first row has the column names; otherwise they are column1, column2 and so on.',
+    about:
+      'csv, xlsx: whether the first row contains the column names. If not, the columns are named column1, column2 and so on.',
     default: true,
   }),
   skip_rows: option.integer({
@@ -118,7 +117,7 @@ export const recordOptions = {
   }),
   comment: option.text({ about: 'csv: lines that start with this string are skipped.', example: '#' }),
   null_text: option.text({
-    about: 'csv: an unquoted cell that contains exactly this string is null. A quoted cell never is.',
+    about: 'csv: an unquoted cell that contains exactly this string is null. A quoted cell is never null.',
     default: '',
     example: '\\N',
   }),
@@ -211,7 +210,7 @@ function dialectFaults({ delimiter: written, quote, escape: escaper }: Dialect):
     [
       escaper !== undefined && quote === '',
       'escape',
-      'has no effect without a quote, because it only applies to quoted cells',
+      'has no effect without a quote character, because it only applies to quoted cells',
     ],
   ];
   return rules.flatMap(([isBroken, option, message]) => (isBroken ? [{ option, message }] : []));

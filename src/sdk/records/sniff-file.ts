@@ -54,9 +54,9 @@ function notesOf(
   const notes = [
     isCompressed ? 'The file is compressed with gzip.' : '',
     isGuess ? `The encoding can't be determined from the bytes; ${encoding} is a guess. Check words with accents.` : '',
-    shape !== undefined && shape.skipRows > 0 ? `${countOf(shape.skipRows, 'line')} above the header skipped.` : '',
-    shape !== undefined && shape.skipFooter > 0 ? `${countOf(shape.skipFooter, 'line')} at the end skipped.` : '',
-    shape?.header === false ? 'No header found: the first row has values.' : '',
+    shape !== undefined && shape.skipRows > 0 ? `Skipped ${countOf(shape.skipRows, 'line')} above the header.` : '',
+    shape !== undefined && shape.skipFooter > 0 ? `Skipped ${countOf(shape.skipFooter, 'line')} at the end.` : '',
+    shape?.header === false ? 'No header found: the first row contains values.' : '',
     shape !== undefined && !isWhole && tail === undefined
       ? "The end of the file wasn't examined; it may have a footer."
       : '',

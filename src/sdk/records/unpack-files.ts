@@ -59,7 +59,7 @@ function refuseOffice(input: RecordInput, members: readonly ArchiveMember[]): vo
   throw faultIn(input, {
     code: 'RECORDS_FORMAT',
     message: isOpenDocument ? 'the data is an OpenDocument file' : 'the data is an Office file, possibly a workbook',
-    next: isOpenDocument ? 'save it as xlsx or csv' : 'set `format: xlsx` if it is a workbook',
+    next: isOpenDocument ? 'save the file as xlsx or csv' : 'set `format: xlsx` if it is a workbook',
   });
 }
 

@@ -133,7 +133,7 @@ function noWorkbook(input: RecordInput) {
   return faultIn(input, {
     code: 'RECORDS_XLSX',
     message: 'the file is not an xlsx workbook',
-    next: 'save it as xlsx; the older xls format and the binary xlsb format are not supported',
+    next: 'save the file as xlsx; the older xls format and the binary xlsb format are not supported',
   });
 }
 
@@ -149,7 +149,7 @@ function noSheet(input: RecordInput, wanted: string | undefined, sheets: readonl
 function tooManyTexts(input: RecordInput) {
   return faultIn(input, {
     code: 'RECORDS_TOO_LARGE',
-    message: `the strings of the workbook exceed ${maxTextBytes / 1024 / 1024} MB`,
+    message: `the workbook's strings exceed ${maxTextBytes / 1024 / 1024} MB`,
     next: 'save the sheet as csv, which has no size limit',
   });
 }

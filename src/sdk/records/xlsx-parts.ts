@@ -28,7 +28,7 @@ export async function* walk(input: RecordInput, part: ArchiveMember, elements: E
   parser.on('error', (error) => {
     throw faultIn(input, {
       code: 'RECORDS_XLSX',
-      message: `${part.name} of the workbook is not XML (${error.message})`,
+      message: `${part.name} in the workbook is not valid XML (${error.message})`,
     });
   });
   parser.on('opentag', ({ name, attributes }: SaxesTagPlain) => {

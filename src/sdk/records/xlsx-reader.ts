@@ -120,7 +120,7 @@ export class XlsxReader implements RecordReader {
     for (const [column, { first, line, count }] of this.#errors) {
       this.#settings.warn?.({
         code: 'RECORDS_XLSX_ERRORS',
-        message: `${input.name}: ${countOf(count, 'cell')} in column ${JSON.stringify(column)} with an Excel error became null`,
+        message: `${input.name}: ${countOf(count, 'cell')} with an Excel error in column ${JSON.stringify(column)} became null`,
         seen: `${first} in row ${line}`,
         next: 'if null is not the intended value, fix the formulas in the column',
       });
@@ -142,10 +142,10 @@ export class XlsxReader implements RecordReader {
     if (columns.length > 0 || !header || new Set([...first.names, ...names]).size === names.length) return;
     throw faultIn(input, {
       code: 'CSV_COLUMNS_DIFFER',
-      message: `its columns differ from those of ${first.input.name}`,
+      message: `the columns differ from those of ${first.input.name}`,
       seen: names.join(', '),
       allowed: first.names.join(', '),
-      next: 'read files with other columns in a separate job, or list the required columns in `columns`',
+      next: 'read files with different columns in a separate job, or list the required columns in `columns`',
     });
   }
 

@@ -150,6 +150,6 @@ function cellOf(value: XmlValue, column: Column): Value {
 function tooManyParts(input: RecordInput) {
   return tooManyColumns(input, {
     message: `the records have more than ${maxColumns} different elements and attributes`,
-    next: 'list the required ones in `columns`, or set `records` to another element',
+    next: 'list the required columns in `columns`, or set `records` to another element',
   });
 }

@@ -137,7 +137,7 @@ function cameWithout(name: string): Problem {
   return new Problem({
     code: 'SERVICE_ADDRESS',
     family: 'config',
-    message: `unknown base URL: the vendor returns it as ${name} with the token, but returned this token without it`,
+    message: `unknown base URL: the vendor should return it as ${name} with the token, but did not`,
     next: `log in again; a data source with a token in oauth_user_token also needs the property ${name}, such as https://acme.example.com`,
   });
 }

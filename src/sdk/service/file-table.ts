@@ -81,6 +81,6 @@ function noFile(title: string): Problem {
     code: 'SERVICE_NO_FILE',
     family: 'job',
     message: `${title} has no file for this query`,
-    next: 'check the query; nothing is sent, because a missing file does not mean that there is no data',
+    next: 'check the query; the instance keeps its data, because a missing file does not mean an empty result',
   });
 }

@@ -172,6 +172,6 @@ function badSpan(seen: string): Problem {
     family: 'config',
     message: 'not a valid duration',
     seen,
-    allowed: 'a number and s, m, h, d, w, mo or y: 7d, 3mo, 36h',
+    allowed: 'a number followed by s, m, h, d, w, mo or y, such as 7d, 3mo or 36h',
   });
 }

@@ -48,7 +48,7 @@ export function pageProblem(fault: PageFault, context: Context): Problem {
     allowed,
     next: isOption
       ? next
-      : `run the job again; if this persists, ${title} has changed its paging: report it; nothing is sent`,
+      : `run the job again; if this persists, ${title} has changed its paging, so report this as a bug; no data was sent`,
   });
 }
 
@@ -71,7 +71,7 @@ function words(fault: PageFault, { title, seen }: Context): Words {
         code: 'NO_WAY_ON',
         message: `${title} reported more records, but ${placeText(fault.at)} contains no next page`,
         seen,
-        next: 'compare `paging` with a response from the server; nothing is sent',
+        next: 'compare `paging` with a response from the server; no data was sent',
       };
     case 'link':
     case 'token':
@@ -80,7 +80,7 @@ function words(fault: PageFault, { title, seen }: Context): Words {
         message: `The next page at ${placeText(fault.at)} is not ${fault.kind === 'link' ? 'a URL' : 'a cursor'}`,
         seen: excerpt(textOf(fault.value) ?? '', 120),
         allowed: `${fault.kind === 'link' ? 'an http or https URL' : 'a string or a number'}, or ${lastPage}`,
-        next: 'set `paging` to the path of the string itself, such as `next.href`; nothing is sent',
+        next: 'set `paging` to the path of the string itself, such as `next.href`; no data was sent',
       };
     case 'flag':
       return {
@@ -88,21 +88,21 @@ function words(fault: PageFault, { title, seen }: Context): Words {
         message: `The response does not indicate whether there are more pages: ${placeText(fault.at)} is missing`,
         seen,
         allowed: 'true or false on every page',
-        next: `correct \`paging.${fault.name}\`, or remove it if the server does not always include it; nothing is sent`,
+        next: `correct \`paging.${fault.name}\`, or remove it if the server does not always include it; no data was sent`,
       };
     case 'count':
       return {
         code: 'TOTAL',
         message: `The total number of ${fault.name === 'total' ? 'records' : 'pages'} at ${placeText(fault.at)} is not a number`,
         seen: excerpt(textOf(fault.value) ?? '', 120),
-        next: `correct \`paging.${fault.name}\`, or remove it; nothing is sent`,
+        next: `correct \`paging.${fault.name}\`, or remove it; no data was sent`,
       };
     case 'untold':
       return {
         code: 'TOTAL',
-        message: `No response has the total number of ${fault.name === 'total' ? 'records' : 'pages'}: ${placeText(fault.at)} is missing`,
+        message: `No response contains the total number of ${fault.name === 'total' ? 'records' : 'pages'}: ${placeText(fault.at)} is missing`,
         seen,
-        next: `correct \`paging.${fault.name}\`, or remove it; nothing is sent`,
+        next: `correct \`paging.${fault.name}\`, or remove it; no data was sent`,
       };
     case 'short':
       return {

@@ -60,7 +60,7 @@ function momentOf(text: string, zone: string): Moment {
   throw new Problem({
     code: 'SERVICE_RANGE',
     family: 'config',
-    message: 'Not a valid date; the ranges of this stream consist of dates',
+    message: 'Not a valid date; this stream is divided into ranges of dates',
     seen: text,
     allowed: '2026-01-31, 2026-01-31T09:00, 2026-01-31T09:00:00Z',
     next: 'fix --from and --to',

@@ -25,7 +25,7 @@ interface ReadTwiceOptions {
 export async function readTwice<T extends PagesRead>(read: () => Promise<T>, given: ReadTwiceOptions): Promise<T> {
   let done = await read();
   if (done.hasChanged) {
-    given.log.info('the total changed while the pages were read: reading them again');
+    given.log.info('the total changed while the pages were being read; reading all pages again');
     given.forget();
     done = await read();
   }
@@ -47,14 +47,14 @@ export function totalWarning(
   { code, title }: Teller,
   { hasChanged, surplus }: { readonly hasChanged: boolean; readonly surplus: number },
 ): RunWarning | undefined {
-  const refuses = '`guards: {complete: true}` rejects such rows';
+  const refuses = 'to reject such results, set `guards: {complete: true}`';
   if (hasChanged) {
     return {
       code: `${code}_TOTAL_CHANGED`,
       message: `${title} reported different totals in two reads: rows may be missing or duplicated`,
       next:
         code === 'REST'
-          ? `sort the responses by a key that does not change, or page by a cursor; ${refuses}`
+          ? `sort the records by a key that does not change, or page by a cursor; ${refuses}`
           : `run the job when the data changes less often; ${refuses}`,
       incomplete: true,
     };

@@ -51,7 +51,7 @@ export async function* readReport<T>(
     } catch (error) {
       if (signal.aborted || hasBegun || !isGone(error)) throw error;
       const because = error instanceof Error ? error.message : String(error);
-      log.warn('the report ordered by an earlier attempt no longer exists: ordering another one', { because });
+      log.warn('the report requested by an earlier attempt no longer exists; requesting another one', { because });
     }
   }
   orders.forget(key);

@@ -21,7 +21,7 @@ export function sourceOptions({ id, options = {}, version }: ServiceDescription)
       pattern: '^https?://',
     }),
     timezone: option.text({
-      about: "IANA time zone for days. Default: the job's time zone.",
+      about: "IANA time zone in which days begin and end. Default: the job's time zone.",
       example: 'Europe/Berlin',
     }),
     timeout_seconds: option.number({
@@ -30,7 +30,7 @@ export function sourceOptions({ id, options = {}, version }: ServiceDescription)
       minimum: 0.1,
     }),
     retries: option.integer({
-      about: 'How often a request is retried if the service is temporarily unavailable.',
+      about: 'Maximum number of retries per request if the service is temporarily unavailable.',
       default: 5,
       minimum: 0,
       maximum: 20,

@@ -110,7 +110,7 @@ export function repeatedPage(service: string, url: URL): Problem {
     code: 'SERVICE_PAGES_REPEAT',
     family: 'job',
     message: `${service} returned the same page repeatedly (${shownUrl(url)})`,
-    next: 'run the job again; if this persists, the service has changed its paging: report it; nothing is sent',
+    next: 'run the job again; if this persists, the service has changed its paging, so report this as a bug; no data was sent',
   });
 }
 
@@ -119,9 +119,9 @@ export function cappedInstant(service: string, cap: number, seen: string | undef
   return new Problem({
     code: 'SERVICE_CAP',
     family: 'job',
-    message: `${service} returns at most ${cap} records per request, but more than that have the same modification time`,
+    message: `${service} returns at most ${cap} records per request, but more records than that have the same modification time`,
     seen,
-    next: 'set `start_date` to a later time; nothing is sent',
+    next: 'set `start_date` to a later time; no data was sent',
   });
 }
 
@@ -132,7 +132,7 @@ export function tooManyPages(service: string, most: number): Problem {
     family: 'job',
     message: `${service} has more than ${most} pages for this query`,
     allowed: String(most),
-    next: 'raise `max_pages`, or request a shorter period; nothing is sent',
+    next: 'raise `max_pages`, or request a shorter period; no data was sent',
   });
 }
 
@@ -166,7 +166,7 @@ export function noList(answer: ServiceAnswer, path: ValuePath, allowed = 'a list
     message: `The response has no records${place === '' ? '' : ` at \`${place}\``} (${shownUrl(answer.url)})`,
     seen: messageIn(answer.text) || `status ${answer.status}, an empty response`,
     allowed,
-    next: 'if this persists, check whether a proxy responds instead of the service; nothing is sent, because a response without a list does not mean that there are no records',
+    next: 'if this persists, check whether a proxy responds instead of the service; no data was sent, because a response without a list does not mean that there are no records',
   });
 }
 
@@ -179,7 +179,7 @@ export function alienRecord(service: string, record: Fields): Problem {
     family: 'job',
     message: `${service} returned something other than a record: it has none of the columns`,
     seen: messageIn(JSON.stringify(record)),
-    next: 'if this persists, check whether a proxy responds instead of the service; nothing is sent',
+    next: 'if this persists, check whether a proxy responds instead of the service; no data was sent',
   });
 }
 
@@ -188,7 +188,7 @@ export function cursorUnmet(service: string, column: string): RunWarning {
   return {
     code: 'COLUMN_IN_NO_RECORD',
     message: `No record has the watermark column ${column}, so the next run reads all records of ${service} again`,
-    next: `if this persists, ${service} has renamed it: report it`,
+    next: `if this persists, ${service} has renamed the column, so report this as a bug`,
   };
 }
 
@@ -197,7 +197,7 @@ export function moreIsShown(service: string, sign: string): RunWarning {
   return {
     code: 'SERVICE_MORE_PAGES',
     message: `A response from ${service} refers to a next page, at ${sign}, which was not read`,
-    next: `${service} has changed its responses, or the connector lacks \`paging\`: report it`,
+    next: `${service} has changed its responses, or the connector lacks \`paging\`; report this as a bug`,
     incomplete: true,
   };
 }
@@ -221,7 +221,7 @@ export function totalFell(service: string): Problem {
     code: 'SERVICE_TOTAL_CHANGED',
     family: 'try_later',
     message: `${service} reported a smaller total while its pages were read: records were skipped`,
-    next: 'wait for the next run, which reads the same records again; nothing is sent',
+    next: 'wait for the next run, which reads the same records again; no data was sent',
   });
 }
 
@@ -230,7 +230,7 @@ export function jobNotMade(service: string, missing: string, answer: ServiceAnsw
   return new Problem({
     code: 'SERVICE_JOB_FAILED',
     family: 'job',
-    message: `${service} did not create the report: its response has no ${missing} (${shownUrl(answer.url)})`,
+    message: `${service} did not create the report: its response contains no ${missing} (${shownUrl(answer.url)})`,
     seen: messageIn(answer.text) || `status ${answer.status}, an empty response`,
     next: "check the query's options: the response usually describes the error",
   });
@@ -253,7 +253,7 @@ export function watermarkLost(message: string): Problem {
     code: 'SERVICE_PLACE_LOST',
     family: 'try_later',
     message,
-    next: 'wait for the next run, which starts from the beginning; nothing from this run is sent',
+    next: 'wait for the next run, which starts from the beginning; no data from this run was sent',
   });
 }
 
@@ -262,7 +262,7 @@ export function partIgnored(message: string): Problem {
   return new Problem({
     code: 'SERVICE_PART_LOST',
     family: 'try_later',
-    message: `${message}, in the middle of its pages`,
-    next: 'wait for the next run, which starts from the beginning; nothing from this run is sent',
+    message: `${message} after some of its pages had been read`,
+    next: 'wait for the next run, which starts from the beginning; no data from this run was sent',
   });
 }

@@ -69,7 +69,7 @@ export class StreamReader {
     } catch (error) {
       if (error instanceof WatermarkLost) throw watermarkLost(error.message);
       if (!(error instanceof Ignored)) throw error;
-      this.#options.log.warn('no access to this partition: skipped', { because: error.message });
+      this.#options.log.warn('access to this partition denied; skipping it', { because: error.message });
     }
   }
 

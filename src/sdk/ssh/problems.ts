@@ -96,7 +96,7 @@ interface BadFile {
 /** A file from the options can't be used. */
 export function badFile(login: SshLogin, { option, path, cause }: BadFile): Problem {
   return make(login, 'OPTION_FILE', 'config', {
-    message: `the ${option} of the source cannot be used: ${path}`,
+    message: `the source's ${option} cannot be used: ${path}`,
     seen: String((cause as Error).message || cause),
     next: "fix the file's path, permissions or content",
     cause,

@@ -110,8 +110,8 @@ export class Bench {
       const watermark = extraction.watermark?.();
       if (watermark !== undefined) this.heard.push(watermark);
       if (extraction.unchanged?.()) {
-        if (how.watermark === undefined) fail('it reports no changes, but it had no watermark to compare with');
-        if (rows.length > 0) fail('it reports no changes but returns rows, which would be dropped');
+        if (how.watermark === undefined) fail('the connector reports no changes, but had no watermark to compare with');
+        if (rows.length > 0) fail('the connector reports no changes but returns rows, which would be dropped');
       }
       return { columns, rows, watermark };
     });

@@ -21,12 +21,12 @@ export interface Promised {
 /** The Problem that an action throws; fails if it succeeds or throws an unclassified error. */
 export async function problemOf(act: Promise<unknown>, families: readonly Family[]): Promise<Problem> {
   const thrown = await act.then(
-    () => fail(`it succeeded; expected a Problem of family ${families.join(' or ')}`),
+    () => fail(`the call succeeded instead of throwing a Problem of family ${families.join(' or ')}`),
     (reason: unknown) => reason,
   );
   if (thrown instanceof assert.AssertionError) throw thrown;
   if (!(thrown instanceof Problem)) {
-    fail(`it threw "${String(thrown)}"; only a Problem tells the runner what to do next`);
+    fail(`the connector threw "${String(thrown)}"; only a Problem tells the runner what to do next`);
   }
   if (!families.includes(thrown.family)) {
     fail(`${thrown.code} has family ${thrown.family}, expected ${families.join(' or ')}: ${thrown.message}`);

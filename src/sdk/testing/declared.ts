@@ -10,15 +10,17 @@ import type { Options } from './world.ts';
 /** Checks that only need the declarations. */
 export function declaredChecks(connector: Connector, file: string | undefined): Check[] {
   return [
-    ...(file === undefined ? [] : [{ name: 'its id is its file name', run: async () => idIsFile(connector, file) }]),
-    { name: 'it has a title and a summary of what it reads', run: async () => introduces(connector) },
+    ...(file === undefined
+      ? []
+      : [{ name: 'has an ID that equals its file name', run: async () => idIsFile(connector, file) }]),
+    { name: 'has a title and a summary of what it reads', run: async () => introduces(connector) },
     {
-      name: 'its options are documented, with an example or default, and with the unit in the name',
+      name: 'documents its options, each with an example or a default, and with the unit in its name',
       run: async () => documents(connector),
     },
-    { name: 'its options accept their own examples and defaults', run: async () => takesItsOwn(connector) },
-    { name: 'its rules report errors instead of throwing them', run: async () => rulesHold(connector) },
-    { name: 'its texts for the reference page are complete', run: async () => pageIsWhole(connector) },
+    { name: 'accepts the examples and defaults of its own options', run: async () => takesItsOwn(connector) },
+    { name: 'reports errors in options instead of throwing them', run: async () => rulesHold(connector) },
+    { name: 'has complete texts for the reference page', run: async () => pageIsWhole(connector) },
   ];
 }
 
@@ -92,9 +94,9 @@ function pageIsWhole({ id, columns, limits = [], resumes, example, retired }: Co
   }
   for (const text of limits)
     assert.match(text, /^\S.{8,}\.$/s, `the limit "${text}" is not a sentence that ends with a period`);
-  if (example === undefined && retired === undefined) fail('it has no example (part of a config, as YAML)');
+  if (example === undefined && retired === undefined) fail('the connector has no example (part of a config, as YAML)');
   if (example !== undefined && !example.includes(`connector: ${id}`))
-    fail(`its example has no source with "connector: ${id}"`);
+    fail(`the example has no source with "connector: ${id}"`);
 }
 
 interface Fault {

@@ -26,7 +26,7 @@ async function givesRows(bench: Bench): Promise<void> {
     for (const [c, { name, type }] of columns.entries()) assertCanonical(row[c]!, type, name);
   }
   const isSilent = watermark !== undefined && bench.connector.resumes === undefined;
-  if (isSilent) fail('it returns a watermark, but "resumes" does not describe it');
+  if (isSilent) fail('the connector returns a watermark, but "resumes" does not describe the watermark');
 }
 
 function assertCanonical(text: string | null, type: ColumnType, name: string): void {
@@ -41,7 +41,7 @@ async function givesThemAgain(bench: Bench): Promise<void> {
 async function runsExample(bench: Bench): Promise<void> {
   const { connector, place } = bench;
   const { jobs = {} } = parse(connector.example ?? '') as { jobs?: Record<string, { query?: unknown }> };
-  if (Object.keys(jobs).length === 0) fail('its example has no job');
+  if (Object.keys(jobs).length === 0) fail('the example has no job');
   // Unset the options of the world's own query, so that they can't influence the result.
   const none = Object.fromEntries(Object.keys(place.query).map((name) => [name, undefined]));
   for (const [name, { query = {} }] of Object.entries(jobs)) {
@@ -49,7 +49,7 @@ async function runsExample(bench: Bench): Promise<void> {
     const reading = { source: place.example?.source ?? {}, query: { ...none, ...asked, ...place.example?.query } };
     const given = bench.given(reading);
     assert.deepEqual(faultsOf(connector, given.source, given.query), [], `job ${name}: its options are invalid`);
-    assert.ok((await bench.read(reading)).rows.length > 0, `job ${name}: it returns no rows`);
+    assert.ok((await bench.read(reading)).rows.length > 0, `job ${name} returns no rows`);
   }
 }
 
@@ -71,7 +71,8 @@ async function resumes(bench: Bench): Promise<void> {
   if (bench.connector.resumes === undefined) return;
   const repeated = resume!.repeated ?? 0;
   const first = await bench.read(resume);
-  if (first.watermark === undefined) fail('it declares "resumes", but the first extract returned no watermark');
+  if (first.watermark === undefined)
+    fail('the connector declares "resumes", but the first extract returned no watermark');
   assert.ok(first.rows.length > 0, 'the world has no rows, so nothing is checked');
   const second = await bench.read(resume, { watermark: first.watermark });
   atMost(repeated, second, first, 'nothing has changed');
@@ -80,7 +81,10 @@ async function resumes(bench: Bench): Promise<void> {
   atMost(repeated, third, first, 'only new rows were expected');
   const missing = due.filter((row) => !third.rows.some((given) => isDeepStrictEqual(given, row)));
   assert.deepEqual(missing, [], 'rows after the watermark are missing');
-  assert.ok(third.rows.length <= due.length + repeated, 'it returned more rows than there are after the watermark');
+  assert.ok(
+    third.rows.length <= due.length + repeated,
+    'the extract returned more rows than there are after the watermark',
+  );
   const rest = await bench.read(resume, { watermark: third.watermark ?? first.watermark });
   atMost(repeated, rest, third, 'the watermark was expected to advance');
 }

@@ -11,7 +11,7 @@ import { heldBytes, steadyBytes } from './memory.ts';
 export const stoppingChecks: readonly Promised[] = [
   { name: 'does not start if it is already stopped', look: doesNotBegin },
   {
-    name: "ends within a second after it is stopped, with the signal's reason, and leaves nothing open",
+    name: "ends within a second of being stopped, with the signal's reason, and leaves nothing open",
     needs: 'many',
     look: stops,
   },
@@ -44,7 +44,7 @@ async function stops(bench: Bench): Promise<void> {
     stop.abort(reason);
     const when = `stopped ${ms} ms after the start`;
     isReason(await prompt(begun), when);
-    assert.deepEqual(await leftOpen(before), [], `${when}, it left this open`);
+    assert.deepEqual(await leftOpen(before), [], `${when}, the extract left this open`);
   }
   for (const batches of [1, 3]) {
     const stop = new AbortController();
@@ -53,19 +53,19 @@ async function stops(bench: Bench): Promise<void> {
     );
     const when = `stopped after ${batches} batches`;
     isReason(await thrownBy(reading), when);
-    assert.deepEqual(await leftOpen(before), [], `${when}, it left this open`);
+    assert.deepEqual(await leftOpen(before), [], `${when}, the extract left this open`);
   }
 }
 
 /** Only the signal's reason tells the runner that this wasn't a failure. */
 function isReason(thrown: unknown, when: string): void {
   if (thrown instanceof assert.AssertionError) throw thrown;
-  if (thrown !== reason) fail(`${when}, it threw "${String(thrown)}" instead of the signal's reason`);
+  if (thrown !== reason) fail(`${when}, the extract threw "${String(thrown)}" instead of the signal's reason`);
 }
 
 function thrownBy(act: Promise<unknown>): Promise<unknown> {
   return act.then(
-    () => fail('it read to the end, although it was stopped'),
+    () => fail('the extract read to the end although it was stopped'),
     (error: unknown) => error,
   );
 }
@@ -89,7 +89,7 @@ async function pull({ batches }: Extraction, wanted: number, stop: AbortControll
 async function prompt(act: Promise<unknown>): Promise<unknown> {
   const late = new AbortController();
   const tooLate = wait(promptMs, undefined, { signal: late.signal }).then(
-    () => fail(`it did not end within ${promptMs} ms after it was stopped; the contract is one second`),
+    () => fail(`the extract did not end within ${promptMs} ms after it was stopped; the contract is one second`),
     () => undefined,
   );
   try {

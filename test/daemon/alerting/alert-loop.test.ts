@@ -184,7 +184,7 @@ describe("the daemon's alert loop", () => {
     await told(1, 60_000);
     expect(receiver.titles()).toEqual(['orders shows old data']);
     expect(clock.now() - began).toBeGreaterThan(2 * hour);
-    expect(receiver.got[0]?.text).toContain('nothing has been delivered since the job was added');
+    expect(receiver.got[0]?.text).toContain('no data has been delivered since the job was added');
   });
 
   it('reports what a guard quarantined and what the service refused', async () => {
@@ -214,7 +214,7 @@ describe("the daemon's alert loop", () => {
     }
     await told(1);
     expect(receiver.titles()).toEqual(['main refuses the credentials']);
-    expect(receiver.got[0]?.text).toContain('the service returned 401; 3 jobs have owed payloads');
+    expect(receiver.got[0]?.text).toContain('the service returned 401; 3 jobs have unsent payloads');
   });
 
   it("reports once that a destination doesn't respond, however many jobs wait, and once that it's back", async () => {
@@ -231,7 +231,7 @@ describe("the daemon's alert loop", () => {
     expect(receiver.got).toEqual([]);
     await told(1);
     expect(receiver.titles()).toEqual(['main: owed payloads are not being delivered']);
-    expect(receiver.got[0]?.text).toContain('connection refused; 3 jobs have owed payloads');
+    expect(receiver.got[0]?.text).toContain('connection refused; 3 jobs have unsent payloads');
     for (const id of ids) await store.outbox.delivered((await store.outbox.attempt(id))!);
     await told(2);
     expect(receiver.titles()[1]).toBe('main accepts payloads again');

@@ -78,7 +78,7 @@ describe('an owed payload', () => {
         level: 'warning',
         since: now - hour,
         jobs: [],
-        what: expect.stringContaining('owes 2 payloads'),
+        what: expect.stringContaining('has 2 unsent payloads'),
       },
     ]);
     expect(found(payload({ destination: 'former' }))).toMatchObject([
@@ -127,7 +127,7 @@ describe('payloads that a destination does not accept', () => {
     ]);
     expect(found(rows)[0]).toMatchObject({
       since: now - 7,
-      what: expect.stringContaining('2 jobs have owed payloads'),
+      what: expect.stringContaining('2 jobs have unsent payloads'),
     });
   });
 
@@ -235,7 +235,7 @@ it('a login that needs a person causes an error, or a warning while its token is
     { level: 'error', what: 'no one has logged in', fix: 'sluice login crm' },
   ]);
   expect(of({ sources: ['shop'], state: 'ends soon', expires_at: now + hour, message: 'x' })).toMatchObject([
-    { level: 'warning', what: expect.stringContaining('its token expires at 2026-06-15 13:00:00Z') },
+    { level: 'warning', what: expect.stringContaining('the token expires at 2026-06-15 13:00:00Z') },
   ]);
 });
 
@@ -359,7 +359,7 @@ describe("an account's daily allowance", () => {
     expect(await levels({ used: 900 }, { reserve: 100 })).toEqual(['error']);
     const told = await found({ used: 3, spent_until: now + hour });
     expect(told).toMatchObject([
-      { level: 'error', what: expect.stringContaining('the service reports that none are left') },
+      { level: 'error', what: expect.stringContaining('the service reports that no requests are left') },
     ]);
     expect((await found({ used: 900 }, { reserve: 100 }))[0]!.what).toContain('100 are reserved for manual runs');
   });

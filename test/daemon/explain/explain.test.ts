@@ -53,8 +53,8 @@ describe("a state that isn't writable", () => {
     const { verdict, because, next, fix } = await explainJob(job, { ...given, conditions: [condition] });
     expect(verdict).toBe('the state is not writable');
     expect(because[0]).toEqual({ at: noon, message: condition.what, code: 'STATE_FULL' });
-    expect(because[1]?.message).toBe('the payload is owed and on disk; no data is lost');
-    expect(next).toEqual({ message: 'the daemon continues when the state is writable' });
+    expect(because[1]?.message).toBe('the payload is on disk, waiting to be sent; no data is lost');
+    expect(next).toEqual({ message: 'the daemon continues once the state is writable again' });
     expect(fix).toBe('free some space');
   });
 });
@@ -63,9 +63,9 @@ describe('a due firing', () => {
   it('makes the job late if no daemon is running, even if its last run was successful', async () => {
     const { explain } = await setUp();
     const { verdict, because, fix } = await explain();
-    expect(verdict).toBe('late, no daemon is running');
+    expect(verdict).toBe('late: no daemon is running');
     expect(because[0]).toEqual({ at: noon + hour, message: 'a run was due' });
-    expect(fix).toBe('sluice run, or sluice sync orders once');
+    expect(fix).toBe('sluice run, or, for a single run, sluice sync orders');
   });
 
   it("doesn't make the job late if another process has run it since", async () => {
@@ -84,7 +84,7 @@ describe('a due firing', () => {
     expect((await status()).daemon?.stopped).toBeUndefined();
     clock.advance(5 * 60_000);
     const { verdict, because, fix } = await explain();
-    expect(verdict).toBe('late, the schedules have stopped');
+    expect(verdict).toBe('late: the schedules have stopped');
     expect(because[1]?.message).toContain('no heartbeat from the daemon for 300 s');
     expect(fix).toContain('restart the daemon');
     expect((await status()).daemon).toMatchObject({ stopped: 'no heartbeat from the daemon for 300 s' });

@@ -188,7 +188,7 @@ describe('missed firings', () => {
     const { because } = await explainJob(job, { config, store: runtime.store, clock });
     expect(because[0]).toMatchObject({
       at: first,
-      message: expect.stringMatching(/^12 firings since then were skipped: /),
+      message: expect.stringMatching(/^12 scheduled runs since then were skipped: /),
     });
     expect(source.asked).toBe(0);
   });

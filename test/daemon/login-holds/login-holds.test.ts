@@ -93,7 +93,7 @@ describe('a refused login', () => {
     expect(await open(gate, bank.source('wrong'))).toMatchObject({
       message: expect.stringContaining('Login refused at bank:1 as etl'),
       seen: 'BANK_REFUSED: password authentication failed',
-      allowed: expect.stringContaining('retried at '),
+      allowed: expect.stringContaining('next attempt at '),
       next: expect.stringContaining('sluice sources resume bank'),
     });
     await store.close();

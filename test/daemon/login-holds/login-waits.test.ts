@@ -65,7 +65,7 @@ it('jobs with a refused login wait, are reported, and run once an attempt succee
   expect(conditions.filter(({ level }) => level === 'error')).toMatchObject([
     {
       ...{ subject: 'source:bank', kind: 'login_refused', jobs: ['orders', 'refunds'], code: 'BANK_REFUSED' },
-      what: expect.stringMatching(/^login refused at bank:1 as etl; 2 jobs wait; retried at /),
+      what: expect.stringMatching(/^login refused at bank:1 as etl; 2 jobs are waiting; next attempt at /),
       fix: expect.stringContaining('sluice sources resume bank'),
     },
   ]);

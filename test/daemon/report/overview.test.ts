@@ -65,9 +65,9 @@ describe("all jobs' status", () => {
     expect((await reportStatus(config, store, clock)).jobs[0]).toMatchObject({ state: 'owed' });
     for (let n = 0; n < 10; n++) await store.quota.charge('account', dayOf(clock.now()));
     const { jobs } = await reportStatus(config, store, clock);
-    expect(jobs[0]).toMatchObject({ state: 'waiting for quota until 00:00 EDT', waits_until: midnight });
+    expect(jobs[0]).toMatchObject({ state: 'waiting for the daily allowance until 00:00 EDT', waits_until: midnight });
     const [explained] = await explainInstance('i-job0', { config, store, clock });
-    expect(explained?.verdict).toBe('waiting for quota until 00:00 EDT, but no daemon is running');
+    expect(explained?.verdict).toBe('waiting for the daily allowance until 00:00 EDT, but no daemon is running');
     await store.leases.take('daemon');
     const [followed] = await explainInstance('i-job0', { config, store, clock });
     expect(followed?.next).toEqual({ at: midnight, message: 'the daemon sends it' });

@@ -56,7 +56,7 @@ describe('the status of a job with an owed payload', () => {
   it('names the midnight that it waits for, in New York time', async () => {
     const { read } = await statusAfter({ code: 'QUOTA_SPENT' }, 0);
     expect(await read()).toMatchObject({
-      state: 'waiting for quota until 00:00 EDT',
+      state: 'waiting for the daily allowance until 00:00 EDT',
       waits_until: Date.parse('2026-06-16T04:00Z'),
     });
   });

@@ -58,7 +58,7 @@ describe('a run whose source is unavailable', () => {
   it('is retried as often as its rule allows', () => {
     const limited = { rule: { ...rule, attempts: 3 } };
     expect(decide({ ...limited, attempt: 2 })).toHaveProperty('at');
-    expect(decide({ ...limited, attempt: 3 })).toEqual({ why: 'not retried after 3 attempts' });
+    expect(decide({ ...limited, attempt: 3 })).toEqual({ why: 'no more retries after 3 attempts' });
   });
 
   it('is retried only before its next firing and its deadline, and otherwise reports its failed attempts', () => {
@@ -76,7 +76,7 @@ describe('a run whose source is unavailable', () => {
 
   it("isn't retried if the source asks for a wait beyond its deadline, which is reported at once", () => {
     expect(decide({ problem: away({ retryAfterMs: 7 * hour }) })).toEqual({
-      why: 'the source asks to wait until 2026-11-23 19:00:00Z; attempts end at 2026-11-23 18:00:00Z, 6h after the first',
+      why: 'the source asked Sluice to wait until 2026-11-23 19:00:00Z; attempts end at 2026-11-23 18:00:00Z, 6h after the first',
     });
   });
 });

@@ -74,7 +74,7 @@ it('no user interface expects a run if only a user can resume its login', async 
   const { status, explained, plan } = await read();
   expect(status.jobs.map(({ next_run_at }) => next_run_at)).toEqual(Array.from({ length: 5 }, () => undefined));
   expect(explained.map(({ next }) => next)).toEqual(
-    Array.from({ length: 5 }, () => ({ message: 'nothing: a person must resume it' })),
+    Array.from({ length: 5 }, () => ({ message: 'nothing until a person resumes the login' })),
   );
   expect(plan.accounts.every(({ by_job }) => by_job.every(({ expected }) => expected === 0))).toBe(true);
 });

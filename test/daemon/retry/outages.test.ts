@@ -66,7 +66,7 @@ describe("a run's attempts end", () => {
     await pass(2 * hour);
     const run = await runtime.store.runs.last('orders');
     expect(run).toMatchObject({ state: 'failed', attempts: 3 });
-    expect(run!.message).toContain('; not retried after 3 attempts');
+    expect(run!.message).toContain('; no more retries after 3 attempts');
   });
 
   it('at a permanent error', async () => {
@@ -89,7 +89,7 @@ describe("a run's attempts end", () => {
     await pass(30 * minute);
     const run = await runtime.store.runs.last('orders');
     expect(run).toMatchObject({ state: 'failed', attempts: 1, code: 'REST_BUSY' });
-    expect(run!.message).toMatch(/; the source asks to wait until .*14:00.*; the next firing is at .*13:00/);
+    expect(run!.message).toMatch(/; the source asked Sluice to wait until .*14:00.*; the next firing is at .*13:00/);
   });
 
   it('after the first one if `retry` is off', async () => {

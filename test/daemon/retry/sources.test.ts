@@ -37,7 +37,7 @@ it('an unavailable source is reported with its start, the number of waiting jobs
     message: 'connection refused',
   });
   expect(state).toMatch(
-    /^unavailable since \S+ 12:0\d:\d\dZ; 3 jobs wait; next attempt (at \S+ \S+Z|now): connection refused$/,
+    /^unavailable since \S+ 12:0\d:\d\dZ; 3 jobs are waiting; next attempt (at \S+ \S+Z|now): connection refused$/,
   );
   bank.isAway = false;
   await pass(hour);

@@ -55,7 +55,7 @@ it("a sync that used up its attempts reports the source's whole problem", async 
   const problem = { allowed: '10 connections', next: 'run fewer jobs at once', retryAfterMs: 1000, isRateLimit: true };
   const { outcomes } = await sync({ patienceMs: 5 * minute, outage: minute, attempts: 1, problem });
   expect(outcomes).toMatchObject([{ state: 'failed', problem }]);
-  expect(outcomes[0]!.problem!.message).toMatch(/; not retried after 1 attempt$/);
+  expect(outcomes[0]!.problem!.message).toMatch(/; no more retries after 1 attempt$/);
 });
 
 it('a sync without a time limit tries once', async () => {

@@ -152,7 +152,7 @@ describe("a state folder's fill level", () => {
     expect(diskCondition(full, 1)).toMatchObject([
       {
         level: 'error',
-        what: expect.stringMatching(/^the state folder's disk is full, runs with new data fail/),
+        what: expect.stringMatching(/^the state folder's disk is full, so runs with new data fail/),
         fix: expect.stringMatching(/^free some space on that disk/),
       },
     ]);

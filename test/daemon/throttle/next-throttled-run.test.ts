@@ -32,11 +32,11 @@ it.each<[string, Schedule, number]>([
   ['rests', schedule, 0],
   ['runs once instead of every 10m', schedule, 54],
   ['runs every 8h50m instead of 10m', schedule, 53],
-  ['runs at every 2nd firing', { cron: '0 8,9,17 * * *', timezone: 'UTC' }, 2],
-  ['runs at every 11th firing', { cron: '0,7 * * * *', timezone: 'UTC' }, 11],
-  ['runs at every 23rd firing', { cron: '0,7 * * * *', timezone: 'UTC' }, 23],
+  ['runs at only every 2nd scheduled time', { cron: '0 8,9,17 * * *', timezone: 'UTC' }, 2],
+  ['runs at only every 11th scheduled time', { cron: '0,7 * * * *', timezone: 'UTC' }, 11],
+  ['runs at only every 23rd scheduled time', { cron: '0,7 * * * *', timezone: 'UTC' }, 23],
   ['runs every 3h instead of 1h30m', { every: 90 * minute, from: 0, timezone: 'UTC' }, 2],
 ])('throttling is reported as: %s', (words, given, every) => {
   const said = throttleText(given, { every, now: until - 9 * hour, until });
-  expect(said).toBe(`${words} until 00:00 EST: the daily allowance is not sufficient for more`);
+  expect(said).toBe(`${words} until 00:00 EST: the daily allowance is not enough for more`);
 });

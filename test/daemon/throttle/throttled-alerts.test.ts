@@ -71,14 +71,14 @@ it('an allowance that lasts thanks to throttling is reported as such; otherwise,
     {
       kind: 'quota',
       level: 'warning',
-      what: expect.stringContaining('not enough for all firings, so a job runs less often'),
+      what: expect.stringContaining('too few are left for all scheduled runs, so a job runs less often'),
     },
   ]);
   const vip = await setUp(10);
   const ground = await vip.ground();
   const jobs = new Map([...ground.config.jobs].map(([name, job]) => [name, { ...job, priority: 'high' as const }]));
   expect(await new QuotaShortages().find({ ...ground, config: { ...ground.config, jobs } })).toMatchObject([
-    { level: 'warning', what: expect.stringContaining('at this rate, they run out at about') },
+    { level: 'warning', what: expect.stringContaining('at this rate, the requests will run out at about') },
   ]);
   const enough = await setUp(1000);
   expect(await new QuotaShortages().find(await enough.ground())).toEqual([]);

@@ -95,7 +95,7 @@ describe('a day with more scheduled firings than requests', () => {
     const said = world.events.filter(({ name }) => name === 'job.throttled');
     expect(said[0]).toMatchObject({ facts: { job: 'later', every: 3, until: midnight + day } });
     expect(said[0]!.facts.message).toBe(
-      'runs every 30m instead of 10m until 00:00 EDT: the daily allowance is not sufficient for more',
+      'runs every 30m instead of 10m until 00:00 EDT: the daily allowance is not enough for more',
     );
     expect(await world.store.throttledJobs.now()).toEqual([]);
     const history = await world.store.throttledJobs.history({ limit: 9 });

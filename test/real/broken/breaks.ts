@@ -72,7 +72,7 @@ export const onTheWay: readonly Break[] = [
     how: 'the server falls silent',
     staysHeld: true,
     job: { stall_timeout_seconds: 1 },
-    ends: ['SOURCE_STALLED', /sent nothing for 1 s/],
+    ends: ['SOURCE_STALLED', /sent no data for 1 s/],
   },
   {
     how: 'the way is silent for two seconds, and goes on',
