@@ -15,7 +15,7 @@ export const tlsFileSchemas = {
     type: 'string',
     description: 'PEM file with the certificate of the authority that signed the server certificate.',
   },
-  cert_file: { type: 'string', description: 'PEM file of the client certificate, if the server requires one.' },
+  cert_file: { type: 'string', description: 'PEM file with the client certificate, if the server requires one.' },
   key_file: { type: 'string', description: 'PEM file with the private key of the client certificate.' },
   servername: {
     type: 'string',

@@ -63,7 +63,7 @@ function textOf(value: unknown, name: string): string {
   throw secretProblem('CONFIG_SECRET_MISSING', {
     message: `The secret ${name} is ${Array.isArray(value) ? 'a list' : 'a map'}, not a string`,
     ...(isMap(value) ? { allowed: namesOf(value) } : {}),
-    next: 'specify a field inside it, with a dot between the names',
+    next: 'specify a nested field, with dots between the names',
   });
 }
 

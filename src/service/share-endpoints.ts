@@ -55,7 +55,7 @@ export function shareEndpoints({
     defineEndpoint({
       method: 'DELETE',
       path,
-      summary: 'Always 400: the group or user is missing from the path',
+      summary: 'Always returns 400, because the group or user is missing from the path',
       basis,
       decided: 'always 400',
       permission,

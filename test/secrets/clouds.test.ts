@@ -204,7 +204,7 @@ describe('a secret in Google Secret Manager', () => {
       env: { GCE_METADATA_HOST: server.url.replace('http://', '') },
     });
     expect(unknown.problems).toMatchObject([
-      { code: 'CONFIG_SECRET_SETTINGS', seen: 'status 404 for the request of the project ID', where: { source: 's0' } },
+      { code: 'CONFIG_SECRET_SETTINGS', seen: 'status 404 for the project ID request', where: { source: 's0' } },
     ]);
     const nowhere = await loadPasswords([variable('gcp-sm:shop')], { top, env: { GCE_METADATA_HOST: '127.0.0.1:1' } });
     expect(codesOf(nowhere.problems)).toEqual(['CONFIG_SECRET_SETTINGS']);

@@ -62,7 +62,7 @@ describe('the control interface', () => {
     const { endpoints } = (await given.control('GET', '/')).data as { endpoints: { path: string }[] };
     expect(endpoints.map(({ path }) => path)).toEqual(expect.arrayContaining(['/reset', '/clock', '/requests/wait']));
     const { status, data } = await given.control('POST', '/faults', { frist: 1, answer: { status: 500 } });
-    expect([status, errorOf(data).message]).toEqual([400, 'Unknown field "frist"; write first']);
+    expect([status, errorOf(data).message]).toEqual([400, 'Unknown field "frist"; did you mean "first"?']);
     expect((await given.control('GET', '/requests?metod=GET')).status).toBe(400);
     expect((await given.control('GET', '/nothing')).status).toBe(404);
     expect((await given.control('POST', '/reset', '{')).status).toBe(400);

@@ -129,7 +129,7 @@ async function waits(bench: Bench): Promise<void> {
     assert.ok(bytes >= fewestBytes, `the "many" part has only ${bytes} bytes; the check needs at least ${fewestBytes}`);
     assert.ok(
       ahead <= maxAhead,
-      `after the first batch, it had read ${ahead} bytes ahead; at most ${maxAhead} are allowed`,
+      `after the first batch, the extract had read ${ahead} bytes ahead; at most ${maxAhead} are allowed`,
     );
   });
 }

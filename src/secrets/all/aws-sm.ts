@@ -11,7 +11,7 @@ const title = 'AWS Secrets Manager';
 
 const options = {
   region: option.text({
-    about: 'Region, unless the name is an ARN. Default: AWS_REGION or AWS_DEFAULT_REGION.',
+    about: 'AWS region. Not needed if the name is an ARN. Default: AWS_REGION or AWS_DEFAULT_REGION.',
     example: 'eu-central-1',
   }),
   endpoint: option.text({
@@ -101,7 +101,7 @@ function refusal(answer: HttpAnswer, name: string): Error {
   return refusedSecret(kind, {
     ...{ provider: 'AWS', name, seen: answerText(status, type, message) },
     advice: {
-      CONFIG_SECRET_MISSING: { next: 'check its name and region: aws secretsmanager list-secrets' },
+      CONFIG_SECRET_MISSING: { next: 'check the name and region of the secret: aws secretsmanager list-secrets' },
       CONFIG_SECRET_DENIED: {
         allowed: 'an identity with secretsmanager:GetSecretValue, and with kms:Decrypt if you use your own key',
         next: 'check the policy of the role or user: aws sts get-caller-identity',

@@ -24,12 +24,12 @@ const options = {
   }),
   client_secret: option.text({
     secret: true,
-    about: 'Secret of an app. Default: AZURE_CLIENT_SECRET, or the managed identity of the machine.',
+    about: "Client secret of an app. Default: AZURE_CLIENT_SECRET, or the machine's managed identity.",
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable in the config
     example: '${file:/run/secrets/azure}',
   }),
   authority: option.text({
-    about: 'Address that issues tokens. Default: AZURE_AUTHORITY_HOST, or that of the public cloud.',
+    about: 'Address that issues tokens. Default: AZURE_AUTHORITY_HOST, or the address for the public cloud.',
     example: 'https://login.microsoftonline.us',
   }),
 };
@@ -155,7 +155,7 @@ function refusal({ status, text }: HttpAnswer, name: string): Error {
   return refusedSecret(refusalOf(status), {
     ...{ provider: 'The key vault', name, seen: answerText(status, code, message) },
     advice: {
-      CONFIG_SECRET_MISSING: { next: 'check its name: az keyvault secret list' },
+      CONFIG_SECRET_MISSING: { next: 'check the name of the secret: az keyvault secret list' },
       CONFIG_SECRET_DENIED: {
         allowed:
           'the "Key Vault Secrets User" role or an access policy with the "get" permission, and an enabled secret',

@@ -79,7 +79,7 @@ class SecretManager {
     const named = this.#given.project ?? env.GOOGLE_CLOUD_PROJECT ?? (await this.#accountFields())?.project_id;
     if (typeof named === 'string') return named;
     const { status, text } = await this.#metadata('project/project-id');
-    if (status !== 200) throw noLogin(`status ${status} for the request of the project ID`);
+    if (status !== 200) throw noLogin(`status ${status} for the project ID request`);
     return text.trim();
   }
 
@@ -136,7 +136,7 @@ async function readAccount(path: string): Promise<{ readonly [field: string]: un
 
 function accountFault(path: string, why: string): Error {
   return secretProblem('CONFIG_SECRET_SETTINGS', {
-    message: 'The account file of Google Secret Manager cannot be used',
+    message: 'The account file for Google Secret Manager cannot be used',
     seen: `${path}: ${why}`,
     allowed: 'the JSON key file of a service account',
     next: 'set account_file in secrets.gcp-sm, or GOOGLE_APPLICATION_CREDENTIALS',
@@ -162,7 +162,7 @@ function refusal({ status, text }: HttpAnswer, name: string): Error {
     ...{ provider: 'Google', name, seen: answerText(status, code, message) },
     advice: {
       CONFIG_SECRET_MISSING: {
-        next: 'check its name, and that the version is enabled: gcloud secrets versions list',
+        next: 'check the name of the secret, and that the version is enabled: gcloud secrets versions list',
       },
       CONFIG_SECRET_DENIED: {
         allowed: 'a service account with the roles/secretmanager.secretAccessor role',

@@ -26,7 +26,7 @@ export default defineSecretProvider({
       const ran = await runProgram('sops', ['--decrypt', '--output-type', 'json', path], { cwd, env, signal });
       if (!ran.ok) {
         throw secretProblem(ran.isMissing ? 'CONFIG_SECRET_SETTINGS' : 'CONFIG_SECRET_DENIED', {
-          message: ran.isMissing ? ran.reason : `sops did not decrypt ${file}`,
+          message: ran.isMissing ? ran.reason : `sops could not decrypt ${file}`,
           ...(ran.isMissing ? {} : { seen: ran.reason }),
           next: ran.isMissing
             ? 'install sops, and add its folder to PATH'

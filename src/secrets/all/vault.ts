@@ -188,7 +188,7 @@ class VaultServer {
     throw secretProblem('CONFIG_SECRET_DENIED', {
       message: `Vault refused the login at auth/${mount}`,
       seen: seenIn(answer),
-      next: 'check the role and its secret, and login_mount in secrets.vault of the config',
+      next: 'check the role and its secret, and secrets.vault.login_mount in the config',
     });
   }
 
@@ -224,7 +224,7 @@ function seenIn(answer: HttpAnswer): string {
 
 function refusal(answer: HttpAnswer, path: string, { address, version }: Mount & { readonly address: string }): Error {
   const kind = refusalOf(answer.status);
-  const check = `check it with: vault kv get ${path}`;
+  const check = `check the secret with: vault kv get ${path}`;
   const hint = version === 2 && path.includes('/data/') ? '; omit data/ from the path' : '';
   return refusedSecret(kind, {
     ...{ provider: 'Vault', name: path },

@@ -40,7 +40,7 @@ function strict(declared: TProperties, validate: (given: Fields) => Fields): (gi
     if (unknown === undefined) return validate(given);
     const meant = nearest(unknown, names);
     throw badRequest(
-      `Unknown field "${unknown}"${meant === undefined ? `; there are ${names.join(', ') || 'none'}` : `; write ${meant}`}`,
+      `Unknown field "${unknown}"${meant === undefined ? `; known fields: ${names.join(', ') || 'none'}` : `; did you mean "${meant}"?`}`,
     );
   };
 }

@@ -59,7 +59,7 @@ function release({ buffer, byteLength }: Buffer): void {
 
 function refuseCompressed(encoding = 'identity'): void {
   if (/^\s*(identity)?\s*$/i.test(encoding)) return;
-  throw badRequest(`Content-Encoding ${encoding} is not supported; send the body without it`);
+  throw badRequest(`Content-Encoding ${encoding} is not supported; send the body uncompressed`);
 }
 
 /** Reads a JSON object; an empty body is an empty object. Keys that could reach a prototype are dropped. */

@@ -15,13 +15,13 @@ export interface OpenApi {
 }
 
 const reasons: ErrorResponses = {
-  400: 'Malformed request, or a missing or invalid field; the description names it',
+  400: 'Malformed request, or a missing or invalid field; the description names the field',
   401: 'Missing or invalid credentials, or missing permission',
   403: 'Not allowed',
   404: 'Not found, or not visible to the caller',
   405: 'Method not allowed; the `Allow` header lists the allowed methods',
   429: 'Too many requests; `Retry-After` is the number of seconds to wait',
-  500: 'The service failed; its log has the same error_id',
+  500: 'The service failed; its log contains the same error_id',
 };
 
 /** Generates the document from these resources' declarations. */
@@ -41,7 +41,8 @@ export function openApiOf(resources: readonly Resource[]): OpenApi {
     info: {
       title: 'Dashboard service',
       version: '1.0',
-      description: 'Dashboards, Klips, data sources and the people who use them: the service that Sluice embeds.',
+      description:
+        'The dashboard service that Sluice embeds: dashboards, Klips, data sources and the people who use them.',
     },
     servers: prefixes.map((url, i) => ({
       url,

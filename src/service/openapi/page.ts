@@ -27,7 +27,7 @@ export function docsHtml(document: OpenApi): { html: string; style: string; scri
 <title>Dashboard service</title><style>${style}</style></head><body>
 <header><h1>Dashboard service</h1>
 <p>${all.length} endpoints below <code>${base}</code> (or <code>${document.servers[1]!.url}</code>). Every call requires a key in
-<code>kf-api-key</code>, or Basic credentials. In machine-readable form: <a href="/openapi.json">openapi.json</a>.</p>
+<code>kf-api-key</code>, or Basic credentials. Machine-readable version: <a href="/openapi.json">openapi.json</a>.</p>
 <input id="filter" type="search" placeholder="Filter by path, permission or field" aria-label="Filter"></header>
 <div class="columns"><nav>${tags.map(({ name }) => `<a href="#${name}">${name}<b>${byTag.get(name)!.length}</b></a>`).join('')}</nav>
 <main>${tags.map((tag) => section(tag, byTag.get(tag.name)!, base)).join('')}</main></div>

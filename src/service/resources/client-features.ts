@@ -31,7 +31,7 @@ export default {
     defineEndpoint({
       method: 'GET',
       path,
-      summary: 'All features and whether each is on',
+      summary: 'All features, and whether each is enabled',
       basis: 'decided',
       permission: ['client.access'],
       client: false,
@@ -45,7 +45,7 @@ export default {
       path,
       summary: 'Turns features on or off; other features are unchanged',
       basis: 'decided',
-      missing: 'features other than the two for published dashboards: stored and returned, without effect',
+      missing: 'all features except the two for published dashboards are stored and returned, but have no effect',
       permission: ['client.edit'],
       client: false,
       body: { features: Type.Array(Type.Object({ name: Type.Enum(featureNames), enabled: Type.Boolean() })) },

@@ -110,7 +110,7 @@ export default {
     defineEndpoint({
       method: 'DELETE',
       path: '/groups/{id}',
-      summary: 'Removes a group, its memberships and what was shared with it',
+      summary: 'Removes a group, its memberships and its share rights',
       basis: 'document',
       permission: ['user.manage'],
       find: (call) => findGroup(call),

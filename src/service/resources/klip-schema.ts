@@ -42,7 +42,7 @@ export default {
       summary: 'Replaces the schema of a Klip; unknown members are kept',
       basis: 'document',
       decided: 'title and components are required; unknown members are kept',
-      missing: 'the grammar of components: formulas and types are neither checked nor calculated',
+      missing: 'checking components: formulas and types are neither validated nor evaluated',
       permission: ['klip.edit'],
       body: schemaFields,
       find: (call) => findEditableKlip(call),

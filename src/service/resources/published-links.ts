@@ -194,7 +194,7 @@ export default {
       path: `${path}/{id}`,
       summary: 'Changes a published link; an empty password removes the password',
       basis: 'document',
-      decided: 'an empty password removes it',
+      decided: 'an empty password removes the password',
       missing: 'IP ranges: `useIpRanges` is stored but not enforced',
       permission,
       body: { name: Type.Optional(someName), ...settings },

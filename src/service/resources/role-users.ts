@@ -32,9 +32,9 @@ const withoutUser = (method: 'PUT' | 'DELETE') =>
   defineEndpoint({
     method,
     path,
-    summary: 'Always 400: the user is missing from the path',
+    summary: 'Always returns 400, because the user is missing from the path',
     basis: 'decided',
-    decided: 'always 400',
+    decided: 'always returns 400',
     permission,
     act: () => {
       throw badRequest('A user ID is missing after /users/');
@@ -67,9 +67,9 @@ export default {
     defineEndpoint({
       method: 'PUT',
       path: `${path}/{user}`,
-      summary: 'Assigns a role to a user; it replaces their previous role',
+      summary: 'Assigns a role to a user, replacing the previous role',
       basis: 'document',
-      decided: 'it replaces the previous role',
+      decided: 'the role replaces the previous one',
       permission,
       body: {},
       find: (call) => findPair(call),
@@ -78,7 +78,7 @@ export default {
     defineEndpoint({
       method: 'DELETE',
       path: `${path}/{user}`,
-      summary: 'Removes a role from a user, who then has none',
+      summary: 'Removes a role from a user, who then has no role',
       basis: 'document',
       decided: 'the user then has no role',
       permission,

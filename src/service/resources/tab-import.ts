@@ -23,7 +23,7 @@ function findImportable(call: ApiCall): Tab {
 function copyableKlip({ context, caller }: ApiCall, id: string): Klip {
   const klip = klipById(context.db, id)!;
   if (canSee(context.db, klipAsShared(klip), caller)) return klip;
-  throw forbidden('The dashboard has a Klip that is not shared with you');
+  throw forbidden('The dashboard contains a Klip that is not shared with you');
 }
 
 /** Copies a dashboard with its layout, Klips and data sources, each once. Returns the ID of the copy. */

@@ -107,7 +107,7 @@ export default {
       path,
       summary: 'Places Klips on a dashboard, each as a new instance',
       basis: 'document',
-      decided: '`region` 1 and `position` 0 unless given',
+      decided: 'the defaults: `region` 1 and `position` 0',
       permission,
       body: placeBody,
       answer: { status: 200, data: instances },

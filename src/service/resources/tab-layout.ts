@@ -34,7 +34,7 @@ export default {
     defineEndpoint({
       method: 'GET',
       path,
-      summary: 'The layout of a dashboard, always as a grid',
+      summary: 'The layout of a dashboard, which is always a grid',
       basis: 'document',
       decided: 'always a grid; IDs begin with `gridklip-`',
       permission,
@@ -47,7 +47,7 @@ export default {
       path,
       summary: 'Replaces the layout of a dashboard; Klip instances that are left out are removed',
       basis: 'document',
-      decided: 'the types; an unknown instance is 400 and changes nothing',
+      decided: 'the types; an unknown instance returns 400, and nothing changes',
       missing: 'column widths: accepted, and returned as `auto`',
       permission,
       body: {

@@ -128,8 +128,8 @@ export default {
     defineReport({
       ...common,
       path: '/usage-overview/account-sign-in-trend',
-      summary: 'Share of users who signed in during the last days, at the end of each day',
-      decided: 'a call with a password counts as a sign-in, a call with a key does not',
+      summary: 'Share of users who signed in recently, at the end of each day',
+      decided: 'a call with a password counts as a sign-in; a call with a key does not',
       missing: 'fields after the 90-day percentage, and the trend per user',
       record: signInTrend,
       gated: true,

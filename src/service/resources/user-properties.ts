@@ -33,9 +33,9 @@ export default {
     defineEndpoint({
       method: 'GET',
       path,
-      summary: "The account's properties with the user's values; empty until set",
+      summary: "The account's properties with the user's values; a value is empty until it is set",
       basis: 'document',
-      decided: 'empty until set',
+      decided: 'values are empty until they are set',
       permission,
       answer: { status: 200, data: Type.Object({ properties: Type.Record(Type.String(), Type.String()) }) },
       find: (call) => findUser(call),

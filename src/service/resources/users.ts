@@ -109,7 +109,7 @@ export default {
       path: '/users',
       summary: 'Creates a user',
       basis: 'decided',
-      decided: 'View-Only unless a role is given',
+      decided: 'a new user gets the View-Only role unless another role is given',
       missing: 'mail: `send_email` is accepted, but no mail is sent',
       permission,
       body: { ...change, email, send_email: Type.Optional(Type.Boolean()) },
@@ -130,7 +130,7 @@ export default {
     defineEndpoint({
       method: 'DELETE',
       path: '/users/{id}',
-      summary: 'Removes a user, their keys, memberships and what was shared with them',
+      summary: 'Removes a user and their keys, memberships and share rights',
       basis: 'decided',
       permission,
       find: (call) => findUser(call),

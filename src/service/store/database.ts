@@ -162,7 +162,7 @@ function openingProblem(thrown: unknown, data: { readonly folder: string } | 'me
     code: busy ? 'SERVICE_DATA_IN_USE' : 'SERVICE_DATA_UNREADABLE',
     family: 'config',
     message: busy
-      ? 'another service is running on this data folder'
+      ? 'another service is using this data folder'
       : `the database of this data folder cannot be opened: ${(thrown as Error).message}`,
     where: { file: join(data.folder, 'service.db') },
     next: busy ? 'stop the other service, or set --data to another folder' : 'set --data to another folder',

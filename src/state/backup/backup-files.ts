@@ -44,14 +44,14 @@ export async function verifyBackup(folder: string): Promise<BackupManifest> {
   const manifest = await readManifest(folder);
   for (const { file, bytes, sha256 } of manifest.files) {
     const seen = await measure(join(folder, file)).catch((error: Error) => broken(folder, error.message, error));
-    if (seen.bytes !== bytes || seen.sha256 !== sha256) broken(folder, `${file} differs from the backup`);
+    if (seen.bytes !== bytes || seen.sha256 !== sha256) broken(folder, `${file} has changed since the backup was made`);
   }
   return manifest;
 }
 
 async function readManifest(folder: string): Promise<BackupManifest> {
   const text = await readFile(join(folder, manifestName), 'utf8').catch((error: Error) =>
-    broken(folder, `it contains no ${manifestName}: ${error.message}`, error),
+    broken(folder, `the folder contains no ${manifestName}: ${error.message}`, error),
   );
   try {
     const manifest = JSON.parse(text) as BackupManifest;
@@ -67,7 +67,7 @@ function broken(folder: string, why: string, cause?: unknown): never {
   throw new Problem({
     code: 'BACKUP_BROKEN',
     family: 'config',
-    message: `Incomplete backup, nothing was changed: ${why}`,
+    message: `The backup is incomplete, so nothing was changed: ${why}`,
     seen: folder,
     next: 'use another backup',
     cause,

@@ -86,7 +86,7 @@ async function makeReady(stage: string, { moved, manifest, clock }: Readying): P
     if (moved) return 0;
     let parked = 0;
     for (const { id } of await store.outbox.inState('owed')) {
-      const message = `The state was restored from a backup of ${manifest.made_at}: newer data may have been sent since`;
+      const message = `The state was restored from a backup made at ${manifest.made_at}; newer data may have been sent since then`;
       if (await store.outbox.markDead(id, { code: 'STATE_RESTORED', message })) parked += 1;
     }
     await db.updateTable('receipts').set({ certain: 0 }).execute();

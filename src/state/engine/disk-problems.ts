@@ -5,17 +5,20 @@ import type { DiskUsage, DiskUsageKind } from '../disk-usage.ts';
 
 /** The label of each kind of file, and how to free its space. */
 const kinds: Readonly<Record<DiskUsageKind, { readonly name: string; readonly fix?: string }>> = {
-  owed: { name: 'owed', fix: 'send owed payloads: "sluice sync"; "sluice status" shows why they wait' },
+  owed: {
+    name: 'owed',
+    fix: 'send the unsent payloads with "sluice sync"; "sluice status" shows why they are waiting',
+  },
   quarantined: { name: 'quarantined', fix: 'approve or discard quarantined payloads: "sluice quarantine"' },
   dead: { name: 'dead', fix: 'fix the cause that the service reported, then run "sluice dead send JOB"' },
-  kept: { name: 'kept for a rollback', fix: 'keep fewer delivered payloads: "keep" in the config' },
+  kept: { name: 'kept for a rollback', fix: 'lower "keep" in the config to keep fewer delivered payloads' },
   rows: {
     name: 'kept rows',
     fix: 'keep fewer rows: set "retain" in the job\'s "write", or start over with "sluice state clear JOB"',
   },
   spooling: {
     name: 'running or interrupted runs',
-    fix: 'wait for the current runs; the next start deletes the files of interrupted runs',
+    fix: 'wait for the current runs to end; the next start deletes the files of interrupted runs',
   },
   history: { name: 'history' },
   former: {

@@ -13,7 +13,7 @@ export function folderAdvice(folder: string, code: string | undefined, uid: numb
   const command = code === 'EACCES' || code === 'EPERM' ? repairOf(folder, uid ?? 0) : undefined;
   return command === undefined
     ? elsewhere
-    : `${elsewhere}, or make the user who runs Sluice the owner of this one: ${command}`;
+    : `${elsewhere}, or make the user who runs Sluice the owner of this folder: ${command}`;
 }
 
 /**

@@ -104,7 +104,7 @@ function otherState(folder: string, differences: readonly string[]): Problem {
     family: 'config',
     message: `The state in ${folder} was created by another build of Sluice with an incompatible schema; nothing was changed`,
     seen: differences.join(', '),
-    next: 'run the build that created it ("sluice --version") until no payloads are owed; then move the folder away and start again',
+    next: 'run the build that created it ("sluice --version") until all payloads are sent; then move the folder away and start again',
   });
 }
 

@@ -12,7 +12,7 @@ export function isUnwritable(error: unknown): error is Problem {
 
 /** A one-line message for users: `The state is not writable: …`. */
 export function unwritableText({ message, seen, next }: Problem): string {
-  return `The state is not writable: ${message} (${seen}). Nothing runs or is sent until it is writable again; ${next}.`;
+  return `The state is not writable: ${message} (${seen}). No jobs run and no data is sent until it is writable again; ${next}.`;
 }
 
 const restore = 'stop Sluice, then restore a backup: sluice restore FOLDER --replace; the current state is moved aside';

@@ -81,13 +81,13 @@ export function blockedWords(record: Pick<BlockedRecord, 'by' | 'seconds' | 'sta
     return {
       code: 'DISK_STALLED',
       message: `The state folder's disk did not respond for ${seconds} s, so the process exited`,
-      next: 'check the disk, or the server that provides it; the source is not the cause, and the job runs again',
+      next: 'check the disk, or the server that provides it; the source is not the cause, and the job will run again',
     };
   }
   return {
     code: 'RUN_BLOCKED',
     message: `The event loop was blocked for ${seconds} s while the run was reading its source, so the process exited${at(record)}`,
-    next: "check the source's data, and report the problem with the location in the code; the job runs again, after all others and alone",
+    next: "check the source's data, and report the problem with the location in the code; the job will run again, alone and after all other jobs",
   };
 }
 

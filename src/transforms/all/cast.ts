@@ -39,7 +39,7 @@ export default defineTransform<Readonly<Record<string, Wanted>>>({
       ],
     },
     description:
-      'Column to type. A value that does not fit the type fails the run, or becomes null with on_error: null.',
+      'A map from column to type. A value that is not valid for the type fails the run, or becomes null with on_error: null.',
     examples: [{ amount: 'decimal', paid_on: { type: 'date', on_error: 'null' } }],
   },
   prepare(given, columns) {

@@ -19,7 +19,7 @@ interface Computed {
 export default defineTransform<Given>({
   id: 'compute',
   title: 'Compute',
-  summary: 'Adds or replaces columns, computed by expressions.',
+  summary: 'Adds columns, or replaces existing ones, with values that expressions compute.',
   schema: {
     type: 'object',
     minProperties: 1,
@@ -34,7 +34,7 @@ export default defineTransform<Given>({
         },
       ],
     },
-    description: 'Column to CEL expression. Expressions use the original columns, not the computed ones.',
+    description: 'A map from column to CEL expression. Expressions use the original columns, not the computed ones.',
     examples: [{ country: 'lower(country)', gross: { expression: 'round(amount * 1.19, 2)', type: 'decimal' } }],
   },
   check(given) {

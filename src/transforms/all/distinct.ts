@@ -32,7 +32,7 @@ export default defineTransform<Given | null>({
         minimum: 1,
         default: defaultMaxRows,
         description:
-          'Maximum number of different rows to remember; a run with more rows fails, so that the result is never wrong.',
+          'Maximum number of different rows to remember; a run with more different rows fails, so that the result is never wrong.',
       },
     },
     description: 'Rows are the same if the text of all compared columns is the same; null equals null.',

@@ -41,6 +41,6 @@ function noCondition({ text, type }: Expression): Problem {
     code: 'EXPRESSION_INVALID',
     family: 'config',
     message: `The filter ${JSON.stringify(text)} returns ${type}, not true or false`,
-    next: 'compare it with a value: ==, !=, <, <=, >, >=',
+    next: 'compare the result with a value: ==, !=, <, <=, >, >=',
   });
 }

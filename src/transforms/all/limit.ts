@@ -4,11 +4,11 @@ import { defineTransform } from '../transform.ts';
 export default defineTransform<number>({
   id: 'limit',
   title: 'Limit',
-  summary: 'Ends the result after this number of rows; reading of the source stops.',
+  summary: 'Ends the result after this number of rows and stops reading the source.',
   schema: {
     type: 'integer',
     minimum: 0,
-    description: 'Maximum number of rows. The source is closed as soon as they have been read.',
+    description: 'Maximum number of rows. The source is closed as soon as that many rows have been read.',
     examples: [1000],
   },
   prepare(most, columns) {

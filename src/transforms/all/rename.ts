@@ -10,7 +10,7 @@ export default defineTransform<Readonly<Record<string, string>>>({
     type: 'object',
     minProperties: 1,
     additionalProperties: { type: 'string', minLength: 1 },
-    description: 'Old name to new name. All columns are renamed at once, so two columns can swap names.',
+    description: 'A map from old name to new name. All columns are renamed at once, so two columns can swap names.',
     examples: [{ created_at: 'created', amt: 'amount' }],
   },
   prepare(names, columns) {

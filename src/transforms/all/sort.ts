@@ -33,7 +33,7 @@ const bySchema = {
 export default defineTransform<Given>({
   id: 'sort',
   title: 'Sort',
-  summary: 'Sorts the rows in memory, so their number is limited.',
+  summary: 'Sorts the rows in memory, so the number of rows is limited.',
   schema: {
     anyOf: [
       ...bySchema.anyOf,
@@ -48,7 +48,7 @@ export default defineTransform<Given>({
             type: 'integer',
             minimum: 1,
             default: defaultMaxRows,
-            description: 'Maximum number of rows; a run with more rows fails and truncates nothing.',
+            description: 'Maximum number of rows. A run with more rows fails instead of truncating the result.',
           },
         },
       },

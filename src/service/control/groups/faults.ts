@@ -21,7 +21,7 @@ export default [
   defineControl({
     method: 'POST',
     path: '/faults',
-    summary: 'Adds a rule, which defines the requests that it matches and what happens to them',
+    summary: 'Adds a rule that defines which requests it matches and what happens to them',
     status: 201,
     body: ruleFields,
     do: ({ context, body }) => ({ data: describe(context.faults.one(context.faults.add(body))!) }),
