@@ -194,7 +194,7 @@ describe("the daemon's alert loop", () => {
     await told(1);
     expect(receiver.titles()).toEqual(['orders: the service permanently rejected a payload']);
     expect(receiver.got[0]?.text).toContain('not csv [UPLOAD_REFUSED]');
-    expect(receiver.got[0]?.text).toMatch(/fix +sluice dead send/);
+    expect(receiver.got[0]?.text).toMatch(/fix +fix the cause; then sluice dead send/);
     await publish(store, 'orders', clock.now());
     await told(2);
     expect(receiver.titles()[1]).toBe('orders: no dead payloads');

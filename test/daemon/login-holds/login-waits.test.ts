@@ -72,7 +72,7 @@ it('jobs with a refused login wait, are reported, and run once an attempt succee
   const limits = { afterFailures: 3, firstFailure: true, remindMs: hour, unsentAfterMs: hour, quotaLeft: 0.1 };
   const alerts: Alerts = { ...limits, channels: new Map(), rules: [], recovery: true, settleMs: 0 };
   expect(alertConditions(conditions, { config, alerts, hasBeat: false })).toMatchObject([
-    { subject: 'source:bank', occasion: 'login', level: 2, what: expect.stringContaining('2 jobs wait') },
+    { subject: 'source:bank', occasion: 'login', level: 2, what: expect.stringContaining('2 jobs are waiting') },
   ]);
   const story = await explainJob(jobs[0]!, { config, store: runtime.store, clock });
   expect(story).toMatchObject({
