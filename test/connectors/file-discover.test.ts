@@ -89,8 +89,8 @@ it('names both formats if day and month, or thousands and decimals, cannot be to
   const [found] = await discover(folder);
   expect(found!.query).toEqual({ path: 'a.csv', types: { id: 'integer' } });
   expect(found!.notes).toEqual([
-    'day: day and month can\'t be told apart, so it stays text; declare in `types` either {type: date, format: "dd/MM/yyyy"} or {type: date, format: "MM/dd/yyyy"}.',
-    'n: thousands and decimals can\'t be told apart, so it stays text; declare in `types` either {type: decimal, format: "1234,56"} or {type: integer, format: "1,234.56"}.',
+    'day: day and month can\'t be told apart, so the column stays text; in `types`, declare either {type: date, format: "dd/MM/yyyy"} or {type: date, format: "MM/dd/yyyy"}.',
+    'n: thousands and decimals can\'t be told apart, so the column stays text; in `types`, declare either {type: decimal, format: "1234,56"} or {type: integer, format: "1,234.56"}.',
   ]);
 });
 
