@@ -392,7 +392,7 @@ describe('a data source from a vendor with a login', () => {
   it('reports a missing value that the vendor returns with the token', async () => {
     const properties = { oauth_user_token: 'tok-1', stream: 'records', object: 'Account' };
     const { error } = await refreshed(await start(), { connector: 'salesforce', properties });
-    expect(error).toMatch(/returns it as instance_url with the token.*needs the property instance_url, such as/);
+    expect(error).toMatch(/should return it as instance_url with the token.*needs the property instance_url, such as/);
   });
 });
 
