@@ -112,7 +112,7 @@ const rules: readonly Rule[] = [
     action: 'dead',
     code: 'DELIVERY_NOT_FOUND',
     family: 'config',
-    message: 'The service has no such target',
+    message: 'The target does not exist in the service',
     next: 'if the job declares its data source, it was deleted: run "sluice apply" to recreate it; otherwise check the target\'s id and client_id, and the destination\'s url',
   },
   {

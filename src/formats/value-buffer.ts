@@ -83,7 +83,7 @@ export class ValueBuffer {
       message: `A value in column ${JSON.stringify(name)} is not of type ${type}`,
       where: { column: name, row: row + 1 },
       seen: JSON.stringify(cutText(text, 80)),
-      allowed: type === 'json' ? 'one JSON value' : `canonical text of type ${type}`,
+      allowed: type === 'json' ? 'one JSON value' : `a valid value of type ${type}`,
       next: 'declare the column as text, or cast it',
     });
   }

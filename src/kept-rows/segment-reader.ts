@@ -107,7 +107,7 @@ function damaged(path: string, why: string): Problem {
   return new Problem({
     code: 'SET_DAMAGED',
     family: 'job',
-    message: `A file of the job's kept rows is damaged: ${path}`,
+    message: `A file with the job's kept rows is damaged: ${path}`,
     seen: why,
     next: 'let the job read everything again: sluice state clear JOB; if the source no longer has all rows, restore a backup',
   });

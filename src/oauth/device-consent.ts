@@ -74,7 +74,7 @@ function denied({ message }: TokenRefusal): Problem {
   return new Problem({
     code: 'LOGIN_DENIED',
     family: 'login',
-    message: 'Consent was refused on the page where the code is entered',
+    message: 'Consent was refused on the page for entering the code',
     seen: message,
     next: 'run the command again, and approve the request',
   });

@@ -47,7 +47,7 @@ function keyUnknown(id: string, keys: EncryptionKeys): Problem {
     message: 'The key that the stored login was encrypted with is missing; the stored login is intact',
     seen: `key ${id}`,
     allowed: `SLUICE_KEY (or login_key), former_login_keys, or the key file ${keys.file}`,
-    next: 'restore the key (in former_login_keys if it was replaced); if it is lost, run "sluice login SOURCE"',
+    next: 'restore the key (in former_login_keys if it was replaced); if the key is lost, run "sluice login SOURCE"',
   });
 }
 

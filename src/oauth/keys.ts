@@ -94,7 +94,7 @@ function tooShort(length: number): Problem {
     message: 'The encryption key for logins is too short',
     seen: `${length} characters`,
     allowed: `at least ${minKeyCharacters}`,
-    next: 'generate one with "openssl rand -base64 32" and set SLUICE_KEY to it',
+    next: 'generate a key with "openssl rand -base64 32" and set SLUICE_KEY to it',
   });
 }
 

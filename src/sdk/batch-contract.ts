@@ -17,7 +17,7 @@ function twice(name: string): Problem {
     family: 'config',
     message: `The source returned two columns named "${name}"`,
     where: { column: name },
-    next: 'rename one of them in the query',
+    next: 'rename one of the columns in the query',
   });
 }
 

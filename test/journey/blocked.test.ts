@@ -94,7 +94,7 @@ it('the watchdog kills a sync if a source blocks it; the next sync reads that so
   expect(explained).toContain('on hold');
   expect(explained).toMatch(/blocked the process, in spin \(file:.*spinner\.mjs:\d+\)/);
   expect(explained).toContain('sluice resume bad');
-  expect(said(await home.sluice(['status']))).toMatch(/bad .*on hold by sluice/);
+  expect(said(await home.sluice(['status']))).toMatch(/bad .*put on hold by sluice/);
 
   await rm(spin);
   expect(await home.sluice(['resume', 'bad'])).toMatchObject({ code: 0 });

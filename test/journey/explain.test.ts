@@ -172,7 +172,7 @@ describe('sluice explain', () => {
     await home.write('orders.csv', 'id,total\n1,9.50\n2,1.00\n');
     await home.syncHere();
     await home.sluice(['quarantine', 'discard', 'orders']);
-    expect((await explain()).verdict).toBe('older data: a person discarded the last result');
+    expect((await explain()).verdict).toBe('showing older data: a person discarded the last result');
   });
 
   it("suggests `apply` if the declared data source doesn't exist yet", async () => {

@@ -28,7 +28,7 @@ export async function describe(
   const [kind, name] = at === -1 ? [subject, ''] : [subject.slice(0, at), subject.slice(at + 1)];
   if (kind === 'scheduler') {
     const next = { message: 'no job runs until the daemon is restarted' };
-    return { next, fix: 'sluice health, then restart the daemon' };
+    return { next, fix: 'run "sluice health", then restart the daemon' };
   }
   if (kind === 'clock') {
     const next = { message: 'schedules use the new time; the history shows missed and repeated runs' };

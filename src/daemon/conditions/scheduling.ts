@@ -22,7 +22,7 @@ export function findStopped({ overview, jobs }: Snapshot, liveness: Liveness | u
         since: now,
         what: stopped,
         jobs: overdue.map(({ name }) => name),
-        fix: 'sluice health, then restart the daemon',
+        fix: 'run "sluice health", then restart the daemon',
       },
     ];
   }

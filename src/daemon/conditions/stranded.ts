@@ -22,7 +22,7 @@ export function findStranded({ overview, config }: Pick<Snapshot, 'overview' | '
       jobs: jobs.has(job) ? [job] : [],
       fix: isDeliverable
         ? 'no action needed: the daemon or "sluice sync" will deliver the payloads'
-        : `add destination ${destination} to the config again, then sluice reload`,
+        : `add destination ${destination} to the config again, then run "sluice reload"`,
     };
   });
 }

@@ -110,7 +110,7 @@ function storeFinding({ integrity, unread, schema, newest, isOther }: Inspection
   if (schema > newest)
     return bad(
       'database',
-      `written by a newer version of Sluice (schema ${schema}, known ${newest})`,
+      `written by a newer version of Sluice (schema ${schema}; this version supports up to ${newest})`,
       'run the newer version',
     );
   if (isOther === true)

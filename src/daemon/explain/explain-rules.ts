@@ -211,7 +211,7 @@ function late(facts: Facts): RuleResult | undefined {
   }
   if (stopped !== undefined) {
     const because = [due, { message: `the daemon's schedules have stopped: ${stopped}` }, ended(last)];
-    return { verdict: 'late: the schedules have stopped', because, fix: 'sluice health, then restart the daemon' };
+    return { verdict: 'late: the schedules have stopped', because, fix: 'run "sluice health", then restart the daemon' };
   }
   const because = [due, { message: 'other jobs are ahead in the queue' }, ended(last)];
   return { verdict: 'due, queued', because, next: { message: 'runs when one of them ends' } };
@@ -219,7 +219,7 @@ function late(facts: Facts): RuleResult | undefined {
 
 const verdicts: Partial<Record<RunRow['state'], string>> = {
   unchanged: 'up to date, nothing new in the source',
-  discarded: 'older data: a person discarded the last result',
+  discarded: 'showing older data: a person discarded the last result',
 };
 
 /** Verdicts for a job whose last run succeeded although something is wrong. */
@@ -244,7 +244,7 @@ const conditionVerdicts: Readonly<Partial<Record<ConditionKind, string>>> = {
  */
 function settled(facts: Facts): RuleResult {
   const [last] = facts.runs;
-  if (!facts.job.enabled) return { verdict: 'shows its last result: the job is disabled', because: [ended(last!)] };
+  if (!facts.job.enabled) return { verdict: 'showing the last result: the job is disabled', because: [ended(last!)] };
   const [worst] = facts.conditions;
   if (worst === undefined) {
     return { verdict: verdicts[last!.state] ?? 'up to date', because: [ended(last!)], ...upcoming(facts) };

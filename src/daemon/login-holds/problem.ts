@@ -25,4 +25,4 @@ export function retryText({ retry_at: at }: Pick<LoginHoldRow, 'retry_at'>): str
 
 /** What a person should do about it. */
 export const resumeAdvice = (source: string): string =>
-  `fix the credentials of source ${source}, then sluice reload; if they were already correct: sluice sources resume ${source}`;
+  `fix the credentials of source ${source}, then run "sluice reload"; if they were already correct: sluice sources resume ${source}`;

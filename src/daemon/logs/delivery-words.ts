@@ -54,7 +54,7 @@ export const deliveryWords: WordsOf<DeliveryEvents> = {
   },
   'payload.waiting': {
     says: 'The upload failed and will be retried.',
-    facts: { ...payload, ...trouble, until, attempt: 'number of the failed attempt; absent if none was made' },
+    facts: { ...payload, ...trouble, until, attempt: 'number of the failed attempt; absent if no attempt was made' },
   },
   'upload.started': { says: 'An upload attempt was counted and is starting.', facts: { ...payload, attempt } },
   'upload.failed': {
@@ -71,7 +71,7 @@ export const deliveryWords: WordsOf<DeliveryEvents> = {
       account,
       method,
       path,
-      status: 'HTTP status of the response; absent without a response',
+      status: 'HTTP status code of the response; absent if there was no response',
       milliseconds,
       limit: 'the limit that was exceeded: `second` or `day`',
     },

@@ -201,7 +201,7 @@ export const eventWords: WordsOf<SluiceEvents> = {
     says: 'A heartbeat request failed.',
     facts: { channel, problem },
   },
-  'config.reloaded': { says: 'A config was fully activated.', facts: { file, jobs } },
+  'config.reloaded': { says: 'A new config is fully active.', facts: { file, jobs } },
   'config.refused': {
     says: 'A config was refused; the previous one stays active.',
     facts: { file, errors: 'number of errors' },

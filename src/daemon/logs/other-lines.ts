@@ -65,7 +65,7 @@ export const otherLines: readonly OtherLine[] = [
     line: 'failed to reload the config',
     level: 'error',
     facts: ['error'],
-    says: 'Only with `on_start_error: retry`. Loading the config will be retried.',
+    says: 'Logged only with `on_start_error: retry`. Loading the config will be retried.',
   },
   {
     line: 'a run was interrupted because its process ended',
@@ -114,7 +114,7 @@ export const otherLines: readonly OtherLine[] = [
     line: 'failed to release the previous config',
     level: 'error',
     facts: ['error'],
-    says: 'After a reload. The new config is active.',
+    says: 'Logged after a reload. The new config is already active.',
   },
   {
     line: 'failed to record the end of a run',

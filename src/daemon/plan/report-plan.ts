@@ -224,7 +224,7 @@ function adviceFor(day: Advised, { config, now, until, isSpent }: PlanContext): 
     const span = { after: Math.max(now, day.turns_at - 25 * 3_600_000), until: Math.min(until, day.turns_at) };
     const sparser = sparserThan(config.jobs.get(dearest.job)!.schedule!, { ...span, most: mostFirings });
     if (sparser !== undefined) advice.push(`change the schedule of ${dearest.job} to "${sparser}"`);
-    else if (mostFirings > 0) advice.push(`limit ${dearest.job} to ${mostFirings} firings in that period`);
+    else if (mostFirings > 0) advice.push(`limit ${dearest.job} to ${mostFirings} scheduled runs in that period`);
   }
   if (reserveRequests >= over) advice.push(`lower reserve_requests of ${name} to ${reserveRequests - over}`);
   const { allowance } = day;

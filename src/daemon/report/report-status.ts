@@ -261,7 +261,7 @@ function stateOf(job: Job, owed: readonly OutboxRow[], overview: Overview): { st
   const attempt = overview.nextAttempt(job.name);
   if (attempt !== undefined) return { state: attempt.message, until: attempt.at };
   if (waiting !== undefined) return waitOf(waiting, job, overview);
-  if (hold !== undefined) return { state: `on hold by ${hold.who}${hold.why === '' ? '' : `: ${hold.why}`}` };
+  if (hold !== undefined) return { state: `put on hold by ${hold.who}${hold.why === '' ? '' : `: ${hold.why}`}` };
   if (last === undefined) return { state: 'never ran' };
   return { state: last.state === 'running' ? 'interrupted' : last.state };
 }

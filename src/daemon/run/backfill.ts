@@ -132,7 +132,7 @@ function ableOf({ name, extract, line }: Job): Extract {
       'a db query with a cursor, or a stream of a service with dates (start_date, end_date) or incremental: true',
     next:
       extract.write.disposition === 'append'
-        ? `"sluice state clear ${name}" makes the next run read everything; rows that the source no longer has are lost, so run sluice backup FOLDER first`
+        ? `"sluice state clear ${name}" makes the next run read everything; rows that the source no longer has will be lost, so run "sluice backup FOLDER" first`
         : `let the job read everything again: sluice state clear ${name}`,
   });
 }
@@ -154,6 +154,6 @@ function anotherRange({ job, lower, upper, reached }: Backfill): Problem {
     message: 'Another backfill of this job is incomplete; nothing was changed',
     where: { job },
     seen: `from ${lower} to ${upper}, read up to ${reached}`,
-    next: `finish it with --from ${lower} --to ${upper}, or discard it with --restart`,
+    next: `finish that backfill with --from ${lower} --to ${upper}, or discard it with --restart`,
   });
 }

@@ -29,7 +29,7 @@ export async function busyProblem(job: Job, { leases }: Pick<Store, 'leases'>): 
     family: 'try_later',
     message: 'Another run of this job is in progress; a job never runs twice at the same time',
     where: { job: job.name },
-    seen: holder && `held by ${processText(holder.owner)} since ${instantText(holder.takenAt)}`,
-    next: 'wait until that run ends; "sluice status" shows it',
+    seen: holder && `running in ${processText(holder.owner)} since ${instantText(holder.takenAt)}`,
+    next: 'wait until that run ends; "sluice status" shows its progress',
   });
 }

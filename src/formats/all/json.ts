@@ -16,7 +16,7 @@ const options = {
 export default defineFormat({
   id: 'json',
   title: 'JSON',
-  summary: 'An array of objects (RFC 8259), one per line; numbers keep all their digits.',
+  summary: 'A JSON array (RFC 8259) with one object per line; numbers keep all their digits.',
   mediaType: 'application/json; charset=utf-8',
   fileEnding: '.json',
   options,

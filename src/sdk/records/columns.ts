@@ -49,7 +49,7 @@ export function unknownColumn(input: RecordInput, name: string, columns: readonl
     spot: { column: name, row },
     seen: name,
     allowed: shorten(columns.map((column) => column.name).join(', '), 400),
-    next: 'add it to `columns`, or set `ignore_unknown: true`',
+    next: 'add the column to `columns`, or set `ignore_unknown: true`',
   });
 }
 

@@ -46,7 +46,7 @@ export class XmlColumns {
   #ambiguous(taken: string, path: string) {
     return faultIn(this.#input, {
       code: 'RECORDS_AMBIGUOUS',
-      message: 'elements or attributes of two namespaces belong to the same column',
+      message: 'elements or attributes from two namespaces map to the same column',
       seen: `${taken}, ${path}`,
       next: 'declare both in `columns`, each with its prefix',
     });

@@ -259,7 +259,7 @@ export class XmlRecords {
   #ambiguous(name: string) {
     return faultIn(this.#input, {
       code: 'RECORDS_AMBIGUOUS',
-      message: '`records` matches elements of two namespaces',
+      message: '`records` matches elements from two namespaces',
       spot: { line: this.line },
       seen: `${this.#first?.raw}, ${name}`,
       next: 'set `records` to the full path of the element, with its prefix',
@@ -270,7 +270,7 @@ export class XmlRecords {
     return faultIn(this.#input, {
       code: 'RECORDS_NOT_FOUND',
       message: 'no element matches `records`',
-      seen: this.#wanted ?? 'no elements below the root with the same name as before',
+      seen: this.#wanted ?? 'no element below the root has the name seen before',
       allowed: shorten([...this.met].join(', '), 400),
       next: 'set `records` to the name or path of the repeated element',
     });
@@ -288,5 +288,5 @@ function adviceOn(fault: string): string {
   const escapes = 'in XML, write &amp; for & and &lt; for <';
   return fault.startsWith('unclosed tag')
     ? `fetch or write the data again: it is truncated or not well-formed (${escapes})`
-    : `make the program that writes the data write well-formed XML: ${escapes}`;
+    : `fix the program that writes the data so that it writes well-formed XML: ${escapes}`;
 }

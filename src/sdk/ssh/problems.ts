@@ -42,7 +42,7 @@ function nothingInCommon(login: SshLogin, kind: string): Problem {
 /** The password is correct, but it has expired (RFC 4252, 8). */
 export function passwordExpired(login: SshLogin): Problem {
   return make(login, 'PASSWORD_EXPIRED', 'login', {
-    message: `the password of ${login.user} at ${login.place} has expired`,
+    message: `the password for ${login.user} at ${login.place} has expired`,
     next: 'change the password on the server and in the source, or log in with a key',
   });
 }
@@ -57,7 +57,7 @@ function refused(login: SshLogin, answer: { seen: string; isLoginRefused: boolea
 
 /** The server asks for the password a second time, so it refused the first one. */
 export function refusedAgain(login: SshLogin): Problem {
-  return refused(login, { seen: 'it asked for the password again', isLoginRefused: true });
+  return refused(login, { seen: 'the server asked for the password again', isLoginRefused: true });
 }
 
 /** The server asks for something other than the password, such as a one-time code. */

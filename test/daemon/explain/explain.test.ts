@@ -92,7 +92,7 @@ describe('a due firing', () => {
 
   it('is ignored for a disabled job, which is not called up to date', async () => {
     const { explain } = await setUp({ enabled: false });
-    expect((await explain()).verdict).toBe('shows its last result: the job is disabled');
+    expect((await explain()).verdict).toBe('showing the last result: the job is disabled');
   });
 });
 
