@@ -25,7 +25,7 @@ export const tlsFileSchemas = {
 
 /** Errors in the combination of files, worded to follow the option's name. */
 export function tlsFileFaults({ cert_file: cert, key_file: key }: TlsFiles): string[] {
-  return (cert === undefined) === (key === undefined) ? [] : ['needs cert_file and key_file together'];
+  return (cert === undefined) === (key === undefined) ? [] : ['needs both cert_file and key_file'];
 }
 
 /** The contents of the files, by the option names of `node:tls`; absent files are left out. */

@@ -153,7 +153,11 @@ describe('the standard suite', () => {
 
   it.each<[string, Flaws, RegExp]>([
     ['returns nothing from check', { mute: true }, /^reports the result of a check .* is not a sentence/],
-    ['accepts wrong credentials', { blind: true }, /^reports wrong credentials .*succeeded instead of throwing a Problem of family login/],
+    [
+      'accepts wrong credentials',
+      { blind: true },
+      /^reports wrong credentials .*succeeded instead of throwing a Problem of family login/,
+    ],
     ['throws an unclassified error', { plain: true }, /^distinguishes an unreachable server .*only a Problem/],
     ["doesn't say how to fix a login", { vague: true }, /^reports wrong credentials .*what to do next/],
     [

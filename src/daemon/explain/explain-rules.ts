@@ -211,7 +211,11 @@ function late(facts: Facts): RuleResult | undefined {
   }
   if (stopped !== undefined) {
     const because = [due, { message: `the daemon's schedules have stopped: ${stopped}` }, ended(last)];
-    return { verdict: 'late: the schedules have stopped', because, fix: 'run "sluice health", then restart the daemon' };
+    return {
+      verdict: 'late: the schedules have stopped',
+      because,
+      fix: 'run "sluice health", then restart the daemon',
+    };
   }
   const because = [due, { message: 'other jobs are ahead in the queue' }, ended(last)];
   return { verdict: 'due, queued', because, next: { message: 'runs when one of them ends' } };

@@ -140,7 +140,8 @@ function noWorkbook(input: RecordInput) {
 function noSheet(input: RecordInput, wanted: string | undefined, sheets: readonly Named[]) {
   return faultIn(input, {
     code: 'RECORDS_XLSX_SHEET',
-    message: wanted === undefined ? 'all sheets of the workbook are hidden' : 'the workbook has no sheet with this name',
+    message:
+      wanted === undefined ? 'all sheets of the workbook are hidden' : 'the workbook has no sheet with this name',
     seen: wanted,
     allowed: sheets.map(({ name }) => name).join(', '),
   });

@@ -40,7 +40,8 @@ type AzureOptions = OptionValues<typeof options>;
 export default defineSecretProvider({
   title,
   form: 'NAME',
-  about: 'the latest version of a secret; also `NAME/VERSION` or its full identifier, and `#FIELD` for JSON',
+  about:
+    'the latest version of a secret; `NAME/VERSION` or a full identifier works too, and `#FIELD` selects a field of a JSON value',
   options,
   open(given, context) {
     const vault = new KeyVault(given, context);

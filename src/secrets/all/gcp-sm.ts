@@ -34,7 +34,8 @@ type GoogleOptions = OptionValues<typeof options>;
 export default defineSecretProvider({
   title,
   form: 'NAME',
-  about: 'the latest version of a secret; also `NAME/VERSION` or its full resource name, and `#FIELD` for JSON',
+  about:
+    'the latest version of a secret; `NAME/VERSION` or a full resource name works too, and `#FIELD` selects a field of a JSON value',
   options,
   open(given, context) {
     const manager = new SecretManager(given, context);

@@ -46,7 +46,10 @@ async function callerByPassword(db: Database, limits: Limits, given: RequestCred
 function admitted(limits: Limits, given: RequestCredentials, caller: Caller): Caller {
   if (isClosed(caller.company, given.now)) {
     limits.countFailure(given.address);
-    throw new ApiError('auth_fail', `The account of these credentials is ${statusAt(caller.company, given.now)}`);
+    throw new ApiError(
+      'auth_fail',
+      `The account that these credentials belong to is ${statusAt(caller.company, given.now)}`,
+    );
   }
   return caller;
 }

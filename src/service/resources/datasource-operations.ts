@@ -45,7 +45,7 @@ export default {
     defineEndpoint({
       method: 'POST',
       path: '/datasources/@/refresh',
-      summary: 'Queues every instance of several data sources',
+      summary: 'Queues a refresh of all instances of several data sources',
       basis: 'document',
       decided: '`queue_status` is 200, or 207 if some instances could not be queued',
       missing: 'the same features as for a single instance',

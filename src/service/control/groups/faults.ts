@@ -12,7 +12,7 @@ export default [
   defineControl({
     method: 'GET',
     path: '/faults',
-    summary: 'Lists the rules in the order in which they are matched, with the number of times that each was applied',
+    summary: 'Lists the rules in matching order, with the number of times that each rule was applied',
     do: ({ context }) => {
       const all = context.faults.all();
       return { data: { faults: all.map(describe), total: all.length } };
@@ -39,7 +39,7 @@ export default [
   defineControl({
     method: 'DELETE',
     path: '/faults/{id}',
-    summary: 'Removes a rule; it still applies to requests that have already matched',
+    summary: 'Removes a rule, which still applies to requests that have already matched it',
     do: ({ context, params }) => {
       if (!context.faults.remove(params.id!)) throw notFound(`Fault not found: ${params.id}`);
       return { data: {} };
