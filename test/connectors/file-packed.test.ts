@@ -186,10 +186,10 @@ describe('a workbook', () => {
     expect(warnings).toMatchObject([
       {
         code: 'RECORDS_XLSX_ERRORS',
-        message: 'a.xlsx: 2 cells in column "v" with an Excel error became null',
+        message: 'a.xlsx: 2 cells with an Excel error in column "v" became null',
         seen: '#N/A in row 3',
       },
-      { message: 'a.xlsx: 1 cell in column "t" with an Excel error became null', seen: '#REF! in row 4' },
+      { message: 'a.xlsx: 1 cell with an Excel error in column "t" became null', seen: '#REF! in row 4' },
     ]);
   });
 
