@@ -164,8 +164,8 @@ async function assertRight(sink: Sink, { one, right }: { one: Case; right: strin
 function verdict(one: Case, { wall }: Cost, pipe: Cost): string {
   const [aim, floor] = one.limits;
   const figure = isSmall(one) ? wall : wall / pipe.wall;
-  if (figure <= aim) return 'aim met';
-  return figure <= floor ? `aim ${aim} missed` : `FLOOR ${floor} BROKEN`;
+  if (figure <= aim) return 'goal met';
+  return figure <= floor ? `goal ${aim} missed` : `LIMIT ${floor} EXCEEDED`;
 }
 
 function rowOf(one: Case, cost: Result): string[] {

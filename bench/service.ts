@@ -64,7 +64,7 @@ function uploadLines(uploads: readonly Upload[]): Line[] {
 }
 
 const verdict = ({ ratio, aim }: Line): string =>
-  aim === undefined ? '' : ratio >= aim ? `aim ${aim} met` : `AIM ${aim} MISSED`;
+  aim === undefined ? '' : ratio >= aim ? `goal ${aim} met` : `GOAL ${aim} MISSED`;
 
 const numbers = (...titles: string[]) => titles.map((title) => ({ title, align: 'right' as const }));
 
