@@ -76,7 +76,7 @@ describe('a change in the number of rows', () => {
     ]);
   });
 
-  it('is also reported if a result is unexpectedly empty, or has rows although it may be empty', () => {
+  it('is also reported for an unexpectedly empty result, and for a result with rows that could be empty', () => {
     const guards: Guards = { rowChange, newest: { column: 'day', withinMs: day } };
     const names = (given: Partial<Result>) => checkGuards(guards, result(given), last).map(({ guard }) => guard);
     expect(names({ rows: 0, mayBeEmpty: false })).toEqual(['row_change', 'newest']);
@@ -108,7 +108,7 @@ describe('a change in the number of rows', () => {
 });
 
 describe('columns', () => {
-  it('used by a guard must exist; each missing column is reported once', () => {
+  it('used by a guard must exist, and each missing column is reported only once', () => {
     const guards: Guards = {
       columns: ['id', 'gone'],
       nulls: new Map([['gone', 0.5]]),

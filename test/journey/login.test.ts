@@ -243,7 +243,7 @@ describe('tokens in use', () => {
     expect(vendor.asked).toHaveLength(2);
   });
 
-  it('survive if the process is killed as soon as they are on disk', async () => {
+  it("aren't lost if the process is killed right after they were stored", async () => {
     const { vendor, home } = await makePlace({ accessTtl: 60 });
     await logIn(home);
     const shift = { CLOCK_SHIFT_MS: '55000' };

@@ -137,7 +137,7 @@ describe('rows', () => {
 });
 
 describe('a transaction', () => {
-  it('is all or nothing, and so is a nested one', () => {
+  it("is all or nothing, even if it's nested", () => {
     db.exec('create table t (a)');
     const insert = db.prepare('insert into t values (?)');
     const fails = (value: number) => () => {

@@ -69,7 +69,7 @@ it("a discarded result is deleted even if it's large", async () => {
   expect(await readdir(given.spool)).toEqual([]);
 });
 
-it('a source without a watermark counts as changed, whatever it reports', async () => {
+it('a run without an earlier watermark creates a payload even if the source reports no changes', async () => {
   const { given } = rig(extractOf(counting(0)));
   expect(await sealedRun(given)).toMatchObject({ rows: 0 });
 });

@@ -291,7 +291,7 @@ describe('a run', () => {
 });
 
 describe('a stopped run', () => {
-  it('rejects with the reason, closes the source and leaves nothing behind', async () => {
+  it('rejects with the reason, closes the source and leaves no files', async () => {
     const stop = new AbortController();
     let closed = false;
     const connector = connectorOf(async function* () {

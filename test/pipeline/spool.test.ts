@@ -61,7 +61,7 @@ describe("the payload folder's cleanup", () => {
     expect(await sweepSpool(folder)).toEqual([name]);
   });
 
-  it('finds nothing in a missing folder', async () => {
+  it('does nothing if the folder is missing', async () => {
     expect(await sweepSpool(join(temporaryFolder(), 'no'))).toEqual([]);
   });
 

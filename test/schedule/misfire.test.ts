@@ -65,7 +65,7 @@ describe('missed firings', () => {
     expect(last).toEqual({ fire: at('14:00'), nextAt: at('15:00'), hasBacklog: false, isCatchUp: true });
   });
 
-  it('count as catch-ups even within the grace period if more follow, or if others were caught up before', () => {
+  it('count as catch-ups even within the grace period if more are due, or if earlier ones were caught up', () => {
     const minutely: Schedule = { every: 60_000, from: 0, timezone: 'UTC', misfire: { policy: 'run_all' } };
     const more = decideMisfire(minutely, { nextAt: at('14:18'), now: at('14:20') });
     expect(more).toMatchObject({ fire: at('14:18'), hasBacklog: true, isCatchUp: true });
@@ -75,7 +75,7 @@ describe('missed firings', () => {
     expect(inTime).toMatchObject({ fire: at('14:20'), hasBacklog: false, isCatchUp: false });
   });
 
-  it("run only if they're within the run_all window, counted from the start of the catch-up", () => {
+  it("start runs only if they're within the run_all window, counted from the start of the catch-up", () => {
     const policy = hourly({ policy: 'run_all', withinMs: 3 * hour, atMost: 24 });
     const skipped = { first: at('10:00'), last: at('11:00'), firings: 2 };
     expect(decideMisfire(policy, standing)).toMatchObject({ fire: at('12:00'), skipped, nextAt: at('13:00') });

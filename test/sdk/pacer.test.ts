@@ -51,7 +51,7 @@ describe('with one request at a time', () => {
     await late;
   });
 
-  it("a run that is stopped while it waits doesn't delay later ones", async () => {
+  it("a run that is stopped while it waits doesn't delay later runs", async () => {
     const { come, order, leave } = crowd({ at_once: 1 });
     const stop = new AbortController();
     await come('a');
@@ -64,7 +64,7 @@ describe('with one request at a time', () => {
     expect(order).toEqual(['a', 'c']);
   });
 
-  it("a run that is stopped while it waits doesn't let later ones overtake earlier ones", async () => {
+  it("a run that is stopped while it waits doesn't let later runs overtake earlier runs", async () => {
     const { come, order, leave } = crowd({ at_once: 1 });
     const stop = new AbortController();
     await come('a');

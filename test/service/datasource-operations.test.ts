@@ -100,7 +100,7 @@ describe("a data source's properties", () => {
     expect(await propertiesOf(given, `/datasources/${id}`)).toEqual({});
   });
 
-  it('can be changed by users who may edit the source, and read by users who can see it', async () => {
+  it('can be changed by users who can edit the source, and read by users who can see it', async () => {
     const given = await bench();
     await giveRole(given, ['datasource.edit', 'dashboard.library'], ['acme-editor']);
     const id = await given.source({ properties: { a: '1' } });

@@ -189,7 +189,7 @@ describe('curl', () => {
     }
   });
 
-  it("may escape characters that don't need it", async () => {
+  it("can escape characters that don't need escaping", async () => {
     const given = await bench();
     const id = await given.source();
     const address = `${given.service.url}/datasources/${id}/%40/disable`;
@@ -226,20 +226,20 @@ describe('curl', () => {
 describe('a client that writes raw HTTP', () => {
   const closing = `${key}\r\nconnection: close\r\n`;
 
-  it('may use HTTP/1.0 without a Host header', async () => {
+  it('can use HTTP/1.0 without a Host header', async () => {
     const { service } = await bench();
     const answer = await raw(service, [`GET /api/1.0/profile HTTP/1.0\r\n${key}\r\n\r\n`]);
     expect(answer).toMatch(/^HTTP\/1\.1 200 [\s\S]*\r\ncontent-length: \d+\r\n/i);
   });
 
-  it('may send a request byte by byte', async () => {
+  it('can send a request byte by byte', async () => {
     const { service } = await bench();
     expect(await raw(service, [...`GET /api/1/profile/ HTTP/1.1\r\nHost: x\r\n${closing}\r\n`])).toMatch(
       /^HTTP\/1\.1 200 /,
     );
   });
 
-  it('may send chunks with extensions and trailers', async () => {
+  it('can send chunks with extensions and trailers', async () => {
     const given = await bench();
     const id = await given.source();
     const head = `PUT /api/1.0/datasource-instances/${id}/data HTTP/1.1\r\nHOST: x\r\n${closing}TRANSFER-ENCODING: Chunked\r\n\r\n`;
@@ -254,7 +254,7 @@ describe('a client that writes raw HTTP', () => {
     expect(await dataOf(given, id)).toBe('[1,2]');
   });
 
-  it('may pipeline its requests and gets the responses in order', async () => {
+  it('can pipeline its requests, and gets the responses in order', async () => {
     const { service } = await bench();
     const get = (path: string, last = ''): string => `GET /api/1.0${path} HTTP/1.1\r\nhost: x\r\n${key}\r\n${last}\r\n`;
     const answer = await raw(service, [

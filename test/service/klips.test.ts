@@ -69,7 +69,7 @@ describe('a Klip (4.6)', () => {
     expect(await detailOf(given, id, { key: people.lib })).toMatchObject({ ...shares, datasources: [], datasets: [] });
   });
 
-  it('keeps names in any script and with any characters', async () => {
+  it('keeps names in any script unchanged', async () => {
     const given = await bench();
     for (const name of [
       'Ünï\u202ecode 🦥',
@@ -218,7 +218,7 @@ describe('the list of Klips (4.6)', () => {
 });
 
 describe("other accounts' Klips (4.6)", () => {
-  it("aren't found by another company, nor by a client or its company without client_id", async () => {
+  it("aren't found by another company, or by a client or its company without client_id", async () => {
     const given = await bench();
     const theirs = await newKlip(given, {}, { key: keys.otherAdmin });
     const clients = await newKlip(given, { client_id: 'bakery' });

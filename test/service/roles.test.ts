@@ -236,7 +236,7 @@ describe('the last admin', () => {
     }
   });
 
-  it('of a client account is protected too', async () => {
+  it('of a client account is also protected', async () => {
     const given = await peopleBench();
     const answer = await given.call('DELETE', '/users/bakery-admin?client_id=bakery');
     expect(errorOf(answer)).toEqual(forbidden);

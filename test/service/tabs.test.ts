@@ -101,7 +101,7 @@ describe('dashboards (2.7, 4.8)', () => {
     expect((await given.call('GET', `/tabs/${clients}`, { key: keys.clientAdmin })).status).toBe(200);
   });
 
-  it("are visible to their creator, to the users and groups they're shared with, and to administrators", async () => {
+  it("are visible only to their creator, to the users and groups they're shared with, and to administrators", async () => {
     const given = await bench();
     const id = await createTab(given, {}, { key: keys.acmeEditor });
     const seen = async (key: string): Promise<boolean[]> => [

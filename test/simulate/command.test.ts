@@ -33,7 +33,7 @@ describe('sluice simulate', () => {
     expect(code).toBe(1);
   });
 
-  it('exits with 2 if the config or the command line is invalid, or nothing fires', async () => {
+  it('exits with 2 if the config or the command line is invalid, or if no job is due', async () => {
     const [faulty, still] = [
       await plannedHome({
         jobs: {

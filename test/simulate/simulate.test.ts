@@ -261,7 +261,7 @@ describe('a simulation', () => {
   });
   afterAll(() => new Promise((resolve) => server.close(resolve)));
 
-  it('contacts neither the sources nor the destination, and leaves no state behind', async () => {
+  it("doesn't contact the sources or the destination, and leaves no state behind", async () => {
     const scratch = await mkdtemp(join(tmpdir(), 'sluice-test-'));
     onTestFinished(() => rm(scratch, { recursive: true, force: true }));
     const state = join(scratch, 'state');

@@ -94,7 +94,7 @@ describe('a destination that switches to another account', () => {
     expect(await store.sendSlots.underway('old')).toBe(3);
   });
 
-  it("takes over nothing if the service's URL or the destination differs", async () => {
+  it("doesn't take over anything if the service's URL or the destination differs", async () => {
     const store = await newStore({ clock: new SteppingClock() });
     await store.accountHistory.track([payer('old')], days);
     await spend(store, 'old', 3);

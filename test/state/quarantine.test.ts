@@ -115,7 +115,7 @@ describe('a quarantined payload', () => {
     expect(await store.outbox.inState('owed')).toMatchObject([{ id: second.id }]);
   });
 
-  it("is superseded by newer good data, and can't be approved over it", async () => {
+  it("is superseded by newer good data, and then can't be approved", async () => {
     const store = await newStore({ clock: new SteppingClock() });
     const { id, run } = await holdBack(store, { text: 'a', asOf: noon - 2 });
     await deliver(store, 'newer', noon - 1);

@@ -215,7 +215,7 @@ describe('filter', () => {
     expect(prepare('filter', 'id > 3', columns).apply(batch)).toBe(null);
   });
 
-  it('rejects a value that is neither true nor false when it occurs in a row', () => {
+  it('reports a row in which the result is neither true nor false', () => {
     const one = columnsOf({ doc: 'json' });
     const keep = (text: string) => prepare('filter', 'doc.ok', one).apply(bytesBatch(one, [[text]]), 0)?.length ?? 0;
     expect([keep('{"ok": true}'), keep('{"ok": false}'), keep('{"ok": null}')]).toEqual([1, 0, 0]);

@@ -12,7 +12,7 @@ const installed = inject('installed');
 describe.each(inject('nodes'))('the installed package under Node $major', ({ path: node }) => {
   const program: Program = { node, door: join(installed, 'src/cli/sluice.js') };
 
-  it('runs the demo in an empty folder and leaves nothing there', async () => {
+  it('runs the demo in an empty folder and leaves no files there', async () => {
     const cwd = await makeFolder();
     const { code, stdout, stderr } = await start(['demo'], { program, cwd }).ended;
     expect({ code, stderr }).toMatchObject({ code: 0 });
