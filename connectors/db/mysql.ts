@@ -1,51 +1,12 @@
-import { cutText, type Extraction, Problem } from '#sdk';
+import type { Extraction } from '#sdk';
 import { mysqlCatalogue } from './catalogue-queries.ts';
 import { mysqlDialect } from './dialects.ts';
 import type { ConnectOptions, Driver } from './driver.ts';
 import { MysqlSession } from './mysql-session.ts';
-import { boundStatement, withoutQuoted } from './mysql-statement.ts';
+import { boundStatement } from './mysql-statement.ts';
+import { refuseWrites, writePrivileges } from './mysql-writes.ts';
 import type { QueryValues } from './options.ts';
 import { reportWarnings, type ServerWarnings } from './server-warnings.ts';
-
-const reading = ['select', 'with', 'values', 'table', 'show', 'describe', 'desc', 'explain'];
-
-/** Read-only privileges. */
-const harmless =
-  /^(?:usage|select|show (?:view|databases|create routine)|process|replication client|binlog monitor|(?:slave|replica) monitor|create temporary tables|lock tables)$/i;
-
-/**
- * Rejects statements that can write even in a read-only transaction: a compound statement can end it and start another,
- * a procedure can do anything, `into outfile` writes a file, and administrative statements change the server. A
- * statement must therefore start with a read-only keyword, without a comment before it, because some versions execute
- * comments. Throws `DB_WRITE_REFUSED`.
- */
-function refuseWrites(sql: string): void {
-  for (const text of withoutQuoted(sql)) {
-    const first = /^[\s(]*([a-z]*)/i.exec(text)?.[1]?.toLowerCase() ?? '';
-    if (!reading.includes(first)) throw refused(sql, `it does not begin with a read-only keyword`);
-    // OUTFILE is a reserved word: unless quoted, it has no other meaning.
-    if (/\boutfile\b/i.test(text) || (/\binto\b/i.test(text) && /\bdumpfile\b/i.test(text)))
-      throw refused(sql, 'it writes a file on the server');
-  }
-}
-
-/** An account's write privileges, without duplicates, from the output of `show grants`. */
-function writePrivileges(grants: readonly string[]): string[] {
-  const listed = grants.flatMap((grant) => /^grant (.+?) on /is.exec(grant)?.[1]?.replaceAll(/\([^)]*\)/g, '') ?? []);
-  const names = listed.flatMap((list) => list.split(',')).map((name) => name.trim());
-  return [...new Set(names.filter((name) => !harmless.test(name) && name !== 'PROXY'))];
-}
-
-function refused(sql: string, because: string): Problem {
-  return new Problem({
-    code: 'DB_WRITE_REFUSED',
-    family: 'job',
-    message: `statement refused: ${because}`,
-    seen: cutText(sql, 80),
-    allowed: `one statement that begins with ${reading.join(', ')}`,
-    next: 'use a query; turn a procedure into a query or a view',
-  });
-}
 
 /** MySQL and MariaDB. */
 export const mysql: Driver = {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { Problem } from '../../lib/problem.ts';
-import { redact, registerSecret } from '../../lib/redact.ts';
+import { redact } from '../../lib/redact.ts';
 import type { Database } from '../store/database.ts';
 import { datasourceById } from '../store/datasources.ts';
 import { instanceById, noteFailure, propertiesOf } from '../store/instances.ts';
@@ -11,31 +11,8 @@ import { receive } from '../uploads/receive.ts';
 import type { Reach } from './address-policy.ts';
 import type { Pull } from './pull.ts';
 import { type Busy, enqueue, type Queued, resume, settle, takeNext } from './queue.ts';
-
-const telling = /token|secret|password|passwd|api_?key|authorization/i;
-
-/**
- * Registers the secrets in an instance's properties, so that they don't appear in errors or log lines if its pull
- * fails.
- */
-function registerSecretsOf(properties: Readonly<Record<string, unknown>>): void {
-  for (const [name, value] of Object.entries(properties)) {
-    if (typeof value !== 'string') continue;
-    if (telling.test(name)) registerSecret(value);
-    for (const header of headersIn(name, value)) registerSecret(header);
-  }
-}
-
-/** `parameters` is a JSON array of {name, value, type}; values of type header may be credentials. */
-function headersIn(name: string, value: string): string[] {
-  if (name !== 'parameters') return [];
-  try {
-    const parameters = JSON.parse(value) as { value?: unknown; type?: unknown }[];
-    return parameters.flatMap((one) => (one.type === 'header' && typeof one.value === 'string' ? [one.value] : []));
-  } catch {
-    return [];
-  }
-}
+import { dueInstances, planNext, planWithinInterval } from './schedule.ts';
+import { registerSecretsOf } from './secrets.ts';
 
 const maxPullMs = 10 * 60_000;
 /** Maximum number of concurrent refreshes. Limited because each may run in a process with its own memory. */
@@ -226,26 +203,4 @@ async function* untilAborted(chunks: AsyncIterable<Uint8Array>, signal: AbortSig
     if (!signal.aborted) await reader.return?.();
     else void reader.return?.()?.catch?.(() => undefined);
   }
-}
-
-/** Instances that are due, the most overdue first. */
-function dueInstances(db: Database, now: number): string[] {
-  const sql = 'select id from datasource_instances where refresh_due_at <= ? order by refresh_due_at, id';
-  return db.all<{ id: string }>(sql, now).map(({ id }) => id);
-}
-
-/** Sets each instance's next due time after now; missed intervals are skipped. */
-function planNext(db: Database, instanceIds: readonly string[], now: number): void {
-  // The driver binds numbers as REAL, but the number of intervals must be an integer.
-  const sql = `update datasource_instances set
-    refresh_due_at = refresh_due_at + p.every_ms * (1 + (cast(? as integer) - refresh_due_at) / p.every_ms)
-    from refresh_plan p where p.instance_id = datasource_instances.id and datasource_instances.id = ?`;
-  for (const id of instanceIds) db.run(sql, now, id);
-}
-
-/** Moves due times that are more than one interval away, so that no instance waits longer than its interval. */
-function planWithinInterval(db: Database, now: number): void {
-  const sql = `update datasource_instances set refresh_due_at = cast(? as integer) + p.every_ms
-    from refresh_plan p where p.instance_id = datasource_instances.id and refresh_due_at > cast(? as integer) + p.every_ms`;
-  db.run(sql, now, now);
 }
