@@ -33,6 +33,7 @@ interface Played {
   readonly isPushing?: boolean;
   readonly isSilent: boolean;
   readonly patienceMs?: number;
+  readonly timeoutSeconds?: number;
 }
 
 /** The delivered cells; undefined if there were none. */
@@ -42,6 +43,7 @@ async function play({
   isPushing = false,
   isSilent,
   patienceMs = stopAfterMs,
+  timeoutSeconds,
 }: Played): Promise<readonly (string | null)[] | undefined> {
   const { greets = false } = protocol;
   const server = await replay({ dialog, data, greets, isPushing, isSilent });
@@ -51,7 +53,7 @@ async function play({
   try {
     const played = await Promise.race([
       protocol
-        .play({ port: server.port, signal: stop.signal })
+        .play({ port: server.port, signal: stop.signal, timeoutSeconds })
         .catch((error: unknown) => void (patienceMs > stopAfterMs && process.stdout.write(`${error}\n`))),
       hung,
     ]);
@@ -97,6 +99,7 @@ const truth = await play({
   data: protocol.data?.() ?? [],
   isSilent: false,
   patienceMs: 60_000,
+  timeoutSeconds: 60,
 });
 if (JSON.stringify(truth ?? []) !== JSON.stringify(protocol.gives))
   failed(`the true dialog gave ${JSON.stringify(truth)}`);

@@ -16,6 +16,8 @@ import type { Dialog } from './mutate.ts';
 export interface PlayOptions {
   readonly port: number;
   readonly signal: AbortSignal;
+  /** The limit on each step, such as connecting. Default: 1, because peers of mutated dialogs often stop responding. */
+  readonly timeoutSeconds?: number;
   readonly user?: string;
   readonly password?: string;
   readonly path?: string;
@@ -63,16 +65,18 @@ async function extract<S extends OptionSet, Q extends OptionSet>(
   }
 }
 
-const database = (scheme: string, name: string) => (options: PlayOptions) =>
-  extract(
-    db,
-    {
-      url: `${scheme}://${options.user ?? 'sluice'}:${options.password ?? 'secret'}@127.0.0.1:${options.port}/${name}`,
-      connect_timeout_seconds: 1,
-      connections: 100,
-    },
-    { query: { sql }, signal: options.signal },
-  );
+const database =
+  (scheme: string, name: string) =>
+  ({ timeoutSeconds = 1, ...options }: PlayOptions) =>
+    extract(
+      db,
+      {
+        url: `${scheme}://${options.user ?? 'sluice'}:${options.password ?? 'secret'}@127.0.0.1:${options.port}/${name}`,
+        connect_timeout_seconds: timeoutSeconds,
+        connections: 100,
+      },
+      { query: { sql }, signal: options.signal },
+    );
 
 interface Recorded {
   readonly dialog: readonly string[];
@@ -85,7 +89,6 @@ function recorded(name: string): { dialog: () => Dialog; data: () => Dialog } {
   return { dialog: () => bytes(read().dialog), data: () => bytes(read().data) };
 }
 
-const timeoutMs = 1000;
 const answerLimitBytes = 1024 * 1024;
 
 export const protocols: Readonly<Record<string, Protocol>> = {
@@ -112,7 +115,7 @@ export const protocols: Readonly<Record<string, Protocol>> = {
   ftp: {
     ...recorded('ftp'),
     greets: true,
-    play: ({ port, signal, user = 'sluice', password = 'secret', path = '/orders.csv' }) =>
+    play: ({ port, signal, timeoutSeconds = 1, user = 'sluice', password = 'secret', path = '/orders.csv' }) =>
       extract(
         ftp,
         {
@@ -120,8 +123,8 @@ export const protocols: Readonly<Record<string, Protocol>> = {
           port,
           user,
           password,
-          connect_timeout_seconds: 1,
-          idle_timeout_seconds: 1,
+          connect_timeout_seconds: timeoutSeconds,
+          idle_timeout_seconds: timeoutSeconds,
           protocol: 'ftp',
         },
         { query: { path, settle_seconds: 0 }, signal },
@@ -132,7 +135,7 @@ export const protocols: Readonly<Record<string, Protocol>> = {
   ssh: {
     ...recorded('ssh'),
     greets: true,
-    async play({ port, signal, user = 'sluice', password = 'secret' }) {
+    async play({ port, signal, timeoutSeconds = 1, user = 'sluice', password = 'secret' }) {
       const login = {
         host: '127.0.0.1',
         port,
@@ -141,8 +144,8 @@ export const protocols: Readonly<Record<string, Protocol>> = {
         host_key: `SHA256:${'A'.repeat(43)}`,
         known_hosts_file: '/nowhere',
         folder: '/nowhere',
-        connectTimeoutSeconds: 1,
-        idleTimeoutSeconds: 1,
+        connectTimeoutSeconds: timeoutSeconds,
+        idleTimeoutSeconds: timeoutSeconds,
         place: 'ssh://there',
         codes: 'DB_SSH',
       };
@@ -154,10 +157,15 @@ export const protocols: Readonly<Record<string, Protocol>> = {
   rest: {
     asksForAll: true,
     ...recorded('rest'),
-    play: ({ port, signal }) =>
+    play: ({ port, signal, timeoutSeconds = 1 }) =>
       extract(
         rest,
-        { url: `http://127.0.0.1:${port}`, connect_timeout_seconds: 1, timeout_seconds: 1, retries: 0 },
+        {
+          url: `http://127.0.0.1:${port}`,
+          connect_timeout_seconds: timeoutSeconds,
+          timeout_seconds: timeoutSeconds,
+          retries: 0,
+        },
         {
           query: { path: '/rows', records: 'rows', paging: { kind: 'cursor', cursor: 'more', parameter: 'from' } },
           signal,
@@ -170,8 +178,8 @@ export const protocols: Readonly<Record<string, Protocol>> = {
   oauth: {
     asksForAll: true,
     ...recorded('oauth'),
-    async play({ port, user = '', password = '' }) {
-      const agent = new HttpAgent({ connectTimeoutMs: timeoutMs });
+    async play({ port, timeoutSeconds = 1, user = '', password = '' }) {
+      const agent = new HttpAgent({ connectTimeoutMs: timeoutSeconds * 1000 });
       try {
         const pair = Buffer.from(`${user}:${password}`).toString('base64');
         const fields = new URLSearchParams({ grant_type: 'client_credentials', scope: 'read' });
@@ -193,7 +201,8 @@ export const protocols: Readonly<Record<string, Protocol>> = {
   service: {
     asksForAll: true,
     ...recorded('service'),
-    async play({ port, signal, password = '' }) {
+    async play({ port, signal, timeoutSeconds = 1, password = '' }) {
+      const timeoutMs = timeoutSeconds * 1000;
       const agent = new HttpAgent({ connectTimeoutMs: timeoutMs });
       try {
         const url = `http://127.0.0.1:${port}/api/1.0/profile`;
@@ -212,12 +221,12 @@ export const protocols: Readonly<Record<string, Protocol>> = {
   smtp: {
     ...recorded('smtp'),
     greets: true,
-    async play({ port, signal }) {
+    async play({ port, signal, timeoutSeconds = 1 }) {
       const channel = {
         name: 'mail',
         type: 'email',
         server: `smtp://127.0.0.1:${port}`,
-        timeoutMs: 1000,
+        timeoutMs: timeoutSeconds * 1000,
         from: 'a@b.de',
         to: ['c@d.de'],
         tls: 'optional',
