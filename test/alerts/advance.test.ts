@@ -5,7 +5,7 @@ import { failing, hour, minute, remindMs, settleMs, Told } from './world.ts';
 const names = (mentions: readonly { subject: string }[] = []) => mentions.map(({ subject }) => subject);
 
 describe('the alert state machine', () => {
-  it('waits for others with the same cause, then reports all of them together, once', () => {
+  it('waits for more alerts with the same cause, then reports all of them once, in one message', () => {
     const told = new Told();
     expect(told.look(failing('a'))).toEqual([]);
     expect(told.dueAt).toBe(told.now + settleMs);
@@ -27,7 +27,7 @@ describe('the alert state machine', () => {
     expect(told.after(hour, ...all)).toEqual([]);
   });
 
-  it('keeps causes, recipients and intervals separate', () => {
+  it('sends separate messages for different causes, recipients or reminder intervals', () => {
     const told = new Told();
     const all = [
       failing('a'),
@@ -40,7 +40,7 @@ describe('the alert state machine', () => {
     expect(told.after(settleMs, ...all)).toHaveLength(5);
   });
 
-  it('reports an escalation once, even if the level drops in between and rises again', () => {
+  it('reports an escalation only once, even if the level drops and rises again', () => {
     const told = new Told();
     told.look(failing('a'));
     told.after(settleMs, failing('a'));
@@ -52,7 +52,7 @@ describe('the alert state machine', () => {
     expect(told.after(settleMs, failing('a', { level: 2 }))).toEqual([]);
   });
 
-  it('reports a recovery once, with the jobs that are still open', () => {
+  it('reports a recovery once and lists the alerts that are still open', () => {
     const told = new Told();
     told.look(failing('a'), failing('b'));
     told.after(settleMs, failing('a'), failing('b'));
@@ -66,7 +66,7 @@ describe('the alert state machine', () => {
     expect(told.rows).toEqual([]);
   });
 
-  it("doesn't report what started and ended before it could be reported", () => {
+  it("doesn't report an alert that ended before its first message was due", () => {
     const told = new Told();
     told.look(failing('a'));
     expect(told.after(10_000)).toEqual([]);
@@ -97,7 +97,7 @@ describe('the alert state machine', () => {
     expect(told.log.length).toBe(before + 1);
   });
 
-  it('reports the end of a single reported alert without the pause between messages', () => {
+  it("doesn't wait between messages to report that the last open alert has recovered", () => {
     const told = new Told();
     told.look(failing('a'), failing('b'));
     told.after(settleMs, failing('a'), failing('b'));
@@ -116,7 +116,7 @@ describe('the alert state machine', () => {
     expect(once.after(settleMs)[0]).toMatchObject({ kind: 'recovered', open: [] });
   });
 
-  it('reports a recurring cause only after a pause, and its second recovery after a longer pause', () => {
+  it('reports a recurring alert only after a pause, and its second recovery after a longer pause', () => {
     const told = new Told();
     told.look(failing('a'));
     told.after(settleMs, failing('a'));
@@ -130,7 +130,7 @@ describe('the alert state machine', () => {
     expect(told.after(10 * minute)[0]).toMatchObject({ kind: 'recovered' });
   });
 
-  it('sends a reminder of everything still open after the configured time', () => {
+  it('sends a reminder of all open alerts after the configured time', () => {
     const told = new Told();
     told.look(failing('a'), failing('b'));
     told.after(settleMs, failing('a'), failing('b'));
@@ -141,7 +141,7 @@ describe('the alert state machine', () => {
     expect(told.after(hour, failing('a'), failing('b'))).toEqual([]);
   });
 
-  it("sends no immediate reminder if a reported alert's recipients or interval change", () => {
+  it("doesn't send a reminder immediately if a reported alert's recipients or interval change", () => {
     const told = new Told();
     told.look(failing('a'));
     told.after(settleMs, failing('a'));
@@ -162,7 +162,7 @@ describe('the alert state machine', () => {
     expect(told.rows).toEqual([]);
   });
 
-  it('forgets an unknown subject only a month after it was last active, however long it lasted', () => {
+  it("deletes an unknown subject's alert a month after it was last seen, no matter how long it lasted", () => {
     const told = new Told();
     const day = 24 * hour;
     told.look(failing('a'));
@@ -174,7 +174,7 @@ describe('the alert state machine', () => {
     expect(told.rows).toEqual([]);
   });
 
-  it("keeps an ongoing alert's first cause and time, but uses the last check's text and code", () => {
+  it("keeps an ongoing alert's original cause and start time, but updates its message and code on each check", () => {
     const told = new Told();
     told.look(failing('a', { since: 2000, what: 'refused', code: 'A' }));
     told.after(settleMs, failing('a', { since: 2000, what: 'refused', code: 'A' }));
@@ -184,7 +184,7 @@ describe('the alert state machine', () => {
     expect(told.groups).toHaveLength(1);
   });
 
-  it('treats an alert as an escalation only if everything new was already reported at a lower level', () => {
+  it('reports an escalation only if all its alerts were already reported at a lower level', () => {
     const told = new Told();
     told.look(failing('a'));
     told.after(settleMs, failing('a'));
@@ -194,7 +194,7 @@ describe('the alert state machine', () => {
     expect(names(both?.fresh)).toEqual(['job:a', 'job:b']);
   });
 
-  it("waits ten, thirty and ninety minutes and then four hours between a group's messages", () => {
+  it("pauses 10, 30 and 90 minutes, then always 4 hours, between a group's messages", () => {
     const told = new Told();
     const failingNow: string[] = [];
     const pauses: number[] = [];
@@ -222,7 +222,7 @@ describe('the alert state machine', () => {
     expect(told.dueAt).toBe(reminded);
   });
 
-  it("deletes a group only once it's calm and empty", () => {
+  it('deletes a group when it has no alerts and has been calm for four hours', () => {
     const told = new Told();
     told.look(failing('a', { remindMs: hour }));
     told.after(settleMs, failing('a', { remindMs: hour }));
@@ -243,7 +243,7 @@ describe('the alert state machine', () => {
     expect(told.rows).toEqual([]);
   });
 
-  it("isn't delayed if the clock was ahead and is then set back", () => {
+  it("doesn't delay a recovery message if the clock was a year ahead and is set back", () => {
     const told = new Told();
     told.now += 365 * 24 * hour;
     told.look(failing('a'));
@@ -256,7 +256,7 @@ describe('the alert state machine', () => {
 
   const year = 365 * 24 * hour;
 
-  it('reports immediately the alerts that started or ended while the clock was ahead', () => {
+  it('reports alerts on time even if they started or ended while the clock was ahead', () => {
     const told = new Told();
     told.now += year;
     told.look(failing('a'));
@@ -282,7 +282,7 @@ describe('the alert state machine', () => {
     expect(told.rows).toEqual([]);
   });
 
-  it('sends no alerts or reminders about unknown subjects, but keeps their interval until they are known again', () => {
+  it('holds alerts and reminders about unknown subjects back, and sends them once the subjects are known again', () => {
     const told = new Told();
     told.look(failing('a'), failing('b', { cause: 'another' }));
     told.after(settleMs, failing('a'), failing('b', { cause: 'another' }));
@@ -301,7 +301,7 @@ describe('the alert state machine', () => {
     ]);
   });
 
-  it('pauses ten minutes after a reminder, however long the previous pause was', () => {
+  it('pauses for ten minutes after a reminder, no matter how long the previous pause was', () => {
     const told = new Told();
     const pace = { remindMs: 5 * hour };
     told.look(failing('a', pace));
@@ -322,7 +322,7 @@ describe('the alert state machine', () => {
     expect(told.after(1, failing('a', { ...pace, level: 2 }))).toMatchObject([{ kind: 'worse' }]);
   });
 
-  it('writes nothing if nothing has changed, except once a day', () => {
+  it('saves an alert when it changes, and an unchanged alert only once a day', () => {
     const told = new Told();
     told.look(failing('a'));
     told.after(settleMs, failing('a'));

@@ -58,7 +58,7 @@ const email = (server: string, more: Partial<Email> = {}): AlertChannel => ({
 });
 
 describe('a webhook', () => {
-  it('gets the stored event at its exact URL, with a signature over ID, time and body', async () => {
+  it('receives the stored event at its exact URL, with a signature over ID, time and body', async () => {
     const receiver = await openReceiver();
     const post = postOf();
     expect(await sendTo(webhook(receiver.url), post, await around())).toEqual({
@@ -77,7 +77,7 @@ describe('a webhook', () => {
     expect(isSigned({ ...got!, headers: { ...got!.headers, 'webhook-timestamp': '1' } })).toBe(false);
   });
 
-  it('reports the response to a rejected request, and when to retry', async () => {
+  it('reports the response to a rejected request, and how long to wait before a retry', async () => {
     const receiver = await openReceiver();
     receiver.answer(429, { 'retry-after': '120' });
     expect(await sendTo(webhook(receiver.url), postOf(), await around())).toEqual({
@@ -103,8 +103,8 @@ describe('a webhook', () => {
   });
 });
 
-describe('the five lines in docs/alerts.md', () => {
-  it('distinguish our requests from forged ones', async () => {
+describe('the signature check in docs/alerts.md', () => {
+  it('accepts our requests and rejects forged ones', async () => {
     const page = await readFile(new URL('../../docs/alerts.md', import.meta.url), 'utf8');
     const code = /```js\n([\s\S]*?)```/.exec(page)?.[1] ?? '';
     const { folder } = await around();
@@ -147,7 +147,7 @@ describe('an e-mail', () => {
     expect(mail?.text).toContain('sluice sync orders');
   });
 
-  it('is sent over TLS with a login, and only to a server with a trusted certificate', async () => {
+  it('is sent with a login over TLS, and only to a server whose certificate is trusted', async () => {
     const { ca, key, cert } = await makeCertificates(['DNS:localhost']);
     const logins: string[] = [];
     const onAuth: SMTPServerOptions['onAuth'] = ({ username, password }, _, done) => {
@@ -174,7 +174,7 @@ describe('an e-mail', () => {
     for (const { mails } of [starting, secure]) expect(mails).toMatchObject([{ secure: true, user: 'sluice' }]);
   });
 
-  it('never causes a password to be sent unencrypted, whatever is configured', async () => {
+  it('is never sent with an unencrypted password, whatever is configured', async () => {
     const logins: string[] = [];
     const server = await openMailServer({
       allowInsecureAuth: true,
@@ -189,14 +189,14 @@ describe('an e-mail', () => {
     expect([logins, server.mails]).toEqual([[], []]);
   });
 
-  it('is not sent to a server without encryption unless that is allowed', async () => {
+  it("isn't sent over an unencrypted connection unless the config allows it", async () => {
     const server = await openMailServer();
     const sent = await sendTo(email(`smtp://127.0.0.1:${server.port}`, { tls: 'required' }), postOf(), await around());
     expect(sent).toMatchObject({ ok: false, message: expect.stringMatching(/TLS/i) });
     expect(server.mails).toEqual([]);
   });
 
-  it("that can't be sent is reported with the server's message, or as a timeout if the server doesn't respond", async () => {
+  it("fails with the server's error message, or with a timeout if the server doesn't respond", async () => {
     const server = await openMailServer({ onRcptTo: (_, __, done) => done(new Error('no such mailbox')) });
     const sent = await sendTo(email(`smtp://127.0.0.1:${server.port}`), postOf(), await around());
     expect(sent).toMatchObject({ ok: false, message: expect.stringContaining('no such mailbox') });
@@ -235,7 +235,7 @@ describe('a command', () => {
     expect(existsSync(join(surroundings.folder, 'pwned'))).toBe(false);
   });
 
-  it("reports how it ended and what it printed, or that it doesn't exist", async () => {
+  it("reports its exit status and output, or that the program doesn't exist", async () => {
     const failed = await sendTo(command('/bin/sh', '-c', 'echo no pager >&2; exit 3'), postOf(), await around());
     expect(failed).toEqual({ ok: false, message: 'the program ended with 3: no pager' });
     expect(await sendTo(command('./not-there'), postOf(), await around())).toMatchObject({
@@ -244,7 +244,7 @@ describe('a command', () => {
     });
   });
 
-  it('shows no part of a secret if its long output is truncated within one', async () => {
+  it('leaks no part of a secret, even if its output is truncated in the middle of one', async () => {
     registerSecret('0123456789abcdefghijABCDEFGHIJ');
     for (const blanks of [16_370, 16_378]) {
       const print = `process.stderr.write(' '.repeat(${blanks}) + '0123456789abcdefghijABCDEFGHIJ')`;
@@ -254,7 +254,7 @@ describe('a command', () => {
     forgetSecrets();
   });
 
-  it('is killed with its children if it takes too long or Sluice stops', async () => {
+  it('is killed, with its child processes, if it takes too long or Sluice stops', async () => {
     const surroundings = await around();
     const begun = join(surroundings.folder, 'child');
     // On an overloaded machine, the program may time out before it has started.

@@ -20,7 +20,7 @@ const compose = (given: Partial<Bulletin>, detailOf: (subject: string) => Detail
   composeBulletin(bulletin(given), { now, file: '/etc/sluice.yaml', detailOf });
 
 describe('an alert message', () => {
-  it('never contains a secret, whatever the field', () => {
+  it('never contains a secret in any field', () => {
     const secret = 'xoxb-1234567890-abcdef';
     registerSecret(secret);
     const open = [mention(secret, { what: `refused ${secret}`, code: secret }), mention('b')];
@@ -36,7 +36,7 @@ describe('an alert message', () => {
     }
   });
 
-  it('contains its time, its config and its own ID', () => {
+  it("contains its time, the config's path and a unique ID", () => {
     const [a, b] = [compose({ fresh: [mention('a')], open: [mention('a')] }), composeTest({ now, file: '/f' })];
     expect(a).toMatchObject({ type: 'alert.opened', timestamp: '2026-11-21T08:04:12.000Z' });
     expect(a.data).toMatchObject({ config: '/etc/sluice.yaml', occasion: 'failed', open: 1 });
@@ -127,7 +127,7 @@ describe('an alert message', () => {
   });
 });
 
-it('the alert with details is the first new one, otherwise an open one, otherwise a recovered one', () => {
+it('a message describes one alert in detail: the first new one, or else an open one, or else a recovered one', () => {
   const [a, b, c] = ['a', 'b', 'c'].map((job) => mention(job)) as [Mention, Mention, Mention];
   expect(toDescribe(bulletin({ fresh: [a], open: [b, a], recovered: [c] }))).toEqual(['job:a']);
   expect(toDescribe(bulletin({ open: [b], recovered: [c] }))).toEqual(['job:b']);

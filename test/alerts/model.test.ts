@@ -53,7 +53,7 @@ const steps = fc.array(
 );
 
 describe('jobs that break and recover in any order', () => {
-  it('are reported once and never too often, and the last messages show the true state', () => {
+  it('are reported once and never too often, and the last messages match the real state', () => {
     fc.assert(
       fc.property(steps, (all) => {
         const told = new Told();

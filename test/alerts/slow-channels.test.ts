@@ -46,14 +46,14 @@ const hand = (channel: AlertChannel, around: Surroundings) =>
 
 const around = (signal = new AbortController().signal): Surroundings => ({ signal, now: 0, folder: '/' });
 
-it.each(Object.entries(channels))('%s times out if its peer is silent, and disconnects', async (_, channel) => {
+it.each(Object.entries(channels))('%s times out and disconnects if its peer sends nothing', async (_, channel) => {
   const peer = await openPeer();
   expect((await hand(channel(peer.port, 1000), around())).ok).toBe(false);
   await expect.poll(peer.open).toBe(0);
 });
 
 it.each(Object.entries(channels))(
-  '%s stops immediately while its peer is silent, and disconnects',
+  '%s disconnects as soon as it is aborted, even while its peer sends nothing',
   async (_, channel) => {
     const peer = await openPeer();
     const stop = new AbortController();
@@ -73,24 +73,27 @@ const drips: readonly [name: string, channel: keyof typeof channels, greeting: s
   ['extensions', 'email', '220 mail.example\r\n', '250-8BITMIME\r\n'],
 ];
 
-it.each(drips)('a peer that trickles %s causes a timeout', async (_, name, greeting, piece) => {
-  const peer = await openPeer((socket) => {
-    socket.resume().write(greeting);
-    drip(socket, piece);
-  });
-  // A heartbeat must receive its headers within this time.
-  const timeoutMs = name === 'heartbeat' ? 5000 : 1000;
-  const sent = await Promise.race([
-    hand(channels[name]!(peer.port, timeoutMs), around()),
-    wait(60_000, 'never' as const, { ref: false }),
-  ]);
-  expect(sent).toMatchObject({ ok: name === 'heartbeat' });
-  await expect.poll(peer.open).toBe(0);
-});
+it.each(drips)(
+  "a peer that trickles %s can't keep a connection open past the timeout",
+  async (_, name, greeting, piece) => {
+    const peer = await openPeer((socket) => {
+      socket.resume().write(greeting);
+      drip(socket, piece);
+    });
+    // A heartbeat must receive its headers within this time.
+    const timeoutMs = name === 'heartbeat' ? 5000 : 1000;
+    const sent = await Promise.race([
+      hand(channels[name]!(peer.port, timeoutMs), around()),
+      wait(60_000, 'never' as const, { ref: false }),
+    ]);
+    expect(sent).toMatchObject({ ok: name === 'heartbeat' });
+    await expect.poll(peer.open).toBe(0);
+  },
+);
 
 const pipes = () => process.getActiveResourcesInfo().filter((name) => name === 'PipeWrap').length;
 
-it('a command leaves no pipe open, even if its child process still holds it', async () => {
+it("a command's pipes are closed even if a child process still holds them open", async () => {
   const before = pipes();
   const command = ['sh', '-c', 'sleep 30 & exit 3'];
   const channel = { name: 'a', type: 'command', command, timeoutMs: 20_000 } as const;

@@ -32,7 +32,7 @@ function circlesIn(graph: Graph): string[] {
   return [...graph.keys()].filter(reaches).sort();
 }
 
-it('files that import each other are found', () => {
+it('import cycles are detected', () => {
   const graph = new Map([
     ['start', ['a']],
     ['a', ['b']],
@@ -42,6 +42,6 @@ it('files that import each other are found', () => {
   expect(circlesIn(graph)).toEqual(['a', 'b']);
 });
 
-it('no files import each other', () => {
+it('there are no import cycles', () => {
   expect(circlesIn(importGraph())).toEqual([]);
 });

@@ -111,8 +111,8 @@ function faultOf({ file, target }: Import): string | undefined {
 
 const imports = ['src', 'connectors'].flatMap(sourcesBelow).flatMap(importsOf);
 
-describe('the rooms', () => {
-  it("are found at all, so that this test can't pass without checking anything", () => {
+describe('source folders', () => {
+  it('are found, so the other tests here have imports to check', () => {
     expect(imports.length).toBeGreaterThan(50);
   });
 
@@ -120,7 +120,7 @@ describe('the rooms', () => {
     expect(imports.map(faultOf).filter((fault) => fault !== undefined)).toEqual([]);
   });
 
-  it('may not import the service from the daemon', () => {
+  it('break a rule if the daemon imports the service', () => {
     const crossing = { file: join(root, 'src/daemon/x.ts'), target: join(root, 'src/service/index.ts') };
     expect(faultOf(crossing)).toContain('src/daemon/x.ts may not import src/service/index.ts');
   });
@@ -133,7 +133,7 @@ describe('the rooms', () => {
     expect(forced.map((file) => relative(root, file))).toEqual([]);
   });
 
-  it('truncate output only with the functions in redact.ts, which redact secrets first', () => {
+  it('truncate output only with the functions in redact.ts, which first redact secrets', () => {
     const cut =
       /(?:seen|message|allowed|next): .*\.(?:slice|substring)\(0, \d|(?:shorten|excerpt|cutText|shown)\(.*(?:\.slice|\.substring|toString\('[\w-]+',)/;
     const cutting = ['src', 'connectors'].flatMap(sourcesBelow).flatMap((file) => {
@@ -151,7 +151,7 @@ describe('the rooms', () => {
     expect(lacking.map((file) => relative(root, file)).filter((file) => file !== 'src/lib/temporal.ts')).toEqual([]);
   });
 
-  it("import by a computed name only in these files, because the bundler can't follow such imports", () => {
+  it("compute the name of an import only in listed files, because the bundler can't follow such imports", () => {
     const computed = ['src', 'connectors']
       .flatMap(sourcesBelow)
       .filter((file) => /\bcreateRequire\(/.test(readFileSync(file, 'utf8')));

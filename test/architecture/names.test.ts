@@ -26,7 +26,7 @@ function declarations(): Map<string, string[]> {
   return found;
 }
 
-it('an exported type or class name is declared in one file only', () => {
+it('each exported type or class name is declared in only one file', () => {
   const twice = [...declarations()].filter(([, files]) => files.length > 1);
   expect(twice.filter(([name]) => !declaredTwice.has(name))).toEqual([]);
 });

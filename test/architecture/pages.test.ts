@@ -20,7 +20,7 @@ function missing(page: string): string[] {
   ].map((path) => `${page}: ${path}`);
 }
 
-it('pages refer to files that exist', () => {
+it('docs refer only to files that exist', () => {
   expect(pages.length).toBeGreaterThan(25);
   expect(pages.flatMap(missing)).toEqual([]);
 });

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 
 const root = resolve(import.meta.dirname, '../..');
 
-it('tests wait with expect.poll, whose timeout in the config distinguishes a hang from an overloaded machine', () => {
+it('tests wait with expect.poll, whose configured timeout is long enough for an overloaded machine', () => {
   const short = globSync(`${root}/test/**/*.ts`).flatMap((file) => {
     const waits = readFileSync(file, 'utf8').match(
       /vi[.]waitFor\(|\.poll\([^;]*timeout: (?:\d{1,4}|\d{1,2}_000)(?![\d_])[^;]*;/g,

@@ -41,7 +41,7 @@ it('texts, comments and docs use contemporary words', () => {
   expect(found).toEqual([]);
 });
 
-it('advice follows a label ("next", "Fix:"), so it starts with a lowercase letter', () => {
+it('advice after a label ("next", "Fix:") starts with a lowercase letter', () => {
   const found = files
     .filter((file) => /^(src|connectors)\/.*\.ts$/.test(file))
     .flatMap((file) => {

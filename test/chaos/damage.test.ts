@@ -24,7 +24,7 @@ async function flipBit({ home }: Stage): Promise<void> {
 
 describe('a payload with a flipped bit on disk', () => {
   it.for(['say payload.owed #1', 'say upload.started #1', 'read payload #2', 'say request.answered #1'])(
-    'after a power failure before "%s" is never sent; it\'s reported as damaged, and the next run replaces it',
+    'is never sent after a power failure before "%s"; it\'s reported as damaged, and the next run replaces it',
     async (step) => {
       const stage = await setStage(theatre);
       const { upstream, home, oracle } = stage;
@@ -73,7 +73,7 @@ describe('a payload with a flipped bit on disk', () => {
   });
 });
 
-it('a payload without its file is reported, and the next run replaces it', async () => {
+it('a payload whose file is missing is reported, and the next run replaces it', async () => {
   const stage = await setStage(theatre);
   const { upstream, home, oracle } = stage;
   upstream.prunes = true;

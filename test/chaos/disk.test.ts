@@ -28,7 +28,7 @@ async function secondVersion(job: object = {}): Promise<Stage> {
   return stage;
 }
 
-describe('a disk that, during an extract,', () => {
+describe('a disk failure during an extract', () => {
   it.for([
     { does: 'is full', fault: { what: 'write', fails: 'ENOSPC', after: 3 }, code: 'DISK_FULL' },
     { does: 'fails to write', fault: { what: 'write', fails: 'EIO', after: 3 }, code: 'SPOOL_FAILED' },
@@ -40,7 +40,7 @@ describe('a disk that, during an extract,', () => {
     { does: 'fails to sync the folder', fault: { what: 'sync', on: 'payloads', fails: 'EIO' }, code: 'SPOOL_FAILED' },
     { does: 'allows no new files', fault: { what: 'create', fails: 'EROFS' }, code: 'SPOOL_REFUSED' },
   ])(
-    '$does fails the run with a message, leaves nothing partial, and keeps the old rows shown',
+    'fails the run with a message, leaves no partial files, and keeps the old rows visible (the disk $does)',
     async ({ fault, code }) => {
       const stage = await secondVersion();
       const { home, oracle } = stage;
@@ -54,13 +54,13 @@ describe('a disk that, during an extract,', () => {
   );
 });
 
-describe('a disk that, while a job writes its kept rows,', () => {
+describe('a disk failure while a job writes its kept rows', () => {
   it.for([
     { does: 'is full', fault: { what: 'write', on: '.rows', fails: 'ENOSPC' }, code: 'DISK_FULL' },
     { does: 'fails to sync', fault: { what: 'sync', on: '.rows', fails: 'EIO' }, code: 'SPOOL_FAILED' },
     { does: 'fails to sync the folder', fault: { what: 'sync', on: 'sets', fails: 'EIO' }, code: 'SPOOL_FAILED' },
   ])(
-    '$does fails the run with a message, leaves nothing partial, and changes neither shown nor kept rows',
+    'fails the run with a message, leaves no partial files, and changes no visible or kept rows (the disk $does)',
     async ({ fault, code }) => {
       const stage = await secondVersion({ write: { disposition: 'merge', key: 'id' } });
       const { home, oracle } = stage;
@@ -78,7 +78,7 @@ describe('a disk that, while a job writes its kept rows,', () => {
 });
 
 it.for(['.part', '.spool', '.rows'])(
-  'if a disk completes only half of each write, the other half is also written (%s)',
+  'if each write to disk stores only half the bytes, the other half is written too (%s)',
   async (on) => {
     const stage = await secondVersion(on === '.rows' ? { write: { disposition: 'merge', key: 'id' } } : {});
     const ended = await stage.home.sync(brokenDisk(stage, { what: 'write', on, fails: 'short', times: 200 }));
@@ -88,11 +88,8 @@ it.for(['.part', '.spool', '.rows'])(
   },
 );
 
-it.for([
-  { does: "can't be read", fails: 'EIO' },
-  { does: 'is out of file descriptors', fails: 'EMFILE' },
-])(
-  'a payload on a disk that $does during the upload stays owed or is reported as damaged; old rows stay shown',
+it.for([{ fails: 'EIO' }, { fails: 'EMFILE' }])(
+  "a payload that can't be read for its upload ($fails) stays owed or is reported as damaged; old rows stay visible",
   async ({ fails }) => {
     const stage = await secondVersion();
     const { home, oracle, upstream } = stage;
@@ -108,8 +105,8 @@ it.for([
   },
 );
 
-describe('a disk that is really full', () => {
-  it("fails a job whose rows don't fit; once there is space, the rows are delivered, and nothing owed is lost", async () => {
+describe('a full disk', () => {
+  it("fails a job whose rows don't fit; once there is space, they are delivered, and nothing owed is lost", async () => {
     const stage = await setStage(theatre, { top: { keep: { payloads: 0 } } });
     const { home, upstream, oracle } = stage;
     const isSmall = mountSmall(stage, '10m');
@@ -146,7 +143,7 @@ describe('a disk that is really full', () => {
     expect(await oracle.look()).toBe(2);
   }
 
-  it('between an upload and its receipt causes a resend once there is space, and older data is never shown', async () => {
+  it('between an upload and its receipt causes a resend once there is space, but never shows older data', async () => {
     const stage = await setStage(theatre, { top: { keep: { payloads: 0 } } });
     const { home, upstream, oracle, control, instance } = stage;
     const isSmall = mountSmall(stage, '10m');

@@ -14,17 +14,17 @@ const says = (running: Running, text: string) => until(text, () => running.outpu
 const missing = noSmallDisk();
 
 if (missing !== undefined) {
-  process.stderr.write(`NOT RUN: the state on a full disk during a read of a database: ${missing}\n`);
-  it.skip(`the state on a full disk while a database is read (not run: ${missing})`, () => {});
+  process.stderr.write(`NOT RUN: a full disk while a daemon reads a database: ${missing}\n`);
+  it.skip(`a full disk while a daemon reads a database (not run: ${missing})`, () => {});
 } else
-  describeWithServer({ servers: 'PostgreSQL' }, 'a daemon whose disk fills up', (server) => {
+  describeWithServer({ servers: 'PostgreSQL' }, 'a disk that fills up while a daemon reads a database', (server) => {
     const scope = forSuite();
     let theatre: Theatre;
     beforeAll(async () => {
       theatre = await openTheatre(scope);
     });
 
-    it('while a database is read disconnects from the server, and delivers all rows once there is space', async () => {
+    it("makes the daemon disconnect from the server, and delays the delivery of all rows until there's space", async () => {
       const stage = await setStage(theatre);
       const { home, world, instance } = stage;
       expect(mountSmall(stage, '6m')).toBe(true);

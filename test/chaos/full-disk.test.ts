@@ -41,7 +41,7 @@ async function oweByKilled({ home }: Stage): Promise<void> {
 
 describe.skipIf(missing !== undefined)('a full disk', () => {
   it.for([0, 50_000, 100_000, 200_000, 300_000, 400_000, 500_000, 700_000])(
-    'with %d bytes free at the first start is reported with its folder, and never as a bug in Sluice',
+    "with %d bytes free at the first start is reported with the state folder's path, never as a bug in Sluice",
     async (left) => {
       const stage = await smallStage('3m');
       const { home, upstream, oracle } = stage;
@@ -58,7 +58,7 @@ describe.skipIf(missing !== undefined)('a full disk', () => {
     },
   );
 
-  it.for([1, 2, 3, 4])('with only %d free inodes at the first start is reported and retried', async (files) => {
+  it.for([1, 2, 3, 4])('with only %d free inodes at the first start is reported', async (files) => {
     const stage = await setStage(theatre, { top: { keep: { payloads: 0 } } });
     mountSmall(stage, '3m', files);
     stage.upstream.advance();
@@ -67,7 +67,7 @@ describe.skipIf(missing !== undefined)('a full disk', () => {
     expect(stderr).toMatch(/STATE_FULL|STATE_UNREADABLE/);
   });
 
-  it('fails a sync with a message while a daemon uses the state', async () => {
+  it('makes a sync fail with an error message while a daemon uses the state', async () => {
     const stage = await smallStage('3m');
     const { home, upstream, oracle } = stage;
     upstream.advance();
@@ -81,7 +81,7 @@ describe.skipIf(missing !== undefined)('a full disk', () => {
     await clear(stage);
   });
 
-  it("during a daemon's upload is reported everywhere, and the rows arrive within a minute once it has space", async () => {
+  it("during a daemon's upload is reported by alerts, status and health; the rows arrive soon after space is freed", async () => {
     const receiver = await openReceiver();
     const alerts = { channels: { ops: { type: 'webhook', url: receiver.url, secret } } };
     const stage = await smallStage('6m', { alerts });
@@ -115,7 +115,7 @@ describe.skipIf(missing !== undefined)('a full disk', () => {
     await oracle.rest();
   });
 
-  it('at the time of a firing defers it, and the source is read again only once there is space', async () => {
+  it('defers a firing, and the source is read again only once there is space', async () => {
     const stage = await smallStage('6m');
     const { home, upstream, oracle } = stage;
     upstream.advance();
@@ -136,7 +136,7 @@ describe.skipIf(missing !== undefined)('a full disk', () => {
     expect(await oracle.look()).toBe(2);
   });
 
-  it('during the upload of a waiting sync lets that sync deliver once there is space', async () => {
+  it("during the upload of a sync with --wait doesn't end that sync, which delivers the rows once there is space", async () => {
     const stage = await smallStage('6m');
     const { home, upstream, oracle, control, instance } = stage;
     upstream.advance();
@@ -153,12 +153,12 @@ describe.skipIf(missing !== undefined)('a full disk', () => {
   });
 });
 
-describe('a disk with write errors in SQLite and the file system', () => {
+describe('write errors in SQLite and the file system', () => {
   /** The process can't write to any file any more: SQLite reports SQLITE_IOERR_WRITE, the file system EFBIG. */
   const allow = ({ child }: Running, bytes: number | 'unlimited') =>
     execFileSync('prlimit', ['--pid', String(child.pid), `--fsize=${bytes}:unlimited`]);
 
-  it("during a daemon's upload keeps the payload owed, and it arrives within a minute of the last error", async () => {
+  it("during a daemon's upload leave the payload owed, and it's delivered soon after the last error", async () => {
     const stage = await setStage(theatre, { top: { keep: { payloads: 0 } }, job: { schedule: '0 0 1 1 *' } });
     const { home, upstream, oracle, control, instance } = stage;
     upstream.advance();
@@ -180,7 +180,7 @@ describe('a disk with write errors in SQLite and the file system', () => {
     await oracle.rest();
   });
 
-  it('from the start ends a sync with a message, and leaves nothing partial', async () => {
+  it("from a sync's start are reported with their cause, never as a bug in Sluice", async () => {
     const stage = await setStage(theatre, { top: { keep: { payloads: 0 } } });
     const { home, upstream, oracle } = stage;
     upstream.advance();

@@ -123,7 +123,7 @@ function ownSteps(steps: readonly string[]): string[] {
   return own.filter((step) => /audit|leases #1|^rm |^say (payload|request\.answered)/.test(step));
 }
 
-describe.each(Object.entries(decisions))('%s that is killed before each of its own durable steps', (_, decision) => {
+describe.each(Object.entries(decisions))('%s, killed before each of its own durable steps,', (_, decision) => {
   let steps: readonly string[];
 
   beforeAll(async () => {
@@ -133,7 +133,7 @@ describe.each(Object.entries(decisions))('%s that is killed before each of its o
     steps = ownSteps(await stepsOf(stage));
   });
 
-  it.for(seeds)('is done completely or not at all, and can be repeated (seed %i)', async (seed) => {
+  it.for(seeds)('takes full effect or none, and can be repeated (seed %i)', async (seed) => {
     const stage = await setStage(theatre, { job });
     stage.upstream.prunes = true;
     for (const step of handOf(seed, steps)) {

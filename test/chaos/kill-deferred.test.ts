@@ -58,13 +58,13 @@ beforeAll(async () => {
   ];
 });
 
-it('a firing that waits for its login is recorded, and the next start removes the record', () => {
+it("a firing that waits for its login is recorded, and the daemon's next start deletes the record", () => {
   expect(steps).toContainEqual({ life: 'refused', step: 'commit insert into deferred_firings #1' });
   expect(steps).toContainEqual({ life: 'accepted', step: 'commit insert into schedules #1' });
 });
 
 it.for(seeds)(
-  'a firing that waits for its login is delivered once, wherever the earlier daemons were killed (seed %i)',
+  'a firing that waits for its login is delivered once, no matter where earlier daemons were killed (seed %i)',
   { timeout: 600_000 },
   async (seed) => {
     for (const { life, step } of handOf(seed, steps)) {

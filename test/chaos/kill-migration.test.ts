@@ -25,7 +25,7 @@ function schemaOf({ home }: Stage): { tables: number; check: unknown } {
 }
 
 describe('a new state', () => {
-  it.for(seeds)('has all tables or none if its process is killed while it creates them (seed %i)', async (seed) => {
+  it.for(seeds)('has all its tables or none if the process that creates them is killed (seed %i)', async (seed) => {
     const stage = await setStage(theatre);
     const { home, oracle, upstream } = stage;
     upstream.advance();

@@ -41,7 +41,7 @@ beforeAll(async () => {
   steps = firing.filter((step) => /^(commit|say) /.test(step) && !/heartbeat|owners|settings/.test(step));
 });
 
-it('a retried firing consists of commits and events', () => {
+it('a firing with two retries commits and logs each attempt', () => {
   for (const step of [
     'say extract.failed #1',
     'commit insert into retries #1',
@@ -73,7 +73,7 @@ async function expectOneDelivery(place: RestPlace, step: string): Promise<void> 
 }
 
 it.for(seeds)(
-  'a daemon killed before each of these steps delivers the firing once, after its next start (seed %i)',
+  'a daemon killed before any step of a retried firing delivers it once after the next start (seed %i)',
   { timeout: 600_000 },
   async (seed) => {
     for (const step of handOf(seed, steps)) {

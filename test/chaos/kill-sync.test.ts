@@ -47,8 +47,8 @@ it('a sync consists of durable steps: extract, payload, outbox, upload, receipt,
 describe.for([
   { upstream: 'can be read again', prunes: false },
   { upstream: 'forgets what it has returned', prunes: true },
-])('a source that $upstream, and syncs that are killed before each durable step', ({ prunes }) => {
-  it.for(seeds)('show complete versions, never an older one, and lose nothing owed (seed %i)', async (seed) => {
+])('syncs from a source that $upstream, killed before each durable step,', ({ prunes }) => {
+  it.for(seeds)('show only complete versions, never an older one, and lose nothing owed (seed %i)', async (seed) => {
     const random = randomOf(seed);
     const stage = await setStage(theatre);
     const { upstream, oracle, home } = stage;
@@ -81,7 +81,7 @@ const ways = [
 const top = { keep: { payloads: 0 } };
 
 describe.each(ways)(
-  'a job that keeps its rows ($write.disposition), killed before every durable step of keeping them',
+  'a job with kept rows ($write.disposition), killed before each durable step that writes them,',
   ({ write, own }) => {
     let steps: readonly string[];
 
@@ -100,7 +100,7 @@ describe.each(ways)(
       }
     });
 
-    it.for(own)('shows complete versions, never an older one, and no row twice (seed %i)', async (seed) => {
+    it.for(own)('shows only complete versions, never an older one and no row twice (seed %i)', async (seed) => {
       const random = randomOf(seed);
       const stage = await setStage(theatre, { job: { write }, top });
       const { upstream, oracle, home } = stage;
@@ -123,7 +123,7 @@ describe.each(ways)(
   },
 );
 
-it('a watermark is never ahead of its payload, whichever step between the two is the last', async () => {
+it('a watermark is never ahead of its payload, no matter which step before the upload is interrupted', async () => {
   const stage = await setStage(theatre, { job: { query: { path: '/rows.csv', conditional: true } } });
   const { upstream, oracle, home } = stage;
   upstream.isConditional = true;

@@ -74,9 +74,9 @@ beforeAll(async () => {
   steps = all.slice(asked - 2, kept + 2);
 });
 
-describe('a token renewal in a process that is killed before each durable step', () => {
+describe('a token renewal, killed before each durable step,', () => {
   it.for(seeds)(
-    "keeps the login for the next process; a user is needed only if the vendor's response was lost (seed %i)",
+    "keeps the login; a user must log in again only if the vendor's response was lost (seed %i)",
     async (seed) => {
       const place = await makePlace(forTest);
       const { home, vendor } = place;

@@ -15,7 +15,7 @@ function treeOf(folder: string): string[] {
   return [folder, ...inside.map((name) => join(folder, name))];
 }
 
-it('a backup is reported as made or restored only once each byte survives a power failure', async () => {
+it('a backup or restore reports success only once every byte would survive a power failure', async () => {
   const world = await makeWorld();
   const home = await world.home();
   await home.write('orders.csv', 'id\n1\n');

@@ -35,7 +35,7 @@ const jobs = [{}, { write: { disposition: 'merge', key: 'id' } }]
   .map((job, i, { length }) => ({ job, own: seeds.filter((seed) => seed % length === i) }))
   .filter(({ own }) => own.length > 0);
 
-describe.each(jobs)('a disk that loses everything that was not synced (job: $job)', ({ job, own }) => {
+describe.each(jobs)('a disk that loses all unsynced writes (job: $job)', ({ job, own }) => {
   let steps: readonly string[];
 
   beforeAll(async () => {
@@ -47,7 +47,7 @@ describe.each(jobs)('a disk that loses everything that was not synced (job: $job
     steps = (await stepsOf(stage)).filter(isOfInterest);
   });
 
-  it.for(own)('still has what was owed, and an intact database (seed %i)', async (seed) => {
+  it.for(own)('still has the owed payloads and an intact database (seed %i)', async (seed) => {
     const random = randomOf(7000 + seed);
     const stage = await setStage(theatre, { job });
     const { upstream, oracle, home } = stage;

@@ -24,7 +24,9 @@ function configOf(jobs: number, schedule: (i: number) => string, destination: ob
 const peakOf = (pid: number) =>
   Math.round(Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024);
 
-it('ten thousand jobs start, respond, reload and end, with a heap of 320 MB', async ({ annotate }) => {
+it('a daemon with ten thousand jobs starts, responds, reloads and stops with a heap of 320 MB', async ({
+  annotate,
+}) => {
   const home = await makeHome(forTest);
   await home.write('rows.csv', 'id\n1\n');
   // Fires on another day of the year, so nothing runs now.
@@ -57,7 +59,7 @@ it('ten thousand jobs start, respond, reload and end, with a heap of 320 MB', as
   expect(await daemon.ended).toMatchObject({ code: 0, signal: null });
 });
 
-it('a thousand jobs due in one minute are sent one by one, five per second; none waits forever and none is lost', async () => {
+it('a thousand jobs due in the same minute upload their rows one by one, five per second, and all rows arrive', async () => {
   const home = await makeHome(forTest);
   await home.write('rows.csv', 'id\n1\n');
   await home.config(configOf(1_000, () => '0 6 * * *', { requests_per_day: 5_000 }));

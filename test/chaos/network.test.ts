@@ -37,7 +37,7 @@ const weatherOf = (seed: number) => {
 const hour = 60 * 60 * 1000;
 
 describe('uploads through a faulty network, by processes whose clocks are a day off in either direction', () => {
-  it.for(seeds)('show complete versions, never an older one, and lose nothing (seed %i)', async (seed) => {
+  it.for(seeds)('show only complete versions, never an older one, and lose nothing (seed %i)', async (seed) => {
     const random = randomOf(500 + seed);
     const one = <T>(things: readonly T[]): T => things[Math.floor(random() * things.length)]!;
     const stage = await setStage(theatre, { destination: { timeout_seconds: 3, attempts: 20 } });
@@ -58,7 +58,7 @@ describe('uploads through a faulty network, by processes whose clocks are a day 
   });
 });
 
-it('rows that the service accepted without a response are never followed by older ones', async () => {
+it('rows that the service accepted are never replaced by older ones, even if its response was lost', async () => {
   const stage = await setStage(theatre);
   const { upstream, home, oracle, control, instance } = stage;
   upstream.advance();
@@ -74,7 +74,7 @@ it('rows that the service accepted without a response are never followed by olde
   await oracle.rest();
 });
 
-it('a service that accepts the connection but reads nothing causes a timeout, and nothing is lost', async () => {
+it('an upload to a service that accepts the connection but reads nothing times out, and no data is lost', async () => {
   const hole = createServer((socket) => void socket.pause().on('error', () => undefined));
   hole.listen(0, '127.0.0.1');
   await once(hole, 'listening');

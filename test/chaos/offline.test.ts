@@ -20,7 +20,7 @@ afterEach(async () => {
 const day = 24 * 60 * 60 * 1000;
 const instances = Array.from({ length: 20 }, (_, i) => `i${i}`);
 
-it('on a day without network, nothing is given up, retries are rare, and everything arrives soon afterwards', async () => {
+it('during a day offline, no payload is given up and retries are rare; afterwards, everything arrives soon', async () => {
   const clock = new SteppingClock();
   const store = await newStore({ clock });
   const { emit } = listener();

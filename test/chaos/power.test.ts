@@ -9,7 +9,7 @@ beforeAll(async () => {
   theatre = await openTheatre(scope);
 });
 
-it('a payload is not given up if each of its uploads ends in a power failure: the service never refused it', async () => {
+it("a payload isn't given up if each of its uploads ends in a power failure, because the service never refused it", async () => {
   const stage = await setStage(theatre, { destination: { attempts: 2 } });
   const { upstream, home, oracle } = stage;
   upstream.prunes = true;
@@ -23,7 +23,7 @@ it('a payload is not given up if each of its uploads ends in a power failure: th
   expect(await oracle.look()).toBe(upstream.version);
 });
 
-it('a failed attempt counts as usual, however many power failures follow it', async () => {
+it('a failed attempt still counts after any number of power failures', async () => {
   const stage = await setStage(theatre, { destination: { attempts: 3 } });
   const { upstream, home, oracle, control, instance } = stage;
   upstream.prunes = true;

@@ -44,7 +44,7 @@ describe('with two daemons on one state folder', () => {
   });
 
   it.for(['SIGKILL', 'SIGTERM'] as const)(
-    'the second waits if configured, sends nothing in the meantime, and continues when the first ends by %s',
+    'the second waits with --second wait, sends nothing meanwhile, and takes over when %s ends the first',
     async (signal) => {
       const stage = await owingStage();
       const { home, oracle } = stage;
@@ -67,7 +67,7 @@ describe('with two daemons on one state folder', () => {
     },
   );
 
-  it('the waiting one stops immediately when asked to, and changes nothing', async () => {
+  it('the waiting daemon stops immediately on SIGTERM, and changes nothing', async () => {
     const stage = await owingStage();
     const first = stage.home.start(['run'], { serves: true });
     await says(first, 'daemon.started');
@@ -79,7 +79,7 @@ describe('with two daemons on one state folder', () => {
     expect(first.child.exitCode).toBeNull();
   });
 
-  it('one killed in another container is replaced once its lease expires', async () => {
+  it('a daemon that was killed in another container is replaced once its lease expires', async () => {
     const stage = await owingStage();
     const { home, oracle } = stage;
     const elsewhere = JSON.stringify(['another-host', 'boot', 'space', 7, '7']);

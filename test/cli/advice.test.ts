@@ -46,8 +46,8 @@ function faultOf([name = '', ...rest]: readonly string[]): string | undefined {
 const others = ['control', 'node', 'sluice'];
 const isProse = ([word = '']: readonly string[]): boolean => !/^[a-z]+$/.test(word) || others.includes(word);
 
-describe('the commands in our advice', () => {
-  it('exist, and so do their flags', () => {
+describe('commands in our advice', () => {
+  it('exist and have the flags they are shown with', () => {
     const all = [...advice()].filter(({ words }) => !isProse(words));
     expect(all.length).toBeGreaterThan(100);
     const faults = all.flatMap(({ file, words }) => {
@@ -57,19 +57,19 @@ describe('the commands in our advice', () => {
     expect(faults).toEqual([]);
   });
 
-  it("are all documented on the command line's page", () => {
+  it('are all documented in docs/cli.md', () => {
     const page = readFileSync(join(root, 'docs/cli.md'), 'utf8');
     const rows = [...page.matchAll(/^\| `([a-z]+)/gm)].map((match) => match[1]);
     expect(program.commands.map((one) => one.name()).filter((name) => !rows.includes(name))).toEqual([]);
   });
 
-  it("may consist of only a command group's name", async () => {
+  it('can be just the name of a command group', async () => {
     const groups = program.commands.filter(({ commands }) => commands.length > 0).map((one) => one.name());
     expect(groups).toContain('connectors');
     for (const group of groups) expect(await parseFault([group])).toBeUndefined();
   });
 
-  it('are reported if they are wrong', () => {
+  it("are reported if the command or flag doesn't exist", () => {
     expect(faultOf(['synk', 'orders'])).toContain('no command synk');
     expect(faultOf(['check', '--conect'])).toContain('no flag --conect');
     expect(faultOf(['quarantine', 'show', 'RUN', '--json'])).toBeUndefined();

@@ -9,7 +9,7 @@ const sources = new Map([sourceOf('shop'), sourceOf('customers', 'acme')].map((s
 const config: Pick<Config, 'sources' | 'file'> = { file: '/etc/sluice.yaml', sources };
 
 describe('a source named on the command line', () => {
-  it('is found by its name, and a login also by its own name', () => {
+  it("is found by its name, and a source with a login also by the login's name", () => {
     expect(chooseSource(config, 'shop')).toBe(sources.get('shop'));
     expect(findLogin(config, 'customers')).toBe(sources.get('customers'));
     expect(findLogin(config, 'acme')).toBe(sources.get('customers'));
@@ -18,13 +18,13 @@ describe('a source named on the command line', () => {
   it.each([
     ['a source', chooseSource, 'shpo', 'shop, customers', 'did you mean "shop"?'],
     ['a login', findLogin, 'custmers', 'customers', 'did you mean "customers"?'],
-  ])("that isn't in the config is rejected with the available names: %s", (_, find, name, allowed, next) => {
+  ])("is rejected, with a list of available names, if it isn't in the config: %s", (_, find, name, allowed, next) => {
     expect(() => find(config, name)).toThrow(
       expect.objectContaining({ code: 'CLI_UNKNOWN_SOURCE', seen: name, allowed, next, where: { file: config.file } }),
     );
   });
 
-  it('without a login is distinguished from an unknown one', () => {
+  it('is rejected as a source without a login, not as unknown, if it needs no login', () => {
     expect(() => findLogin(config, 'shop')).toThrow(
       expect.objectContaining({ code: 'CLI_NO_LOGIN', seen: 'shop', allowed: 'customers' }),
     );

@@ -32,7 +32,7 @@ const withoutEscapes = ({ stdout, stderr }: { stdout: string; stderr: string }) 
   expect(stdout + stderr).not.toContain('\u001b');
 
 describe('sluice demo', () => {
-  it('shows that rows arrive and are then unchanged, exits with 0 and leaves nothing behind', async () => {
+  it('shows that rows arrive and a second run finds them unchanged, exits with 0 and leaves nothing behind', async () => {
     const folder = await makeFolder();
     const ended = await sluice(['demo'], { env: { TMPDIR: folder } });
     expect(ended.code).toBe(0);
@@ -42,7 +42,7 @@ describe('sluice demo', () => {
     withoutEscapes(ended);
   });
 
-  it("exits with 130 if it's interrupted, prints one line and leaves nothing behind", async () => {
+  it("exits with 130 and leaves nothing behind if it's interrupted", async () => {
     const folder = await makeFolder();
     const demo = start(['demo'], { env: { TMPDIR: folder } });
     await until('the demo to start', () => demo.output().includes('2. '));
@@ -55,14 +55,14 @@ describe('sluice demo', () => {
 });
 
 describe('sluice init', () => {
-  it('prints commands for the file that it wrote, as apply does', async () => {
+  it("adds --config to the commands that it prints if the file isn't in the default place", async () => {
     const cwd = await makeFolder();
     const init = await sluice(['init', 'sub/mine.yaml'], { cwd });
     const which = '--config sub/mine.yaml';
     expect(init.stdout).toContain(`check --connect ${which}\n  sluice apply --yes ${which} && sluice sync ${which}\n`);
   });
 
-  it('leads to a first delivery with exactly the commands that it prints', async () => {
+  it('prints exactly the commands that lead to a first delivery', async () => {
     const cwd = await makeFolder();
     const [file, ready] = [join(cwd, 'sluice.yaml'), join(cwd, 'ready.json')];
     const init = await sluice(['init'], { cwd });
@@ -91,7 +91,7 @@ describe('sluice init', () => {
 });
 
 describe('sluice check', () => {
-  it("marks warnings, so that they aren't mistaken for errors", async () => {
+  it("marks warnings so that they aren't mistaken for errors", async () => {
     const cwd = await makeFolder();
     const target = (id: string) => `{ source: files, query: a.csv, format: csv, target: ${id} }`;
     const head = 'version: 1\ndestinations: { main: { url: "https://app.example.com", api_key: abc } }\n';
@@ -123,7 +123,7 @@ describe('sluice check', () => {
     expect(new Set(said.problems.map(({ where }) => where.line))).toEqual(new Set([3, 5, 7]));
   });
 
-  it('sends at most two requests per destination with --connect; exits with 0 if all respond, 3 if refused, 1 if unavailable', async () => {
+  it('with --connect, sends at most two requests, and exits with 0 on success, 3 on a bad key and 1 on a missing folder', async () => {
     const world = await makeWorld();
     const { home, config } = await setUp(world);
     const before = (await world.requests()).length;
@@ -147,7 +147,7 @@ describe('sluice check', () => {
 });
 
 describe('sluice apply', () => {
-  it('shows changes, applies them if confirmed, remembers them, and never applies them twice', async () => {
+  it('shows changes, applies them only if confirmed, and never applies them twice', async () => {
     const world = await makeWorld({ serve: ['--no-limits'] });
     const { home } = await setUp(world);
     const datasources = async () => (await world.call('GET', '/datasources')).body.data?.datasources as unknown[];
@@ -174,7 +174,7 @@ describe('sluice apply', () => {
 });
 
 describe('sluice sync', () => {
-  it('sends no request and creates no state with --dry-run, and shows rows and columns', async () => {
+  it("with --dry-run, shows the result's size but sends no request and creates no state", async () => {
     const world = await makeWorld();
     const { home } = await setUp(world, world.instances.csv);
     const before = (await world.requests()).length;
@@ -187,7 +187,7 @@ describe('sluice sync', () => {
     expect(json).toMatchObject({ exit_code: 0, jobs: [{ job: 'orders', rows: 2, bytes: 16, format: 'csv' }] });
   });
 
-  it('prints, with --json, a document that contains the exit code, whatever happens', async () => {
+  it('with --json, always prints a document that contains the exit code', async () => {
     const world = await makeWorld();
     const { home, config } = await setUp(world, world.instances.csv);
     const documentOf = async (...args: string[]) => {
@@ -226,7 +226,7 @@ describe('sluice sync', () => {
     expect(await documentOf('orders')).toMatchObject({ jobs: [], problem: { code: expect.any(String) } });
   });
 
-  it("and later commands show times in the config's zone, with the offset", async () => {
+  it("and later commands show times in the config's time zone, with its UTC offset", async () => {
     const world = await makeWorld();
     const { home, config } = await setUp(world, world.instances.csv);
     await home.config(config({ timezone: 'Asia/Kolkata' }));
@@ -240,7 +240,7 @@ describe('sluice sync', () => {
     expect(stdout).toMatch(/"started_at": "[^"]*Z"/);
   });
 
-  it('prints state changes as plain lines if piped, and a table at the end', async () => {
+  it('prints state changes as plain lines, followed by a table, if its output is piped', async () => {
     const world = await makeWorld();
     const { home } = await setUp(world, world.instances.csv);
     const ended = await home.sluice(['sync']);
@@ -258,7 +258,7 @@ describe('sluice sync', () => {
   it.each([
     ['SIGINT', 130],
     ['SIGTERM', 143],
-  ] as const)('exits on %s during an upload that hangs, with %i, and leaves the payload owed', async (signal, code) => {
+  ] as const)('on %s during a hanging upload, exits with %i and leaves the payload owed', async (signal, code) => {
     const world = await makeWorld();
     const { home, config } = await setUp(world, world.instances.csv);
     let uploads = 0;
@@ -277,7 +277,7 @@ describe('sluice sync', () => {
     expect(home.state().outbox).toMatchObject([{ state: 'owed' }]);
   });
 
-  it('exits with the code of the most severe problem: 2 before 3 before 1', async () => {
+  it('exits with the code of the most severe problem: 2, then 3, then 1', async () => {
     const world = await makeWorld();
     const { home, config } = await setUp(world, world.instances.csv);
     const lost = { source: 'files', query: 'gone.csv', format: 'csv', target: world.instances.json };
@@ -316,7 +316,7 @@ describe('sluice sync', () => {
 });
 
 describe('sluice status', () => {
-  it('creates no state if nothing ever ran', async () => {
+  it("doesn't create a state folder if nothing has run yet", async () => {
     const { home } = await setUp(await makeWorld(), '0'.repeat(32));
     const ended = await home.sluice(['status']);
     expect(ended.code).toBe(0);
@@ -357,7 +357,7 @@ describe('sluice status', () => {
     expect((await home.sluice(['status'])).stdout).toContain('job orders has 1 unsent payload for destination main');
   });
 
-  it('ends if its reader closes the pipe', async () => {
+  it('exits if the reader of its output closes the pipe', async () => {
     const { home } = await setUp(await makeWorld(), '0'.repeat(32));
     const child = spawn(
       'sh',

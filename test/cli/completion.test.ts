@@ -76,7 +76,7 @@ describe('completion', () => {
     expect({ stdout, stderr }).toEqual({ stdout: 'orders order-lines\n\nstatus state\n', stderr: '' });
   });
 
-  it.each(['bash', 'zsh', 'fish'])('for %s is printed', async (shell) => {
+  it.each(['bash', 'zsh', 'fish'])('has a script for %s', async (shell) => {
     const { code, stdout } = await start(['completion', shell]).ended;
     expect({ code, asks: stdout.includes('sluice completion words -- ') }).toEqual({ code: 0, asks: true });
   });

@@ -38,7 +38,7 @@ describe('advice for a command with --config', () => {
     expect(problemJson(problem)).toMatchObject({ next: shown });
   });
 
-  it('is unchanged if the config is the default, or if the command takes none', () => {
+  it('is unchanged if the config is the default or the command takes no config', () => {
     for (const file of ['sluice.yaml', undefined]) {
       addConfigFlag(file, commands);
       expect(advised('sluice apply --yes')).toBe('sluice apply --yes');

@@ -37,14 +37,14 @@ jobs: {books: {source: shelf, format: csv, target: ${'ab'.repeat(16)}}}
 }
 
 describe('sluice connectors list', () => {
-  it('shows the included connectors without a config', async () => {
+  it('shows the built-in connectors even without a config', async () => {
     const { code, stdout } = await sluice(await makeFolder(), 'list');
     expect(code).toBe(0);
     expect(stdout).toMatch(/^db +Reads .* sluice$/m);
     expect(stdout).toMatch(/^simple_rest +Reads .* sluice$/m);
   });
 
-  it("adds the connectors in the config's folder and packages, and names a broken one", async () => {
+  it("also lists the connectors in the config's folder and packages, and names a broken one", async () => {
     const { code, stdout, stderr } = await sluice(await setUp(), 'list', '--json');
     const listed = JSON.parse(stdout) as { id: string; from: string; oauth: boolean; resumes: boolean }[];
     expect(listed.find(({ id }) => id === 'mine')).toMatchObject({ oauth: false, resumes: false, title: 'Mine' });
@@ -57,7 +57,7 @@ describe('sluice connectors list', () => {
 });
 
 describe("a connector that can't be loaded", () => {
-  it('is reported with file, line and column of its error, even in a file that it imports', async () => {
+  it('is reported with the file, line and column of the error, even if the error is in an imported file', async () => {
     const folder = await makeFolder();
     const faults = {
       'script.mjs': ['// first\nconst x = ;\n', 'script.mjs:2:11'],
@@ -91,7 +91,7 @@ describe('an external connector', () => {
 });
 
 describe('sluice check --connect', () => {
-  it('exits with 70 if a part of the installed package is missing, whatever else is wrong', async () => {
+  it('exits with 70 if a part of the installed package is missing, even if something else is also wrong', async () => {
     const folder = await setUp();
     const ours = new URL('../../src/sdk/records/archive.ts', import.meta.url).pathname;
     const program = { node: process.execPath, door: new URL('../../src/cli/sluice.js', import.meta.url).pathname };
@@ -107,7 +107,7 @@ describe('sluice check --connect', () => {
 });
 
 describe('a run', () => {
-  it('imports only the connectors that its sources use, whatever else the folder contains', async () => {
+  it('imports only the connectors that its sources use, even if the folder contains others', async () => {
     const folder = await setUp();
     await writeFile(
       join(folder, 'own/bad.mjs'),
@@ -122,7 +122,7 @@ describe('a run', () => {
 });
 
 describe('sluice connectors describe', () => {
-  it('shows every option of source and query, with defaults, secrets and examples', async () => {
+  it('shows all source and query options, with defaults and examples, and says which are secret', async () => {
     const { code, stdout } = await sluice(await makeFolder(), 'describe', 'db');
     expect(code).toBe(0);
     expect(stdout).toMatch(/^db: Database$/m);
@@ -132,7 +132,7 @@ describe('sluice connectors describe', () => {
     expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThan(160);
   });
 
-  it("shows the same as JSON, and describes the config's connectors too", async () => {
+  it("prints the same information as JSON, and also describes the config's connectors", async () => {
     const { stdout } = await sluice(await setUp(), 'describe', 'mine', '--json');
     expect(JSON.parse(stdout)).toMatchObject({
       id: 'mine',
@@ -142,7 +142,7 @@ describe('sluice connectors describe', () => {
     });
   });
 
-  it("suggests the closest name, and says why a broken connector can't be described", async () => {
+  it("suggests the closest name for an unknown connector, and says why a broken one can't be described", async () => {
     const folder = await setUp();
     const unknown = await sluice(folder, 'describe', 'simple_rset');
     expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('did you mean "simple_rest"?') });
@@ -152,7 +152,7 @@ describe('sluice connectors describe', () => {
 });
 
 describe('sluice connectors scaffold', () => {
-  it('writes a connector that passes all checks, in Sluice and in a test runner, and runs a job', async () => {
+  it('writes a connector that passes all checks in Sluice and in a test runner, and can run a job', async () => {
     const folder = await makeFolder();
     const written = await sluice(folder, 'scaffold', 'help_desk');
     expect(written).toMatchObject({ code: 0, stderr: '' });
@@ -207,7 +207,7 @@ describe('sluice connectors test', () => {
     expect(stdout).toContain('desk fails 1 check');
   });
 
-  it("requires a world, and says why a file isn't a connector", async () => {
+  it("exits with 2 if the world file is missing, or if a file can't be loaded as a connector", async () => {
     const folder = await makeFolder();
     await writeFile(join(folder, 'mine.mjs'), plugin('mine'));
     const alone = await sluice(folder, 'test', 'mine.mjs');

@@ -58,7 +58,7 @@ describe('sluice discover', () => {
     expect(JSON.parse(stdout)).toMatchObject({ connector: 'db', datasets: [orders, { name: 'v' }] });
   });
 
-  it('exits with 1 if one of several files is broken, and lists the others', async () => {
+  it('exits with 1 if one of several files is broken, but lists the others', async () => {
     const discover = await setUp();
     const { code, stdout } = await discover('./');
     expect(code).toBe(1);
@@ -67,14 +67,14 @@ describe('sluice discover', () => {
     );
   });
 
-  it('names the sources in the config if the name is unknown', async () => {
+  it("lists the config's sources if the given name is unknown", async () => {
     const discover = await setUp();
     const { code, stderr } = await discover('shp');
     expect(code).toBe(2);
     expect(stderr).toMatch(/^CLI_UNKNOWN_SOURCE: [\s\S]*did you mean "shop"\?/);
   });
 
-  it('reports an API without a path, an unreachable server and an invalid URL, without the password', async () => {
+  it('reports a missing API path, an unreachable server and an invalid URL without showing the password', async () => {
     const discover = await setUp();
     const [api, away, url, bad] = await Promise.all([
       discover('api'),
@@ -91,7 +91,7 @@ describe('sluice discover', () => {
 });
 
 describe('sluice discover for a file', () => {
-  it('prints a config that works as pasted', async () => {
+  it('prints a config that works when pasted', async () => {
     const cwd = await makeFolder();
     await writeFile(join(cwd, 'sales.txt'), 'Tag;Betrag\n31.01.2025;1.234,50\n01.02.2025;7,00\n');
     const { code, stdout } = await start(['discover', './sales.txt'], { cwd }).ended;
@@ -111,7 +111,7 @@ describe('sluice discover for a file', () => {
 });
 
 describe('sluice discover for an API path', () => {
-  it('prints the job that reads all pages', async () => {
+  it('prints a job that reads all pages', async () => {
     const server = await new TestServer().start();
     onTestFinished(() => server.stop());
     server.answer = ({ searchParams }, response) => {

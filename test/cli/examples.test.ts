@@ -18,8 +18,8 @@ beforeAll(async () => {
   world = await makeWorld({ scope, serve: ['--no-limits'] });
 });
 
-describe("a command's examples", () => {
-  it.each(named)('of %s work as typed, one after another', async (name, { help: { examples } }) => {
+describe('help examples', () => {
+  it.each(named)('for %s work if they are typed one after another', async (name, { help: { examples } }) => {
     const blocks = examples.map(([text], i) => ({ place: `${name} --help ${i + 1}`, text }));
     expect(blocks.length).toBeGreaterThan(0);
     const walk = await typeAll(world, { blocks, ...examplePreparations[name] });
@@ -27,7 +27,7 @@ describe("a command's examples", () => {
     for (const { place } of blocks) expect(walk.typed.map((one) => one.place)).toContain(place);
   });
 
-  it.each(named)("of %s are part of its help and of each subcommand's help", (name, { help }) => {
+  it.each(named)("for %s appear in its help and in each subcommand's help", (name, { help }) => {
     const command = program.commands.find((one) => one.name() === name)!;
     const families: readonly (readonly [Command, typeof help])[] = [
       [command, help],

@@ -48,7 +48,7 @@ async function walk(cwd: string, args: string, { answers, env = {} }: { answers:
 }
 
 describe('sluice init --url', () => {
-  it('with --yes, writes jobs for everything, and they load even if names look like variables', async () => {
+  it('with --yes, writes jobs for all tables, and the config loads even if names look like variables', async () => {
     const cwd = await folderWithShop();
     const { code, stdout } = await init(cwd, '--url', './shop.sqlite', '--yes');
     expect(code).toBe(0);
@@ -63,7 +63,7 @@ describe('sluice init --url', () => {
     expect(await configIn(cwd)).toContain('# To read only changed rows');
   });
 
-  it("writes a csv file's local formats, encoding and totals into the job, and shows the rows as read", async () => {
+  it("writes a CSV file's number and date formats, encoding and footer into the job, and shows the rows as read", async () => {
     const cwd = await makeFolder();
     const text = 'Tag;Kunde;Betrag\n31.01.2026;M\xfcller;1.234,50\n01.02.2026;Sch\xf6n;7,00\nSumme;;1.241,50\n';
     await writeFile(join(cwd, 'umsatz.csv'), Buffer.from(text, 'latin1'));
@@ -78,7 +78,7 @@ describe('sluice init --url', () => {
     });
   });
 
-  it('writes a job for a csv file with its delimiter and types', async () => {
+  it("writes a CSV file's delimiter and types into the job", async () => {
     const cwd = await makeFolder();
     await writeFile(join(cwd, 'rows.csv'), 'id;net\n1;1.50\n');
     expect(await init(cwd, '--url', './rows.csv', '--table', 'rows.csv')).toMatchObject({ code: 0 });
@@ -87,7 +87,7 @@ describe('sluice init --url', () => {
     expect(query).toMatchObject({ path: 'rows.csv', delimiter: ';', types: { id: 'integer', net: 'decimal' } });
   });
 
-  it('writes nothing without a choice, or if a table is unknown', async () => {
+  it('writes nothing if no table is chosen or the table is unknown', async () => {
     const cwd = await folderWithShop();
     const none = await init(cwd, '--url', './shop.sqlite');
     expect(none).toMatchObject({ code: 2, stderr: expect.stringMatching(/^INIT_CHOOSE/) });
@@ -108,7 +108,7 @@ describe('sluice init --url', () => {
 });
 
 describe('sluice init on a terminal', () => {
-  it('asks for the source, the tables and the cursor, and sends rows if the answer is yes', async () => {
+  it('asks for the source, the tables and the cursor, and sends rows if the user agrees', async () => {
     const world = await makeWorld();
     const cwd = await folderWithShop();
     const answers = ['./shop.sqlite', 'orders', 'y', 'y'];
@@ -121,7 +121,7 @@ describe('sluice init on a terminal', () => {
     expect([query.cursor, write?.key]).toEqual(['updated_at', ['id']]);
   });
 
-  it('sends nothing if the answer is no, and writes nothing if nothing is chosen', async () => {
+  it('sends nothing if the user answers no, and writes nothing if no table is chosen', async () => {
     const world = await makeWorld();
     const cwd = await folderWithShop();
     const env = { SLUICE_API_KEY: adminKey };
@@ -135,7 +135,7 @@ describe('sluice init on a terminal', () => {
     expect((await world.requests()).length).toBe(before);
   });
 
-  it('treats the end of the input (Ctrl-D) as an empty answer to all further questions', async () => {
+  it('treats the end of the input (Ctrl-D) as an empty answer to all remaining questions', async () => {
     const cwd = await folderWithShop();
     const env = { SLUICE_API_KEY: adminKey };
     const { code, output } = await walk(cwd, '--url ./shop.sqlite --table orders', { answers: ['\u0004'], env });
@@ -143,7 +143,7 @@ describe('sluice init on a terminal', () => {
     expect(output).toContain('sluice check --connect');
   });
 
-  it('writes the starter after an empty answer', async () => {
+  it('writes the starter config if the first answer is empty', async () => {
     const cwd = await makeFolder();
     const { code, output } = await walk(cwd, '', { answers: [''] });
     expect(code).toBe(0);
@@ -169,24 +169,27 @@ describeWithServer({ servers: ['PostgreSQL', 'MariaDB'] }, 'sluice init with the
   it.each([
     ['PostgreSQL', 'postgres'],
     ['MariaDB', 'mysql'],
-  ] as const)('keeps the password out of the config, and reads with the variable: %s', async (kind, scheme) => {
-    const cwd = await makeFolder();
-    const { host, port } = server(kind);
-    const database = kind === 'MariaDB' ? 'test' : 'postgres';
-    const escaped = encodeURIComponent(password);
-    const url = `${scheme}://alice:${escaped}@${host}:${port}/${database}`;
-    const written = await init(cwd, '--url', url, '--yes');
-    expect(written).toMatchObject({ code: 0, stdout: expect.stringContaining('1 job, no errors') });
-    const variable = `${database.toUpperCase()}_PASSWORD`;
-    expect(written.stdout).toContain(`export ${variable}=`);
-    const text = await configIn(cwd);
-    expect(text).toContain(`alice:\${env:${variable}}@`);
-    for (const secret of [password, escaped]) {
-      expect(text).not.toContain(secret);
-      expect(written.stdout + written.stderr).not.toContain(secret);
-    }
-    const env = { SLUICE_API_KEY: key, [variable]: escaped };
-    const preview = await start(['sync', '--dry-run'], { cwd, env }).ended;
-    expect(preview).toMatchObject({ code: 0, stdout: expect.stringContaining('would be sent') });
-  });
+  ] as const)(
+    'keeps the password out of the config, and connects with a variable instead: %s',
+    async (kind, scheme) => {
+      const cwd = await makeFolder();
+      const { host, port } = server(kind);
+      const database = kind === 'MariaDB' ? 'test' : 'postgres';
+      const escaped = encodeURIComponent(password);
+      const url = `${scheme}://alice:${escaped}@${host}:${port}/${database}`;
+      const written = await init(cwd, '--url', url, '--yes');
+      expect(written).toMatchObject({ code: 0, stdout: expect.stringContaining('1 job, no errors') });
+      const variable = `${database.toUpperCase()}_PASSWORD`;
+      expect(written.stdout).toContain(`export ${variable}=`);
+      const text = await configIn(cwd);
+      expect(text).toContain(`alice:\${env:${variable}}@`);
+      for (const secret of [password, escaped]) {
+        expect(text).not.toContain(secret);
+        expect(written.stdout + written.stderr).not.toContain(secret);
+      }
+      const env = { SLUICE_API_KEY: key, [variable]: escaped };
+      const preview = await start(['sync', '--dry-run'], { cwd, env }).ended;
+      expect(preview).toMatchObject({ code: 0, stdout: expect.stringContaining('would be sent') });
+    },
+  );
 });

@@ -53,7 +53,7 @@ describe("an installed package's command", () => {
   it.each([
     ['in the package', () => join(installed, 'node_modules')],
     ['next to the package', () => dirname(installed)],
-  ])('runs as one process, with the Node %s, whatever is on the PATH', (_, modules) => {
+  ])('runs as one process, with the Node installed %s, regardless of the PATH', (_, modules) => {
     const node = bringNode(modules());
     const { code, stdout, pid } = start(system);
     expect({ code, told: JSON.parse(stdout) }).toEqual({ code: 42, told: [node, pid, ['run', 'a b', '']] });
@@ -80,7 +80,7 @@ describe("an installed package's command", () => {
   it.each([
     ['libatomic.so.1: cannot open shared object file', 'next     as root: apt-get install libatomic1'],
     ['libc.so.6: version `GLIBC_2.38 not found', 'next     install Node 24 or newer: '],
-  ])("says what is missing if Node doesn't start: %s", (lacks, next) => {
+  ])("says what is missing if Node can't start: %s", (lacks, next) => {
     withLibrariesOf('usr/lib');
     const message = `node: error while loading shared libraries: ${lacks}`;
     const { code, stderr } = start([fakeNode(`echo '${message}' >&2; exit 127`), system].join(delimiter));
@@ -88,7 +88,7 @@ describe("an installed package's command", () => {
     expect(stderr).toContain(next);
   });
 
-  it('starts the Node on the PATH without testing it first if the library exists', () => {
+  it('starts the Node on the PATH without testing it first if libatomic is installed', () => {
     const folder = withLibrariesOf('usr/lib');
     mkdirSync(join(folder, 'machine'), { recursive: true });
     writeFileSync(join(folder, 'machine/libatomic.so.1'), '');
@@ -96,7 +96,7 @@ describe("an installed package's command", () => {
     expect(stdout).toBe('4\n');
   });
 
-  it('says which Node was found, what is allowed and where to read more if Node is too old', ({ skip }) => {
+  it('says which Node was found, which versions are allowed and where to read more if Node is too old', ({ skip }) => {
     const old = ['/usr/bin/node', '/usr/local/bin/node'].find((path) => existsSync(path) && isOld(path));
     if (old === undefined) return skip('there is no old Node on this machine');
     const { code, stderr } = start([dirname(old), system].join(delimiter));

@@ -33,7 +33,7 @@ const linesOf = (daemon: Running, message: string): Record<string, unknown>[] =>
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 
 describe('many reloads in a row', () => {
-  it('leave the last config active after any number of signals and intermediate versions', async () => {
+  it('leave the last config active, no matter how many signals and versions came before', async () => {
     const world = await makeWorld();
     const { home, job, config, daemon } = await setUp(world, 0.3);
     for (let i = 0; i < 50; i++) {
@@ -55,7 +55,7 @@ describe('many reloads in a row', () => {
   });
 
   it.each([5, 600])(
-    "don't prevent the daemon from stopping cleanly if the config's command takes %d seconds",
+    "don't keep the daemon from stopping cleanly, even if the config's command takes %d seconds",
     async (seconds) => {
       const world = await makeWorld();
       const { home, daemon } = await setUp(world, 0);

@@ -56,7 +56,7 @@ describe('sluice reload', () => {
     expect(JSON.parse(stdout)).toMatchObject({ exit_code: 2, jobs: 1, faults: [{ place: expect.any(String) }] });
   });
 
-  it('responds to each of many concurrent requests, and never with a config older than the request', async () => {
+  it('activates a config at least as new as each of many concurrent requests', async () => {
     const { home, config, orders } = await setUp();
     for (let n = 0; n < 3; n++) {
       await config({ [`orders-${n}`]: orders });
@@ -67,7 +67,7 @@ describe('sluice reload', () => {
     }
   });
 
-  it('reports that systemd has not updated the credentials', async () => {
+  it("reports that systemd hasn't updated the credentials yet", async () => {
     const { home, credentials } = await setUp({ hasCredentials: true });
     expect(await home.sluice(['reload'])).toMatchObject({
       code: 0,

@@ -31,7 +31,7 @@ const linesOf = (daemon: Running): Record<string, unknown>[] =>
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 
 describe('sluice run', () => {
-  it.each(['SIGTERM', 'SIGINT'] as const)('exits with 0 on %s, and says why', async (signal) => {
+  it.each(['SIGTERM', 'SIGINT'] as const)('exits with 0 on %s, and logs the reason', async (signal) => {
     const world = await makeWorld();
     const { home, run } = await setUp(world);
     const daemon = await run();
@@ -43,7 +43,7 @@ describe('sluice run', () => {
     expect(home.state().leases).toEqual([]);
   });
 
-  it('exits cleanly if Ctrl-C reaches it twice at once, as it does under npm', async () => {
+  it('exits cleanly if it receives Ctrl-C twice at once, as happens under npm', async () => {
     const world = await makeWorld();
     const { run } = await setUp(world);
     const daemon = await run();
@@ -54,7 +54,7 @@ describe('sluice run', () => {
     expect(await daemon.ended).toMatchObject({ code: 0, signal: null });
   });
 
-  it('on SIGHUP, applies a valid config, or reports where an invalid one is wrong and keeps the old one', async () => {
+  it('on SIGHUP, applies a valid config, or keeps the old one and reports where the new one is wrong', async () => {
     const world = await makeWorld();
     const { home, config, orders, run } = await setUp(world);
     const daemon = await run();
@@ -77,7 +77,7 @@ describe('sluice run', () => {
     expect((await daemon.ended).code).toBe(0);
   });
 
-  it('survives a SIGHUP during startup, and loads the config afterwards', async () => {
+  it('survives a SIGHUP during startup, and reloads the config afterwards', async () => {
     const world = await makeWorld();
     const { home } = await setUp(world);
     const daemon = home.start(['run'], { preload: ['hang-up-early'] });
@@ -86,7 +86,7 @@ describe('sluice run', () => {
     expect((await daemon.ended).code).toBe(0);
   });
 
-  it('refuses to be the second daemon on a state folder, but allows a sync at the same time', async () => {
+  it('refuses to start a second daemon on a state folder, but allows a concurrent sync', async () => {
     const world = await makeWorld();
     const { home, run } = await setUp(world);
     const daemon = await run();
@@ -104,7 +104,7 @@ describe('sluice run', () => {
     expect((await third.ended).code).toBe(0);
   });
 
-  it("starts with the valid jobs, and reports the others' errors", async () => {
+  it('starts with the valid jobs, and reports errors in the others', async () => {
     const world = await makeWorld();
     const { home, config, orders } = await setUp(world);
     await home.config(config({ ...orders('0 0 29 2 *'), bad: { source: 'nowhere' } }));

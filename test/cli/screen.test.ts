@@ -43,7 +43,7 @@ describe('numbers', () => {
     [999_499, '999 kB'],
     [999_500, '1.00 MB'],
     [10_485_760, '10.5 MB'],
-  ])('show %d bytes as %s', (bytes, text) => expect(bytesText(bytes)).toBe(text));
+  ])('are shown with a unit: %d bytes as %s', (bytes, text) => expect(bytesText(bytes)).toBe(text));
 
   it('have thousands separators, and durations have units', () => {
     expect(countText(1_000_000)).toBe('1,000,000');
@@ -65,7 +65,7 @@ describe('progress', () => {
     return { progress: new Progress(screen, () => 2000), text: () => text };
   }
 
-  it('draws every job on a terminal of unknown size', () => {
+  it('shows every job on a terminal of unknown size', () => {
     let text = '';
     const screen = { isTTY: true, columns: 0, rows: 0, write: (piece: string) => (text += piece) };
     const progress = new Progress(screen, () => 2000);
@@ -74,7 +74,7 @@ describe('progress', () => {
     expect(['orders', 'stock', 'visits'].filter((job) => !text.includes(job))).toEqual([]);
   });
 
-  it('prints plain lines, and only state changes, if the output is piped', () => {
+  it('prints only state changes, as plain lines, if the output is piped', () => {
     const { progress, text } = piped(false);
     progress.refresh('orders', { state: 'reading', startedAt: 1000 });
     progress.refresh('orders', { rows: 500, bytes: 2000 });
@@ -85,7 +85,7 @@ describe('progress', () => {
     );
   });
 
-  it("shows the payload's row count once it's encoded, instead of the source's", () => {
+  it("shows the source's row count until the payload is encoded, then the payload's", () => {
     let text = '';
     const events = new Events<SluiceEvents>();
     const screen = { isTTY: false, columns: 60, write: (piece: string) => (text += piece) };

@@ -16,7 +16,7 @@ console.log('ready');
 it.for([
   ['any process', [], 'SIGKILL'],
   ["a container's first process", firstProcess, 'SIGTRAP'],
-] as const)("a second signal ends %s that doesn't exit by itself", async ([, under, how], { skip }) => {
+] as const)("a second signal ends %s that hasn't exited after the first", async ([, under, how], { skip }) => {
   const reason = under.length > 0 ? noFirstProcess() : undefined;
   if (reason !== undefined) return skip(reason);
   const [program, ...flags] = [...under, process.execPath, '--input-type=module', '--eval', stubborn];

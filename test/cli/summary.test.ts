@@ -58,7 +58,7 @@ describe("a sync's exit code", () => {
     expect(exitCodeOf(outcomes, [])).toBe(code);
   });
 
-  it('is 2, whatever else failed, if a job was left out because of a config error', () => {
+  it('is 2 if a config error excluded a job, even if other jobs failed', () => {
     for (const outcomes of [[], [delivered], [lost, refused, spent]])
       expect(exitCodeOf(outcomes, ['wrong'])).toBe(exit.usage);
   });

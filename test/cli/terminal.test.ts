@@ -54,7 +54,7 @@ describe('progress on a terminal', () => {
     expect(terminal.lines).toEqual(['a                     reading', 'b                     queued', '']);
   });
 
-  it("doesn't scroll if there are more jobs than lines: it shows the active ones and counts the rest", () => {
+  it("shows the active jobs and counts the rest if there are more jobs than lines, so that it doesn't scroll", () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const terminal = new Terminal(24);
@@ -82,7 +82,7 @@ describe('progress on a terminal', () => {
 describe('colors', () => {
   const colourful = { isTTY: true, hasColors: () => true };
 
-  it('are used on a terminal that supports them and nowhere else', () => {
+  it('are used only on a terminal that supports them', () => {
     expect(paint('failed', 'bad', colourful)).toBe('\u001b[31mfailed\u001b[0m');
     for (const plain of [{ isTTY: true, hasColors: () => false }, { hasColors: () => true }, undefined]) {
       expect(paint('failed', 'bad', plain)).toBe('failed');
@@ -121,13 +121,13 @@ describe('a table on a narrow terminal', () => {
   const rows = [['orders', 'x'.repeat(50), 'y'.repeat(30)]];
   const columns = [{ title: 'job' }, { title: 'state' }, { title: 'last problem' }];
 
-  it('shrinks the widest columns, so that no line is wider than the terminal', () => {
+  it('shrinks the widest columns so that every line fits', () => {
     const text = renderTable(columns, rows, { paper: { isTTY: true, columns: 50 } });
     expect(text.split('\n').map(cellsOf)).toEqual([50, 50, 50]);
     expect(text).toContain('orders');
   });
 
-  it("is unchanged if it's piped", () => {
+  it("isn't shrunk if the output is piped", () => {
     expect(renderTable(columns, rows, { paper: { columns: 50 } })).toContain('y'.repeat(30));
   });
 });
@@ -139,7 +139,7 @@ describe('the log on a terminal', () => {
     return { log: humanLog(screen, level, () => Date.UTC(2026, 10, 21, 3, 4, 5)), text: () => text };
   }
 
-  it('consists of time, level, message and fields in a readable form', () => {
+  it('shows the time, level, message and fields in a readable form', () => {
     const { log, text } = open('debug');
     log.with({ job: 'orders' }).info('payload.delivered', { bytes: 1_460_000, milliseconds: 340, until: 0 });
     expect(text()).toBe(
@@ -153,7 +153,7 @@ describe('the log on a terminal', () => {
     expect(text()).toBe('03:04:05Z error config.error       place="a b"\n    one\n    two\n');
   });
 
-  it('omits lines below its level, and every secret', () => {
+  it('omits lines below its level, and redacts secrets', () => {
     registerSecret('hunter2-hunter2');
     const { log, text } = open('warn');
     log.info('quiet');

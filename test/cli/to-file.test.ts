@@ -35,7 +35,7 @@ async function setUp() {
   return { home, to, files, read: (file: string) => readFile(join(home.folder, file), 'utf8') };
 }
 
-it("sync --to writes a job's rows to a file in the format of its extension, and sends nothing", async () => {
+it("sync --to writes a job's rows to a file in the format that its extension names, and uploads nothing", async () => {
   const { to, files, read } = await setUp();
   expect(await to('out.JSON', 'orders')).toMatchObject({
     code: 0,
@@ -48,7 +48,7 @@ it("sync --to writes a job's rows to a file in the format of its extension, and 
   expect(await world.uploads()).toEqual([]);
 });
 
-it("sync --to keeps the job's format with its options if the extension is the same or unknown", async () => {
+it("sync --to keeps the job's format and its options if the file has the same or an unknown extension", async () => {
   const { to, read } = await setUp();
   for (const file of ['out.csv', 'out']) {
     const { stdout } = await to(file, 'orders', '--json');
@@ -57,7 +57,7 @@ it("sync --to keeps the job's format with its options if the extension is the sa
   }
 });
 
-it('sync --to replaces a file only with a complete one', async () => {
+it('sync --to replaces a file only once the new one is complete', async () => {
   const { home, to, files, read } = await setUp();
   await home.write('out.csv', 'old');
   await home.write('rows.csv', 'id,name\n1\n');
@@ -70,7 +70,7 @@ it('sync --to replaces a file only with a complete one', async () => {
   expect(await read('out.csv')).toBe('id;name\n1;a\n2;b,c\n');
 });
 
-it('sync --to rejects anything but a single job with rows, and anything but a file', async () => {
+it('sync --to rejects several jobs, a job without rows, and a path to a folder or link', async () => {
   const { home, to, files } = await setUp();
   await mkdir(join(home.folder, 'folder'));
   await symlink('rows.csv', join(home.folder, 'link'));

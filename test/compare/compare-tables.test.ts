@@ -16,28 +16,25 @@ const sorted = (from: number, to: number): Table => ({
 });
 
 describe('two tables', () => {
-  it.each(formatIds)(
-    'of which the second lacks the first 2,199 rows differ only in these rows (%s)',
-    async (format) => {
-      const difference = await compared(sorted(1, 5001), sorted(2200, 5001), { format });
-      expect(difference).toMatchObject({
-        by: { kind: 'found', columns: ['id'] },
-        rows: { last: 5000, now: 2801 },
-        added: 0,
-        removed: 2199,
-        changed: 0,
-      });
-      expect(difference.samples.removed.map(({ id }) => id)).toEqual(['1', '2', '3', '4', '5']);
-      expect(difference.samples).toMatchObject({ added: [], changed: [] });
-      expect(difference.columns.map(({ column, changed }) => [column, changed])).toEqual([
-        ['id', 0],
-        ['name', 0],
-        ['amount', 0],
-      ]);
-    },
-  );
+  it.each(formatIds)('differ only in the first 2,199 rows if the second table lacks them (%s)', async (format) => {
+    const difference = await compared(sorted(1, 5001), sorted(2200, 5001), { format });
+    expect(difference).toMatchObject({
+      by: { kind: 'found', columns: ['id'] },
+      rows: { last: 5000, now: 2801 },
+      added: 0,
+      removed: 2199,
+      changed: 0,
+    });
+    expect(difference.samples.removed.map(({ id }) => id)).toEqual(['1', '2', '3', '4', '5']);
+    expect(difference.samples).toMatchObject({ added: [], changed: [] });
+    expect(difference.columns.map(({ column, changed }) => [column, changed])).toEqual([
+      ['id', 0],
+      ['name', 0],
+      ['amount', 0],
+    ]);
+  });
 
-  it('differ by the changed cells of rows with the same key, counted for each column', async () => {
+  it('differ in the cells that changed in rows with the same key, counted per column', async () => {
     const now = sorted(1, 101);
     const rows = now.rows.map(
       ([id, name, amount]): Cells => [id!, id === '7' ? null : name!, Number(id) > 90 ? '9' : amount!],
@@ -51,7 +48,7 @@ describe('two tables', () => {
     });
   });
 
-  it("are compared by the job's key, whatever the order of rows and columns", async () => {
+  it("are compared by the job's key, regardless of the order of rows and columns", async () => {
     const last = {
       columns: ['shop', 'day', 'sold'],
       rows: [
@@ -82,7 +79,7 @@ describe('two tables', () => {
     });
   });
 
-  it("are not compared by a key that isn't unique, or that a table doesn't have", async () => {
+  it("aren't compared by a key that isn't unique or that a table lacks", async () => {
     const last = {
       columns: ['id', 'name'],
       rows: [
@@ -95,7 +92,7 @@ describe('two tables', () => {
     }
   });
 
-  it('without a unique column are multisets, in which a changed row is one removed row and one added row', async () => {
+  it('without a unique column are compared as multisets: a changed row counts as one removed and one added row', async () => {
     const row = ['x', 'y'];
     const difference = await compared(
       { columns: ['a', 'b'], rows: [row, row, row, ['x', 'z']] },
@@ -116,7 +113,7 @@ describe('two tables', () => {
     expect(difference.columns.map(({ changed }) => changed)).toEqual([30, 0, 0]);
   });
 
-  it('with different columns are compared by their common ones, and the others are reported', async () => {
+  it('with different columns are compared by their common columns, and the other columns are reported', async () => {
     const difference = await compared(
       {
         columns: ['id', 'old'],
@@ -142,7 +139,7 @@ describe('two tables', () => {
     expect(difference.samples).toMatchObject({ removed: [{ id: '2', old: 'y' }], added: [{ id: '3', new: 'n' }] });
   });
 
-  it.each(formatIds)('of which one is empty differ in every row (%s)', async (format) => {
+  it.each(formatIds)('differ in every row if one of them is empty (%s)', async (format) => {
     const [full, empty] = [sorted(1, 31), sorted(1, 1)];
     expect(await compared(full, empty, { format })).toMatchObject({
       rows: { last: 30, now: 0 },
@@ -157,7 +154,7 @@ describe('two tables', () => {
     expect(await compared(empty, empty, { format })).toMatchObject({ removed: 0, added: 0, changed: 0 });
   });
 
-  it('without any common column differ in every row', async () => {
+  it('differ in every row if they have no common column', async () => {
     const difference = await compared({ columns: ['a'], rows: [['1'], ['1']] }, { columns: ['b'], rows: [['1']] });
     expect(difference).toMatchObject({ removed: 2, added: 1, changed: 0 });
   });
@@ -194,7 +191,7 @@ describe('two tables', () => {
 });
 
 describe("a column's statistics", () => {
-  it('are its nulls, its minimum and maximum by value, and its distinct values', async () => {
+  it('count its nulls and distinct values, and contain its minimum and maximum', async () => {
     const values = ['10', '9', '-1.5', null, '9', '123456789012345678901'];
     const table = { columns: ['n', 't'], rows: values.map((n, i) => [n, ['b', 'é', 'a', 'b', '', 'B'][i]!]) };
     const { columns } = await compared(table, table, { format: 'json' });
@@ -204,7 +201,7 @@ describe("a column's statistics", () => {
     ]);
   });
 
-  it('say if there are too many distinct values to count exactly', async () => {
+  it('say whether there are too many distinct values to count exactly', async () => {
     const { columns, rows } = sorted(0, 30_000);
     const table = { columns: [...columns, 'half'], rows: rows.map((row, i) => [...row, `half ${i >> 1}`]) };
     const [id, name, , half] = (await compared(table, table)).columns;
@@ -215,7 +212,7 @@ describe("a column's statistics", () => {
     expect(id!.last!.distinct).toEqual({ count: 30_000, exact: true });
   });
 
-  it('never have more distinct values than values', () => {
+  it('never count more distinct values than values', () => {
     for (let first = 0; first < 20; first++) {
       const distinct = new DistinctCount();
       for (let i = 0; i < 6000; i++) distinct.add(`${first}, ${i}`);
@@ -233,7 +230,7 @@ const cell = fc.option(fc.constantFrom('', 'a', 'b', 'ab', '1', '01', '1.0', ','
 const table = fc.array(fc.tuple(cell, cell), { maxLength: 30 });
 
 describe('any two tables', () => {
-  it('without a key differ as multisets do, whether sorted in memory or on disk', async () => {
+  it('without a key are compared as multisets, whether they are sorted in memory or on disk', async () => {
     await fc.assert(
       fc.asyncProperty(table, table, fc.constantFrom(1, 200, undefined), async (last, now, maxBytes) => {
         const columns = ['x', 'y'];
@@ -248,7 +245,7 @@ describe('any two tables', () => {
     );
   });
 
-  it('with a key differ as a lookup by that key shows', async () => {
+  it('with a key differ in exactly the rows that a lookup by key finds', async () => {
     const keyed = fc.uniqueArray(fc.tuple(fc.integer({ min: -20, max: 20 }).map(String), cell), {
       selector: ([key]) => key,
     });

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { folderOfTest } from './tables.ts';
 
-it('two tables with more rows than fit into the heap are compared exactly', async () => {
+it("two tables that don't fit into the heap are compared exactly", async () => {
   const child = join(import.meta.dirname, 'memory-child.ts');
   // As objects, the larger table's rows alone would need more than twice this heap.
   const heap = ['--max-old-space-size=16', '--max-semi-space-size=1'];

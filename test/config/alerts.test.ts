@@ -40,7 +40,7 @@ const webhook = { type: 'webhook', url: 'https://alerts.example.com/x', secret }
 const chat = { type: 'slack', url: `\${env:HOOK}` };
 
 describe('alerts in the config', () => {
-  it('explain how to create a key if the key is invalid, and not only where to put it', async () => {
+  it('with an invalid key are rejected with advice on how to create a key, not only where to put it', async () => {
     const { problems } = await load({
       channels: { ops: { ...webhook, secret: 'whsec_short' } },
       rules: [{ to: ['ops'] }],
@@ -50,7 +50,7 @@ describe('alerts in the config', () => {
     ]);
   });
 
-  it('are read completely, with defaults, and their secrets are registered', async () => {
+  it('are loaded completely, with defaults, and their secrets are registered', async () => {
     const { config, problems } = await load({
       channels: { ops: webhook, chat },
       rules: [{ to: ['ops'] }],
@@ -82,13 +82,13 @@ describe('alerts in the config', () => {
     expect(redact('wait=true, services, hooks.example.com')).toBe('wait=true, services, hooks.example.com');
   });
 
-  it('are absent if the config has none, and for a job that disables them', async () => {
+  it('are undefined if the config has none or if the job disables them', async () => {
     expect((await load(undefined)).config?.alerts).toBeUndefined();
     const { config } = await load({ channels: { ops: webhook } }, { alerts: false });
     expect(config?.jobs.get('orders')?.alerts).toBe(false);
   });
 
-  it('report every error: types, options, unknown channels', async () => {
+  it('are rejected with all their errors: wrong types, invalid options, unknown channels', async () => {
     const faults = await codes(
       {
         channels: {
@@ -106,7 +106,7 @@ describe('alerts in the config', () => {
     expect(faults.join('\n')).not.toContain('short');
   });
 
-  it('warn about a name that matches no job', async () => {
+  it('cause a warning if a name matches no job', async () => {
     const alive = { type: 'heartbeat', url: 'https://hc.example.com/x', jobs: ['orders', 'order'] };
     const rules = [
       { jobs: ['orders', 'ord*'], to: ['ops'] },
@@ -121,13 +121,13 @@ describe('alerts in the config', () => {
     ]);
   });
 
-  it('run no command unless commands are allowed', async () => {
+  it("can't run a command unless commands are allowed", async () => {
     const channels = { pager: { type: 'command', command: ['./page'] } };
     expect(await codes({ channels })).toEqual(['CONFIG_COMMANDS_REFUSED: Commands are not allowed in this config']);
     expect(await codes({ channels }, {}, { allow_commands: true })).toEqual([]);
   });
 
-  it('are rejected if their only channel is a heartbeat or, in a job, if there is no channel', async () => {
+  it('are rejected if their only channel is a heartbeat, or if a job has alerts but there is no channel', async () => {
     const channels = { alive: { type: 'heartbeat', url: 'https://hc.example.com/x' } };
     expect(await codes({ channels, rules: [{ to: ['alive'] }] })).toEqual([
       'CONFIG_UNKNOWN_CHANNEL: "alive" is a heartbeat channel and does not accept alerts',
@@ -139,7 +139,7 @@ describe('alerts in the config', () => {
 });
 
 describe('docs/alerts.md', () => {
-  it('shows channels and rules that can be loaded', async () => {
+  it('shows only channels and rules that load without errors', async () => {
     const page = await readFile(new URL('../../docs/alerts.md', import.meta.url), 'utf8');
     const blocks = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text]) => parse(text!) as { alerts?: object });
     const shown = blocks.flatMap(({ alerts }) => (alerts === undefined ? [] : [alerts]));
@@ -158,7 +158,7 @@ describe('docs/alerts.md', () => {
 });
 
 describe("an alert's channels", () => {
-  it("are all channels if there are no rules, otherwise those of every matching rule, or the job's own", async () => {
+  it("are the job's own, or those of every matching rule, or all channels if there are no rules", async () => {
     const channels = { ops: webhook, chat, alive: { type: 'heartbeat', url: 'https://hc.example.com/x' } };
     const route = async (alerts: object, job: object, occasion: 'stale' | 'quota') => {
       const { config, problems } = await load({ channels, ...alerts }, job);
@@ -179,7 +179,7 @@ describe("an alert's channels", () => {
   });
 });
 
-it("a job that sets one limit keeps the section's other limits", async () => {
+it("a job that overrides one alert limit keeps the other limits of the config's alerts section", async () => {
   const { config } = await load({ channels: { ops: webhook }, stale_after: '2h' }, { alerts: { after_failures: 5 } });
   const job = config!.jobs.get('orders')!;
   expect(limitsOf(job, config!.alerts!)).toMatchObject({ afterFailures: 5, staleAfterMs: 2 * 3_600_000 });

@@ -32,7 +32,7 @@ describe('the connector catalog', () => {
     for (const [name, connector] of connectors) expect(connector.id).toBe(name);
   });
 
-  it("adds the config's folder, with files and subfolders", async () => {
+  it("adds the connectors in the config's folder, both files and subfolders", async () => {
     const folder = await folderWith({
       'mine.ts': plugin('mine'),
       '_helper.ts': 'throw new Error("not a plugin")',
@@ -45,7 +45,7 @@ describe('the connector catalog', () => {
     expect([...connectors.keys()]).toEqual(expect.arrayContaining(['db', 'mine', 'big']));
   });
 
-  it('imports a changed file in a folder again', async () => {
+  it('re-imports a changed file in a folder', async () => {
     const folder = await folderWith({ 'mine.mjs': 'throw new Error("boom")' });
     const look = async () => {
       const catalog = await openCatalog({ folder });
@@ -62,7 +62,7 @@ describe('the connector catalog', () => {
     expect(await look()).toEqual({ title: 'Mine', problems: 0 });
   });
 
-  it("names a plugin that can't be used, says why, and continues with the others", async () => {
+  it("names a plugin that can't be used, says why, and loads the others", async () => {
     const folder = await folderWith({
       'crashes.mjs': 'throw new Error("boom")',
       'db.mjs': plugin('db'),
@@ -85,7 +85,7 @@ describe('the connector catalog', () => {
     );
   });
 
-  it("loads connectors from the config's npm packages, relative to its folder", async () => {
+  it("loads connectors from the config's npm packages, relative to the config's folder", async () => {
     const folder = await folderWith({});
     await putPackage(folder, '@acme/connectors', { acme: './lib/acme.js' }, { 'lib/acme.js': plugin('acme') });
     await putPackage(folder, 'bare', undefined, {});
@@ -132,7 +132,7 @@ describe('the connector catalog', () => {
     expect(problems.map(({ code }) => code)).toEqual(['CONFIG_CONNECTORS_FOLDER']);
   });
 
-  it('is completely loaded by a check, which names a broken connector that no source uses', async () => {
+  it('is loaded completely by a check, which names a broken connector even if no source uses it', async () => {
     const text = `
 connectors: .
 destinations: {main: {url: 'http://127.0.0.1:8080/api/1.0', api_key: abcdefabcdef}}
@@ -147,7 +147,7 @@ jobs: {orders: {source: files, query: a.csv, format: csv, target: ${id('a')}}}
     expect([...config!.jobs.keys()]).toEqual(['orders']);
   });
 
-  it('lets a config use its own connectors by a relative path, and reports a broken one at its own file', async () => {
+  it("finds the config's own connectors by a relative path, and reports a broken one by its file", async () => {
     const text = configWith(
       `${goodJob.replace('source: shop', 'source: a').replace('    query: select 1\n', '')}  broken:\n    source: b\n    format: csv\n    target: ${id('b')}\n`,
       'connectors: .',
@@ -164,7 +164,7 @@ jobs: {orders: {source: files, query: a.csv, format: csv, target: ${id('a')}}}
     expect(problems.map(({ next }) => next)).not.toContain('did you mean "bad"?');
   });
 
-  it('rejects a source whose service was shut down, whatever its options, and lets the others run', async () => {
+  it('rejects a source whose vendor shut the service down, regardless of its options, but not other sources', async () => {
     const files = `
 destinations: {main: {url: 'http://127.0.0.1:8080/api/1.0', api_key: abcdefabcdef}}
 sources: {files: {connector: file}, posts: {connector: radian6, app_key: of-old}}

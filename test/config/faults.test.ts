@@ -74,7 +74,7 @@ jobs:
     expect([...refused.keys()]).toEqual(['orders', 'stock']);
   });
 
-  it('lets valid jobs run next to an invalid one, and says why that one is left out', async () => {
+  it('accepts the valid jobs next to an invalid one, and says why that one is left out', async () => {
     const { config, problems, refused } = await load(
       configWith(
         `${goodJob}  bad:\n    source: depot\n    query: select 1\n    format: csv\n    target: ${id('b')}\n`,
@@ -87,7 +87,7 @@ jobs:
     expect(refused.get('bad')).toEqual(problems);
   });
 
-  it('rejects the whole file for an error at its top level', async () => {
+  it("rejects the whole file if there's an error at its top level", async () => {
     const { config, problems } = await load(configWith(goodJob, 'timezone: Europe/Berln\nstat: x'));
     expect(config).toBeUndefined();
     expect(problems.map(({ next }) => next)).toEqual(['did you mean "Europe/Berlin"?', 'did you mean "state"?']);
@@ -111,7 +111,7 @@ jobs:
     expect(await only(job('', /^target/))).toMatchObject({ message: '"target" is missing from this job' });
   });
 
-  it('rejects an unknown format, and shows how to write it', async () => {
+  it("rejects a format that data sources don't support, and says how to write it to a file", async () => {
     const lines = { ...formatById('csv'), id: 'lines', fileEnding: '.lines', isForDatasources: false };
     const { problems } = await load(configWith(goodJob.replace('csv', 'lines')), { formats: [...formats, lines] });
     expect(problems.map(said)).toEqual([
@@ -124,7 +124,7 @@ jobs:
     ]);
   });
 
-  it('shows the value next to the allowed values', async () => {
+  it('shows an invalid value next to the allowed values', async () => {
     expect(await only(configWith(goodJob).replace('host: db', 'port: 99999\n    host: db'))).toEqual({
       code: 'CONFIG_WRONG_VALUE',
       message: 'Invalid value for "port"',
@@ -158,7 +158,7 @@ jobs:
     });
   });
 
-  it('rejects a guard that no result could pass, in a job and at the top level', async () => {
+  it('rejects a guard that no result could pass, both in a job and at the top level', async () => {
     const guards = 'guards: { rows: { minimum: 10, maximum: 5 }, bytes: { minimum: 5, maximum: 5 } }\n';
     const told = {
       code: 'CONFIG_GUARDS',
@@ -198,7 +198,7 @@ jobs:
     });
   });
 
-  it('reports errors only for the alternative that was meant', async () => {
+  it('reports errors only for the alternative that the user evidently meant', async () => {
     const auth = (value: string) => configWith(goodJob).replace('host: db', `auth: ${value}\n    host: db`);
     expect(await only(auth('5'))).toMatchObject({ allowed: 'text; or a map of options (token, realm)' });
     expect(await only(auth('{token: abcd, relm: x}'))).toMatchObject({
@@ -208,7 +208,7 @@ jobs:
     expect(await only(auth('{}'))).toMatchObject({ message: '"token" is missing from "auth"' });
   });
 
-  it("reports a connector's rules at the option that they apply to", async () => {
+  it("reports violations of a connector's rules at the option that they apply to", async () => {
     const { problems } = await load(configWith(goodJob).replace('db.example.com', 'forbidden'));
     expect(lines(problems)).toEqual(['10:11 CONFIG_RULE']);
     expect(await only(job('', /^$/).replace('select 1', 'drop table orders'))).toMatchObject({
@@ -240,7 +240,7 @@ jobs:
     expect(await only(credentials('    api_key: ""\n'))).toMatchObject({ message: 'The api_key is empty' });
   });
 
-  it("recognizes the service's URL", async () => {
+  it('rejects a service URL that has no API path or contains a query or credentials, and warns about plain HTTP', async () => {
     const url = (value: string) => configWith(goodJob).replace('http://127.0.0.1:8080/api/1.0', value);
     expect(await only(url('app.example.com/api/1.0'))).toMatchObject({ code: 'CONFIG_URL' });
     expect(await only(url('https://app.example.com/'))).toMatchObject({
@@ -262,7 +262,7 @@ jobs:
     expect(warnings.map(({ next }) => next)).toEqual(["use https, with the service's https port"]);
   });
 
-  it('limits values to what the service and common sense allow', async () => {
+  it("rejects values that the service doesn't allow or that make no sense", async () => {
     const limit = (line: string) => configWith(goodJob).replace('    api_key', `    ${line}\n    api_key`);
     expect(await only(limit('requests_per_second: 6'))).toMatchObject({ allowed: 'a whole number from 1 to 5' });
     expect(await only(limit('reserve_requests: 1000'))).toMatchObject({
@@ -283,7 +283,7 @@ jobs:
     expect((await load(asks('{ sql: select 1 }'))).warnings).toEqual([]);
   });
 
-  it("rejects invalid IDs, and warns about IDs that don't look like one", async () => {
+  it('rejects invalid IDs, and warns about unusual ones', async () => {
     const target = (value: string) => configWith(goodJob.replace(id('a'), value));
     expect(await only(target('a/../b'))).toMatchObject({ code: 'CONFIG_ID' });
     const { problems, warnings } = await load(target('my-instance'));
@@ -291,7 +291,7 @@ jobs:
     expect(warnings.map(({ code }) => code)).toEqual(['CONFIG_ID']);
   });
 
-  it('rejects the later of two jobs that write to one instance, unless one of them is disabled', async () => {
+  it('rejects the second of two jobs that write to the same instance, unless one of them is disabled', async () => {
     const second = goodJob.replace('orders', 'again');
     const { config, problems, refused } = await load(configWith(goodJob + second));
     expect(problems.map(said)).toMatchObject([
@@ -350,7 +350,7 @@ jobs:
     expect(problems.map(({ code }) => code)).toEqual(isTaken ? ['CONFIG_TARGET_TAKEN'] : []);
   });
 
-  it('allows exactly one kind of target, and requires it to be complete', async () => {
+  it('requires exactly one kind of target, with all its options', async () => {
     const target = (value: string) => configWith(goodJob.replace(id('a'), value));
     expect(await only(target('{}'))).toMatchObject({
       message: 'Missing target: none of instance, datasource and refresh is set',
@@ -372,7 +372,7 @@ jobs:
     ]);
   });
 
-  it('requires a destination if there are several', async () => {
+  it('requires a job to name its destination if there are several', async () => {
     const two = configWith(goodJob).replace(
       'sources:',
       `  other: {url: 'http://127.0.0.1/api/1.0', api_key: abcd}\nsources:`,
@@ -396,7 +396,7 @@ jobs:
     expect((await load(configWith(goodJob.replace('orders', 'umsätze_2026')))).problems).toEqual([]);
   });
 
-  it("isn't confused by names of properties that every object has", async () => {
+  it("isn't confused by names that are also built-in properties of objects", async () => {
     const { problems } = await load(
       configWith(
         goodJob.replace('format: csv', 'format: constructor').replace('source: shop', 'source: toString'),

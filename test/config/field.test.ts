@@ -28,7 +28,7 @@ const set = {
   bounds: group(bounds, { about }),
 };
 
-it('options get the names and units that the code declares', () => {
+it('options have the names and units that the code declares', () => {
   const written = {
     base_url: 'a',
     stall_timeout_seconds: 2,
@@ -49,7 +49,7 @@ it('options get the names and units that the code declares', () => {
   expect(readWritten(set, partOf(written), faults)).toStrictEqual(read);
 });
 
-it('defaults replace options that are missing or invalid, and options without a default are omitted', () => {
+it('missing or invalid options get their default, or are omitted if they have none', () => {
   const defaults = { stallTimeoutMs: 60_000, remindMs: 3_600_000 };
   for (const written of [{}, null, 'text', { stall_timeout_seconds: 0, remind: 5, limit_megabytes: '3', stray: 1 }]) {
     expect(readOptions(set, partOf(written), faults)).toStrictEqual(defaults);
@@ -57,7 +57,7 @@ it('defaults replace options that are missing or invalid, and options without a 
   }
 });
 
-it('a map has no value if a required option is invalid, and keeps the rest if another option is', () => {
+it('a map has no value if a required option is invalid, but keeps its other options if an optional one is', () => {
   const boundsOf = (written: unknown) => readWritten(set, partOf({ bounds: written }), faults);
   expect(boundsOf({ most_rows: 7 })).toStrictEqual({});
   expect(boundsOf({ column: 1 })).toStrictEqual({});

@@ -15,7 +15,7 @@ async function generate(...flags: string[]): Promise<{ code: number; out: string
   return { code: code as number, out, err };
 }
 
-it('generate writes missing files, keeps current ones, and names stale ones with the command that fixes them', async () => {
+it('generate writes missing files, keeps up-to-date ones, and names stale ones and the command that updates them', async () => {
   const into = await folderWith({});
   const absent = await generate('--check', '--into', into);
   expect(absent.code).toBe(1);
@@ -40,7 +40,7 @@ it('generate writes missing files, keeps current ones, and names stale ones with
 });
 
 describe("the schema's patterns", () => {
-  it('are compatible with every regular expression engine', async () => {
+  it('work in every regular expression engine', async () => {
     const patterns = new Set<string>();
     const collect = (node: unknown): void => {
       if (typeof node !== 'object' || node === null) return;
@@ -55,7 +55,7 @@ describe("the schema's patterns", () => {
     expect([...patterns].filter((pattern) => /\\[pPcuk]|\(\?</.test(pattern))).toEqual([]);
   });
 
-  it('accept the names that check accepts, and reject those in ASCII that it rejects', () => {
+  it('accept the names that check accepts, and reject the ASCII names that it rejects', () => {
     const portable = new RegExp(String(nameSchema.pattern));
     for (let code = 0; code < 128; code++) {
       const sign = String.fromCharCode(code);

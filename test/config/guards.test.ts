@@ -8,7 +8,7 @@ describe("a job's guards", () => {
     expect(guardsOf(undefined, undefined)).toEqual(preset);
   });
 
-  it('override the top-level guards one by one, each as a whole', () => {
+  it('each replace the whole top-level guard of the same name', () => {
     const top = { rows: { minimum: 10 }, row_change: { down: '20%', up: '100%' } };
     expect(guardsOf({ row_change: { up: '12.5%' } }, top)).toEqual({
       rows: { minimum: 10 },
@@ -19,7 +19,7 @@ describe("a job's guards", () => {
     });
   });
 
-  it('can be disabled with false, one or all of them, in a job or for all jobs', () => {
+  it('can be disabled with false: one or all of them, for one job or for all jobs', () => {
     expect(guardsOf({ row_change: false }, undefined)).toEqual({});
     expect(guardsOf({ rows: false }, { rows: { minimum: 1 } })).toEqual(preset);
     expect(guardsOf(false, { rows: { minimum: 1 } })).toEqual({});

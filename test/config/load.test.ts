@@ -39,7 +39,7 @@ describe('a valid config', () => {
     expect(config!.monitor).toEqual({ host: '127.0.0.1', port: 9464, names: ['sluice.example.com'] });
   });
 
-  it("uses the unit in every option's name or value", async () => {
+  it("is read in the unit that each option's name or value contains", async () => {
     const text = `version: 1
 keep: { payloads: 7, days: 2 }
 disk: { limit_megabytes: 3, free_megabytes: 5 }
@@ -142,7 +142,7 @@ jobs:
     expect(c!.extract).toBeUndefined();
   });
 
-  it('may be JSON', async () => {
+  it('can be JSON', async () => {
     const text = JSON.stringify({
       destinations: { main: { url: 'https://x.example/api/1.0/', basic: { user: 'u', password: 'pppp' } } },
       jobs: { r: { target: { refresh: [id('a')] } } },
@@ -155,7 +155,7 @@ jobs:
     });
   });
 
-  it('may reuse parts with anchors and merge keys, where the nearer value wins', async () => {
+  it("can reuse parts with anchors and merge keys; a map's own value overrides a merged one", async () => {
     const { config, problems } = await load(
       configWith(`  a: &base
     source: shop
@@ -174,7 +174,7 @@ jobs:
     expect(b.extract!.stallTimeoutMs).toBe(7000);
   });
 
-  it('has one account for destinations with the same URL and key, and separate accounts otherwise', async () => {
+  it('has one account for destinations with the same URL and key, and separate accounts for others', async () => {
     const destination = (name: string, more: string) => `  ${name}: {url: https://x.example/api/1.0, ${more}}\n`;
     const { config } = await load(
       `destinations:\n${destination('a', 'api_key: k1k1k1')}${destination('b', 'api_key: k1k1k1, client_id: x1')}${destination(
@@ -189,7 +189,7 @@ jobs:
     expect(account('d')).toBe('agency');
   });
 
-  it('has separate accounts for a key used at two services, but one account per user, whatever the password', async () => {
+  it('has two accounts for one key at two services, but one account per user, even with different passwords', async () => {
     const [url, elsewhere] = ['https://x.example/api/1.0', 'https://y.example/api/1.0'];
     const destinations = {
       ada: { url, basic: { user: 'ada', password: 'p4ss' } },
@@ -206,7 +206,7 @@ jobs:
     expect(new Set(Object.values(accounts)).size).toBe(5);
   });
 
-  it("causes a warning if an account has a destination's name and isn't shared", async () => {
+  it("causes a warning if an account is named after a destination but isn't shared", async () => {
     const two = (own: string) => `destinations:
   a: {url: http://127.0.0.1/api/1.0, api_key: k1k1k1${own}}
   b: {url: http://127.0.0.1/api/1.0, api_key: k2k2k2, account: a}
@@ -221,14 +221,14 @@ jobs: {r: {destination: a, target: {refresh: [${id('a')}]}}}
 });
 
 describe('an unusable config file', () => {
-  it('is reported with its line if the YAML is invalid', async () => {
+  it("is reported with the error's line if its YAML is invalid", async () => {
     const { config, problems } = await load('version: 1\njobs:\n  a: [1, 2\n  b: 3\n');
     expect(config).toBeUndefined();
     expect(problems[0]!.code).toBe('CONFIG_SYNTAX');
     expect(problems[0]!.where.line).toBeGreaterThanOrEqual(3);
   });
 
-  it('is reported with the quotes that a cron expression needs', async () => {
+  it('is reported with the quotes to add to an unquoted cron expression', async () => {
     const { problems } = await load(configWith(`${goodJob}    schedule: */15 * * * *\n`));
     expect(problems[0]).toMatchObject({ code: 'CONFIG_SYNTAX', where: { line: 17 } });
     expect(problems[0]!.next).toContain('schedule: "*/15 * * * *"');
@@ -237,7 +237,7 @@ describe('an unusable config file', () => {
     expect((await load('jobs: { a: { schedule: @daily } }\n')).problems[0]!.next).toContain('schedule: "@daily"');
   });
 
-  it('is reported with the quotes that a variable in braces needs', async () => {
+  it('is reported with the quotes to add to an unquoted variable in braces', async () => {
     const { problems } = await load(
       `destinations:\n  main: {url: http://x/api/1.0, api_key: ${variable('KEY')}}\njobs: {}\nsources: {a: b}\n`,
     );
@@ -253,7 +253,7 @@ describe('an unusable config file', () => {
     expect(absent).toMatchObject({ code: 'CONFIG_UNREADABLE', next: expect.stringContaining('sluice init') });
   });
 
-  it("is rejected with its line if it isn't UTF-8, instead of loading names with question marks", async () => {
+  it("is rejected with the line that isn't valid UTF-8, instead of loading garbled names", async () => {
     const { loadConfig } = await import('../../src/config/load.ts');
     const text = configWith(goodJob.replace('orders', 'über'));
     const refusal = async (encoding: 'latin1' | 'utf16le') => {
@@ -265,26 +265,26 @@ describe('an unusable config file', () => {
     expect(await refusal('utf16le')).toMatchObject([{ code: 'CONFIG_NOT_UTF8', seen: 'zero bytes, as in UTF-16' }]);
   });
 
-  it("is reported with a fix if it's a folder", async () => {
+  it("is reported, with a fix, if it's a folder", async () => {
     const { loadConfig } = await import('../../src/config/load.ts');
     const { problems } = await loadConfig(await folderWith({}));
     expect(problems).toMatchObject([{ code: 'CONFIG_UNREADABLE', next: 'set a file in this folder with --config' }]);
   });
 
-  it('is reported with both lines if a key is duplicated', async () => {
+  it('is reported with both lines of a duplicate key', async () => {
     const { config, problems } = await load(configWith(`${goodJob}    format: json\n`));
     expect(config).toBeUndefined();
     expect(lines(problems)).toEqual(['17:5 CONFIG_DUPLICATE_KEY']);
     expect(problems[0]!.seen).toBe('first defined on line 15');
   });
 
-  it('is rejected if its aliases contain themselves or expand without limit', async () => {
+  it('is rejected if its aliases are circular or expand without limit', async () => {
     expect((await load('jobs: &a\n  x: *a\n')).problems.map(({ code }) => code)).toContain('CONFIG_ALIASES');
     const bomb = Array.from({ length: 12 }, (_, i) => `x${i}: &x${i} [${Array(9).fill(i === 0 ? '1' : `*x${i - 1}`)}]`);
     expect((await load(bomb.join('\n'))).problems.map(({ code }) => code)).toContain('CONFIG_ALIASES');
   });
 
-  it("is reported if it contains an integer that can't be kept exact", async () => {
+  it('is reported if it contains an integer too large to be stored exactly', async () => {
     const { problems } = await load(configWith(goodJob.replace('select 1', '12345678901234567890')));
     expect(problems).toMatchObject([{ code: 'CONFIG_NUMBER', next: 'put it in quotes: "12345678901234567890"' }]);
   });

@@ -93,7 +93,7 @@ function load({ sources, top = {}, env = {} }: Given) {
 const sourcesOf = (sources: object) => load({ sources });
 
 describe("a source's login", () => {
-  it("contains the description with its options, the user's values, and a default grant", async () => {
+  it("contains the connector's description with its options, the user's values, and a default grant", async () => {
     const { config, problems } = await sourcesOf({
       a: {
         connector: 'shop',
@@ -124,12 +124,12 @@ describe("a source's login", () => {
     expect(config?.sources.get('a')?.login?.scopes).toEqual([]);
   });
 
-  it('is signed if an account file is set', async () => {
+  it('uses the jwt_bearer grant if an account file is set', async () => {
     const { config } = await sourcesOf({ a: { connector: 'shop', login: { account_file: 'key.json' } } });
     expect(config?.sources.get('a')?.login?.grant).toBe('jwt_bearer');
   });
 
-  it("is required if the connector has one and the source doesn't set it", async () => {
+  it('is reported as missing if the connector requires one', async () => {
     const { problems } = await sourcesOf({ a: { connector: 'shop' } });
     expect(problems.map(({ code, message }) => `${code} ${message}`)).toEqual([
       'CONFIG_MISSING_OPTION "login" is missing: Shop requires a login',
@@ -145,7 +145,7 @@ describe("a source's login", () => {
     expect(problems.map(({ code }) => code)).toEqual(['CONFIG_LOGIN', 'CONFIG_UNKNOWN_OPTION']);
   });
 
-  it('reports missing options of its grant, an unsupported grant, and a URL that would reveal secrets', async () => {
+  it('is rejected if its grant is unsupported or incomplete, or if a URL would reveal secrets', async () => {
     const { problems } = await sourcesOf({
       a: { connector: 'shop', login: { grant: 'client_credentials' } },
       b: { connector: 'shop', login: { grant: 'password', client_id: 'me' } },
@@ -158,7 +158,7 @@ describe("a source's login", () => {
     expect(said).toContain('http://mine.example/token would send secrets unencrypted');
   });
 
-  it("may be shared by name; then it requests all sources' scopes", async () => {
+  it('can be shared by name, and then requests the scopes of all its sources', async () => {
     const login = { name: 'acme', client_id: 'me' };
     const { config, problems } = await sourcesOf({
       a: { connector: 'shop', login },
@@ -209,7 +209,7 @@ describe("a source's login", () => {
     expect(await messages({})).toEqual(names.split(', ').map(missing));
   });
 
-  it('has the grant that its options imply, and may be signed with a secret if the connector supports it', async () => {
+  it('has the grant that its options imply, and can be signed with a secret if the connector supports it', async () => {
     const grantOf = async (login: object, more: object = {}) => {
       const { config, problems } = await sourcesOf({ a: { connector: 'vendor', ...more, login } });
       return config?.sources.get('a')?.login?.grant ?? problems.map(({ message }) => message);
@@ -225,7 +225,7 @@ describe("a source's login", () => {
     ]);
   });
 
-  it('is in the schema for editors only if the connector supports it', () => {
+  it('appears in the editor schema only if the connector supports it', () => {
     const some = ['shop', 'plain'].map((id) => connectors.get(id)!);
     const text = JSON.stringify(configSchema({ connectors: some, formats: [], transforms: [] }));
     expect(text.match(/"login":/g)).toHaveLength(1);
@@ -250,7 +250,7 @@ describe('an address for secrets', () => {
 });
 
 describe('the key for logins', () => {
-  it("is the config's, otherwise SLUICE_KEY; a short one is rejected", async () => {
+  it("comes from the config, or else from SLUICE_KEY, and is rejected if it's too short", async () => {
     const own = await load({ sources: {}, top: { login_key: 'x'.repeat(32) }, env: { SLUICE_KEY: 'y'.repeat(32) } });
     expect(own.config?.sealKeys?.current).toBe('x'.repeat(32));
     const env = await load({ sources: {}, env: { SLUICE_KEY: 'y'.repeat(32) } });

@@ -122,7 +122,7 @@ const found = [
   { jobs: { main: { format: { type: {} } } } },
 ];
 
-it('whatever a user writes, loading it returns a config or errors with a location and a message', async () => {
+it('loading anything that a user writes returns a config, or errors with a location and a message', async () => {
   await fc.assert(
     fc.asyncProperty(fc.oneof(config, tree, declared, declared), async (value) => {
       const { config: loaded, problems, refused } = await load(JSON.stringify(value), { transforms });
@@ -139,7 +139,7 @@ it('whatever a user writes, loading it returns a config or errors with a locatio
   );
 });
 
-it('arbitrary text never throws either', async () => {
+it('loading arbitrary text never throws', async () => {
   const line = fc.tuple(
     fc.constantFrom('', '  ', '    ', '- '),
     fc.constantFrom(...words),

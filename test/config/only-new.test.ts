@@ -28,13 +28,13 @@ describe('the advice for an incremental job', () => {
     expect(await advice('marketo', { munchkin: 'm', ...login }, { stream: 'programs' })).toContain('key: [id]}');
   });
 
-  it('names no key if the stream has none, or if only the user knows it', async () => {
+  it("doesn't name a key if the stream has none, or if only the user knows it", async () => {
     expect(await advice('survey_monkey', { token: 't' }, { stream: 'answers' })).not.toContain('key:');
     const facebook = await advice('facebook', { token: 't' }, { stream: 'insights', account: '1' });
     expect(facebook).toContain('key: […]} and the columns that identify a row');
   });
 
-  it("names columns listed on the connector's page, for each stream that resumes", async () => {
+  it("names columns that the connector's page lists, for every resumable stream", async () => {
     const { connectors } = await loadCatalog();
     const advised = [...connectors.values()].flatMap((connector) =>
       streamsOf(connector).flatMap((stream) =>

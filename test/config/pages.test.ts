@@ -67,7 +67,7 @@ async function faultsOf(config: Part): Promise<string[]> {
 }
 
 describe.each(pages)('the configs on %s', (page) => {
-  it('exist and can be loaded', async () => {
+  it('exist and load without errors', async () => {
     const examples = await examplesOf(page);
     const isGone = (await readFile(join(root, page), 'utf8')).includes('**Retired.**');
     if (!isGone) expect(examples.length).toBeGreaterThan(0);
@@ -76,7 +76,7 @@ describe.each(pages)('the configs on %s', (page) => {
 });
 
 describe('an error on a page', () => {
-  it('would be found', async () => {
+  it('is detected', async () => {
     expect(await faultsOf(completed([{ flter: 'true' }]))).not.toEqual([]);
   });
 });

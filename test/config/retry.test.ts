@@ -43,7 +43,7 @@ describe('retry', () => {
     ['retry: {within: 1h}\n', undefined, { ...byDefault, withinMs: hour }],
     ['retry: {within: 1h}\n', '{first: 1m}', { ...byDefault, firstMs: minute, withinMs: hour }],
     ['retry: {within: 1h}\n', 'off', undefined],
-  ])('at the top level (%s) provides what a job (%s) omits', async (top, written, rule) => {
+  ])('set at the top level (%s) provides the options that a job (%s) omits', async (top, written, rule) => {
     expect(await read(written, top)).toEqual(rule);
   });
 
@@ -52,7 +52,7 @@ describe('retry', () => {
     ['{first: 0s}', '"first" is too short', '"0s"'],
     ['{within: 8d}', '"within" is too long', '"8d"'],
     ['{first: 10m, longest: 1m}', 'the longest wait is shorter than the first', '"1m"'],
-  ])('%s is rejected with its location, what is allowed and a fix', async (written, message, seen) => {
+  ])('%s is rejected with its location, the allowed values and a fix', async (written, message, seen) => {
     const [fault, ...others] = await faults(written);
     expect(others).toEqual([]);
     expect(fault).toMatchObject({ code: expect.stringMatching(/^CONFIG_/), allowed: expect.any(String) });

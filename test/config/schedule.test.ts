@@ -69,7 +69,7 @@ describe('a schedule', () => {
     expect(await read(written)).toBeUndefined();
   });
 
-  it('inherits time zone and rules from the top level, and can override them', async () => {
+  it('inherits the time zone and rules from the top level, but can override them', async () => {
     const top = 'timezone: Europe/Berlin\nschedules: {misfire: skip, overlap: cancel_other}\n';
     const rules = { misfire: { policy: 'skip' }, overlap: 'cancel_other' };
     expect(await read('at 06:00', top)).toEqual({ at: ['06:00'], timezone: 'Europe/Berlin', ...rules });
@@ -81,7 +81,7 @@ describe('a schedule', () => {
     });
   });
 
-  it("fires later by a fraction of the spread that depends on the job's name, and on time with a spread of 0s", async () => {
+  it("is delayed by a part of the spread that depends on the job's name, and not at all if the spread is 0s", async () => {
     const top = 'schedules: {spread: 10m}\n';
     const { offset } = (await read('every 1h', top))!;
     expect(offset).toBeGreaterThan(0);
@@ -148,7 +148,7 @@ describe('an unusable schedule', () => {
     if (next !== undefined) expect(told.next).toContain(next);
   });
 
-  it("is reported with the closest zone, the closest option and a policy's allowed words", async () => {
+  it('is reported with the closest time zone, the closest option or the allowed policies', async () => {
     expect(await refusal('{at: 06:00, timezone: Europe/Berlim}')).toMatchObject({
       next: 'did you mean "Europe/Berlin"?',
     });
@@ -160,7 +160,7 @@ describe('an unusable schedule', () => {
     expect(await refusal('{every: 15m, misfire: run_al}')).toMatchObject({ code: 'CONFIG_WRONG_VALUE' });
   });
 
-  it('is reported at the top level too, once for all jobs', async () => {
+  it('at the top level is reported only once for all jobs', async () => {
     expect(await refusal('every 1h', 'schedules: {spread: 10 m}\n')).toMatchObject({
       line: 1,
       next: 'write it as one value: 10m',

@@ -66,7 +66,7 @@ describe('the sample config', () => {
     expect(await problemsOf(switchedOn(example))).toEqual([]);
   });
 
-  it('shows every option of the config itself and of the connectors that it uses as examples', () => {
+  it('shows every option of the config and of the connectors that its examples use', () => {
     const all = parse(switchedOn(example)) as Record<string, unknown>;
     const jobs = values(all.jobs);
     const sources = all.sources as Record<string, Map_>;
@@ -120,7 +120,7 @@ jobs:
     target: ${'ab'.repeat(16)}
 `;
 
-  it("means the word null if it's an allowed value, for check and for editors", async () => {
+  it('means the string "null" if that\'s an allowed value, both for check and in editors', async () => {
     const schema = configSchema(declarations);
     for (const word of ['null', "'null'"]) {
       const folder = await folderWith({ 'sluice.yaml': config(word) });
@@ -133,7 +133,7 @@ jobs:
     }
   });
 
-  it('is still rejected otherwise', async () => {
+  it("is rejected if it isn't an allowed value", async () => {
     const folder = await folderWith({ 'sluice.yaml': config('null').replace('format: csv', 'format: null') });
     const { problems } = await loadConfig(join(folder, 'sluice.yaml'), { env });
     expect(problems.map(({ code }) => code)).toEqual(['CONFIG_WRONG_VALUE']);
@@ -141,7 +141,7 @@ jobs:
 });
 
 describe("a connector's example", () => {
-  it("loads unchanged below a config's destination, with its format and target", async () => {
+  it('loads without changes when pasted into a config with a destination', async () => {
     const shown = declarations.connectors.flatMap((connector) => wholeExample(connector) ?? []);
     expect(shown.length).toBeGreaterThan(15);
     for (const text of shown) {
@@ -159,8 +159,8 @@ describe("a connector's example", () => {
   });
 });
 
-describe('a database name in place of its connector', () => {
-  it('is reported with the connector and the driver as the fix', async () => {
+describe("a database's name in place of a connector", () => {
+  it('is reported with the connector and the driver to use instead', async () => {
     for (const [written, driver] of [
       ['postgres', 'postgres'],
       ['postgresql', 'postgres'],
@@ -175,14 +175,14 @@ describe('a database name in place of its connector', () => {
   });
 });
 
-describe('the schema for editors', () => {
-  it('accepts the sample, the starter config and everything enabled, including variables', async () => {
+describe('the editor schema', () => {
+  it('accepts the starter config, and the sample both as it is and with everything enabled', async () => {
     const schema = configSchema(declarations);
     const starter = await readFile(join(root, 'config/starter.yaml'), 'utf8');
     for (const text of [example, switchedOn(example), starter]) expect(Errors(schema, parse(text))[1]).toEqual([]);
   });
 
-  it('accepts a variable in place of any number, boolean or word', () => {
+  it('accepts a variable in place of any number, boolean or enum value', () => {
     const text = `
 destinations: {d: {url: "\${env:U}", api_key: "\${env:K}", requests_per_day: "\${env:N}"}}
 sources: {s: {connector: db, driver: "\${env:D}", port: "\${env:P}", connect_timeout_seconds: "\${env:T}"}}
@@ -190,7 +190,7 @@ jobs: {j: {source: s, query: x, format: {type: csv, header: "\${env:H}", delimit
     expect(Errors(configSchema(declarations), parse(text))[1]).toEqual([]);
   });
 
-  it('rejects what check rejects: unknown options, wrong words, numbers out of range', () => {
+  it('rejects what check rejects: unknown options, invalid enum values, numbers out of range', () => {
     const faultsOf = (text: string) =>
       Errors(configSchema(declarations), parse(text))[1].map((error) => error.instancePath);
     const base = 'destinations: {d: {url: x, api_key: k}}\n';
@@ -226,7 +226,7 @@ describe('the reference page', () => {
 });
 
 describe('init', () => {
-  it('writes a config that loads without errors, the schema that it names and the sample that it reads', async () => {
+  it('writes a config that loads without errors, and the schema and sample file that the config uses', async () => {
     const folder = await folderWith({});
     const written = await initConfig({ path: join(folder, 'new/sluice.yaml') });
     const { config, problems, warnings } = await loadConfig(written.config, { env });
@@ -263,7 +263,7 @@ describe('init', () => {
     expect((await initConfig({ path: join(folder, 'other.yaml') })).sample).toBe(written.sample);
   });
 
-  it("fails with its own message if it can't write", async () => {
+  it("fails with its own error message if it can't write a file", async () => {
     const folder = await folderWith({ file: '' });
     await expect(initConfig({ path: join(folder, 'file/sluice.yaml') })).rejects.toMatchObject({
       code: 'INIT_UNWRITABLE',

@@ -41,7 +41,7 @@ jobs:
 const env = { KEY: 'abcdefabcdef', HOST: 'db.example.com', SQL: 'select 1' };
 
 describe('a shown config', () => {
-  it('contains every default, including the options of connectors, formats and short forms', async () => {
+  it('contains every default, including those of connectors, formats and short forms', async () => {
     const { values, state } = await shown(text, env);
     expect(values).toMatchObject({
       version: 1,
@@ -83,7 +83,7 @@ describe('a shown config', () => {
     expect(from).not.toHaveProperty('/jobs/orders/guards/row_change');
   });
 
-  it('names the line and the variable of a configured value, but neither for a default', async () => {
+  it('names the line and the variable that set a value, but neither for a default', async () => {
     const { from } = await shown(text, env);
     expect(from).toMatchObject({
       '/timezone': 'line 2',
@@ -114,7 +114,7 @@ describe('a shown config', () => {
     expect(redact(all)).toBe(all);
   });
 
-  it('says that a job has no guards or no schedule', async () => {
+  it('says if a job has no guards or no schedule', async () => {
     const bare = text.replace('    schedule: every 15m', '    guards: false');
     const { values, from } = await shown(bare, env);
     expect(values.jobs).toMatchObject({ orders: { guards: false, schedule: 'manual' } });

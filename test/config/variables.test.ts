@@ -17,7 +17,7 @@ async function host(written: string, env: Record<string, string> = {}, files: Re
 }
 
 describe('a variable', () => {
-  it('is replaced by the environment, a file or a default, alone or within a string', async () => {
+  it('is replaced by a value from the environment, a file or a default, alone or within a string', async () => {
     expect((await host(`${$}{env:H}`, { H: 'a.example' })).host).toBe('a.example');
     expect((await host(`x-${$}{env:A}.${$}{env:B}:1`, { A: 'a', B: 'b' })).host).toBe('x-a.b:1');
     expect((await host(`${$}{env:H:-fallback}`)).host).toBe('fallback');
@@ -32,7 +32,7 @@ describe('a variable', () => {
     expect((await host(`${$}{file:host.txt}`, {}, { 'host.txt': '\uFEFFmarked\r\n' })).host).toBe('marked');
   });
 
-  it("can't change the config's structure, whatever its value", async () => {
+  it("can't change the config's structure, no matter what its value is", async () => {
     const evil = 'a: "b" # c\n  port: 1\n- {x: ]';
     expect((await host(`${$}{env:H}`, { H: evil })).host).toBe(evil);
     expect((await host(`${$}{env:H}`, { H: `${$}{env:SECRET}`, SECRET: 's' })).host).toBe(`${$}{env:SECRET}`);
@@ -46,12 +46,12 @@ describe('a variable', () => {
     expect(inKey.problems.map(({ code }) => code)).toEqual(['CONFIG_NAME']);
   });
 
-  it('that is undefined causes one error, although the value has the wrong type', async () => {
+  it("causes only one error if it's undefined, although the value also has the wrong type", async () => {
     const text = configWith(goodJob).replace('host: db', `port: ${$}{env:NOT_SET}\n    host: db`);
     expect((await load(text)).problems.map(({ code }) => code)).toEqual(['CONFIG_VARIABLE_UNDEFINED']);
   });
 
-  it('that is undefined is reported at its own line and column, and hides no other error', async () => {
+  it("is reported at its own line and column if it's undefined, without hiding other errors", async () => {
     const text = configWith(goodJob)
       .replace('api_key: abcdefabcdef', `api_key: x${$}{env:NOT_SET}y`)
       .replace('query: select 1', `query: |\n      select 1\n      from ${$}{env:TABLE} where ${$}{env:TABLE2}`);
@@ -84,7 +84,7 @@ describe('a variable', () => {
     expect((await host(`${$}{file:.}`)).codes).toEqual(['CONFIG_VARIABLE_FILE']);
   });
 
-  it('that is a whole value becomes a number or boolean if the schema expects one, or else a string', async () => {
+  it("becomes a number or boolean if it's the whole value and the schema expects one, and a string otherwise", async () => {
     const text = configWith(goodJob)
       .replace('api_key: abcdefabcdef', `api_key: ${$}{env:KEY}\n    requests_per_day: ${$}{env:DAY}`)
       .replace('host: db.example.com', `host: ${$}{env:KEY}\n    port: ${$}{env:PORT}\n    compress: ${$}{env:YES}`);
@@ -114,7 +114,7 @@ describe('a variable', () => {
 describe('a command', () => {
   const allow = 'allow_commands: true';
 
-  it('is rejected unless the config allows it, with the line to add', async () => {
+  it('is rejected, with the line to add, unless the config allows commands', async () => {
     const refused = await host(`${$}{cmd:echo hi}`);
     expect(refused.problems[0]).toMatchObject({
       code: 'CONFIG_COMMANDS_REFUSED',
@@ -129,12 +129,12 @@ describe('a command', () => {
     expect((await host(`${$}{cmd:node -e 'console.log({a: 1}.a)'}`, {}, {}, allow)).host).toBe('1');
   });
 
-  it('never passes through a shell', async () => {
+  it('never runs in a shell', async () => {
     const line = 'echo $HOME `id` $(id) ; id | cat > leaked && true';
     expect((await host(`${$}{cmd:${line}}`, {}, {}, allow)).host).toBe(line.slice(5));
   });
 
-  it('that fails is reported without its output', async () => {
+  it('is reported without its output if it fails', async () => {
     const failed = await host(`${$}{cmd:node -e 'console.error("topsecret"); process.exitCode = 3'}`, {}, {}, allow);
     expect(failed.problems[0]).toMatchObject({
       code: 'CONFIG_VARIABLE_COMMAND',
@@ -148,7 +148,7 @@ describe('a command', () => {
     expect((await host(`${$}{cmd:echo 'x}`, {}, {}, allow)).problems[0]!.message).toContain('quote');
   });
 
-  it('is split into words as in a shell', () => {
+  it('is split into words as a shell would split it', () => {
     expect(splitWords(`a  "b c" 'd "e' f\\ g "h\\"i" '' j'k'l`)).toEqual(['a', 'b c', 'd "e', 'f g', 'h"i', '', 'jkl']);
     expect(splitWords('')).toEqual([]);
     expect(splitWords('a "b')).toBeUndefined();
@@ -156,7 +156,7 @@ describe('a command', () => {
 });
 
 describe('secrets', () => {
-  it('are redacted as soon as the config is read, wherever they came from', async () => {
+  it('are redacted as soon as the config is read, no matter where they came from', async () => {
     const folder = await folderWith({ 'token.txt': 'file-token-value\n' });
     const text = configWith(goodJob)
       .replace(

@@ -30,7 +30,7 @@ ${jobs}`;
 const job = (name: string, more: string) => `  ${name}: { source: shop, format: csv, destination: main, ${more} }\n`;
 
 describe('a config that is loaded without secrets', () => {
-  it('has all its jobs, although no variable has a value', async () => {
+  it('contains all its jobs even if no variable has a value', async () => {
     const { config, problems, warnings } = await load(
       job('a', `query: select 1, target: "\${env:A}", priority: "\${env:P}", schedule: every 1h`) +
         job('b', `query: select 1, target: "\${env:B}"`),
@@ -43,7 +43,7 @@ describe('a config that is loaded without secrets', () => {
     });
   });
 
-  it('runs no commands, and reads files that exist', async () => {
+  it("doesn't run commands, but reads files that exist", async () => {
     const { config, folder, problems } = await load(job('a', `query: "\${file:q/a.sql}", target: ${id}`), {
       'q/a.sql': 'select 42\n',
     });
@@ -58,7 +58,7 @@ describe('a config that is loaded without secrets', () => {
     expect(problems.map(({ code }) => code)).toEqual(['CONFIG_UNKNOWN_OPTION', 'CONFIG_VARIABLE']);
   });
 
-  it('leaves out a job whose schedule is unknown, and warns about it and about a file that is missing in the repository', async () => {
+  it('omits a job whose schedule is unknown, and warns about that and about a file missing from the repository', async () => {
     const { config, problems, warnings } = await load(
       job('a', `query: select 1, target: ${id}, schedule: "\${env:CRON}"`) +
         job('b', `query: "\${file:q/b.sql}", target: "\${env:B}"`),
@@ -68,7 +68,7 @@ describe('a config that is loaded without secrets', () => {
     expect([...config!.jobs.keys()]).toEqual(['b']);
   });
 
-  it('treats the same variable as one account, and different variables as different accounts', async () => {
+  it('has one account for keys from the same variable, and separate accounts for keys from different variables', async () => {
     const { config } = await load(job('a', `query: select 1, target: ${id}`));
     const [main, other] = [...config!.destinations.values()];
     expect(main!.account).not.toBe(other!.account);
