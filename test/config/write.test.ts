@@ -12,7 +12,7 @@ const ruleOf = async (write: string) => {
 
 const messages = async (write: string) => (await withWrite(write)).problems.map(({ message }) => message).join('; ');
 
-it('`write` may be a word or a map, and is undefined if rows are replaced', async () => {
+it('`write` can be a string or a map, and is undefined if rows are replaced', async () => {
   expect(await ruleOf('replace')).toBeUndefined();
   expect(await ruleOf('append')).toEqual({ disposition: 'append', key: [] });
   expect(await ruleOf('{ disposition: merge, key: id }')).toEqual({ disposition: 'merge', key: ['id'] });
@@ -39,7 +39,7 @@ it('`write` is rejected if its options conflict', async () => {
   expect(await messages('upsert')).not.toBe('');
 });
 
-it('`write` removes the warning that an incremental job shows only new rows', async () => {
+it('`write: append` and merging remove the warning that an incremental job shows only new rows', async () => {
   const query = '{ sql: select 1, since: updated_at }';
   const codes = async (write: string) => (await withWrite(write, query)).warnings.map(({ code }) => code);
   expect(await codes('replace')).toEqual(['CONFIG_ONLY_NEW']);

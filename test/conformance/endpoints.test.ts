@@ -21,14 +21,14 @@ describe.each(titled)('%s', (title, endpoint) => {
     if (waivers[waiver] === undefined) it(check.title, () => check.run(world, endpoint));
     else {
       used.add(waiver);
-      it(`doesn't pass yet: "${check.title}"`, async () => {
+      it(`still fails the check "${check.title}"`, async () => {
         await expect(check.run(world, endpoint)).rejects.toThrow();
       });
     }
   }
 });
 
-it('waivers exist only for existing checks', () => {
+it('every waiver belongs to an existing check', () => {
   expect(Object.keys(waivers).filter((waiver) => !used.has(waiver))).toEqual([]);
 });
 
@@ -37,7 +37,7 @@ describe('the comparison of a response with its declaration', () => {
     answerFaults({ method: 'GET', path, status, text: JSON.stringify(text) });
   const meta = { success: true, status: 200, count: 0, total: 0 };
 
-  it('finds nothing wrong with a correct one', () => {
+  it('accepts a correct response', () => {
     expect(answer({ meta, data: { datasources: [] } })).toEqual([]);
   });
 
@@ -52,7 +52,7 @@ describe('the comparison of a response with its declaration', () => {
     expect(answer(text)).not.toEqual([]);
   });
 
-  it('finds a refusal without an envelope, and an undeclared success', () => {
+  it("finds an error response without an envelope, and a success response that isn't declared", () => {
     expect(answer({ error: 'x' }, { status: 404 })).not.toEqual([]);
     expect(answer({ meta, data: {} }, { path: '/nowhere' })).not.toEqual([]);
   });

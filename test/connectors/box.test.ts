@@ -115,7 +115,7 @@ const files: Routes = {
   'GET /2.0/search': { json: { total_count: 1, entries: [{ type: 'file', id: '5', name: '5.csv' }] } },
 };
 
-it('reads file contents from the host that Box redirects to, without the token', async () => {
+it('reads file contents from the host that Box redirects to, without sending it the token', async () => {
   const query = { stream: 'content', file: '5, 6', path_column: 'file', modified_column: 'at' };
   const faults = [{ at: 1, to: 'GET /2.0/files/5/content', reply: { status: 202, headers: { 'retry-after': '0' } } }];
   const outcome = await runService({ ...listing, routes: files, query, faults });
@@ -151,7 +151,7 @@ const chunk = (numbers: number[], next: string | number) => ({
   json: { chunk_size: numbers.length, next_stream_position: next, entries: numbers.map(event) },
 });
 
-it('reads events to the end of their stream, each once, and continues from there', async () => {
+it('reads each event once, up to the end of the stream, and continues from there', async () => {
   const routes: Routes = {
     'GET /2.0/events': ({ query }) => {
       const at = query.get('stream_position');
@@ -181,7 +181,7 @@ it('reads events to the end of their stream, each once, and continues from there
   expect(own.asked[0]).toBe('GET /2.0/events?stream_type=all&limit=500');
 });
 
-it('logs in a user, or the app itself as an enterprise or a user', async () => {
+it('can log in as a user, or as the app itself for an enterprise or a user', async () => {
   expect(box.oauth?.({})).toMatchObject({ grants: ['authorization_code'], refresh: 'rotating' });
   expect(box.oauth?.({ enterprise_id: '1' })).toMatchObject({
     grants: ['client_credentials'],

@@ -108,6 +108,6 @@ describe('a comScore report', () => {
   });
 });
 
-it("requests comScore's description of its reports to check the connection", async () => {
+it("checks the connection by requesting comScore's report descriptions", async () => {
   expect(await checkServiceCase(reports())).toBe('connected to comScore; login accepted');
 });

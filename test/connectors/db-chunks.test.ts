@@ -28,7 +28,7 @@ function itReadsInChunks({ url, port, run, series }: Place): void {
     expect(rows).toEqual([]);
   });
 
-  it('includes rows inserted between two chunks, and supports any exact type', async () => {
+  it('includes rows inserted between two chunks, and accepts a string column as the key', async () => {
     await run('create table keyed (k varchar(10) primary key)');
     await run("insert into keyed values ('a'), ('b'), ('c')");
     const { batches } = await extract({ url: url() }, { sql: 'select k from keyed', chunks: chunks(2, 'k') });
@@ -60,13 +60,13 @@ function itReadsInChunks({ url, port, run, series }: Place): void {
     }
   }
 
-  it('ends if no row is left for the next chunk, for example in a truncated table', async () => {
+  it('ends if no rows are left for the next chunk, for example in a truncated table', async () => {
     for (const sql of ['delete from shrinking', 'delete from shrinking where i > 1']) {
       expect(await problemOf(changed(sql))).toMatchObject({ code: 'DB_ROWS_GONE', family: 'try_later', seen: '2' });
     }
   });
 
-  it("warns about possibly missing rows if a chunk's first row is gone", async () => {
+  it("warns that rows may be missing if a chunk's first row was deleted", async () => {
     const { rows, warnings } = await changed('delete from shrinking where i = 2');
     expect(rows).toBe(5);
     expect(warnings).toMatchObject([{ code: 'DB_ROW_GONE', seen: 'i: 2', incomplete: true }]);
@@ -113,7 +113,7 @@ function itReadsInChunks({ url, port, run, series }: Place): void {
     }
   });
 
-  it('stops immediately between two attempts', async () => {
+  it('stops immediately if the run is aborted between two attempts', async () => {
     const proxy = await openTcpProxy(port(), [
       { afterBytes: 1e9, how: 'reset' },
       { afterBytes: 500_000, how: 'reset' },
@@ -128,7 +128,7 @@ function itReadsInChunks({ url, port, run, series }: Place): void {
     await expect(countRows(batches)).rejects.toThrow('stopped');
   });
 
-  it("rejects a column that isn't unique, whichever chunk reveals it", async () => {
+  it("rejects a column that isn't unique, no matter which chunk reveals that", async () => {
     // Don't use a sequence table: if it's sorted by an expression, MariaDB 11.8 loses its first row.
     const ten = [1, 2, 3, 4, 4, 6, 7, 8, 9, 10].map((i) => `select ${i} as i`).join(' union all ');
     const sql = `select i from (${ten}) s`;
@@ -178,7 +178,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'reading PostgreSQL in chunks', (s
     expect(await problemOf(countRows(batches))).toMatchObject({ family: 'try_later' });
   });
 
-  it('leaves no connection behind', async () => {
+  it('leaves no connection open', async () => {
     const count = "select count(*)::int as n from pg_stat_activity where application_name = 'sluice'";
     await expect.poll(async () => (await admin.query(count)).rows[0].n).toBe(0);
   });
@@ -197,7 +197,7 @@ describeWithServer({ servers: 'MariaDB' }, 'reading MariaDB in chunks', (server)
     series: (n) => `select i, fill from (select seq as i, repeat('x', 100) as fill from seq_1_to_${n}) one`,
   });
 
-  it('leaves no connection behind', async () => {
+  it('leaves no connection open', async () => {
     const others = 'select count(*) as n from information_schema.processlist where id <> connection_id() and user = ?';
     const count = async () => Number(((await admin.query(others, ['sluice']))[0] as { n: number }[])[0]!.n);
     await expect.poll(count).toBe(0);

@@ -20,7 +20,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'jobs that read from one server', 
     return (await admin.query(count)).rows[0].n as number;
   };
 
-  it('use no more connections than allowed, and all get one eventually', async () => {
+  it('use no more connections than allowed, and each job gets one eventually', async () => {
     let most = 0;
     const jobs = Array.from({ length: 8 }, async () => {
       const { batches } = await extract(source(2), 'select i from generate_series(1, 5000) i, pg_sleep(0.02)');
@@ -58,7 +58,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'jobs that read from one server', 
     await expect.poll(sessions).toBe(0);
   });
 
-  it('stop waiting immediately when asked to, and leave the queue to others', async () => {
+  it("stop waiting immediately when the run is aborted, and don't block other jobs", async () => {
     const first = await firstOf(await extract(source(1), many));
     const stop = new AbortController();
     const second = extract(source(1), 'select 2 as n', { signal: stop.signal });
@@ -70,7 +70,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'jobs that read from one server', 
     await expect.poll(sessions).toBe(0);
   });
 
-  it("can't see anything from an earlier session", async () => {
+  it('see no settings from an earlier session', async () => {
     const { batches } = await extract(source(1), "select set_config('sluice.mark', 'left behind', false) as mark");
     await countRows(batches);
     const next = await extract(source(1), "select 1 as n where current_setting('sluice.mark', true) is not null");

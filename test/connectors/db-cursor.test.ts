@@ -58,10 +58,10 @@ function itReadsOn({ source, run }: Place, types: { instant: string; decimal: st
     ]);
   });
 
-  describe.each([{}, { lag: 50 }])('if the table is altered between two runs, %o', (more) => {
+  describe.each([{}, { lag: 50 }])('after its table is altered (options: %o)', (more) => {
     const all = (table: string) => ({ sql: `select * from ${table}`, cursor: 'at', ...more });
 
-    it('compares rows by the original columns if a column is added, first or last', async () => {
+    it('compares rows by the original columns if a column was added, in any position', async () => {
       const table = `added_${Object.keys(more).length}`;
       await run(`create table ${table} (id integer, at integer)`);
       await run(`insert into ${table} values (1, 160), (2, 200), (2, 200)`);
@@ -106,7 +106,7 @@ function itReadsOn({ source, run }: Place, types: { instant: string; decimal: st
     });
   });
 
-  it('finds rows that were written late, within the lag, and returns no other row twice', async () => {
+  it('finds rows that were written late but within the lag, and returns no other row twice', async () => {
     await run(`create table late (id integer, at integer)`);
     await run(`insert into late values (1, 100), (2, 150), (3, 190), (4, 200)`);
     const asked = query('late', { lag: 50 });
@@ -165,7 +165,7 @@ function itReadsOn({ source, run }: Place, types: { instant: string; decimal: st
     ]);
   });
 
-  it('reads a range again, from its start (inclusive) to its end (exclusive), without moving the watermark', async () => {
+  it('re-reads a range, from its start (inclusive) to its end (exclusive), without moving the watermark', async () => {
     await run(`create table ranges (id integer, at ${types.instant}, day date)`);
     const rows = [1, 2, 3, 4].map((n) => `(${n}, '2026-01-0${n} 23:30:00', '2026-01-0${n}')`);
     await run(`insert into ranges values ${rows.join(', ')}, (5, null, null)`);
@@ -214,7 +214,7 @@ function itReadsOn({ source, run }: Place, types: { instant: string; decimal: st
     expect(problem).toMatchObject({ code: 'DB_CURSOR_LAG', family: 'job' });
   });
 
-  it('reports a row without a cursor value, and skips such rows if configured', async () => {
+  it('reports a row without a cursor value, or skips such rows if configured', async () => {
     await run(`create table holes (id integer, at integer)`);
     await run(`insert into holes values (1, 10)`);
     const first = await readOn(source(), query('holes'));
@@ -252,7 +252,7 @@ function itReadsOn({ source, run }: Place, types: { instant: string; decimal: st
   });
 }
 
-describeWithServer({ servers: 'PostgreSQL' }, 'incremental reads in PostgreSQL', (server) => {
+describeWithServer({ servers: 'PostgreSQL' }, 'an incremental read in PostgreSQL', (server) => {
   let admin: pg.Client;
   beforeAll(async () => {
     admin = new pg.Client(server().url);
@@ -264,7 +264,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'incremental reads in PostgreSQL',
 
   itReadsOn({ source, run }, { instant: 'timestamptz', decimal: 'numeric(20,2)', text: 'text collate "C"' });
 
-  it("bind the cursor value after the query's values", async () => {
+  it("binds the cursor value after the query's own values", async () => {
     await run('create table bound (id integer, kind text, at timestamp)');
     await run("insert into bound values (1, 'a', '2026-01-01'), (2, 'b', '2026-01-02')");
     const query = { sql: 'select id, at from bound where kind = $1', parameters: ['a'], cursor: 'at' };
@@ -273,7 +273,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'incremental reads in PostgreSQL',
     expect((await readOn(source(), query, first.watermark)).rows).toEqual([['3', '2026-01-03T00:00:00']]);
   });
 
-  it('reject infinity and UUIDs, each with an alternative', async () => {
+  it('rejects infinity and UUIDs, and suggests an alternative for each', async () => {
     const infinity = await problemOf(readOn(source(), { sql: "select 'infinity'::timestamptz as at", cursor: 'at' }));
     expect(infinity).toMatchObject({ code: 'DB_CURSOR_VALUE', seen: 'infinity' });
     const uuid = await problemOf(readOn(source(), { sql: 'select gen_random_uuid() as at', cursor: 'at' }));
@@ -285,13 +285,13 @@ describeWithServer({ servers: 'PostgreSQL' }, 'incremental reads in PostgreSQL',
     ['1', 'at', '10m', 'a number such as 1000', /"lag: 1000"; or use a time column/],
     ["timestamptz '2026-01-01 00:00+00'", 'at', 90, '30s, 10m, 2h, 1d', /lag: 90s/],
     ["'a'::text", 'at', '10m', 'no lag', /remove lag/],
-  ])('say which lag is valid for %s', async (value, cursor, lag, allowed, next) => {
+  ])('says which lag is valid for %s', async (value, cursor, lag, allowed, next) => {
     const problem = await problemOf(readOn(source(), { sql: `select ${value} as at`, cursor, lag }));
     expect(problem).toMatchObject({ code: 'DB_CURSOR_LAG', seen: `lag: ${lag}`, allowed });
     expect(problem.next).toMatch(next);
   });
 
-  it('find rows written in the hour that local clocks repeat, if the lag is longer than an hour', async () => {
+  it('finds rows written in the hour that clocks repeat in autumn, if the lag is longer than an hour', async () => {
     await run(`create table autumn (id integer, at timestamp)`);
     await run(`insert into autumn values (1, '2026-10-25 02:10:00.000001'), (2, '2026-10-25 02:59:59.999999')`);
     const local = { sql: 'select id, at from autumn', cursor: 'at', lag: '2h' };
@@ -301,7 +301,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'incremental reads in PostgreSQL',
     expect((await readOn(source(), local, first.watermark)).rows.map(([id]) => id)).toEqual(['3']);
   });
 
-  it('remember a limited number of rows, even if more have the same value', async () => {
+  it('remembers a limited number of rows, even if more have the same cursor value', async () => {
     const query = { sql: 'select i, 1 as at from generate_series(1, 12000) i', cursor: 'at' };
     const first = await readOn(source(), query);
     expect(JSON.parse(first.watermark!).seen).toHaveLength(10_000);
@@ -313,13 +313,13 @@ describeWithServer({ servers: 'PostgreSQL' }, 'incremental reads in PostgreSQL',
     ['are within the lag', 'select i, i as at from generate_series(1, 12000) i', { lag: 11_000 }, true],
     ['are older than the lag', 'select i, i as at from generate_series(1, 12000) i', { lag: 9000 }, false],
     ['have an earlier value', 'select i, i / 11000 as at from generate_series(1, 12000) i', {}, false],
-  ])('report whether rows will be returned again if more rows than the limit %s', async (_, sql, more, isSo) => {
+  ])('says whether rows will be returned again if more rows than it can remember %s', async (_, sql, more, isSo) => {
     const extraction = await extract(source(), { sql, cursor: 'at', ...more });
     expect(await countRows(extraction.batches)).toBe(12_000);
     expect(extraction.comesAgain!()).toEqual(isSo ? { why: 'too_many' } : undefined);
   });
 
-  it("interpret a range's days in the job's time zone", async () => {
+  it("interprets a range's days in the job's time zone", async () => {
     await run(
       "create table zoned as select 1 as id, timestamptz '2026-03-28 23:30Z' as at union all select 2, '2026-03-29 21:30Z' union all select 3, '2026-03-29 22:00Z'",
     );
@@ -335,13 +335,13 @@ describeWithServer({ servers: 'PostgreSQL' }, 'incremental reads in PostgreSQL',
     });
   });
 
-  it('leave no connection behind, whatever they reject', async () => {
+  it('leaves no connection open, no matter what it rejects', async () => {
     const count = "select count(*)::int as n from pg_stat_activity where application_name = 'sluice'";
     await expect.poll(async () => (await admin.query(count)).rows[0].n).toBe(0);
   });
 });
 
-describeWithServer({ servers: 'MariaDB' }, 'incremental reads in MariaDB', (server) => {
+describeWithServer({ servers: 'MariaDB' }, 'an incremental read in MariaDB', (server) => {
   let admin: mysql.Connection;
   beforeAll(async () => {
     admin = await mysql.createConnection(server().url);
@@ -354,7 +354,7 @@ describeWithServer({ servers: 'MariaDB' }, 'incremental reads in MariaDB', (serv
 
   itReadsOn({ source, run }, { ...types, instant: 'datetime(6)' });
 
-  it('continue from a TIMESTAMP, and with values bound to the query', async () => {
+  it('continues from a TIMESTAMP, even if the query binds values', async () => {
     await run('create table stamped (id integer, at timestamp(6) not null)');
     await run("insert into stamped values (1, '2026-01-31 10:00:00.000001'), (2, '2026-01-31 10:00:00.000002')");
     const query = { sql: 'select id, at from stamped where id > ?', parameters: [0], cursor: 'at' };
@@ -364,14 +364,14 @@ describeWithServer({ servers: 'MariaDB' }, 'incremental reads in MariaDB', (serv
     expect((await readOn(source(), query, first.watermark)).rows).toEqual([['3', '2026-01-31T10:00:00.000003Z']]);
   });
 
-  it('leave no connection behind, whatever they reject', async () => {
+  it('leaves no connection open, no matter what it rejects', async () => {
     const others = 'select count(*) as n from information_schema.processlist where id <> connection_id() and user = ?';
     const count = async () => Number(((await admin.query(others, ['sluice']))[0] as { n: number }[])[0]!.n);
     await expect.poll(count).toBe(0);
   });
 });
 
-describe('incremental reads in SQLite', () => {
+describe('an incremental read in SQLite', () => {
   let folder: string;
   let db: SqliteDatabase;
   beforeAll(async () => {
@@ -387,7 +387,7 @@ describe('incremental reads in SQLite', () => {
 
   itReadsOn({ source, run }, { instant: 'datetime', decimal: 'decimal(20,2)', text: 'text' });
 
-  it('compare values as they are stored, in any format', async () => {
+  it('compares values as they are stored, in any format', async () => {
     await run("create table forms (id integer, at datetime); insert into forms values (1, '2026-01-31 10:00')");
     const query = { sql: 'select id, at from forms', cursor: 'at', lag: '5m' };
     const first = await readOn(source(), query);

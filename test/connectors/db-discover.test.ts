@@ -70,7 +70,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'the tables in PostgreSQL', (serve
     ]);
   });
 
-  it('omit partitions, and tables that the login may not read', async () => {
+  it("don't include partitions, or tables that the user can't read", async () => {
     const found = await discover(reader());
     expect(found.map(({ name, kind }) => `${kind} ${name}`)).toEqual([
       'table orders',
@@ -156,7 +156,7 @@ describe('the tables in SQLite', () => {
     await expectReadable(source, folder);
   });
 
-  it('can be chosen with a pattern', async () => {
+  it('can be filtered with a pattern', async () => {
     const { folder, source } = await shop();
     expect((await discover(source, { folder, pattern: '*s' })).map(({ name }) => name)).toEqual([
       'lines',

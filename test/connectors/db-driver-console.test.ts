@@ -29,7 +29,7 @@ async function mysqlWith(change: (pieces: readonly Buffer[]) => void): Promise<s
 
 const okPacket = 2;
 
-it('logs MySQL packets with wrong sequence numbers once, and prints nothing', async () => {
+it('logs out-of-sequence MySQL packets once, and prints nothing to the console', async () => {
   const url = await mysqlWith((pieces) => {
     for (const piece of pieces.slice(okPacket, -1)) if (piece[4] === 0) piece[3] = 5;
   });
@@ -39,7 +39,7 @@ it('logs MySQL packets with wrong sequence numbers once, and prints nothing', as
   expect(printed).not.toHaveBeenCalled();
 });
 
-it('fails for an invalid MySQL length, and prints nothing', async () => {
+it('fails on an invalid length in a MySQL packet, and prints nothing to the console', async () => {
   const url = await mysqlWith((pieces) => {
     pieces[okPacket]![5] = 0xff;
   });
@@ -47,14 +47,17 @@ it('fails for an invalid MySQL length, and prints nothing', async () => {
   expect(printed).not.toHaveBeenCalled();
 });
 
-it.each([17, 99])("ignores SQL Server's environment change of kind %i, and prints nothing", async (kind) => {
-  const change = Buffer.from([0xe3, 3, 0, kind, 0, 0]);
-  const server = await startTdsServer(() => [change, done()]);
-  onTestFinished(() => server.close());
-  const url = `sqlserver://reader:tds-test-password@127.0.0.1:${server.port}/shop`;
-  expect(await problemOf(read({ url }, 'select 1'))).toMatchObject({ code: 'DB_NO_RESULT' });
-  expect(printed).not.toHaveBeenCalled();
-});
+it.each([17, 99])(
+  'ignores a SQL Server environment change of type %i, and prints nothing to the console',
+  async (kind) => {
+    const change = Buffer.from([0xe3, 3, 0, kind, 0, 0]);
+    const server = await startTdsServer(() => [change, done()]);
+    onTestFinished(() => server.close());
+    const url = `sqlserver://reader:tds-test-password@127.0.0.1:${server.port}/shop`;
+    expect(await problemOf(read({ url }, 'select 1'))).toMatchObject({ code: 'DB_NO_RESULT' });
+    expect(printed).not.toHaveBeenCalled();
+  },
+);
 
 it("suppresses the SQL Server driver's warning about old servers", async () => {
   const server = await startTdsServer(() => [done()]);

@@ -9,7 +9,7 @@ const inTheClear = { ...connecting, hasTls: false };
 
 type Row = [fault: string, code: string, family: string, next?: string];
 
-describe('PostgreSQL', () => {
+describe('PostgreSQL error mapping', () => {
   /** An error as a server sends it; poolers omit the routine. */
   const server = (code: string, message = 'words', routine = 'SomeRoutine') =>
     Object.assign(new Error(message), { code, severity: 'FATAL', routine });
@@ -57,12 +57,12 @@ describe('PostgreSQL', () => {
     expect(problem.message).toContain((thrown as Error).message);
   });
 
-  it("doesn't suggest TLS for a connection that uses it", () => {
+  it("doesn't suggest TLS for a connection that already uses it", () => {
     const problem = postgresProblem(server('28000', reject, 'ClientAuthentication'), connecting);
     expect(problem.next).not.toContain('tls');
   });
 
-  it('reports that the server requires an unsupported kind of SASL, instead of a wrong password', () => {
+  it('reports an unsupported SASL mechanism as such, not as a wrong password', () => {
     const thrown = new Error('SASL: Only mechanism(s) SCRAM-SHA-256 are supported');
     expect(postgresProblem(thrown, connecting).message).toContain('does not support');
   });
@@ -175,18 +175,18 @@ describe('PostgreSQL', () => {
   });
 });
 
-describe('MySQL', () => {
+describe('MySQL error mapping', () => {
   const server = (errno: number, sqlState = 'HY000') =>
     Object.assign(new Error('words'), { errno, sqlState, sqlMessage: 'words', code: 'ER_SOMETHING' });
 
   it.each([1020, 1021, 1040, 1053, 1203, 1205, 1213, 1226, 1412, 3032, 9001])(
-    'is busy, so the run is retried, if it returns error %i',
+    'treats error %i as a busy server, so that the run is retried',
     (errno) => {
       expect(mysqlProblem(server(errno), reading)).toMatchObject({ code: 'DB_SERVER_BUSY', family: 'try_later' });
     },
   );
 
-  it("recognizes by its SQLSTATE that a server isn't ready", () => {
+  it("recognizes by the SQLSTATE that a server isn't ready", () => {
     const galera = server(1047, '08S01');
     expect(mysqlProblem(galera, reading)).toMatchObject({ code: 'DB_SERVER_BUSY', family: 'try_later' });
   });
@@ -206,11 +206,11 @@ describe('MySQL', () => {
     });
   });
 
-  it("doesn't suggest TLS for a connection that uses it", () => {
+  it("doesn't suggest TLS for a connection that already uses it", () => {
     expect(mysqlProblem(server(1045), connecting).next).not.toContain('tls');
   });
 
-  it("names an unsupported login's plugin", () => {
+  it('names the plugin of an unsupported authentication method', () => {
     const words =
       'Server requests authentication using unknown plugin client_ed25519. See TODO: add plugins doco here.';
     const problem = mysqlProblem(Object.assign(new Error(words), { code: 'AUTH_SWITCH_PLUGIN_ERROR' }), connecting);
@@ -220,7 +220,7 @@ describe('MySQL', () => {
   });
 });
 
-describe('SQL Server', () => {
+describe('SQL Server error mapping', () => {
   const server = (number: number) => Object.assign(new Error('words'), { code: 'EREQUEST', number });
 
   it.each<[number, string, string]>([

@@ -64,7 +64,7 @@ async function startEight(failure?: { code: number; message: string }) {
   return { source: { url: `mysql://a:b@127.0.0.1:${port}/c`, statement_timeout_seconds: 2.5 }, said };
 }
 
-it('reads rows as MySQL sends them, with its own time limit', async () => {
+it("reads rows as MySQL sends them, and sets MySQL's own time limit for statements", async () => {
   const { source, said } = await startEight();
   expect(await read(source, 'select n from t')).toEqual({ columns: ['n integer'], rows: [['1'], [null], ['3']] });
   expect(said).toContain('set session max_execution_time = 2500');
@@ -76,7 +76,7 @@ it.each([
   [{ code: 1317, message: 'Query execution was interrupted' }, 'DB_STATEMENT_CANCELLED', 'job'],
   [{ code: 1053, message: 'Server shutdown in progress' }, 'DB_SERVER_BUSY', 'try_later'],
   [{ code: 4031, message: 'disconnected because of inactivity' }, 'DB_SERVER_BUSY', 'try_later'],
-])('maps an error in the middle of the rows: %j', async (failure, code, family) => {
+])('maps an error that MySQL sends between rows: %j', async (failure, code, family) => {
   const { source } = await startEight(failure);
   const problem = await problemOf(read(source, 'select n from t'));
   expect(problem).toMatchObject({ code, family, where: { row: 4 } });

@@ -1,4 +1,4 @@
 import { describeWithServer } from '../servers/describe.ts';
 import { expectExpressionsExact } from './mysql-expression-suite.ts';
 
-describeWithServer({ servers: 'MariaDB' }, 'MariaDB expressions', (server) => expectExpressionsExact(() => server()));
+describeWithServer({ servers: 'MariaDB' }, 'the MariaDB reader', (server) => expectExpressionsExact(() => server()));

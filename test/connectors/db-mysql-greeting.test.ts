@@ -36,7 +36,7 @@ it.each<[string, readonly Buffer[], string]>([
   });
 });
 
-it('keeps the message of an error that is sent instead of the greeting', async () => {
+it("reports the server's message if it sends an error instead of the greeting", async () => {
   const text = Buffer.from("\xff\x6a\x04Host '10.0.0.9' is not allowed to connect to this server", 'latin1');
   const head = Buffer.from([text.length, 0, 0, 0]);
   const url = await serverThatSays(Buffer.concat([head, text]));

@@ -81,7 +81,7 @@ const wire = packets(result(table));
 const others = packets([count, column, eof, eof]);
 
 for (const size of [1, 2, 3, 7, 1000, 65_536, wire.length]) {
-  it(`finds the same rows if ${size} bytes arrive at a time, and passes everything else to mysql2`, async () => {
+  it(`parses the same rows if ${size} bytes arrive at a time, and passes everything else to mysql2`, async () => {
     const { rows, forwarded, send, faults } = tapped(3);
     send(wire, size);
     expect(await rows()).toEqual(table);
@@ -90,7 +90,7 @@ for (const size of [1, 2, 3, 7, 1000, 65_536, wire.length]) {
   });
 }
 
-it('finds the rows however the bytes are split', async () => {
+it('parses the same rows no matter how the bytes are split', async () => {
   const cell = fc.option(
     fc.oneof(
       fc.string(),
@@ -132,7 +132,7 @@ for (const bytes of [longest - 1, longest, longest + 1, 2 * longest, 2 * longest
   });
 }
 
-it('forwards an error in the middle of the rows, whatever its sequence number', async () => {
+it('forwards an error between rows, regardless of its sequence number', async () => {
   const { forwarded, send, faults } = tapped(1);
   const before = packets([count, column, eof, rowOf(['a'])]);
   send(Buffer.concat([before, packets([killed], 0)]));
@@ -140,7 +140,7 @@ it('forwards an error in the middle of the rows, whatever its sequence number', 
   expect(faults).toEqual([]);
 });
 
-it('forwards what follows the rows', async () => {
+it('forwards all packets after the rows', async () => {
   const { rows, forwarded, send } = tapped(1);
   const ok = Buffer.of(0, 0, 0, 2, 0, 0, 0);
   send(packets([...result([['a'], ['b']]), ok]), 3);
@@ -148,7 +148,7 @@ it('forwards what follows the rows', async () => {
   expect(Buffer.concat(forwarded)).toEqual(packets([count, column, eof, eof, ok]));
 });
 
-it("doesn't change what it has forwarded", () => {
+it("doesn't modify bytes that it has already forwarded", () => {
   const { forwarded, send } = tapped(3);
   for (const _ of [1, 2, 3]) send(wire, 1000);
   expect(Buffer.concat(forwarded.slice(0, 4))).toEqual(others);
@@ -186,7 +186,7 @@ it('stops reading when the reader is closed', async () => {
   expect([forwarded.length, faults]).toEqual([before, []]);
 });
 
-it('passes everything after the release to mysql2, including partial packets', () => {
+it('once released, passes everything to mysql2, including partial packets', () => {
   const { tap, forwarded, send, parser, stream } = tapped(3);
   const quit = packets([Buffer.from('more')], 7);
   send(Buffer.concat([wire, quit.subarray(0, 5)]));

@@ -1,4 +1,4 @@
 import { describeWithServer } from '../servers/describe.ts';
 import { expectParametersExact } from './mysql-parameter-suite.ts';
 
-describeWithServer({ servers: 'MariaDB' }, 'MariaDB parameters', (server) => expectParametersExact(() => server()));
+describeWithServer({ servers: 'MariaDB' }, 'the MariaDB reader', (server) => expectParametersExact(() => server()));

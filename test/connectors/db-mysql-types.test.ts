@@ -5,7 +5,7 @@ import { problemOf, read } from './db-reader.ts';
 
 describeWithServer(
   { servers: 'MariaDB', settings: { settings: { 'max-allowed-packet': '64M' } } },
-  'values from MariaDB',
+  'MariaDB type mapping',
   (server) => {
     const source = () => ({ url: server().url });
 
@@ -36,7 +36,7 @@ describeWithServer(
       admin.end();
     });
 
-    it('reads one row with every type, exactly', async () => {
+    it('returns every type in a row exactly', async () => {
       const { columns, rows } = await read(source(), 'select * from types');
       const found = columns.map((column, c) => [column, rows[0]![c], rows[1]![c]]);
       expect(found).toEqual([
@@ -68,7 +68,7 @@ describeWithServer(
       ]);
     });
 
-    it("returns timestamps as instants, whatever the server's time zone", async () => {
+    it("returns timestamps as instants, regardless of the server's time zone", async () => {
       // MariaDB 11.8 returns null for from_unixtime(0), and declares a timestamp where older versions declare a
       // datetime.
       const instant = 'cast(from_unixtime(1) as datetime)';

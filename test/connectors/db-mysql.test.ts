@@ -12,7 +12,7 @@ import { check, countRows, extract, firstOf, problemOf, read } from './db-reader
 const many = "select seq, repeat('x', 1000) as fill from seq_1_to_2000000";
 const sums = 'select sum(a.seq * b.seq) as endless from seq_1_to_1000000 a, seq_1_to_1000000 b';
 
-describeWithServer({ servers: 'MariaDB' }, 'reading MariaDB', (server) => {
+describeWithServer({ servers: 'MariaDB' }, 'the MariaDB reader', (server) => {
   let admin: Connection;
   const source = () => ({ url: server().url });
   const ask = (sql: string) =>
@@ -71,7 +71,7 @@ describeWithServer({ servers: 'MariaDB' }, 'reading MariaDB', (server) => {
   });
 
   for (const mode of ['', 'NO_BACKSLASH_ESCAPES', 'ANSI_QUOTES', 'ORACLE', 'STRICT_ALL_TABLES']) {
-    it(`binds parameters as values, whatever they look like, with sql_mode '${mode}'`, async () => {
+    it(`binds parameters as values, no matter what they contain, with sql_mode '${mode}'`, async () => {
       await ask(`set global sql_mode = '${mode}'`);
       const hostile = "'; drop table shop; -- \\' \" ` ? 漢😀";
       const sql = 'select ? as a, ? as b, ? as c, ? as d, ? as e, ? as f';
@@ -82,7 +82,7 @@ describeWithServer({ servers: 'MariaDB' }, 'reading MariaDB', (server) => {
     });
   }
 
-  it('finds placeholders after a backslash that escapes nothing', async () => {
+  it("finds placeholders after a backslash that isn't an escape", async () => {
     await ask("set global sql_mode = 'NO_BACKSLASH_ESCAPES'");
     const sql = "select '\\' as s, ? as v, '?' as w";
     const { rows } = await read(source(), { sql, parameters: [5] });
@@ -96,7 +96,7 @@ describeWithServer({ servers: 'MariaDB' }, 'reading MariaDB', (server) => {
     expect(problem.message).toContain('ambiguous placeholders');
   });
 
-  it('compares a parameter with a column in another character set', async () => {
+  it('can compare a parameter with a column in another character set', async () => {
     const query = { sql: 'select id from shop where name = ?', parameters: ['Müller'] };
     expect((await read(source(), query)).rows).toEqual([['2']]);
   });
@@ -134,11 +134,11 @@ describeWithServer({ servers: 'MariaDB' }, 'reading MariaDB', (server) => {
     "select 'call x into outfile' as a",
     '/* call */ (select 1 as a) -- into outfile',
     'with x as (select 1 as a) select a from x',
-  ])('accepts statements that only look like a write: %s', async (sql) =>
+  ])('accepts statements that only look like writes: %s', async (sql) =>
     expect((await read(source(), sql)).rows).toHaveLength(1),
   );
 
-  it('emits no warning about a read-only account', async () => {
+  it('emits no warning if the account is read-only', async () => {
     await ask("create or replace user reader@'%' identified by 'reader'");
     await ask("grant select, show view on test.* to reader@'%'");
     const url = new URL(server().url);
@@ -187,12 +187,12 @@ describeWithServer({ servers: 'MariaDB' }, 'reading MariaDB', (server) => {
     expect(await check({ url: `${url}/information_schema` })).toContain('as guest');
   });
 
-  it('ends a statement that exceeds its time limit, on the server too', async () => {
+  it('ends a statement that exceeds its time limit, even on the server', async () => {
     const problem = await problemOf(read({ ...source(), statement_timeout_seconds: 0.2 }, sums));
     expect(problem).toMatchObject({ code: 'DB_STATEMENT_CANCELLED', family: 'job' });
   });
 
-  it('frees the server immediately if the reader closes early', async () => {
+  it('frees the server immediately if the consumer stops early', async () => {
     for await (const batch of (await extract(source(), many)).batches) {
       expect(batch.length).toBeGreaterThan(0);
       break;
@@ -227,7 +227,7 @@ describeWithServer({ servers: 'MariaDB' }, 'reading MariaDB', (server) => {
     await untilNobodyIsLeft();
   });
 
-  it('stops in the middle of the rows if the run is stopped', async () => {
+  it('stops in the middle of a result if the run is stopped', async () => {
     const stop = new AbortController();
     const iterator = await firstOf(await extract(source(), many, { signal: stop.signal }));
     stop.abort(new Error('enough'));
@@ -235,7 +235,7 @@ describeWithServer({ servers: 'MariaDB' }, 'reading MariaDB', (server) => {
     await untilNobodyIsLeft();
   });
 
-  it('applies backpressure to the server if the reader is slow', async () => {
+  it('applies backpressure to the server if the consumer is slow', async () => {
     const before = process.memoryUsage().arrayBuffers;
     const iterator = await firstOf(await extract(source(), many));
     const writing =
@@ -245,7 +245,7 @@ describeWithServer({ servers: 'MariaDB' }, 'reading MariaDB', (server) => {
     await iterator.return?.();
   });
 
-  it('reports why the rows ended early, and at which row', async () => {
+  it('reports why a result ended early, and at which row', async () => {
     const sql = `select seq, repeat('x', 100) as fill, if(seq = 20000, (select seq from seq_1_to_2), 1) as one from seq_1_to_30000`;
     const problem = await problemOf(read(source(), sql));
     expect(problem).toMatchObject({ code: 'DB_QUERY_FAILED', family: 'job', seen: 'error 1242, SQLSTATE 21000' });
@@ -264,7 +264,7 @@ describeWithServer({ servers: 'MariaDB' }, 'reading MariaDB', (server) => {
     expect(await problemOf(countRows({ [Symbol.asyncIterator]: () => iterator }))).toMatchObject(problem);
   });
 
-  it('reads rows of many megabytes among small ones', async () => {
+  it('reads rows of many megabytes among small rows', async () => {
     await ask('set global max_allowed_packet = 64 * 1024 * 1024');
     const sql =
       "select seq, if(seq % 500 = 0, repeat('xü', 8000000), 'small') as fill, null as none from seq_1_to_1000";
@@ -312,7 +312,7 @@ describeWithServer({ servers: 'MariaDB' }, 'reading MariaDB', (server) => {
   });
 });
 
-it('a refused connection to MariaDB causes a try_later problem', async () => {
+it('a refused connection to MariaDB is reported as a try_later problem', async () => {
   const problem = await problemOf(check({ url: 'mysql://a@127.0.0.1:1/b' }));
   expect(problem).toMatchObject({ code: 'DB_UNREACHABLE', family: 'try_later' });
 });

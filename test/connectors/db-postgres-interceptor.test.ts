@@ -56,7 +56,7 @@ function tapped(width: number) {
   return { tap, queue, rows, forwarded, faults, send: (bytes: Buffer) => stream.emit('data', bytes), parser, stream };
 }
 
-it('reuses the same few blocks while the reader keeps up, and changes no row that is still being read', async () => {
+it('reuses a few blocks while the reader keeps up, without overwriting rows that are still being read', async () => {
   const { queue, send } = tapped(2);
   const rowOf = (n: number) => [String(n), 'x'.repeat(500)];
   const blocks = new Set<Buffer>();
@@ -81,7 +81,7 @@ const table = Array.from({ length: 3000 }, (_, i) => [String(i), i % 3 === 0 ? n
 const wire = Buffer.concat([...table.slice(0, 7).map(dataRow), notice, ...table.slice(7).map(dataRow), complete]);
 
 for (const size of [1, 2, 3, 7, 1000, 65_536, wire.length]) {
-  it(`finds the same rows if ${size} bytes arrive at a time`, async () => {
+  it(`parses the same rows if ${size} bytes arrive at a time`, async () => {
     const { rows, forwarded, send, faults } = tapped(3);
     for (let at = 0; at < wire.length; at += size) send(wire.subarray(at, at + size));
     expect(await rows()).toEqual(table);
@@ -106,13 +106,13 @@ it('counts rows without columns', async () => {
   expect(await rows()).toEqual([[], [], []]);
 });
 
-it("never changes a batch's bytes after it was passed on", async () => {
+it("never changes a batch's bytes after passing the batch on", async () => {
   const { rows, send } = tapped(3);
   for (let i = 0; i < 20; i++) send(wire.subarray(0, wire.length - complete.length));
   expect(await rows()).toEqual(Array.from({ length: 20 }, () => table).flat());
 });
 
-it('passes everything after the release to pg, including partial messages', () => {
+it('once released, passes everything to pg, including partial messages', () => {
   const { tap, forwarded, send, parser, stream } = tapped(1);
   const half = complete.subarray(0, 3);
   send(Buffer.concat([dataRow(['a']), half]));
@@ -123,7 +123,7 @@ it('passes everything after the release to pg, including partial messages', () =
   expect(stream.listeners('data')).toEqual([parser]);
 });
 
-it('forwards what followed the message that released it', () => {
+it('forwards the bytes after the message that released it', () => {
   const { tap, forwarded, send, stream, parser } = tapped(1);
   const ready = message('Z', Buffer.from('I'));
   const before = forwarded.push.bind(forwarded);
@@ -137,7 +137,7 @@ it('forwards what followed the message that released it', () => {
   expect(stream.listeners('data')).toEqual([parser]);
 });
 
-it("reports a row whose number of columns isn't the announced one", () => {
+it('reports a row with a different number of columns than announced', () => {
   const { send, faults } = tapped(2);
   send(dataRow(['a']));
   expect(faults).toMatchObject([{ code: 'DB_PROTOCOL', family: 'try_later' }]);

@@ -43,7 +43,7 @@ it.each([
   [7, 'GSSAPI'],
   [9, 'SSPI'],
   [99, 'an unknown authentication method (99)'],
-])('names the unsupported kind of login: %i', async (type, name) => {
+])('names an unsupported authentication method: %i', async (type, name) => {
   const problem = await problemOf(check(await sourceAt(login(type))));
   expect(problem).toMatchObject({ code: 'DB_LOGIN_REFUSED', family: 'login' });
   expect(problem.message).toContain(`the server requires ${name}, which Sluice does not support`);

@@ -23,7 +23,7 @@ function portalOn() {
   return { portal, said };
 }
 
-it('requests no further slice if buffer space becomes free after the last slice', () => {
+it("doesn't request another slice if buffer space becomes free after the last one", () => {
   const { portal, said } = portalOn();
   portal.handlePortalSuspended();
   portal.handleCommandComplete();
@@ -31,7 +31,7 @@ it('requests no further slice if buffer space becomes free after the last slice'
   expect(said).toEqual(['parse', 'bind', 'execute', 'execute', 'flush', 'sync']);
 });
 
-it('requests no further slice after an error', () => {
+it("doesn't request another slice after an error", () => {
   const { portal, said } = portalOn();
   portal.handlePortalSuspended();
   portal.handleError(new Error('division by zero'));

@@ -3,7 +3,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { describeWithServer } from '../servers/describe.ts';
 import { problemOf, read } from './db-reader.ts';
 
-describeWithServer({ servers: 'PostgreSQL' }, 'values from PostgreSQL', (server) => {
+describeWithServer({ servers: 'PostgreSQL' }, 'PostgreSQL type mapping', (server) => {
   const one = async (expression: string) => {
     const { columns, rows } = await read({ url: server().url }, `select ${expression} as v`);
     return [columns[0]!.slice(2), rows[0]![0]];
@@ -124,7 +124,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'values from PostgreSQL', (server)
     }
   });
 
-  it('keeps nulls, empty strings and values apart in one row of many types', async () => {
+  it('distinguishes nulls, empty strings and values in a row with many types', async () => {
     const sql = `select * from (values
       (1::bigint, 'a', true, '\\x00'::bytea, now() = now(), '{}'::int[], timestamptz '2024-01-01'),
       (null, '', null, '\\x'::bytea, null, null, null),
@@ -143,13 +143,13 @@ describeWithServer({ servers: 'PostgreSQL' }, 'values from PostgreSQL', (server)
     expect(columns).toEqual(names.map((name) => `${name} integer`));
   });
 
-  it('rejects two columns with the same name and reports the fix', async () => {
+  it('rejects two columns with the same name, and says how to fix the query', async () => {
     const problem = await problemOf(read({ url: server().url }, 'select 1 as a, 2 as b, 3 as a'));
     expect(problem).toMatchObject({ code: 'DB_DUPLICATE_COLUMN', family: 'job', where: { column: 'a' } });
     expect(problem.next).toContain(' as ');
   });
 
-  it('returns the same text, whatever the settings of the database, the role and the server', async () => {
+  it("returns the same text regardless of the database's, role's and server's settings", async () => {
     const client = new pg.Client(server().url);
     await client.connect();
     await client.query(`alter role sluice set timezone = 'Asia/Kolkata'; alter role sluice set datestyle = 'German';

@@ -8,7 +8,7 @@ import { check, countRows, extract, firstOf, problemOf, read } from './db-reader
 
 const many = "select g, repeat('x', 1000) as fill from generate_series(1, 2000000) g";
 
-describeWithServer({ servers: 'PostgreSQL' }, 'reading PostgreSQL', (server) => {
+describeWithServer({ servers: 'PostgreSQL' }, 'the PostgreSQL reader', (server) => {
   let admin: pg.Client;
   const source = () => ({ url: server().url });
 
@@ -111,7 +111,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'reading PostgreSQL', (server) => 
     expect(lengths).toEqual([100_000_000, 6]);
   });
 
-  it('binds parameters as values, whatever they look like', async () => {
+  it('binds parameters as values, no matter what they contain', async () => {
     const hostile = "'; drop table shop; --\\' \" $1 %s";
     const sql = 'select $1::text as a, $2::bigint as b, $3::boolean as c, $4::numeric as d, $5::text as e';
     const { rows } = await read(source(), { sql, parameters: [hostile, 9007199254740991, true, 1.5, null] });
@@ -119,7 +119,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'reading PostgreSQL', (server) => 
     expect((await read(source(), 'select count(*) from shop')).rows).toEqual([['1']]);
   });
 
-  it('compares a parameter without a cast', async () => {
+  it('can compare a parameter without a cast', async () => {
     const { rows } = await read(source(), { sql: 'select name from shop where id = $1', parameters: [1] });
     expect(rows).toEqual([['a']]);
   });
@@ -157,7 +157,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'reading PostgreSQL', (server) => 
     expect(problem.message).toContain('as asked');
   });
 
-  it('reports an error after thousands of rows instead of a normal end', async () => {
+  it('reports an error that follows thousands of rows instead of ending normally', async () => {
     const problem = await problemOf(read(source(), 'select 1 / (50000 - g) from generate_series(1, 100000) g'));
     expect(problem).toMatchObject({ code: 'DB_QUERY_FAILED', family: 'job' });
   });
@@ -198,7 +198,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'reading PostgreSQL', (server) => 
     expect(problem.message).toContain(`"${name}"`);
   });
 
-  it('ends a statement that exceeds its time limit, on the server too', async () => {
+  it('ends a statement that exceeds its time limit, even on the server', async () => {
     const problem = await problemOf(read({ ...source(), statement_timeout_seconds: 0.2 }, 'select pg_sleep(60)'));
     expect(problem).toMatchObject({ code: 'DB_STATEMENT_CANCELLED', family: 'job' });
   });
@@ -212,7 +212,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'reading PostgreSQL', (server) => 
     expect(await problemOf(rest)).toMatchObject({ family: 'try_later' });
   });
 
-  it('frees the server immediately if the reader closes early', async () => {
+  it('frees the server immediately if the consumer stops early', async () => {
     const { batches } = await extract(source(), many);
     for await (const batch of batches) {
       expect(batch.length).toBeGreaterThan(0);
@@ -252,7 +252,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'reading PostgreSQL', (server) => 
     await expect(extract(source(), 'select 1', { signal })).rejects.toThrow('too late');
   });
 
-  it('applies backpressure to the server if the reader is slow', async () => {
+  it('applies backpressure to the server if the consumer is slow', async () => {
     const before = process.memoryUsage().arrayBuffers;
     const iterator = await firstOf(await extract(source(), { sql: many, fetch_rows: 0 }));
     const waits =
@@ -262,7 +262,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'reading PostgreSQL', (server) => 
     await iterator.return?.();
   });
 
-  it('requests no further slice while the reader is behind', async () => {
+  it("doesn't request another slice while the consumer is behind", async () => {
     const iterator = await firstOf(await extract(source(), { sql: many, fetch_rows: 500 }));
     const waits =
       "select wait_event from pg_stat_activity where application_name = 'sluice' and wait_event = 'ClientRead'";
@@ -274,7 +274,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'reading PostgreSQL', (server) => 
     await iterator.return?.();
   });
 
-  it('sees one snapshot of the database, however long it reads', async () => {
+  it('sees a single snapshot of the database, no matter how long it reads', async () => {
     const { batches } = await extract(source(), {
       sql: 'select count(*) from shop, (select pg_sleep(0)) s',
       fetch_rows: 1,
@@ -309,7 +309,7 @@ describe("a PostgreSQL server that doesn't respond", () => {
     expect(problem).toMatchObject({ code: 'DB_CONNECT_TIMEOUT', family: 'try_later' });
   });
 
-  it('is abandoned if the run is stopped', async () => {
+  it("doesn't delay the stop of a run", async () => {
     const stop = new AbortController();
     const waiting = extract({ url: `postgres://a@127.0.0.1:${port}/b` }, 'select 1', { signal: stop.signal });
     silent.once('connection', () => stop.abort(new Error('enough')));
@@ -317,7 +317,7 @@ describe("a PostgreSQL server that doesn't respond", () => {
   });
 });
 
-it('a refused connection to PostgreSQL causes a try_later problem', async () => {
+it('a refused connection to PostgreSQL is reported as a try_later problem', async () => {
   const problem = await problemOf(check({ url: 'postgres://a@127.0.0.1:1/b' }));
   expect(problem).toMatchObject({ code: 'DB_UNREACHABLE', family: 'try_later' });
 });
@@ -326,7 +326,7 @@ describeWithServer(
   { servers: 'PostgreSQL', settings: { settings: { max_connections: 4, superuser_reserved_connections: 1 } } },
   'a PostgreSQL server with problems',
   (server) => {
-    it('is retried later if it has no connection left', async () => {
+    it('is retried later if it has no free connection', async () => {
       const held = Array.from({ length: 4 }, () => new pg.Client(server().url));
       for (const client of held) await client.connect();
       expect(await problemOf(check({ url: server().url }))).toMatchObject({

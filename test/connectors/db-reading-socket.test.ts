@@ -25,14 +25,14 @@ async function connected() {
   return { socket, peer, kept, send };
 }
 
-it('returns copies, which stay unchanged, until it starts to lend its memory', async () => {
+it('returns copies that stay unchanged until it starts to lend its memory', async () => {
   const { kept, send } = await connected();
   await send('first');
   await send('other');
   expect(kept.map(String)).toEqual(['first', 'other']);
 });
 
-it('lends the same memory repeatedly, and stops when asked to', async () => {
+it("lends the same memory repeatedly until it's told to stop", async () => {
   const { socket, kept, send } = await connected();
   socket.startLending();
   await send('first');
@@ -44,7 +44,7 @@ it('lends the same memory repeatedly, and stops when asked to', async () => {
   expect(kept.map(String).slice(2)).toEqual(['third', 'final']);
 });
 
-it("reads nothing while it's paused, everything afterwards, and then the end", async () => {
+it('reads nothing while paused, then everything up to the end', async () => {
   const { socket, peer, kept } = await connected();
   const ended = once(socket, 'end');
   socket.pause();

@@ -57,7 +57,7 @@ async function wordsOf({ batches }: Extraction, act: () => void | Promise<void>)
 }
 
 for (const mode of ['delete', 'wal']) {
-  it(`never delivers a mix of two files: one copied over the other, journal_mode ${mode}`, async () => {
+  it(`never delivers a mix of two files if one is copied over the other (journal_mode ${mode})`, async () => {
     make('shop.db', 'old', mode);
     make('next.db', 'new', mode);
     const extraction = await extract(source('shop.db'), sql);
@@ -82,7 +82,7 @@ it('detects a copy that preserves the modification time', async () => {
   expect(problem).toMatchObject({ code: 'DB_FILE_CHANGED' });
 });
 
-it("reports that a file was overwritten during the read, not that it's damaged", async () => {
+it('reports a file that is overwritten during the read as overwritten, not as damaged', async () => {
   make('shop.db', 'old');
   const db = new SqliteDatabase(file('next.db'));
   db.exec('create table other (a)');
@@ -92,7 +92,7 @@ it("reports that a file was overwritten during the read, not that it's damaged",
   expect(problem).toMatchObject({ code: 'DB_FILE_CHANGED', family: 'try_later' });
 });
 
-it('delivers the original file if another is renamed over it', async () => {
+it('delivers the original file if another file is renamed over it', async () => {
   make('shop.db', 'old');
   make('next.db', 'new');
   const extraction = await extract(source('shop.db'), sql);
@@ -131,19 +131,22 @@ async function startWriter(path: string, mode: string): Promise<ChildProcess> {
   return child;
 }
 
-it.each(['wal', 'delete'])('delivers one snapshot of a file whose writer commits continuously: %s', async (mode) => {
-  make('shop.db', 'at 0', mode);
-  const child = await startWriter(file('shop.db'), mode);
-  try {
-    for (let i = 0; i < 3; i++) {
-      const extraction = await extract(source('shop.db'), sql);
-      expect(await wordsOf(extraction, () => wait(300))).toHaveLength(1);
-      await wait(50);
+it.each(['wal', 'delete'])(
+  'delivers a single snapshot of a file whose writer commits continuously: %s',
+  async (mode) => {
+    make('shop.db', 'at 0', mode);
+    const child = await startWriter(file('shop.db'), mode);
+    try {
+      for (let i = 0; i < 3; i++) {
+        const extraction = await extract(source('shop.db'), sql);
+        expect(await wordsOf(extraction, () => wait(300))).toHaveLength(1);
+        await wait(50);
+      }
+      if (mode === 'wal')
+        expect((await read(source('shop.db'), 'select max(n) as n from log')).rows[0]![0]).not.toBe('3');
+    } finally {
+      const exit = once(child, 'exit');
+      if (child.kill()) await exit;
     }
-    if (mode === 'wal')
-      expect((await read(source('shop.db'), 'select max(n) as n from log')).rows[0]![0]).not.toBe('3');
-  } finally {
-    const exit = once(child, 'exit');
-    if (child.kill()) await exit;
-  }
-});
+  },
+);

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SqliteDatabase } from '../../src/lib/sqlite.ts';
 import { check, countRows, extract, firstOf, problemOf, read } from './db-reader.ts';
 
-describe('reading SQLite', () => {
+describe('the SQLite reader', () => {
   let folder: string;
   const source = { driver: 'sqlite', file: 'shop.sqlite' };
 
@@ -39,7 +39,7 @@ describe('reading SQLite', () => {
 
   const all = (query: Parameters<typeof read>[1]) => read(source, query, { folder });
 
-  it('keeps the process alive until its child has ended, even if rows arrive while it closes', async () => {
+  it('keeps the process alive until its child has exited, even if rows arrive while the reader closes', async () => {
     const child = new URL('sqlite-close-child.ts', import.meta.url).pathname;
     const { stdout } = await promisify(execFile)(process.execPath, [child, join(folder, 'shop.sqlite')]);
     expect(stdout).toBe('closed');
@@ -49,7 +49,7 @@ describe('reading SQLite', () => {
     expect(await check(source, { folder })).toMatch(/^SQLite 3\.\d+\.\d+ on .*shop\.sqlite$/);
   });
 
-  it('reads one row with every type, exactly', async () => {
+  it('returns every type in a row exactly', async () => {
     const { columns, rows } = await all('select * from types');
     expect(columns.map((column, c) => [column, rows[0]![c], rows[1]![c]])).toEqual([
       ['i integer', '9223372036854775807', '-9223372036854775808'],
@@ -75,7 +75,7 @@ describe('reading SQLite', () => {
     expect(await all(values)).toEqual({ columns: ['v text'], rows: [['1'], ['a'], ['2.5'], [null]] });
   });
 
-  it('names the row and column of a value of the wrong type, and the fix', async () => {
+  it('names the row, the column and the fix for a value of the wrong type', async () => {
     const problem = await problemOf(all('select id, n from mixed order by id'));
     expect(problem).toMatchObject({
       code: 'DB_VALUE_TYPE',
@@ -91,7 +91,7 @@ describe('reading SQLite', () => {
     });
   });
 
-  it('binds parameters as values, whatever they look like', async () => {
+  it('binds parameters as values, no matter what they contain', async () => {
     const hostile = '\'; drop table shop; -- " ?';
     const sql = 'select ? as a, ? as b, typeof(?) as c, ? as d, typeof(?) as e, (select count(*) from shop) as n';
     const { rows } = await all({ sql, parameters: [hostile, 9007199254740991, 5, true, 1.5] });
@@ -199,7 +199,7 @@ describe('reading SQLite', () => {
     await expect(iterator.next()).rejects.toThrow('enough');
   });
 
-  it('closes the file if the reader closes before the first row', async () => {
+  it('closes the file if the consumer stops before the first row', async () => {
     const { batches } = await extract(source, numbers, { folder });
     await batches[Symbol.asyncIterator]().return?.();
     const writer = new SqliteDatabase(join(folder, 'shop.sqlite'), { busyTimeoutMs: 0 });
@@ -207,7 +207,7 @@ describe('reading SQLite', () => {
     writer.close();
   });
 
-  it('closes the file if the reader closes early', async () => {
+  it('closes the file if the consumer stops early', async () => {
     for await (const { length } of (await extract(source, numbers, { folder })).batches) {
       expect(length).toBe(1000);
       break;

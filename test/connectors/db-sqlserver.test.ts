@@ -181,7 +181,7 @@ const series = (n: number): Answer =>
     yield done();
   };
 
-describe('reading SQL Server, according to its published protocol', () => {
+describe('the SQL Server reader', () => {
   let server: TdsServer | undefined;
   afterEach(async () => {
     await expect.poll(() => server?.open() ?? 0).toBe(0);
@@ -200,7 +200,7 @@ describe('reading SQL Server, according to its published protocol', () => {
     expect(found).toEqual({ columns: [`${column} ${expected}`], rows: values.map(([, value]) => [value]) });
   });
 
-  it('binds values, and never inserts them into the statement', async () => {
+  it('binds values instead of inserting them into the statement', async () => {
     const source = await serve(() => [columns([{ name: 'i', type: '26 04' }]), done()]);
     await read(source, { sql: 'select @p1', parameters: ["'; drop table x --", 7, true, null, 1.5] });
     expect(server!.heard[0]).toContain('begin transaction');
@@ -252,7 +252,7 @@ describe('reading SQL Server, according to its published protocol', () => {
     expect(await check(source)).toBe('SQL Server 16.0.1 as reader on shop');
   });
 
-  it('applies backpressure while the reader is slow, and returns every row', async () => {
+  it('applies backpressure while the consumer is slow, and returns every row', async () => {
     let sent = 0;
     const rows = series(100_000);
     const source = await serve(function* (sql) {
@@ -274,7 +274,7 @@ describe('reading SQL Server, according to its published protocol', () => {
     expect(read).toBe(100_000);
   });
 
-  it('disconnects if the reader closes early or the run is stopped', async () => {
+  it('disconnects if the consumer stops early or the run is stopped', async () => {
     const source = await serve(series(50_000));
     const early = await firstOf(await extract(source, 'select i'));
     await early.return?.();
@@ -315,7 +315,7 @@ describe('reading SQL Server, according to its published protocol', () => {
     expect(await problemOf(read(late, 'select i'))).toMatchObject({ code: 'DB_QUERY_FAILED' });
   });
 
-  it('rejects a missing result, two results, duplicate column names, and types without a name', async () => {
+  it('rejects a missing result, two results, duplicate column names and unnamed types', async () => {
     const one = columns([{ name: 'i', type: '26 04' }]);
     const answers: Record<string, Buffer[]> = {
       DB_NO_RESULT: [done()],
@@ -359,7 +359,7 @@ describe('reading SQL Server, according to its published protocol', () => {
     expect(gateway.heard).toEqual([]);
   });
 
-  it('continues from an exact value', async () => {
+  it('continues from the exact cursor value of the last row', async () => {
     const source = await serve(() => [
       columns([{ name: 'at', type: '2a 07' }]),
       row(['08 ff bf 69 2a c9 3e 49 0b']),
@@ -378,7 +378,7 @@ describe('reading SQL Server, according to its published protocol', () => {
   });
 });
 
-describe('TLS to SQL Server', () => {
+describe('a TLS connection to SQL Server', () => {
   let folder: string;
   let server: TdsServer;
   beforeAll(async () => {
@@ -399,7 +399,7 @@ describe('TLS to SQL Server', () => {
     return countRows(batches);
   };
 
-  it('trusts the configured authority, for the host or for another configured name', async () => {
+  it('trusts a certificate from the configured authority for the host or another configured name', async () => {
     expect(await over({ mode: 'verify', ca_file: 'ca.pem' })).toBe(1000);
     expect(await over({ mode: 'verify', ca_file: 'ca.pem' }, '127.0.0.1')).toBe(1000);
     expect(await over({ mode: 'verify', ca_file: 'ca.pem', servername: 'db.test' }, '127.0.0.1')).toBe(1000);

@@ -75,7 +75,7 @@ for (const [kind, isInstalled, start] of [
       });
     });
 
-    it('returns every row, and leaves neither socket nor folder behind', async () => {
+    it('returns every row, and leaves no socket or folder behind', async () => {
       const { batches } = await extract(source(), series[kind](50_000), { folder });
       expect(await countRows(batches)).toBe(50_000);
       const early = await firstOf(await extract(source(), series[kind](200_000), { folder }));
@@ -87,7 +87,7 @@ for (const [kind, isInstalled, start] of [
       await expect.poll(folders).toEqual([]);
     });
 
-    it('continues in chunks if the tunnel breaks in the middle', async () => {
+    it('resumes a chunked read if the tunnel breaks', async () => {
       const cuts: Cut[] = [{ afterBytes: 1_500_000, how: 'reset' }];
       const proxy = await openTcpProxy(gate.port, cuts);
       try {
@@ -102,7 +102,7 @@ for (const [kind, isInstalled, start] of [
       }
     });
 
-    it('reports that the tunnel broke, not only that the connection did', async () => {
+    it('reports a broken tunnel as such, not only as a broken connection', async () => {
       const proxy = await openTcpProxy(gate.port, [{ afterBytes: 1_000_000, how: 'reset' }]);
       try {
         const through = source({ ssh: ssh({ port: proxy.port, host_key: undefined, known_hosts_file: 'proxied' }) });
@@ -132,7 +132,7 @@ for (const [kind, isInstalled, start] of [
       expect(await problemOf(check(source({ ssh: wrong }), { folder }))).toMatchObject({ code: 'DB_SSH_OPTION_FILE' });
     });
 
-    it('reports where the connection failed', async () => {
+    it("reports that the SSH server can't connect to the database", async () => {
       const unreachable = { ...source(), url: server.url.replace(`:${server.port}/`, ':1/') };
       const problem = await problemOf(check(unreachable, { folder }));
       expect(problem).toMatchObject({ code: 'DB_SSH_FORWARD_REFUSED', family: 'try_later' });
@@ -140,7 +140,7 @@ for (const [kind, isInstalled, start] of [
     });
 
     if (kind === 'PostgreSQL')
-      it('notifies the server if a run is stopped', async () => {
+      it('cancels the query on the server if the run is stopped', async () => {
         const admin = new pg.Client(server.url);
         await admin.connect();
         const stop = new AbortController();

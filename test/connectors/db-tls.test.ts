@@ -19,7 +19,7 @@ for (const [kind, isInstalled, start, many] of [
     reportMissing(`TLS to ${kind}`, [kind], packagesOf([kind]));
     continue;
   }
-  describe(`TLS to ${kind}`, () => {
+  describe(`a TLS connection to ${kind}`, () => {
     let folder: string;
     let server: TestServer;
     let certificates: Certificates;
@@ -50,11 +50,11 @@ for (const [kind, isInstalled, start, many] of [
 
     const over = (tls: object) => check({ url: server.url, tls }, { folder });
 
-    it('trusts the configured authority, for the address in the certificate', async () => {
+    it("trusts a certificate from the configured authority for the server's address", async () => {
       expect(await over({ mode: 'verify', ca_file: 'ca.pem' })).toContain(kind);
     });
 
-    it('accepts another name in the certificate if configured', async () => {
+    it('accepts a certificate for another name if that name is configured', async () => {
       expect(await over({ mode: 'verify', ca_file: 'ca.pem', servername: 'db.test' })).toContain(kind);
     });
 
@@ -67,17 +67,17 @@ for (const [kind, isInstalled, start, many] of [
       expect(problem).toMatchObject({ code: 'DB_TLS_REFUSED', family: 'config' });
     });
 
-    it('requires only encryption if nothing else is configured', async () => {
+    it('accepts any certificate in `require` mode', async () => {
       expect(await over({ mode: 'require' })).toContain(kind);
     });
 
-    it('reads every row over TLS', async () => {
+    it('returns every row', async () => {
       const source = { url: server.url, tls: { mode: 'verify', ca_file: 'ca.pem' } };
       const { batches } = await extract(source, many, { folder });
       expect(await countRows(batches)).toBe(100_000);
     });
 
-    it('can be closed early over TLS', async () => {
+    it('can be closed early', async () => {
       const { batches } = await extract({ url: server.url, tls: { mode: 'require' } }, many);
       for await (const batch of batches) {
         expect(batch.length).toBeGreaterThan(0);
@@ -89,11 +89,11 @@ for (const [kind, isInstalled, start, many] of [
     const verify = { mode: 'verify', ca_file: 'ca.pem' };
     const ours = { cert_file: 'client.pem', key_file: 'client.key' };
 
-    it('presents its certificate to a server that requires one', async () => {
+    it('presents its client certificate to a server that requires one', async () => {
       expect(await as('certified', { ...verify, ...ours })).toContain('as certified');
     });
 
-    it('is refused without a certificate, and with one from another authority', async () => {
+    it('is refused without a client certificate, or with one from another authority', async () => {
       // MariaDB doesn't distinguish a missing certificate from a wrong password.
       const wanted =
         kind === 'PostgreSQL'
@@ -115,7 +115,7 @@ for (const [kind, isInstalled, start, many] of [
       expect(await as('encrypted', verify)).toContain('as encrypted');
     });
 
-    it("names the file that can't be read", async () => {
+    it("names a certificate or key file that can't be read", async () => {
       const problem = await problemOf(over({ mode: 'verify', ca_file: 'missing.pem' }));
       expect(problem).toMatchObject({ code: 'DB_TLS_FILE', family: 'config' });
       expect(problem.message).toContain('missing.pem');

@@ -4,9 +4,11 @@ import { describeWithServer } from '../servers/describe.ts';
 import { problemOf } from './db-reader.ts';
 import { expectWarningsTold, readWarned } from './mysql-warning-suite.ts';
 
-describeWithServer({ servers: 'MariaDB' }, 'MariaDB warnings', (server) => expectWarningsTold(() => server()));
+describeWithServer({ servers: 'MariaDB' }, 'warning handling for MariaDB', (server) =>
+  expectWarningsTold(() => server()),
+);
 
-describeWithServer({ servers: 'PostgreSQL' }, 'PostgreSQL warnings', (server) => {
+describeWithServer({ servers: 'PostgreSQL' }, 'warning handling for PostgreSQL', (server) => {
   beforeAll(async () => {
     const client = new pg.Client(server().url);
     await client.connect();

@@ -65,7 +65,7 @@ describe('options for incremental reads', () => {
     found.forEach((fault, i) => void expect(fault).toContain(reasons[i]!));
   });
 
-  it("don't allow chunks with SQLite", () => {
+  it("can't set chunks for SQLite", () => {
     const found = faults({ file: 'a' }, { sql: 'select 1', chunks: { column: 'id', rows: 10 } });
     expect(found).toEqual([expect.stringContaining('chunks does not apply to SQLite')]);
   });

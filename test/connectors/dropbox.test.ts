@@ -112,18 +112,18 @@ describe('deleted Dropbox files', () => {
   const watermark = '{"states":{"":"c3"}}';
   const query = { ...files.query, incremental: true };
 
-  it('are not rows by default', async () => {
+  it('are omitted by default', async () => {
     expect((await runService({ ...files, query, watermark, routes })).rows).toEqual([row(4)]);
   });
 
-  it('are rows with a path and a flag if requested', async () => {
+  it('are returned with a path and a flag if requested', async () => {
     const { rows } = await runService({ ...files, query: { ...query, deleted: true }, watermark, routes });
     const mark = ['deleted', null, '2.csv', '/Reports/2.csv', null, null, null, null, null, 'true'];
     expect(rows).toEqual([mark, row(4)]);
   });
 });
 
-it('reads everything again if the vendor no longer knows the cursor', async () => {
+it('re-reads everything if Dropbox no longer knows the cursor', async () => {
   const faults = [{ at: 1, reply: { status: 409, json: { error_summary: 'reset/..' } } }];
   const query = { ...files.query, incremental: true };
   const { rows, watermark } = await runService({ ...files, query, faults, watermark: '{"states":{"":"old"}}' });
@@ -136,7 +136,7 @@ it('reads everything again if the vendor no longer knows the cursor', async () =
   });
 });
 
-it('reads the rows of files, whatever characters their paths contain', async () => {
+it('reads the rows of files, no matter which characters their paths contain', async () => {
   const routes = {
     'POST /2/files/download': ({ headers, body }: Asked) => ({
       text: `file,body\n"${JSON.parse(String(headers['dropbox-api-arg'])).path.replaceAll('"', '')}",${typeof body}\n`,
@@ -153,11 +153,11 @@ it('reads the rows of files, whatever characters their paths contain', async () 
   });
 });
 
-it('reports who is logged in', async () => {
+it('reports the logged-in user', async () => {
   expect(await checkServiceCase({ ...files, guard: expiringAfter(0) })).toBe('logged in as ann@example.com');
 });
 
-it("sends a login to the URL configured in place of the vendor's", () => {
+it("sends login requests to the configured URL instead of the vendor's", () => {
   const described = dropbox.oauth?.({ api_url: 'http://127.0.0.1:9/x/' });
   expect(described?.token_url).toBe('http://127.0.0.1:9/x/oauth2/token');
   expect(described?.authorize_url).toBe('http://127.0.0.1:9/x/oauth2/authorize');

@@ -131,12 +131,12 @@ describeStream(
   ],
 );
 
-it('accepts a token that another run has renewed if its own expires between two pages', async () => {
+it('uses the token that another run renewed if its own token expires between two pages', async () => {
   const { rows, login } = await runService({ ...ads, guard: expiringAfter(1, error(190)) });
   expect([rows, login.refusals]).toEqual([[row(1), row(2), row(3)], ['token-1']]);
 });
 
-it('reads several accounts as one table, and names an account that it may not read', async () => {
+it("reads several accounts as one table, and names an account that the user can't access", async () => {
   const query = { ...ads.query, account: '11, act_22' };
   const outcome = await runService({ ...ads, query });
   expect(outcome.rows).toEqual([row(1), row(2), row(3), ...[1, 2, 3].map((day) => row(day, '22'))]);
@@ -145,7 +145,7 @@ it('reads several accounts as one table, and names an account that it may not re
   expect([problem.code, problem.message]).toEqual(['SERVICE_PERMISSION', expect.stringContaining('act_22')]);
 });
 
-it('reads the last 28 days again when it continues, and splits long periods', async () => {
+it('re-reads the last 28 days when it continues, and splits long periods', async () => {
   const query = { ...ads.query, incremental: true };
   expect((await runService({ ...ads, query })).watermark).toBe('{"until":"2026-01-03"}');
   const again = await runService({ ...ads, query, watermark: '{"until":"2026-01-02"}' });
@@ -240,7 +240,7 @@ describeStream(
   ],
 );
 
-it('reads campaigns, and keeps their budgets as written', async () => {
+it('reads campaigns, and keeps their budgets exactly as written', async () => {
   const campaign = { id: '23', account_id: '11', name: 'Spring', objective: 'OUTCOME_SALES', status: 'ACTIVE' };
   const times = { created_time: '2026-01-05T10:00:00+0100', start_time: '2026-01-06T00:00:00-0800' };
   const data = [{ ...campaign, ...times, effective_status: 'ACTIVE', daily_budget: '5000' }];
@@ -297,7 +297,7 @@ it("reads a page's posts with the page's token, and signs its requests", async (
   expect(sent).toEqual([`Bearer system ${proof('system')}`, `Bearer page-token ${proof('page-token')}`]);
 });
 
-it('lists the pages, and reports who is logged in', async () => {
+it('lists the pages, and reports the logged-in user', async () => {
   const { rows } = await runService({ ...posts, query: { stream: 'pages' } });
   expect(rows).toEqual([['5', 'Toys', 'Shop', '10', '12']]);
   expect(await checkServiceCase(ads)).toBe('logged in as Ann');

@@ -44,7 +44,7 @@ function written(amount: bigint, { thousands, point }: Locale): string {
 
 const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`;
 
-it('the suggested query reads a table from any country exactly, or keeps ambiguous values as text', async () => {
+it("the suggested query reads a table in any country's format exactly, or keeps ambiguous values as text", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom(...locales),

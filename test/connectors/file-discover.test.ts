@@ -24,7 +24,7 @@ function discover(folder: string, pattern?: string) {
   return file.discover!({ ...context, ...(pattern === undefined ? {} : { pattern }) });
 }
 
-it("suggests types and a delimiter with which a csv file's rows can be read", async () => {
+it("suggests types and a delimiter that can read a CSV file's rows", async () => {
   const rows = '1;1.50;2026-01-31;2026-01-31 08:00;true;01234;a\n-2;7;2026-02-01;2026-02-01 09:00;FALSE;99999;1\n';
   const folder = await folderWith({ 'a.csv': `id;net;day;at;paid;zip;note\n${rows}` });
   const [found, ...others] = await discover(folder);
@@ -37,7 +37,7 @@ it("suggests types and a delimiter with which a csv file's rows can be read", as
   expect(table.rows[0]).toEqual(['1', '1.50', '2026-01-31', '2026-01-31T08:00:00', 'true', '01234', 'a']);
 });
 
-it('keeps text for numbers with leading zeros or plus signs, and for columns without values', async () => {
+it('suggests text for numbers with leading zeros or plus signs, and for empty columns', async () => {
   const folder = await folderWith({ 'a.csv': 'zip,phone,none,big\n01234,+49123,,1234567890123456789012\n' });
   expect((await discover(folder))[0]!.columns).toEqual([
     { name: 'zip', type: 'text' },
@@ -47,7 +47,7 @@ it('keeps text for numbers with leading zeros or plus signs, and for columns wit
   ]);
 });
 
-it('finds local formats, encoding, titles and totals, and the suggested query reads the table exactly', async () => {
+it('detects local formats, encoding, titles and totals, and suggests a query that reads the table exactly', async () => {
   const lines = [
     'Umsatz;;;;;;',
     'Stand: 31.01.2025;;;;;;',
@@ -84,7 +84,7 @@ it('finds local formats, encoding, titles and totals, and the suggested query re
   ]);
 });
 
-it('names both formats if day and month, or thousands and decimals, cannot be told apart', async () => {
+it('names both possible formats if day and month, or thousands and decimals, are ambiguous', async () => {
   const folder = await folderWith({ 'a.csv': 'id,day,n\n1,01/02/2025,"1,234"\n2,03/04/2025,"5,678"\n' });
   const [found] = await discover(folder);
   expect(found!.query).toEqual({ path: 'a.csv', types: { id: 'integer' } });
@@ -108,7 +108,7 @@ it("examines the end of a large file, and reports if it can't", async () => {
   expect(packed!.notes).toContain("The end of the file wasn't examined; it may have a footer.");
 });
 
-it('treats only the very last rows as a footer: a row with the wrong width before data causes an error', async () => {
+it('treats only the last rows as a footer, and reports a row with the wrong width before other data', async () => {
   const folder = await folderWith({ 'a.csv': 'a,b\n1,2\n3\n5,6\n7,8\n', 'b.csv': 'a,b\nx,1\nTotal Oil,2\n' });
   const [ragged, named] = await discover(folder);
   expect(ragged).toMatchObject({ query: { path: 'a.csv' }, problem: { code: 'CSV_RAGGED' } });
@@ -177,7 +177,7 @@ it('reports a broken file with its error, and still lists the others', async () 
   ]);
 });
 
-it("ends with the abort's reason instead of reporting a broken file", async () => {
+it("throws the abort's reason instead of reporting a broken file", async () => {
   const folder = await folderWith({ 'a.csv': 'x\n1\n' });
   const stop = new AbortController();
   const context = contextOf(file, { source: {}, query: { path: '' }, folder, signal: stop.signal });
@@ -186,14 +186,14 @@ it("ends with the abort's reason instead of reporting a broken file", async () =
   await expect(found).rejects.toThrow('enough');
 });
 
-it('lists exactly the files that match a pattern, and no file in an empty folder', async () => {
+it('lists exactly the files that match a pattern, and none in an empty folder', async () => {
   const folder = await folderWith({ 'a.csv': 'x\n1\n', 'b.csv': 'x\n1\n' });
   expect((await discover(folder, 'b*')).map(({ name }) => name)).toEqual(['b.csv']);
   await expect(discover(folder, 'c*')).rejects.toMatchObject({ code: 'FILE_NOT_FOUND' });
   expect(await discover(await folderWith({}))).toEqual([]);
 });
 
-it("lists a service's streams without a request", async () => {
+it("lists a service's streams without sending a request", async () => {
   const context = contextOf(hubspot, { source: {}, query: {}, folder: '/nowhere' });
   const found = await hubspot.discover!({ ...context, pattern: 'contact*' });
   expect(found.length).toBeGreaterThan(0);
@@ -203,7 +203,7 @@ it("lists a service's streams without a request", async () => {
 describeWithFileServer({ server: 'ProFTPD' }, 'files on a server', (server) => {
   const folder = ownFolder();
 
-  it('are listed by name, and with columns if a pattern names them', async () => {
+  it('are listed by name, and with their columns if a pattern selects them', async () => {
     await clearFiles(server());
     await putFile(server(), 'a.csv', 'id,name\n1,x\n');
     await putFile(server(), 'b.bin', 'x');

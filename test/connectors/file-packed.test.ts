@@ -19,7 +19,7 @@ const put = (name: string, content: string | Buffer) => writeFile(join(folder, n
 const extract = (query: Record<string, unknown>) => extractTable(file, { source: {}, query, folder });
 
 describe('a zip archive', () => {
-  it('is read as the files that it contains, sorted by name, with their paths in a column', async () => {
+  it('is read as the files in it, sorted by name, with their paths in a column', async () => {
     const members = { 'b.csv': 'x\n2\n', 'sub/a.csv.gz': gzipSync('x\n3\n'), 'a.csv': 'x\n1\n' };
     await put('all.zip', await zipOf({ ...members, '__MACOSX/._a.csv': 'no', '.DS_Store': 'no' }));
     expect((await extract({ path: 'all.zip', path_column: 'file' })).rows).toEqual([
@@ -29,7 +29,7 @@ describe('a zip archive', () => {
     ]);
   });
 
-  it('is recognized by its bytes, and its files can be selected', async () => {
+  it('is recognized by its bytes, and its files can be filtered', async () => {
     await put('export', await zipOf({ 'a[1].csv': 'x\n1\n', 'b.json': '[{"x":2}]', 'read.me': '' }));
     expect((await extract({ path: 'export', member: '*.json' })).rows).toEqual([['2']]);
     expect((await extract({ path: 'export', member: 'a[1].csv' })).rows).toEqual([['1']]);
@@ -38,7 +38,7 @@ describe('a zip archive', () => {
     await expect(extract({ path: 'export', member: '*.xml' })).rejects.toMatchObject(none);
   });
 
-  it('that is damaged, truncated or not an archive fails the run, without a partial table', async () => {
+  it("fails the run, without a partial table, if it's damaged, truncated or not an archive", async () => {
     const text = `x\n${Array.from({ length: 5000 }, (_, i) => `${i * 7919}\n`).join('')}`;
     const whole = await zipOf({ 'a.csv': text });
     await put('cut.zip', whole.subarray(0, whole.length - 100));
@@ -52,7 +52,7 @@ describe('a zip archive', () => {
     }
   });
 
-  it("that claims an impossible size isn't read at all", async () => {
+  it("isn't read at all if it claims an impossible size", async () => {
     const bomb = await zipOf({ 'a.csv': 'x\n1\n' });
     // Sets the size in the file's entry of the archive's central directory.
     bomb.writeUInt32LE(0xf0000000, bomb.indexOf(Buffer.from('PK\x01\x02', 'latin1')) + 24);
@@ -68,7 +68,7 @@ describe('a workbook', () => {
   const row = (...cells: string[]) => `<row>${cells.join('')}</row>`;
   const number = (value: string, style = 0) => `<c s="${style}"><v>${value}</v></c>`;
 
-  it('written by another program returns its values, with their types', async () => {
+  it('written by another program is read with its values and types', async () => {
     const schema = ['id', 'name', 'paid', 'at', 'ok'].map((value) => ({ value }));
     const at = new Date(Date.UTC(2026, 0, 31, 8, 15, 30));
     const data = [
@@ -102,7 +102,7 @@ describe('a workbook', () => {
     });
   });
 
-  it('keeps numbers as written, and uses the shortest notation for binary ones', async () => {
+  it('keeps numbers as written, and binary numbers in the shortest notation', async () => {
     const written = ['12345678901234567890', '0.10000000000000001', '1.50', '1E+3', '1.1000000000000001', '-0.0', '.5'];
     await book({ rows: row(text('n')) + written.map((value) => row(number(value))).join('') });
     const { columns, rows } = await extract({ path: 'a.xlsx' });
@@ -110,7 +110,7 @@ describe('a workbook', () => {
     expect(rows.flat()).toEqual(['12345678901234567890', '0.1', '1.5', '1000', '1.1', '0', '0.5']);
   });
 
-  it('reads integers, however many zeros the writing program puts after the decimal point', async () => {
+  it('has integers even if the program that wrote it adds zeros after the decimal point', async () => {
     const written = ['1.0', '20', '-3.00', '1.0E7'];
     await book({ rows: row(text('n')) + written.map((value) => row(number(value))).join('') });
     expect(await extract({ path: 'a.xlsx' })).toEqual({
@@ -121,7 +121,7 @@ describe('a workbook', () => {
     expect((await extract({ path: 'a.xlsx' })).rows).toEqual([['1007'], ['A-12']]);
   });
 
-  it("ignores elements from other namespaces: Excel extensions don't change the date system", async () => {
+  it('keeps its date system even if an Excel extension has a similar element in another namespace', async () => {
     const days = { rows: row(text('d')) + row(number('43889', 1)), formats: ['yyyy-mm-dd'] };
     const uri = 'xmlns:x15="http://schemas.microsoft.com/office/spreadsheetml/2010/11/main"';
     const extension = `<x15:workbookPr ${uri} chartTrackingRefBase="1"/>`;
@@ -136,7 +136,7 @@ describe('a workbook', () => {
     }
   });
 
-  it("returns only an inline string's text, without phonetics or formatting", async () => {
+  it('returns only the text of an inline string, without phonetics or formatting', async () => {
     const inline = (inside: string) => row(`<c t="inlineStr">${inside}</c>`);
     const rows = [
       '<is><t>東京</t><rPh sb="0" eb="2"><t>トウキョウ</t></rPh><phoneticPr fontId="1"/></is>',
@@ -149,7 +149,7 @@ describe('a workbook', () => {
     expect((await extract({ path: 'a.xlsx' })).rows.flat()).toEqual(['東京', '1.', '2.', 'a b', 'only v']);
   });
 
-  it('with a formula that was never calculated is rejected, unless the column is excluded', async () => {
+  it('is rejected if a formula was never calculated, unless its column is excluded', async () => {
     // Written by openpyxl 3.1, which doesn't calculate formulas. The columns are a, f (=A2*2) and t.
     await copyFile(new URL('books/openpyxl-formulas.xlsx', import.meta.url), join(folder, 'a.xlsx'));
     const refusal = { code: 'RECORDS_XLSX_FORMULA', where: { line: 2, column: 'f' }, seen: '=A2*2' };
@@ -199,7 +199,7 @@ describe('a workbook', () => {
     expect((await extract({ path: 'a.xlsx', columns: [{ name: 'b' }, { name: 'a' }] })).rows).toEqual([['2', '1']]);
   });
 
-  it('may have parts in encodings other than UTF-8', async () => {
+  it('can have parts in encodings other than UTF-8', async () => {
     const sheet = `<worksheet xmlns="${mainSpace}"><sheetData>${row(text('é'))}${row(text('ü€'))}</sheetData></worksheet>`;
     const encoded = {
       latin: Buffer.from(`<?xml version="1.0" encoding="ISO-8859-1"?>${sheet.replace('€', '')}`, 'latin1'),
@@ -216,7 +216,7 @@ describe('a workbook', () => {
     });
   });
 
-  it('recognizes dates by their format, to the millisecond, in both date systems', async () => {
+  it("has dates wherever a cell's format is a date, to the millisecond, in both date systems", async () => {
     const formats = ['yyyy\\-mm\\-dd', 'd/m/yy h:mm;@', '[$-409]h:mm AM/PM', '[h]:mm', '0.00 "days"'];
     const cells = [
       number('45688', 1),
@@ -243,7 +243,7 @@ describe('a workbook', () => {
     ]);
   });
 
-  it('supports shared strings, gaps and rich text, and omits phonetics', async () => {
+  it('can contain shared strings, gaps and rich text, but its phonetics are omitted', async () => {
     const texts =
       '<si><t>a</t></si><si><r><t>b</t></r><r><t xml:space="preserve"> c</t></r><rPh><t>no</t></rPh></si><si><t>x_x000D_y</t></si>';
     const rows = [
@@ -258,7 +258,7 @@ describe('a workbook', () => {
     });
   });
 
-  it("is read from the named sheet, or from the first that isn't hidden", async () => {
+  it('is read from the named sheet, or else from the first visible one', async () => {
     await book({ rows: row(text('d')) + row(number('1')) });
     expect((await extract({ path: 'a.xlsx' })).columns).toEqual([{ name: 'd', type: 'integer' }]);
     expect((await extract({ path: 'a.xlsx', sheet: 'Hidden' })).columns).toEqual([{ name: 'h', type: 'text' }]);
@@ -266,7 +266,7 @@ describe('a workbook', () => {
     await expect(extract({ path: 'a.xlsx', sheet: 'No' })).rejects.toMatchObject(none);
   });
 
-  it("enforces declared columns and types, and names the row of a value that doesn't fit", async () => {
+  it('must match the declared columns and types; the error names the row of an invalid value', async () => {
     await book({ rows: row(text('id'), text('n')) + row(number('1'), text('x')), formats: [] });
     const declared = { path: 'a.xlsx', columns: [{ name: 'n' }, { name: 'id', type: 'text' }] };
     expect((await extract(declared)).rows).toEqual([['x', '1']]);
@@ -277,7 +277,7 @@ describe('a workbook', () => {
     await expect(extract({ path: 'a.xlsx' })).rejects.toMatchObject({ code: 'CSV_RAGGED' });
   });
 
-  it("is reported if the file isn't one", async () => {
+  it("is rejected if the file isn't a workbook", async () => {
     await put('a.xlsx', await zipOf({ 'a.csv': 'x\n1\n' }));
     await expect(extract({ path: 'a.xlsx' })).rejects.toMatchObject({ code: 'RECORDS_XLSX' });
     await put('b.xlsx', 'x\n1\n');
@@ -303,7 +303,7 @@ describe('a workbook', () => {
     });
   });
 
-  it('reads thousands of rows without a header', async () => {
+  it('can have thousands of rows without a header', async () => {
     await book({ rows: Array.from({ length: 5000 }, (_, i) => row(number(String(i)), text(`n${i}`))).join('') });
     const { columns, rows } = await extract({ path: 'a.xlsx', header: false });
     expect(columns.map(({ name }) => name)).toEqual(['column1', 'column2']);

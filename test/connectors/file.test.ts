@@ -19,7 +19,7 @@ afterEach(async () => await rm(folder, { recursive: true, force: true }));
 const put = (name: string, content: string | Buffer) => writeFile(join(folder, name), content);
 const extract = (query: Record<string, unknown>, source = {}) => extractTable(file, { source, query, folder });
 
-test('the extension determines the format, even before .gz, and cells of .tsv are separated by tabs', async () => {
+test("a file's extension determines the format, even before .gz, and .tsv cells are separated by tabs", async () => {
   await put('a.csv', 'x,y\n1,2\n');
   await put('a.tsv', 'x\ty\n1\t2,3\n');
   await put('a.json', '[{"x":1,"y":"2"}]');
@@ -32,7 +32,7 @@ test('the extension determines the format, even before .gz, and cells of .tsv ar
   expect((await extract({ path: 'a.tsv' })).rows).toEqual([['1', '2,3']]);
 });
 
-test('a file without a known extension needs a format, and gzip is recognized by its bytes', async () => {
+test('a file without a known extension needs a format, but gzip is recognized by its bytes', async () => {
   await put('export', gzipSync('x\n1\n'));
   await expect(extract({ path: 'export' })).rejects.toMatchObject({ code: 'FILE_FORMAT', family: 'config' });
   expect((await extract({ path: 'export', format: 'csv' })).rows).toEqual([['1']]);
@@ -84,7 +84,7 @@ test('only the most recently modified matching file is read if requested', async
   expect((await readOn({ path: '*.csv', files: 'newest' })).rows).toEqual([['2']]);
 });
 
-test('files changed since the watermark are read, whether new, modified or late, and none twice', async () => {
+test('files changed since the watermark are read once each, whether they are new, modified or late', async () => {
   const query = { path: '**/*.csv', files: 'changed', path_column: 'file' };
   expect(await readOn(query)).toEqual({ rows: [], watermark: undefined, unchanged: false });
   await putAt('a.csv', 'x\n1\n', 1_770_000_000);
@@ -116,7 +116,7 @@ test('files changed since the watermark are read, whether new, modified or late,
   await expect(readOn(query, 'yesterday')).rejects.toMatchObject({ code: 'FILES_WATERMARK', family: 'config' });
 });
 
-test('changed files are read whatever their modification time, even after a file dated in the future', async () => {
+test('changed files are read regardless of their modification times, even after a file dated in the future', async () => {
   const query = { path: '*.csv', files: 'changed' };
   await putAt('wrong-clock.csv', 'x\n1\n', 2_145_916_800);
   const first = await readOn(query);
@@ -156,7 +156,7 @@ test("a folder that is missing or can't be listed causes an error instead of cou
   await expect(readOn(query, watermark)).rejects.toMatchObject({ code: 'FILE_UNREADABLE', family: 'job' });
 });
 
-test('csv files with different columns are rejected and named; json files get the union of their keys', async () => {
+test('csv files with different columns are rejected by name; json files get the union of their keys', async () => {
   await put('a.csv', 'x,y\n1,2\n');
   await put('b.csv', 'x,z\n1,2\n');
   await expect(extract({ path: '*.csv' })).rejects.toMatchObject({
@@ -244,7 +244,7 @@ test('a stopped run throws the reason', async () => {
   await expect(reading).rejects.toBe(reason);
 });
 
-test('a run that is stopped while its file is being opened throws the reason, and nothing else', async () => {
+test('a run that is stopped while its file is being opened throws only the reason', async () => {
   await put('a.csv', `x,y\n${'1,2\n'.repeat(1000)}`);
   const stray: unknown[] = [];
   const catchStray = (error: unknown) => stray.push(error);
@@ -276,7 +276,7 @@ test('a reader that stops early closes the file', async () => {
   expect(links.filter((link) => link.startsWith(folder))).toEqual([]);
 });
 
-test("check reports the number of files in the folder, or why it's not readable", async () => {
+test("check reports the number of files in the folder, or why the folder can't be read", async () => {
   await put('a.csv', 'x\n');
   const at = (source: Record<string, unknown>) => contextOf(file, { source, query: { path: 'x' }, folder });
   expect(await file.check(at({}))).toBe(`${folder} exists and contains 1 file`);

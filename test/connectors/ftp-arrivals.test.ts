@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { Arrivals } from '../../connectors/ftp/arrivals.ts';
 
-it('small chunks that wait for their reader are merged, even after the transfer broke', async () => {
+it('small chunks that wait for a slow consumer are merged, even after the transfer breaks', async () => {
   const arrivals = new Arrivals();
   const chunks = arrivals.chunks();
   for (const text of ['a', 'b', 'c']) arrivals.write(text);

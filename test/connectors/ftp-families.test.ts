@@ -62,7 +62,7 @@ describe('an FTP server that refuses something', () => {
     expect(problem.next).toBeDefined();
   });
 
-  it('in the middle of a file is retried later', async () => {
+  it('in the middle of a transfer is retried later', async () => {
     const content = `x\n${'a\n'.repeat(200_000)}`;
     const retrieve: FtpScript['retrieve'] = (_path, _rest, { bytes }) => ({
       bytes: bytes.subarray(0, 100_000),
@@ -75,8 +75,8 @@ describe('an FTP server that refuses something', () => {
   });
 });
 
-describe('an FTP server with peculiarities', () => {
-  it('receives the account that it requires', async () => {
+describe('an unusual FTP server', () => {
+  it('is sent the account that it asks for', async () => {
     const server = await serve({
       reply: (verb) => (verb === 'PASS' ? '332 Account please' : verb === 'ACCT' ? '230 in' : undefined),
     });
@@ -87,7 +87,7 @@ describe('an FTP server with peculiarities', () => {
   });
 
   it.each(['257 /', '257 "" is current', '502 not known'])(
-    'may report its folder without a path: %s',
+    'can report its folder without a path: %s',
     async (answer) => {
       const { rows } = await read(says('PWD', answer), { path: '/in/*.csv' });
       expect(rows).toEqual([['a']]);
@@ -95,7 +95,7 @@ describe('an FTP server with peculiarities', () => {
   );
 
   it.each(['450 No files found', '550 No such file found'])(
-    'may report an empty folder as an error: %s',
+    'can report an empty folder as an error: %s',
     async (answer) => {
       const first = await read({}, { files: 'changed' });
       const server = await serve({ reply: (verb) => (verb === 'LIST' ? answer : undefined) });
@@ -105,7 +105,7 @@ describe('an FTP server with peculiarities', () => {
     },
   );
 
-  it('may deny access to a folder, which is reported as a permanent error', async () => {
+  it('causes a permanent error if it denies access to a folder', async () => {
     const problem = await problemOf(read(says('LIST', '550 No such file or directory')));
     expect(problem).toMatchObject({ code: 'FTP_DENIED', family: 'job' });
   });
@@ -153,7 +153,7 @@ describe('a server with another protocol', () => {
     ['ftp', 'SSH-2.0-OpenSSH_9.2\r\n', 'protocol: sftp'],
     ['ftps', 'SSH-2.0-OpenSSH_9.2\r\n', 'protocol: sftp'],
     ['sftp', '220 ProFTPD Server\r\n', 'protocol: ftps'],
-  ])('is recognized by its greeting instead of %s', async (protocol, greeting, next) => {
+  ])('is recognized by its greeting if %s was expected', async (protocol, greeting, next) => {
     expect(await asked(protocol, greeting)).toMatchObject({
       code: 'FTP_PROTOCOL',
       family: 'config',
@@ -162,7 +162,7 @@ describe('a server with another protocol', () => {
     });
   });
 
-  it.each(['ftp', 'sftp'])('that sends nothing is reported as not responding (%s)', async (protocol) => {
+  it.each(['ftp', 'sftp'])('is reported as not responding if it sends nothing (%s)', async (protocol) => {
     const problem = await asked(protocol, '');
     expect(problem).toMatchObject({ code: 'FTP_CONNECT_TIMEOUT', family: 'try_later' });
   });
@@ -215,24 +215,24 @@ describe('an SSH server', () => {
   const pin = (key: { public: string }) => ({ host_key: fingerprintOf(key.public) });
   const here = { known_hosts_file: 'hosts' };
 
-  it("is trusted if any of its keys is pinned, whatever the key's type", async () => {
+  it("is trusted if any of its keys is pinned, regardless of the key's type", async () => {
     for (const key of [ed25519, rsa]) expect(await check(both, pin(key))).toEqual(expect.any(String));
     expect(await problemOf(check(both, pin(ecdsa)))).toMatchObject({ code: 'FTP_HOST_KEY_CHANGED', family: 'config' });
   });
 
-  it('that no longer has the known key is reported as changed, whatever the type of the new key', async () => {
+  it("is rejected if it no longer has the known key, regardless of the new key's type", async () => {
     const changed = { code: 'FTP_HOST_KEY_CHANGED', family: 'config', seen: expect.stringContaining('ssh-ed25519') };
     const one = { config: { hostKeys: [ed25519.private] } };
     expect(await problemOf(check(one, { ...here, known: [rsa.public] }))).toMatchObject(changed);
     expect(await check(both, { ...here, known: [rsa.public] })).toEqual(expect.any(String));
   });
 
-  it('is trusted even if the file also contains a key of an unsupported type for that server', async () => {
+  it('is trusted even if the file of known hosts also lists a key of an unsupported type for it', async () => {
     const strange = 'sk-ssh-ed25519@openssh.com AAAAGnNrLXNzaC1lZDI1NTE5QG9wZW5zc2guY29tAAAAIA==';
     expect(await check(both, { ...here, known: [strange, ed25519.public] })).toEqual(expect.any(String));
   });
 
-  it('with only old algorithms causes a config error, but can be reached with an option', async () => {
+  it('with only old algorithms causes a config error, but works with `algorithms: legacy`', async () => {
     for (const algorithms of [
       { kex: ['diffie-hellman-group14-sha1'] },
       { kex: ['diffie-hellman-group1-sha1'] },
@@ -248,7 +248,7 @@ describe('an SSH server', () => {
     }
   });
 
-  it("that requires a new password isn't reported as not responding", async () => {
+  it('that requires a new password is reported as such, not as unresponsive', async () => {
     const serve: Serve = (connection) =>
       connection.on('authentication', (context) => {
         if (context.method === 'password') context.requestChange('Your password has expired', () => undefined);

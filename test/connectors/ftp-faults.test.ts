@@ -78,7 +78,7 @@ for (const server of ['ProFTPD', 'sshd'] as const) {
       }
     };
 
-    it.each(hows)('resumes with another login after it was broken by %s', async (how) => {
+    it.each(hows)('resumes with a new login after it was broken by %s', async (how) => {
       await putFile(running(), 'a.csv', csv);
       const warned: object[] = [];
       await through(cutsBy(how), async (source) => {
@@ -90,7 +90,7 @@ for (const server of ['ProFTPD', 'sshd'] as const) {
       expectProgress(warned, how);
     });
 
-    it('is abandoned if no more bytes arrive', async () => {
+    it('fails after some attempts if no more bytes arrive', async () => {
       await putFile(running(), 'a.csv', csv);
       const cuts: Cut[] = Array.from({ length: 30 }, () => ({ afterBytes: 0, how: 'reset' as const }));
       await through(cuts, async (source) => {
@@ -150,7 +150,7 @@ for (const server of ['ProFTPD', 'vsftpd', 'Pure-FTPd'] as const) {
     const folder = ownFolder();
     beforeEach(async () => await clearFiles(running()));
 
-    it.each(hows)('resumes with another login after it was broken by %s', async (how) => {
+    it.each(hows)('resumes with a new login after it was broken by %s', async (how) => {
       await putFile(running(), 'a.csv', csv);
       const between = await openTlsProxy(running().port, { cuts: cutsBy(how), dataPorts });
       // A broken login counts as a connection until a busy server notices it.
@@ -185,7 +185,7 @@ describeWithFileServer({ server: 'sshd' }, 'files that change', (server) => {
   const read = async (query: Record<string, unknown>) =>
     await readFtp({ source: await keyLogin(server(), folder()), query });
 
-  it("don't count as complete while they grow", async () => {
+  it("aren't treated as complete while they grow", async () => {
     const path = await putFile(server(), 'a.csv', 'x\n1\n');
     await putFile(server(), 'b.csv', 'x\n2\n');
     // Start immediately: on a busy machine, everything due during the pause happens just before the second check.
@@ -241,7 +241,7 @@ for (const server of ['ProFTPD', 'vsftpd'] as const) {
     const folder = ownFolder();
     const source = async () => await tlsLogin('ftps')(running(), folder());
 
-    it('is rejected if the certificate or its name is not trusted', async () => {
+    it("is rejected if the certificate or its name isn't trusted", async () => {
       const { ca_file } = (await source()).tls as { ca_file: string };
       for (const bad of [{ mode: 'verify' }, { mode: 'verify', ca_file, servername: 'files.example.com' }]) {
         const checking = ftp.check(ftpContext({ source: { ...(await source()), tls: bad }, query: {} }, folder()));
@@ -249,7 +249,7 @@ for (const server of ['ProFTPD', 'vsftpd'] as const) {
       }
     });
 
-    it('is trusted without verification if configured', async () => {
+    it('works without verification in `require` mode', async () => {
       await putFile(running(), 'a.csv', 'x\n1\n');
       const blind = { ...(await source()), tls: { mode: 'require' } };
       expect((await readFtp({ source: blind, query: { path: '*.csv' } })).rows).toEqual([['1']]);
@@ -260,14 +260,14 @@ for (const server of ['ProFTPD', 'vsftpd'] as const) {
 describeWithFileServer({ server: 'ProFTPD' }, 'plain FTP', (server) => {
   const folder = ownFolder();
 
-  it('reads in active mode, through the configured ports', async () => {
+  it('can read in active mode, through the configured ports', async () => {
     await putFile(server(), 'a.csv', csv);
     const active = { first_port: 41_000, last_port: 41_200 };
     const source = { ...(await plainLogin(server(), folder())), active };
     expect((await readFtp({ source, query: { path: '*.csv' } })).rows.length).toBe(rows);
   });
 
-  it('reports a wrong password, and missing support for required TLS', async () => {
+  it('reports a wrong password, and a server without the required TLS', async () => {
     const source = await plainLogin(server(), folder());
     const wrong = ftp.check(ftpContext({ source: { ...source, password: 'wrong' }, query: {} }, folder()));
     await expect(wrong).rejects.toMatchObject({ code: 'FTP_LOGIN_REFUSED', family: 'login' });
@@ -275,7 +275,7 @@ describeWithFileServer({ server: 'ProFTPD' }, 'plain FTP', (server) => {
     await expect(noTls).rejects.toMatchObject({ code: 'FTP_TLS_REFUSED', family: 'config' });
   });
 
-  it("names the file that the server doesn't let it read", async () => {
+  it('reports a file that the server refuses to send', async () => {
     const path = await putFile(server(), 'secret.csv', 'x\n1\n');
     execFileSync('chmod', ['000', path]);
     const source = await plainLogin(server(), folder());
@@ -287,7 +287,7 @@ describeWithFileServer({ server: 'ProFTPD' }, 'plain FTP', (server) => {
 describeWithFileServer({ server: 'ProFTPD', settings: tls }, 'FTPS in active mode', (running) => {
   const folder = ownFolder();
 
-  it('reads many files in active mode with one login', async () => {
+  it('reads many files with one login', async () => {
     await clearFiles(running());
     for (let i = 10; i < 30; i++) await putFile(running(), `${i}.csv`, `x\n${i}\n`);
     await putFile(running(), 'big.csv', csv);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { globOf } from '../../connectors/ftp/glob.ts';
 
-describe('a glob for paths on a server', () => {
+describe('a glob for remote paths', () => {
   it("isn't created for a path without special characters", () => {
     expect(globOf('2026/orders.csv')).toBeUndefined();
     expect(globOf('*.csv')).toBeDefined();
@@ -14,7 +14,7 @@ describe('a glob for paths on a server', () => {
     ['in/{a,b}/*.csv', 'in'],
     ['in/x{a,b/c}.csv', 'in'],
     ['../other/*.csv', '../other'],
-  ])('%s starts at %j', (pattern, base) => {
+  ])('has a base folder: %s starts at %j', (pattern, base) => {
     expect(globOf(pattern)!.base).toBe(base);
   });
 
@@ -24,7 +24,7 @@ describe('a glob for paths on a server', () => {
     ['in/**/*.csv', ['in', 'in/a/b/c'], ['out']],
     ['in/x{a,b/c}.csv', ['in', 'in/xb'], []],
     ['../other/*/*.csv', ['../other', '../other/a'], ['../other/a/b', '../more']],
-  ])('%s can match only in some folders', (pattern, into, past) => {
+  ])('selects the folders that can contain a match: %s', (pattern, into, past) => {
     const { mayHold } = globOf(pattern)!;
     expect(into.filter((folder) => !mayHold(folder))).toEqual([]);
     expect(past.filter(mayHold)).toEqual([]);
@@ -35,7 +35,7 @@ describe('a glob for paths on a server', () => {
     ['[ab]*.csv', ['a.csv', 'b1.csv'], ['c.csv', 'x/a.csv']],
     ['in/x{a,b/c}.csv', ['in/xa.csv', 'in/xb/c.csv'], ['in/xb.csv']],
     ['../other/*.csv', ['../other/a.csv'], ['other/a.csv']],
-  ])('%s matches whole paths', (pattern, yes, no) => {
+  ])('matches whole paths: %s', (pattern, yes, no) => {
     const { matches } = globOf(pattern)!;
     expect(yes.filter((path) => !matches(path))).toEqual([]);
     expect(no.filter(matches)).toEqual([]);

@@ -20,7 +20,7 @@ describeWithFileServer({ server: 'sshd' }, 'the host key of an SFTP server', (se
   const name = () => `[127.0.0.1]:${server().port}`;
   const otherKey = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ8dTbtVd5Kk3dYzjyNDQwOIsXvm3cSMsqrHXkqkJ2mB';
 
-  it("is rejected if it's unknown, with its fingerprint and how to trust it", async () => {
+  it("is rejected if it's unknown; the error shows its fingerprint and how to trust it", async () => {
     const print = fingerprintOf(server().hostKey);
     await expect(check({ known_hosts_file: 'nowhere' })).rejects.toMatchObject({
       code: 'FTP_HOST_KEY_UNKNOWN',
@@ -39,7 +39,7 @@ describeWithFileServer({ server: 'sshd' }, 'the host key of an SFTP server', (se
     await expect(check(await knownHosts(revoked))).rejects.toMatchObject(changed);
   });
 
-  it('is trusted if its fingerprint is pinned, or if a pattern, list or hash in the file matches the host', async () => {
+  it('is trusted if its fingerprint is pinned, or if a pattern, list or hash in the known hosts matches the host', async () => {
     const found = expect.stringContaining('connected to');
     expect(await check({ host_key: fingerprintOf(server().hostKey) })).toEqual(found);
     expect(await check(await knownHosts(`# mine\nother,[127.0.*]:* ${server().hostKey} comment\n`))).toEqual(found);
@@ -50,7 +50,7 @@ describeWithFileServer({ server: 'sshd' }, 'the host key of an SFTP server', (se
     await expect(check(await knownHosts(negated))).rejects.toMatchObject({ code: 'FTP_HOST_KEY_UNKNOWN' });
   });
 
-  it('is requested with the known key type', async () => {
+  it('is requested in the type of the known key', async () => {
     const rsa = 'ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABAQ==';
     const both = `${name()} ${rsa}\n${name()} ${server().hostKey}\n`;
     expect(await check(await knownHosts(both))).toContain('connected to');
@@ -64,7 +64,7 @@ describeWithFileServer({ server: 'sshd' }, 'a login with a key', (server) => {
     return await ftp.check(ftpContext({ source, query: {} }, folder()));
   };
 
-  it('decrypts a key with its passphrase', async () => {
+  it('decrypts the key with its passphrase', async () => {
     const locked = { private_key_file: server().lockedKey };
     expect(await check({ ...locked, passphrase: server().password })).toContain('connected to');
     await expect(check({ ...locked, passphrase: 'wrong' })).rejects.toMatchObject({ code: 'FTP_OPTION_FILE' });

@@ -84,7 +84,7 @@ it('skips only the block count, the folder itself and its parent', () => {
   expect(parseListing('', { form: 'LIST', folder: '/in' })).toEqual([]);
 });
 
-it('takes as long for a hostile line as for a valid one', () => {
+it('takes no longer to parse a hostile line than a valid one', () => {
   const lines = [
     `${'1 '.repeat(200_000)}`,
     `-rw-r--r-- ${' '.repeat(400_000)}`,

@@ -60,7 +60,7 @@ describe('a broken transfer', () => {
   };
   const valuesOf = (table: { rows: readonly (readonly unknown[])[] }) => [...new Set(table.rows.map(([, v]) => v))];
 
-  it('restarts if no timestamp proves that the file is the same', async () => {
+  it('restarts if no timestamp proves that the file is unchanged', async () => {
     const script = replaced((files) => files.set('/in/a.csv', rows('y')));
     const noTime = (verb: string) => (verb === 'MDTM' ? '502 not known' : undefined);
     const warned: unknown[] = [];
@@ -73,7 +73,7 @@ describe('a broken transfer', () => {
     expect(warned).toMatchObject([{ at: 0 }]);
   });
 
-  it('restarts if the last bytes before the break differ, though size and time are the same', async () => {
+  it('restarts if the last bytes before the break differ, even if size and time are the same', async () => {
     const table = await read(
       replaced((files) => files.set('/in/a.csv', rows('y'))),
       { path: 'in/a.csv' },
@@ -91,7 +91,7 @@ describe('a broken transfer', () => {
     expect(server!.commands.filter((line) => line.startsWith('REST'))).toEqual([`REST ${200_000 - 65_536}`]);
   });
 
-  it('keeps everything that had arrived, however slow its reader was', async () => {
+  it('keeps everything that had arrived, no matter how slow its consumer was', async () => {
     const content = `x\n${'a\n'.repeat(600_000)}`;
     const retrieve: FtpScript['retrieve'] = (_path, rest, whole) =>
       rest === 0 ? { bytes: whole.bytes.subarray(0, 900_000), end: '426 broken' } : whole;
@@ -107,7 +107,7 @@ describe('a broken transfer', () => {
     expect(warned).toMatchObject([{ at: 900_000 }]);
   });
 
-  it('restarts if the server claims to resume, but starts from the beginning', async () => {
+  it('restarts if the server claims to resume but sends the file from the beginning', async () => {
     let transfers = 0;
     const content = rows('x');
     const retrieve: FtpScript['retrieve'] = (_path, _rest, { end }) => {
@@ -158,14 +158,14 @@ describe('a broken transfer', () => {
     expect(warned).toMatchObject([{ at: 200_000 }]);
   });
 
-  it('requests nothing more if all bytes arrived before it broke', async () => {
+  it('makes no further request if all bytes arrived before it broke', async () => {
     const retrieve: FtpScript['retrieve'] = (_path, _rest, { bytes }) => ({ bytes, end: '426 broken' });
     const table = await read({ files: new Map([['/in/a.csv', rows('x')]]), retrieve }, { path: 'in/a.csv' });
     expect(table.rows.length).toBe(40_000);
     expect(server!.commands.filter((line) => /^(RETR|REST)/.test(line))).toEqual(['RETR /in/a.csv']);
   });
 
-  it("causes an error if more bytes arrive than the file's size", async () => {
+  it("fails if more bytes arrive than the file's size", async () => {
     const retrieve: FtpScript['retrieve'] = (_path, _rest, { bytes, end }) => ({
       bytes: Buffer.concat([bytes, Buffer.from('1,y\n')]),
       end,
@@ -177,7 +177,7 @@ describe('a broken transfer', () => {
     });
   });
 
-  it('causes an error if the file is gone, or has another size, after it was read', async () => {
+  it('fails if the file is gone or has another size after the read', async () => {
     for (const [change, seen] of [
       [(files: Map<string, string>) => files.delete('/in/a.csv'), 'it no longer exists'],
       [(files: Map<string, string>) => files.set('/in/a.csv', 'id,v\n'), '5 bytes, previously 360005'],
@@ -194,7 +194,7 @@ describe('a broken transfer', () => {
     }
   });
 
-  it('causes an error if the server can neither resume nor restart', async () => {
+  it('fails if the server can neither resume nor restart', async () => {
     let downloads = 0;
     const reply = (verb: string) => {
       if (verb === 'REST') return '502 not known';
@@ -205,7 +205,7 @@ describe('a broken transfer', () => {
     await expect(reading).rejects.toMatchObject({ code: 'FTP_DENIED' });
   });
 
-  it('fails after some attempts if it breaks at the same position each time and has to restart', async () => {
+  it("fails after some attempts if it breaks at the same position each time and can't resume", async () => {
     const reading = read(
       {
         files: new Map([['/in/a.csv', rows('x')]]),
@@ -220,15 +220,22 @@ describe('a broken transfer', () => {
 });
 
 describe('a listing', () => {
-  it.each(['?!', '-rw-r--r-- 1 o g', 'b.csv'])('with the line %s causes an error that shows it', async (line) => {
-    const list = (_: string, names: readonly string[]) =>
-      names.map((name) => (name === 'b.csv' ? line : listLine(name, 4))).join('\r\n');
-    for (const files of ['all', 'newest', 'changed']) {
-      await expect(read({ list }, { files })).rejects.toMatchObject({ code: 'FTP_LISTING', family: 'job', seen: line });
-    }
-  });
+  it.each(['?!', '-rw-r--r-- 1 o g', 'b.csv'])(
+    'with the line %s causes an error that shows that line',
+    async (line) => {
+      const list = (_: string, names: readonly string[]) =>
+        names.map((name) => (name === 'b.csv' ? line : listLine(name, 4))).join('\r\n');
+      for (const files of ['all', 'newest', 'changed']) {
+        await expect(read({ list }, { files })).rejects.toMatchObject({
+          code: 'FTP_LISTING',
+          family: 'job',
+          seen: line,
+        });
+      }
+    },
+  );
 
-  it('may have permissions that end with @ or . and four-letter months', async () => {
+  it('can have permissions that end with @ or ., and four-letter months', async () => {
     const list = (_: string, names: readonly string[]) =>
       names
         .map((name, i) => listLine(name, 4, { rights: `-rw-r--r--${'.@+'[i]}`, date: 'juin 02 03:04' }))
@@ -237,7 +244,7 @@ describe('a listing', () => {
     expect(rowsOf(await read({ list, reply: mdtm }, { files: 'newest' }))).toEqual(['c']);
   });
 
-  it('that is empty with LIST -a is requested again without -a', async () => {
+  it('is requested again without -a if LIST -a returns nothing', async () => {
     let isAll = false;
     const list = (_: string, names: readonly string[]) =>
       isAll ? '' : names.map((name) => listLine(name, 4)).join('\r\n');
@@ -248,7 +255,7 @@ describe('a listing', () => {
     expect(rowsOf(await read({ list, reply: noting }))).toEqual(['a', 'b', 'c']);
   });
 
-  it('that writes types in capitals, or omits them, covers all folders', async () => {
+  it('covers all folders even if it writes types in capitals or omits them', async () => {
     const files = new Map([...three(), ['/in/sub/d.csv', 'x\nd\n'], ['/in/bare/e.csv', 'x\ne\n']]);
     const mlsd = (_: string, names: readonly string[]) =>
       names
@@ -263,7 +270,7 @@ describe('a listing', () => {
     expect(rowsOf(await read({ files, mlsd }, { path: 'in/**/*.csv' }))).toEqual(['a', 'b', 'e', 'c', 'd']);
   });
 
-  it('with an invalid time is read, and the time is requested', async () => {
+  it("with an invalid time is accepted, and the file's time is requested separately", async () => {
     const mlsd = (_: string, names: readonly string[]) =>
       names.map((name) => `type=file;size=4;modify=unknown; ${name}`).join('\r\n');
     expect(rowsOf(await read({ mlsd, reply: mdtm }, { files: 'newest' }))).toEqual(['b']);
@@ -279,7 +286,7 @@ describe('a listed file', () => {
   it.each([
     ['LIST', {}],
     ['MLSD', { mlsd }],
-  ])('of %s that SIZE rejects causes an error that names it', async (_, listing) => {
+  ])('of %s causes an error that names the file if SIZE rejects it', async (_, listing) => {
     for (const files of ['all', 'newest', 'changed']) {
       await expect(read({ ...listing, reply: refused }, { files })).rejects.toMatchObject({
         code: 'FTP_DENIED',
@@ -290,7 +297,7 @@ describe('a listed file', () => {
     }
   });
 
-  it("that disappears before it's checked is skipped", async () => {
+  it("is skipped if it disappears before it's checked", async () => {
     const files = three();
     const list = (_: string, names: readonly string[]) => {
       files.delete('/in/b.csv');
@@ -299,7 +306,7 @@ describe('a listed file', () => {
     expect(rowsOf(await read({ files, list }))).toEqual(['a', 'c']);
   });
 
-  it('that is a dangling or circular link is skipped; a denied one causes an error', async () => {
+  it("is skipped if it's a dangling or circular link, but causes an error if access is denied", async () => {
     const link = (name: string, target: string) => listLine(`${name} -> ${target}`, 5, { rights: 'lrwxrwxrwx' });
     const links = [
       link('lost.csv', 'none.csv'),
@@ -318,7 +325,7 @@ describe('a listed file', () => {
     await expect(reading).rejects.toMatchObject({ code: 'FTP_DENIED', message: expect.stringContaining('/in/l.csv') });
   });
 
-  it("that is a link on a server without SIZE causes an error, because its target can't be checked", async () => {
+  it("causes an error if it's a link on a server without SIZE, because the link's target can't be checked", async () => {
     const list = (_: string, names: readonly string[]) =>
       names
         .map((name) => (name === 'b.csv' ? listLine('b.csv -> a.csv', 5, { rights: 'lrwxrwxrwx' }) : listLine(name, 4)))
@@ -330,7 +337,7 @@ describe('a listed file', () => {
     });
   });
 
-  it("with the name of an unfinished upload is skipped with a warning, unless it's requested", async () => {
+  it("is skipped with a warning if its name is that of an unfinished upload, unless it's requested by name", async () => {
     const files = new Map([...three(), ['/in/d.csv.filepart', 'x\nhalf'], ['/in/e.csv.part', 'x\nhalf']]);
     const query = { path: 'in/*', format: 'csv' };
     server = await openFtpScript({ files });
@@ -368,7 +375,7 @@ describe('a listed file', () => {
     ]);
   });
 
-  it('with a line break in its name causes an error that says so', async () => {
+  it('causes an error if its name contains a line break', async () => {
     const files = new Map([...three(), ['/in/d\r.csv', 'x\nd\n']]);
     await expect(read({ files })).rejects.toMatchObject({ code: 'FTP_NAME', family: 'job' });
   });
@@ -387,7 +394,7 @@ describe('changed files', () => {
     await expect(gone).rejects.toMatchObject({ code: 'FTP_NOT_FOUND', family: 'job' });
   });
 
-  it('are read whatever their time, even after a file dated in the future', async () => {
+  it('are read regardless of their times, even after a file dated in the future', async () => {
     const files = new Map([['/in/wrong.csv', 'x\nwrong\n']]);
     const reply = (verb: string, path: string) =>
       verb === 'MDTM' && path.endsWith('wrong.csv') ? '213 20380101000000' : mdtm(verb, path);
@@ -403,7 +410,7 @@ describe('changed files', () => {
   });
 });
 
-describe('a server with peculiarities', () => {
+describe('an unusual server', () => {
   it.each(['450 no', '501 no', '503 no', '552 no', '553 no'])(
     'is never asked for a pattern as if it were a file (%s)',
     async (answer) => {
@@ -412,14 +419,14 @@ describe('a server with peculiarities', () => {
     },
   );
 
-  it('is not asked to enter a folder with a pattern as its name if it has no SIZE', async () => {
+  it("isn't asked to enter a folder named like the pattern if it doesn't support SIZE", async () => {
     const reply = (verb: string) => (verb === 'SIZE' ? '502 not known' : undefined);
     expect(rowsOf(await read({ reply }, { path: '**/*.csv' }))).toEqual(['a', 'b', 'c']);
     expect(server!.commands.filter((line) => line.includes('*'))).toEqual([]);
   });
 
   it.each(['"QGPL" is the library', `"'USER1.'" is it`, '"C:\\FTP" is it'])(
-    "whose home is %s never sees one of this machine's paths",
+    'whose home folder is %s never receives a local path',
     async (home) => {
       const reply = (verb: string) => (verb === 'PWD' ? `257 ${home}` : undefined);
       await expect(read({ reply })).rejects.toMatchObject({ code: 'FTP_HOME', family: 'config' });
@@ -430,14 +437,14 @@ describe('a server with peculiarities', () => {
   );
 
   it.each(['0.0.0.0', '192.168.7.7'])(
-    'that announces %s for its data is reached at its own address',
+    'is reached at its own address even if it announces %s for data connections',
     async (pasvAddress) => {
       const reply = (verb: string) => (verb === 'EPSV' ? '500 not known' : undefined);
       expect(rowsOf(await read({ reply, pasvAddress }))).toEqual(['a', 'b', 'c']);
     },
   );
 
-  it('may have its markers in another folder', async () => {
+  it('can have its marker files in another folder', async () => {
     const files = new Map([...three(), ['/in/done/a.csv', ''], ['/in/done/b.csv', '']]);
     expect(rowsOf(await read({ files }, { marker: 'done/{name}' }))).toEqual(['a', 'b']);
   });
@@ -449,7 +456,7 @@ it.each([
   ['PASS', '530 Maximum login count reached.', false, 'FTP_BUSY'],
   ['PASS', '530 The server is busy.', false, 'FTP_BUSY'],
   ['USER', '530 This server is private.', false, 'FTP_LOGIN_REFUSED'],
-])('after %s, "%s" means a refused login: %s', async (refused, answer, isLoginRefused, code) => {
+])('after %s, the reply "%s" means a refused login: %s', async (refused, answer, isLoginRefused, code) => {
   const script = await openFtpScript({ files: three(), reply: (verb) => (verb === refused ? answer : undefined) });
   server = script;
   const asked = ftp.check(ftpContext({ source: script.source, query: { path: '*' } }, folder()));

@@ -59,7 +59,7 @@ function reading(server: () => FileServer, login: Login): void {
     }
   });
 
-  it("reads Excel's csv, and code pages by name", async () => {
+  it('reads CSV files from Excel, and text in named code pages', async () => {
     await put('bom.csv', Buffer.from('\ufeffx\nä\n', 'utf8'));
     await put('utf16.csv', Buffer.from('\ufeffx\nä\n', 'utf16le'));
     await put('page.csv', Buffer.from('x\n\x84\n', 'latin1'));
@@ -90,7 +90,7 @@ function reading(server: () => FileServer, login: Login): void {
     ]);
   });
 
-  it('finds files by their exact names, whatever characters they contain', async () => {
+  it('finds files by their exact names, no matter which characters they contain', async () => {
     const names = [
       'two words.csv',
       'Ünïcode – 日本.csv',
@@ -113,7 +113,7 @@ function reading(server: () => FileServer, login: Login): void {
     expect((await read({ path: '*.csv', files: 'newest' })).rows).toEqual([['3']]);
   });
 
-  it('continues after the watermark: only new and modified files are read', async () => {
+  it('reads only files that are new or modified since the watermark', async () => {
     await put('a.csv', 'x\n1\n', 1_770_000_000);
     await put('b.csv', 'x\n2\n', 1_770_000_000);
     const query = { path: '*.csv', files: 'changed' };
@@ -132,7 +132,7 @@ function reading(server: () => FileServer, login: Login): void {
     expect((await read(query, second.watermark)).rows).toEqual([]);
   });
 
-  it('skips files without a marker, and reads them once they have one', async () => {
+  it('skips files without a marker until they have one', async () => {
     await put('a.csv', 'x\n1\n', 1_770_000_000);
     await put('b.csv', 'x\n2\n', 1_780_000_000);
     await put('b.csv.done', '');
@@ -150,7 +150,7 @@ function reading(server: () => FileServer, login: Login): void {
     expect((await read({ path: 'c.csv', marker: '{stem}.ok' })).rows).toEqual([['1']]);
   });
 
-  it('names a missing path, and a path that is a folder', async () => {
+  it("names a path that doesn't exist or is a folder", async () => {
     await put('sub/a.csv', 'x\n1\n');
     await expect(read({ path: 'b.csv' })).rejects.toMatchObject({
       code: 'FTP_NOT_FOUND',

@@ -146,7 +146,7 @@ it('renews a token that expires between two pages', async () => {
   expect(outcome.login.refusals).toEqual(['token-1']);
 });
 
-it('reads all accounts below a manager account through that account, and skips a closed one', async () => {
+it("reads a manager account's accounts through the manager account, and skips a closed one", async () => {
   const routes: Routes = {
     'POST /v26/customers/{id}/googleAds:search': (given: Asked) => {
       const { id } = given.part;
@@ -163,7 +163,7 @@ it('reads all accounts below a manager account through that account, and skips a
   expect(await failService({ ...costs, query })).toMatchObject({ code: 'SERVICE_ACCOUNT', family: 'config' });
 });
 
-it('requests two weeks at a time, and reads the last two weeks again when it continues', async () => {
+it('requests two weeks at a time, and re-reads the last two weeks when it continues', async () => {
   const query = { ...costs.query, start_date: '2025-12-15', incremental: true };
   const first = await runService({ ...costs, query });
   expect(first.asked.filter((line) => !line.includes('pageToken'))).toEqual([
@@ -209,7 +209,7 @@ it("derives a report's columns from its query", async () => {
   expect(outcome.vendor.asked[0]!.body.query).toContain("between '2026-01-01' and '2026-01-03'");
 });
 
-it('lists the accounts that the login can access', async () => {
+it('lists the accounts that the user can access', async () => {
   const routes: Routes = {
     ...pages,
     'POST /v26/customers/{id}/googleAds:search': ({ part }: Asked) => ({

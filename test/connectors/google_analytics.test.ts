@@ -89,7 +89,7 @@ describeStream(
   ],
 );
 
-it('logs once that the property has few tokens left', async () => {
+it('logs only once that the property has few tokens left', async () => {
   const said: unknown[] = [];
   const note = (...words: unknown[]) => void said.push(words);
   const log = { debug: () => undefined, info: () => undefined, warn: note };
@@ -112,7 +112,7 @@ it('reads several properties as one table', async () => {
   expect(outcome.asked).toEqual([asked('11', 0), asked('11', 2), asked('22', 0), asked('22', 2)]);
 });
 
-it("accepts properties as Google lists them, and filters in Google's syntax", async () => {
+it("accepts property names as Google lists them, and filters in Google's syntax", async () => {
   const dimension_filter = { filter: { fieldName: 'country', stringFilter: { value: 'DE' } } };
   const query = { ...visits.query, property: 'properties/11', dimension_filter };
   const outcome = await runService({ ...visits, query });
@@ -123,14 +123,14 @@ it("accepts properties as Google lists them, and filters in Google's syntax", as
   });
 });
 
-it('reads the last days again when it continues', async () => {
+it('re-reads the last days when it continues', async () => {
   const query = { ...visits.query, incremental: true };
   expect((await runService({ ...visits, query })).watermark).toBe('{"until":"2026-01-03"}');
   const outcome = await runService({ ...visits, query, watermark: '{"until":"2026-01-03"}' });
   expect(outcome.asked[0]).toBe(asked('11', 0, '2025-12-31'));
 });
 
-it('lists the properties with their accounts, over several pages', async () => {
+it('lists the properties with their accounts, even if the list has several pages', async () => {
   const summary = (n: number) => ({
     account: `accounts/${n}`,
     displayName: `Account ${n}`,
@@ -156,7 +156,7 @@ it('lists the properties with their accounts, over several pages', async () => {
   expect(await checkServiceCase({ ...visits, routes })).toContain('login accepted');
 });
 
-it("requires the property, and rejects another stream's options", () => {
+it("requires a property, and rejects another stream's options", () => {
   const faults = (query: Record<string, unknown>) =>
     (analytics.validate?.({ source: {}, query }) ?? []).map(({ option }) => option);
   expect(faults({ stream: 'report' })).toEqual(['property']);
@@ -165,7 +165,7 @@ it("requires the property, and rejects another stream's options", () => {
   expect(faults({ stream: 'report', property: '1', start_date: '{{ today - 7d }}' })).toEqual([]);
 });
 
-it("distinguishes a response that isn't JSON from an empty report", async () => {
+it("doesn't mistake a response that isn't JSON for an empty report", async () => {
   const routes = { 'POST /v1beta/properties/{property}:runReport': { text: '<html>Sign in</html>' } };
   const problem = await failService({ ...visits, routes, source: { retries: 0 } });
   expect(problem).toMatchObject({ code: 'SERVICE_UNREADABLE', seen: 'a page: Sign in' });

@@ -118,7 +118,7 @@ it('renews a token that expires between two pages', async () => {
   expect(login.refusals).toEqual(['token-1']);
 });
 
-it('continues from the last change, and returns a file changed at that time only once', async () => {
+it('continues from the last change, and returns a file that changed at that time only once', async () => {
   const first = await runService({ ...listing, query: { incremental: true } });
   expect(first.watermark).toContain('2026-01-03T10:00:00');
   const routes = { 'GET /drive/v3/files': { json: { files: [file(3), file(4)] } } };
@@ -134,7 +134,7 @@ it('searches a shared drive for files modified since a date', async () => {
   expect(lines[0]).toContain('&corpora=drive&driveId=d1');
 });
 
-it('reports the remaining space, and who is logged in', async () => {
+it('reports the remaining space and the logged-in user', async () => {
   const { rows } = await runService({ ...listing, query: { stream: 'storage' } });
   expect(rows).toEqual([['ann@example.com', '16106127360', '9007199254740993', '5', '0']]);
   expect(await checkServiceCase(listing)).toBe('logged in as ann@example.com');
@@ -223,7 +223,7 @@ it('reads the newest file that a search finds', async () => {
   expect(await failService(reading(holding({}), query))).toMatchObject({ code: 'SERVICE_NO_FILE' });
 });
 
-it("rejects what isn't a table, and names a missing file", async () => {
+it("rejects a file that isn't a table, and names a missing file", async () => {
   const routes = holding({ d: { name: 'Letter', mimeType: 'application/vnd.google-apps.document' } });
   expect(await failService(reading(routes, { file: 'd' }))).toMatchObject({
     code: 'SERVICE_NO_TABLE',

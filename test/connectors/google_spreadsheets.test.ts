@@ -72,26 +72,26 @@ describeStream(
   ],
 );
 
-it('waits if the quota for the current minute is used up', async () => {
+it('waits if the quota for the current minute is exhausted', async () => {
   const faults = [{ at: 2, reply: refusal(429, 'RESOURCE_EXHAUSTED', 'Quota exceeded') }];
   const problem = await failService({ ...read, source: { ...read.source, retries: 0 }, faults });
   expect(problem).toMatchObject({ code: 'SERVICE_BUSY', family: 'try_later', retryAfterMs: 20_000 });
 });
 
-it('renews a token that expires between two parts', async () => {
+it('renews a token that expires between two parts of a sheet', async () => {
   const outcome = await runService({ ...read, guard: expiringAfter(2) });
   expect(outcome.rows).toEqual(rows);
   expect(outcome.login.refusals).toEqual(['token-1']);
 });
 
-it('keeps the rows of two parts even if their cells are the same', async () => {
+it('keeps the rows of two parts of a sheet even if their cells are the same', async () => {
   const same: Cells = [['n'], [1], [1], [1], [1]];
   const routes = spreadsheet(id, { Same: { cells: same } });
   const outcome = await runService({ ...read, routes, query: { rows_per_request: 2 } });
   expect(outcome.rows).toEqual([['1'], ['1'], ['1'], ['1']]);
 });
 
-it('reads the first visible sheet by default, and only the requested range of another', async () => {
+it('reads the first visible sheet by default, or only the requested range of another sheet', async () => {
   expect((await runService({ ...read, query: { stream: 'rows' } })).rows).toEqual([['3']]);
   const inside = { stream: 'rows', sheet: "Ann's orders", range: 'a3:b5', header: false };
   const outcome = await runService({ ...read, query: inside });
