@@ -120,7 +120,7 @@ it('renews a token that expires between two pages', async () => {
   expect([read, login.refusals]).toEqual([rows, ['token-1']]);
 });
 
-it('continues from the latest change, wherever it is among the IDs', async () => {
+it("continues from the latest change, regardless of the record's ID", async () => {
   const query = { stream: 'deals', incremental: true };
   const first = await runService({ ...deals, query });
   expect(first.watermark).toBe('{"since":"2026-01-03T10:00:00.250Z","edge":["9"]}');
@@ -165,7 +165,7 @@ it("uses the contacts' own modification time", async () => {
   expect(outcome.rows).toEqual([['1', '2026-01-01T09:00:00.500Z', '2026-01-01T00:00:00Z', 'ann@example.com']]);
 });
 
-it('lists the owners over several pages, and the stages of all pipelines', async () => {
+it('lists the owners from several pages, and the stages of all pipelines', async () => {
   const list = await runService({ ...deals, query: { stream: 'owners' } });
   expect(list.rows).toEqual([
     ['7', 'ann@example.com', 'Ann', 'Lee', '9586504', '2025-01-05T10:00:00.100Z', '2025-01-06T10:00:00.100Z', 'false'],

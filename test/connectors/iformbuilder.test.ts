@@ -96,7 +96,7 @@ it('renews a token that expires between two pages', async () => {
   expect(login.refusals).toEqual(['token-1']);
 });
 
-it('requests only changes the second time, and returns nothing twice', async () => {
+it('requests only changes on the second run, and returns no row twice', async () => {
   const query = { ...records.query, elements: ['store'], incremental: true };
   const first = await runService({ ...records, query });
   const later = record(9, { modified_date: '2026-01-07T10:00:00+00:00' });
@@ -125,7 +125,7 @@ it('names the existing elements if an unknown one is requested', async () => {
   expect(await failService({ ...records, query })).toMatchObject({ code: 'SERVICE_NO_FIELD', allowed: 'store, total' });
 });
 
-it('reports that the login works', async () => {
+it('reports in check() that the login works', async () => {
   expect(await checkServiceCase({ ...records, guard: expiringAfter(0) })).toBe(
     'connected to iFormBuilder; login accepted',
   );

@@ -200,7 +200,7 @@ it('rejects an unknown field, and lists the known ones', async () => {
   });
 });
 
-it('never exports more than 31 days at once, nor future days', async () => {
+it('never exports more than 31 days at once, or days in the future', async () => {
   vi.useFakeTimers({ toFake: ['Temporal', 'Date'], now: Date.UTC(2026, 1, 10, 12) });
   const query = { ...leads.query, by: 'updatedAt', start_date: '2026-01-01', end_date: '2026-02-10' };
   const { vendor } = await runService({ ...leads, query }).finally(() => vi.useRealTimers());

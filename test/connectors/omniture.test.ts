@@ -94,7 +94,7 @@ describeStream(
   ],
 );
 
-it('retries after six seconds if the vendor limits the rate', async () => {
+it('retries after six seconds if the vendor limits its rate', async () => {
   const faults = [{ at: 1, reply: { status: 429, json: { error_code: '429050' } } }];
   const problem = await failService({ ...given, faults, source: { ...given.source, retries: 0 } });
   expect(problem).toMatchObject({ code: 'SERVICE_BUSY', family: 'try_later', retryAfterMs: 6000 });
@@ -107,7 +107,7 @@ it("renews a token that expires between two pages, and sends the app's ID with e
   expect(new Set(vendor.asked.map(({ headers }) => headers['x-api-key']))).toEqual(new Set(['app-1']));
 });
 
-it('reads the last days again when it continues', async () => {
+it('re-reads the last days when it continues', async () => {
   const query = { ...given.query, incremental: true };
   const { watermark } = await runService({ ...given, query });
   expect(watermark).toBe('{"until":"2026-05-24"}');
@@ -115,7 +115,7 @@ it('reads the last days again when it continues', async () => {
   expect(again.asked[0]).toBe(asked(0));
 });
 
-it('requests every day separately, and returns null for words in place of a number', async () => {
+it('requests every day separately, and returns null if a number is replaced by words', async () => {
   const routes = {
     [`POST ${reports}`]: {
       json: { lastPage: true, columns: { columnIds: ['0'] }, rows: [{ itemId: '7', value: 'home', data: ['NaN'] }] },
@@ -135,7 +135,7 @@ it('requests every day separately, and returns null for words in place of a numb
   ]);
 });
 
-it("lists segments over several pages, and a suite's metrics and dimensions", async () => {
+it("lists segments from several pages, and a suite's metrics and dimensions", async () => {
   const routes = {
     'GET /api/exampleco/segments': ({ query }: Asked) => ({
       json: { content: [{ id: `s${query.get('page')}`, name: 'Phones' }], lastPage: query.get('page') === '1' },
@@ -152,7 +152,7 @@ it("lists segments over several pages, and a suite's metrics and dimensions", as
   ]);
 });
 
-it('names the available companies, even if another one is requested', async () => {
+it("names the available companies, even if the requested one isn't available", async () => {
   expect(await checkServiceCase(given)).toBe('logged in with access to exampleco');
   const other = checkServiceCase({ ...given, source: { company: 'other' } });
   await expect(other).rejects.toMatchObject({ code: 'ADOBE_NO_COMPANY', seen: 'other', allowed: 'exampleco' });

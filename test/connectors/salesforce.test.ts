@@ -133,7 +133,7 @@ it("continues from the latest change, with the user's fields and condition", asy
   );
 });
 
-it('returns deleted records since a date, by a configurable timestamp field', async () => {
+it('returns records deleted since a date, by a configurable timestamp field', async () => {
   const { asked } = await runService({
     ...opportunities,
     query: {
@@ -204,7 +204,7 @@ describeStream(
   ],
 );
 
-it('resumes in bulk mode too', async () => {
+it('can also resume in bulk mode', async () => {
   const given = { ...inBulk, query: { ...inBulk.query, incremental: true } };
   const first = await runService(given);
   expect(first.watermark).toBe('{"since":"2026-01-03T10:00:00.000Z","edge":["0063"]}');
@@ -253,7 +253,7 @@ it('requires an object or a query', async () => {
   expect(await failService(unknown)).toMatchObject({ code: 'SERVICE_NO_FIELD', seen: 'amount', family: 'config' });
 });
 
-it("logs in to the sandbox, or to the URL configured in place of the vendor's", () => {
+it("logs in to the sandbox, or to the configured URL instead of the vendor's", () => {
   const described = salesforce.oauth?.({ login_url: 'https://test.salesforce.com' });
   expect(described?.token_url).toBe('{login_url}/services/oauth2/token');
   const stood = salesforce.oauth?.({ api_url: 'http://127.0.0.1:9/x/' });
@@ -262,7 +262,7 @@ it("logs in to the sandbox, or to the URL configured in place of the vendor's", 
 });
 
 it.each(['client_credentials', 'jwt_bearer'])(
-  'requests no scopes with the grant %s, which has no user',
+  "doesn't request scopes with the %s grant, which has no user",
   async (grant) => {
     const body = { access_token: 'the-token', token_type: 'Bearer', instance_url: 'http://127.0.0.1:9' };
     const { url, heard } = await tokenAddress({ body });
@@ -294,7 +294,7 @@ const onlySalesforce: Catalog = {
   file: () => undefined,
 };
 
-it("uses no refresh token twice, and requests device codes with the vendor's own parameters", () => {
+it("never uses a refresh token twice, and requests device codes with the vendor's own parameters", () => {
   const { refresh, device } = salesforce.oauth?.({}) ?? {};
   expect([refresh, device]).toMatchObject([
     'rotating',

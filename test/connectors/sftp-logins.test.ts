@@ -111,7 +111,7 @@ it('a server that requires a key and then a password gets both', async () => {
   });
 });
 
-it("a method that the server doesn't offer is never tried, and the key is tried first", async () => {
+it('only login methods that the server offers are tried, with the key first', async () => {
   const both = { password: 'right', withKey: true };
   expect(await login({ wanted: [['publickey', 'password']], ...both })).toEqual({
     seen: ['none', 'publickey'],
@@ -127,14 +127,14 @@ it("a method that the server doesn't offer is never tried, and the key is tried 
   });
 });
 
-it('a wrong password is sent once', async () => {
+it('a wrong password is sent only once', async () => {
   expect(await login({ wanted: [['password', 'keyboard-interactive']], password: 'wrong' })).toEqual({
     seen: ['none', 'password'],
     result: expect.objectContaining({ code: 'FTP_LOGIN_REFUSED', family: 'login' }),
   });
 });
 
-it('the password is sent for one prompt that requests it, and for no other', async () => {
+it('the password is sent only in response to a prompt that requests it', async () => {
   const keyboard = { wanted: [['keyboard-interactive']] as const, password: 'right' };
   expect(await login({ ...keyboard, prompts: ['Password: ', 'Verification code: '] })).toEqual({
     seen: ['none', 'keyboard-interactive', 'Password:  right'],
@@ -146,7 +146,7 @@ it('the password is sent for one prompt that requests it, and for no other', asy
   });
 });
 
-it('a refused key or password counts as a refused login, but not a server that accepts neither method', async () => {
+it("a refused key or password counts as a refused login, but a server that accepts neither method doesn't", async () => {
   const results = [
     await login({ wanted: [['password']], password: 'wrong' }),
     await login({ wanted: [['password']], withKey: true }),

@@ -36,7 +36,7 @@ it.each<[string, Sends]>([
   }
 });
 
-it('a file that ends before its announced size returns only its own bytes, and reports the position', async () => {
+it('a file that ends before its announced size returns the bytes it has, and reports the position', async () => {
   const { bytes, whole } = await readAll((wanted) => Math.min(wanted, 1000), 0, 140_000);
   expect(bytes.equals(content)).toBe(true);
   expect(whole).toEqual([true, true, true, false, false]);

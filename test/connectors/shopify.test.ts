@@ -71,7 +71,7 @@ it('requests page after page with the last cursor', async () => {
   expect(outcome.vendor.asked[0]?.body.query).toMatch(/list: orders\(.*sortKey: UPDATED_AT\)/);
 });
 
-it("renews a token that expires between two pages, in the vendor's header", async () => {
+it("renews a token that expires between two pages, and sends it in the vendor's header", async () => {
   let taken = 0;
   const expiring = (asked: Asked) =>
     asked.headers['x-shopify-access-token'] === 'token-1' && ++taken > 1 ? { status: 401, json: {} } : guard(asked);
@@ -253,7 +253,7 @@ it('lists customers and variants', async () => {
   ]);
 });
 
-it("names the shop, with the token of a shop's own app", async () => {
+it("can name the shop with the token of the shop's own app", async () => {
   const routes = { [graph]: { json: { data: { shop: { name: 'Acme Toys', currencyCode: 'EUR' } } } } };
   const given = { ...orders, source: { shop: 'acme', token: 'shpat_x' }, guard: shopGuard('shpat_x'), routes };
   expect(await checkServiceCase(given)).toBe('shop Acme Toys, currency EUR');

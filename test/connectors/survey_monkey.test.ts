@@ -117,14 +117,14 @@ it('reports a token that is refused in the middle of a run, because this vendor 
   expect(surveyMonkey.oauth?.({})).toMatchObject({ refresh: 'none', keep: ['access_url'] });
 });
 
-it("accepts a private app's token, and then requires no login", async () => {
+it("accepts a private app's token instead of a login", async () => {
   const { vendor } = await runService({ ...given, source: { token: 'mine', data_center: 'eu' } });
   expect(vendor.asked[0]!.headers.authorization).toBe('Bearer mine');
   expect(surveyMonkey.oauth?.({ token: 'mine' })).toBeUndefined();
   expect(await checkServiceCase(given)).toBe('logged in as ann');
 });
 
-it("uses the account's host: from the token, otherwise from the option", async () => {
+it("uses the account's host from the token, or else from the option", async () => {
   const base = 'http://127.0.0.1:9';
   const askedAt = async (kept: Record<string, string>, source: object) => {
     const problem = await failService({ ...given, kept, source: { ...source, retries: 0 }, routes: {} });
@@ -134,7 +134,7 @@ it("uses the account's host: from the token, otherwise from the option", async (
   expect(await askedAt({}, { data_center: 'ca' })).toMatch(/^\/v3\/surveys/);
 });
 
-it("adds the survey's texts to each response", async () => {
+it("adds the survey's question and answer texts to each response", async () => {
   const questions = [
     {
       id: 'q1',

@@ -69,7 +69,7 @@ describeStream('net2phone calls', given, { rows, asked: [asked(), asked('&cursor
   },
 ]);
 
-it('requests its version in the header, and renews a token between two pages', async () => {
+it('sends the API version in the header, and renews a token between two pages', async () => {
   const { rows: all, login, vendor } = await runService({ ...given, guard: expiringAfter(1) });
   expect({ all, refusals: login.refusals }).toEqual({ all: rows, refusals: ['token-1'] });
   expect(vendor.asked[0]!.headers.accept).toBe('application/vnd.integrate.v1.10.0+json');
@@ -83,7 +83,7 @@ it('treats 429 without a retry time as busy, not as failed', async () => {
   });
 });
 
-it('reads the previous day again when it continues', async () => {
+it('re-reads the previous day when it continues', async () => {
   const query = { ...given.query, incremental: true };
   const { watermark } = await runService({ ...given, query });
   expect(watermark).toBe('{"until":"2026-04-03"}');

@@ -117,7 +117,7 @@ describeStream('Xero invoices', given, { rows, asked: ['GET /connections', asked
   },
 ]);
 
-it("reads all the login's organizations as one table, each with its own header, and requests JSON", async () => {
+it("reads all of the user's organizations as one table, names each in its request's header, and requests JSON", async () => {
   const { rows: all, vendor } = await runService({ ...given, source: {} });
   expect(all).toEqual([...rows, row('t-2', 'Works Ltd', 1)]);
   const sent = vendor.asked.map(({ headers }) => [headers['xero-tenant-id'], headers.accept]);
@@ -135,7 +135,7 @@ it('renews a token that expires in the middle of a run', async () => {
   expect(login.refusals).toEqual(['token-1']);
 });
 
-it('requests changes with a header in UTC, to the second, and skips known records', async () => {
+it('requests changes since a UTC time, to the second, and skips known records', async () => {
   const query = { ...given.query, incremental: true };
   const first = await runService({ ...given, query });
   expect(JSON.parse(first.watermark!)).toEqual({ since: '2026-01-01T03:00:00Z', edge: ['t-1-i3'] });
@@ -144,7 +144,7 @@ it('requests changes with a header in UTC, to the second, and skips known record
   expect({ again, unchanged }).toEqual({ again: [], unchanged: true });
 });
 
-it('names the available organizations if another one is requested, and reports if there are none', async () => {
+it('names the available organizations if an unknown one is requested, and reports if there are none', async () => {
   expect(await failService({ ...given, source: { organisations: ['Shop'] } })).toMatchObject({
     code: 'XERO_NO_ORGANISATION',
     family: 'config',

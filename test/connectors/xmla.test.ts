@@ -125,14 +125,14 @@ describe('a result in the multidimensional layout', () => {
     ]);
   });
 
-  it('is rejected if its cells are not in order', async () => {
+  it("is rejected if its cells aren't in order", async () => {
     const stores = axis('Axis1', [member('[Store]', 'Berlin'), member('[Store]', 'Paris')]);
     const result = executed(`<Axes>${across}${stores}</Axes><CellData>${cell(2, '1')}${cell(0, '2')}</CellData>`);
     const problem = await failService(given(result, { layout: 'multidimensional' }));
     expect(problem).toMatchObject({ code: 'XMLA_DISORDER', seen: 'cell 0' });
   });
 
-  it('is one row if there is one axis', async () => {
+  it('has one row if there is only one axis', async () => {
     const result = executed(`<Axes>${across}${slicer}</Axes><CellData>${cell(1, 'much', 'string')}</CellData>`);
     const { rows } = await runService(given(result, { layout: 'multidimensional' }));
     expect(rows).toEqual([[null, 'much']]);
@@ -171,7 +171,7 @@ it('lists sources, cubes and measures', async () => {
   expect((await list('measures', '<row><MEASURE_NAME>Sales</MEASURE_NAME></row>')).rows[0]?.[2]).toBe('Sales');
 });
 
-it('logs in with user and password if set, and reports if the server refuses them', async () => {
+it('logs in with the user and password if they are set, and reports if the server refuses them', async () => {
   const guard = ({ headers }: { headers: Record<string, unknown> }) =>
     headers.authorization === `Basic ${Buffer.from('ann:s3cret').toString('base64')}`
       ? undefined

@@ -58,7 +58,7 @@ async function open(path: string, { width = 1280, dark = false } = {}): Promise<
 }
 
 describe('the page with all jobs', () => {
-  it('shows first what needs attention, why, and the command that fixes it', async () => {
+  it('first shows what needs attention, why, and the command that fixes it', async () => {
     const { page, complaints } = await open('/');
     expect(await page.textContent('h1')).toBe('2 of 3 jobs need attention');
     const cards = await page.locator('.card.bad').allTextContents();
@@ -87,7 +87,7 @@ describe('the page with all jobs', () => {
     expect(complaints).toEqual([]);
   });
 
-  it("shows a source's message as text, whatever it contains", async () => {
+  it("shows a source's message as plain text, no matter what it contains", async () => {
     const { page, complaints } = await open('/jobs/lost');
     expect(await page.textContent('main')).toContain(nasty);
     expect(await page.locator('img').count()).toBe(0);
@@ -138,7 +138,7 @@ const faintest = `(() => {
   }));
 })()`;
 
-describe('the pages', () => {
+describe('console pages', () => {
   const status = async (path: string, headers: Record<string, string> = {}) => {
     const { statusCode, body } = await request(url + path, { headers });
     return { status: statusCode, text: await body.text() };
@@ -151,7 +151,7 @@ describe('the pages', () => {
     expect((await request(url, { method: 'POST' })).statusCode).toBe(405);
   });
 
-  it('reject public host names, which a page elsewhere could resolve to this machine', async () => {
+  it('reject public host names, which another website could resolve to this machine', async () => {
     const { port } = new URL(url);
     const under = async (host: string) => (await status('/', { host: `${host}:${port}` })).status;
     expect(await Promise.all(['rebound.example.com', 'localhost', 'sluice', '[::1]', '10.1.2.3'].map(under))).toEqual([
@@ -159,7 +159,7 @@ describe('the pages', () => {
     ]);
   });
 
-  it('may not load, run or embed anything', async () => {
+  it("can't load, run or embed anything", async () => {
     const { headers } = await request(url);
     expect(headers['content-security-policy']).toMatch(/^default-src 'none'; style-src 'sha256-/);
     expect(headers['cache-control']).toBe('no-store');

@@ -37,6 +37,6 @@ it.each<[string, Condition[], Partial<JobStatus>, string]>([
   expect(standingsOf({ conditions })(job(more))).toBe(standing);
 });
 
-it("each status has its own symbol, so that color isn't required", () => {
+it("each status has its own symbol, so that it's clear without color", () => {
   expect(new Set(Object.values(signs)).size).toBe(Object.keys(signs).length);
 });

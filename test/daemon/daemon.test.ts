@@ -36,7 +36,7 @@ async function openSilence() {
 }
 
 describe('the daemon', () => {
-  it('fires a job through the real timer when its time comes, and delivers its rows', async () => {
+  it('runs a job when the real timer fires, and delivers its rows', async () => {
     const { config, source, service, instance } = await setUp();
     const clock = new SetClock();
     const { hear } = await startDaemon(config, { clock });
@@ -55,7 +55,7 @@ describe('the daemon', () => {
     expect((await runtime.store.schedules.find('orders'))?.next_at).toBeGreaterThan(runtime.clock.now());
   });
 
-  it('reports its start before anything else', async () => {
+  it('logs its start before anything else', async () => {
     const { config, job } = await setUp();
     const { heard, hear } = await startDaemon(config, { before: overdue(job) });
     await hear('run.started');
@@ -63,7 +63,7 @@ describe('the daemon', () => {
     expect(heard[0]).toEqual({ name: 'daemon.started', facts: { ...what, jobs: 1, scheduled: 1, owed: 0 } });
   });
 
-  it('never lets a job overlap itself: firings in the meantime are skipped and reported', async () => {
+  it('never lets a job overlap itself, but skips and reports the firings during a run', async () => {
     const { config, job, source } = await setUp();
     const slow = gate();
     source.says = slow.says;
@@ -95,7 +95,7 @@ describe('the daemon', () => {
     expect(source.asked).toBe(0);
   });
 
-  it('isolates an unreachable source, a source that throws and a missing target from other jobs', async () => {
+  it('protects other jobs from an unreachable source, a source that throws and a missing target', async () => {
     const { folder, destination, service, source, instance } = await setUp();
     const [broken, odd] = [new Source(), new Source()];
     broken.says = () => Promise.reject(new Error('connect ECONNREFUSED'));
@@ -120,7 +120,7 @@ describe('the daemon', () => {
     expect(await runtime.store.runs.last('good')).toMatchObject({ state: 'delivered' });
   });
 
-  it('delivers at startup what a killed process left owed', async () => {
+  it('at startup, delivers the payloads that a killed process left owed', async () => {
     const { config, job, service, instance } = await setUp();
     const { hear, count } = await startDaemon(config, {
       before: async ({ store, gateway, clock }) => {
@@ -146,7 +146,7 @@ describe('the daemon', () => {
     expect(source.asked).toBe(1);
   });
 
-  it('keeps payloads owed if the daily quota is used up, and sends them the next day', async () => {
+  it('keeps payloads owed if the daily quota is exhausted, and sends them the next day', async () => {
     const { folder, service, source, instance } = await setUp();
     const clock = new SetClock();
     const destination = destinationOf(service.url, { requestsPerDay: 1 });
@@ -223,7 +223,7 @@ describe('a new config', () => {
     expect(await runtime.store.schedules.find('last')).toBeUndefined();
   });
 
-  it('leaves payloads owed if it no longer contains their destination, and reports them', async () => {
+  it('leaves payloads owed and reports them if it no longer contains their destination', async () => {
     const { folder, config, service, source, instance } = await setUp();
     const gone = { ...destinationOf('http://127.0.0.1:1/api/1.0'), name: 'old' };
     const stuck = jobOf({ name: 'stuck', destination: gone, instance, source });
@@ -236,7 +236,7 @@ describe('a new config', () => {
     await hear('payload.delivered', { job: 'stuck' });
   });
 
-  it("delivers a removed job's owed payloads as long as its destination exists", async () => {
+  it("doesn't prevent the delivery of a removed job's owed payloads if their destination still exists", async () => {
     const { folder, job, service, instance, destination } = await setUp();
     const closed = { ...destination, url: 'http://127.0.0.1:1/api/1.0' };
     const first = configOf(folder, [{ ...job, destination: closed }]);
@@ -247,7 +247,7 @@ describe('a new config', () => {
     expect(await service.data(instance)).toBe('value\nhello\n');
   });
 
-  it('keeps the previous config active, deliveries included, if the new one cannot be activated', async () => {
+  it("leaves the previous config active, including its deliveries, if it can't be activated", async () => {
     const { folder, config, service, instance, destination } = await setUp();
     const clock = new SetClock();
     const { daemon, hear, runtime } = await startDaemon(config, { clock });
@@ -271,7 +271,7 @@ describe('a new config', () => {
     expect(count('config.reloaded')).toBe(0);
   });
 
-  it('that follows others is applied after them, in order, and becomes the active one', async () => {
+  it('is applied after all earlier ones, in order, and ends up as the active one', async () => {
     const { folder, config, destination, service, source } = await setUp();
     const { daemon, runtime, heard } = await startDaemon(config);
     const next = jobOf({ name: 'stock', destination, instance: await service.instance(), source });
@@ -286,7 +286,7 @@ describe('a new config', () => {
 });
 
 describe('a shutdown', () => {
-  it('takes seconds even if a source hangs, and the next start runs the job again', async () => {
+  it('takes only seconds even if a source hangs, and the next start runs the job again', async () => {
     const { config, job, source, service, instance } = await setUp();
     source.says = gate().says;
     const first = await startDaemon(config, { before: overdue(job) });
@@ -302,7 +302,7 @@ describe('a shutdown', () => {
     ]);
   });
 
-  it('takes seconds even if an upload hangs, and the next start sends it', async () => {
+  it('takes only seconds even if an upload hangs, and the next start sends the payload', async () => {
     const silence = await openSilence();
     const { folder, config, job, source, service, instance } = await setUp();
     const hanging = { ...job, destination: destinationOf(silence.url, { timeoutMs: 3_600_000 }) };

@@ -5,7 +5,7 @@ import { fail, ids, numbers, run } from '../doubles/acme.ts';
 import type { Routes } from '../doubles/vendor.ts';
 
 describe("a service's responses", () => {
-  it('may be a list, or contain records at a wildcard path, below a header row or as names next to values', async () => {
+  it('can be a list, or contain records at a wildcard path, below a header row or as names next to values', async () => {
     const read = async (records: StreamData['records'], json: unknown) =>
       await run({ records, columns: 'discovered' }, { routes: { 'GET /v1/things': { json } } });
     expect((await read('', [{ id: 1 }, { id: 2 }])).rows).toEqual([['1'], ['2']]);
@@ -60,7 +60,7 @@ describe("a service's responses", () => {
     expect(await fail({}, { routes })).toMatchObject({ code });
   });
 
-  it("keep the vendor's digits, in declared and in discovered columns", async () => {
+  it("keep the vendor's digits in both declared and discovered columns", async () => {
     const text = '{"data":[{"id":12345678901234567890,"paid":1.50,"more":{"rate":0.10,"at":1e3}}]}';
     const routes = { 'GET /v1/things': { text, headers: { 'content-type': 'application/json' } } };
     const declared = await run(
@@ -75,7 +75,7 @@ describe("a service's responses", () => {
     });
   });
 
-  it("may have dates in vendors' formats", async () => {
+  it("can have dates in vendors' own formats", async () => {
     const record = {
       day: '20260131',
       ms: 1769850000000,
@@ -100,7 +100,7 @@ describe("a service's responses", () => {
     ]);
   });
 
-  it("have days and times in the service's zone, whatever the run's zone", async () => {
+  it("have days and times in the service's time zone, regardless of the run's", async () => {
     const stream: Partial<StreamData> = {
       request: { path: '/things', query: { since: '{{ since | in: UTC | format: YYYY-MM-DD HH:mm:ss }}' } },
       incremental: { column: 'changed', key: 'id' },
@@ -123,7 +123,7 @@ describe("a service's responses", () => {
     expect(again).toMatchObject({ rows: [], asked: ['GET /v1/things?since=2026-01-02 03:04:05'] });
   });
 
-  it("of any size are parsed by the service's code, which names the XML elements that it needs", async () => {
+  it("of any size can be parsed by the service's own code, one XML element at a time", async () => {
     async function* read(input: RecordInput): AsyncGenerator<Fields> {
       for await (const { name, value } of xmlParts(input.open(), ['row', 'end'])) yield { name, value };
     }
@@ -137,7 +137,7 @@ describe("a service's responses", () => {
     ]);
   });
 
-  it('may be csv, JSON lines, XML or raw text', async () => {
+  it('can be CSV, JSON lines, XML or raw text', async () => {
     const csv = await run(
       { decode: { as: 'csv', delimiter: ';' }, columns: { id: 'integer', name: 'text' } },
       { routes: { 'GET /v1/things': { text: 'id;name;x\n1;"a;b";\n2;;\n' } } },
@@ -171,7 +171,7 @@ describe("a service's responses", () => {
     expect(raw.rows).toEqual([['any\nthing']]);
   });
 
-  it('with JSON instead of a table are treated as a message, never as a table', async () => {
+  it("are treated as a message, never as a table, if they contain JSON instead of the table's format", async () => {
     const errors = [{ body: { 'error.code': 606 }, verdict: 'wait', wait: '0s' }] as const;
     const stream: Partial<StreamData> = { decode: 'csv', errors };
     const reply = { text: '\n{"error":{"code":606}}', headers: { 'content-type': 'text/csv' } };
@@ -181,7 +181,7 @@ describe("a service's responses", () => {
     expect(other).toMatchObject({ code: 'SERVICE_UNREADABLE', seen: '{"id":1}' });
   });
 
-  it('may come with a separate list of columns', async () => {
+  it('can come with a separate list of columns', async () => {
     const { columns, rows, asked } = await run(
       {
         columns: {
@@ -217,7 +217,7 @@ describe("a service's responses", () => {
     expect(asked[1]).toBe("GET /v1/things?q=SELECT id,x FROM t WHERE d = 'a'");
   });
 
-  it('contain the requested columns after the permanent ones, and unknown requested ones are rejected', async () => {
+  it('contain the requested columns after the permanent ones; unknown columns are rejected', async () => {
     const stream: Partial<StreamData> = {
       options: { pick: option.list<string>({ type: 'string' }, { about: 'Which fields.', example: ['x'] }) },
       columns: {
@@ -249,7 +249,7 @@ describe("a service's responses", () => {
     });
   });
 
-  it('leave no file open if a stream that finds its columns in the records fails', async () => {
+  it('leave no file open if a stream that takes its columns from the records fails', async () => {
     const page = { json: { data: ids(0, 2), next: 'p2' } };
     await fail(
       { columns: 'discovered', paging: { by: 'token', at: 'next' } },

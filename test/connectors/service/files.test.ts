@@ -64,7 +64,7 @@ it('reads workbooks and archives', async () => {
   expect(outcome.rows).toEqual([['1.50']]);
 });
 
-it("waits for a file that isn't ready, and restarts a broken one", async () => {
+it("waits for a file that isn't ready, and restarts a broken download", async () => {
   const routes = folder({ 'a.csv': { text: 'id\n1\n' } });
   const faults = [
     { at: 1, to: 'GET /files/0', reply: { status: 503, headers: { 'retry-after': '0' } } },
@@ -90,7 +90,7 @@ it('validates file options before a run, and ignores other streams', () => {
   expect(faults({ stream: 'names', format: 'csv' })).toEqual(['format']);
 });
 
-it('downloads all files again if one of them has changed, and otherwise none', async () => {
+it('downloads all files again if one of them has changed, and none otherwise', async () => {
   const files = { 'a.csv': { text: 'id\n1\n' }, 'b.csv': { text: 'id\n2\n' } };
   const first = await runService(given(folder(files), { incremental: true }));
   expect(first).toMatchObject({ rows: [['1'], ['2']], unchanged: false, watermark: expect.stringContaining('files') });

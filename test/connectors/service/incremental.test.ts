@@ -18,8 +18,8 @@ function capped(all: readonly { id: number; changed: string }[]): { routes: Rout
   return { routes, stream };
 }
 
-describe('a stream that continues where the last run ended', () => {
-  it("continues from the latest change, skips known records at that time, and restarts at the vendor's record limit", async () => {
+describe('a resumable stream', () => {
+  it("continues from the latest change, skips records already read, and restarts at the vendor's record limit", async () => {
     const all = [1, 2, 2, 3, 4, 4, 5].map((day, i) => ({ id: i, changed: `2026-01-0${day}T00:00:00Z` }));
     const { routes, stream } = capped(all);
     const query = { incremental: true };
@@ -34,7 +34,7 @@ describe('a stream that continues where the last run ended', () => {
     expect(next.watermark).toBe('{"since":"2026-01-05T00:00:00Z","edge":["6","7"]}');
   });
 
-  it('keeps the watermark before records that may still appear late, and continues from the exact value if everything is old', async () => {
+  it('keeps the watermark before records that may still arrive, and continues from the exact value if all are old', async () => {
     const now = Temporal.Now.instant();
     const fresh = now.toString({ smallestUnit: 'second' });
     const all = [
@@ -64,7 +64,7 @@ describe('a stream that continues where the last run ended', () => {
     });
   });
 
-  it('reads a record at the watermark again if it has changed since', async () => {
+  it('reads a record at the watermark again if the record has changed since then', async () => {
     const all = [1, 2, 2].map((day, i) => ({ id: i, changed: `2026-01-0${day}T00:00:00Z` }));
     const { routes, stream } = capped(all);
     const query = { incremental: true };
@@ -76,7 +76,7 @@ describe('a stream that continues where the last run ended', () => {
     expect(next.watermark).toBe('{"since":"2026-01-03T00:00:00Z","edge":["2"]}');
   });
 
-  it("loses nothing at the vendor's record limit: neither after known records nor if too many have the same time", async () => {
+  it("loses no record at the vendor's record limit, neither after known records nor if too many have the same time", async () => {
     const all = [1, 2, 3, 4, 5].map((id) => ({ id, changed: `2026-01-0${id}T00:00:00Z` }));
     const { routes, stream } = capped(all);
     const query = { incremental: true };
@@ -86,7 +86,7 @@ describe('a stream that continues where the last run ended', () => {
     expect(await fail(stream, { routes, query })).toMatchObject({ code: 'SERVICE_CAP', family: 'job' });
   });
 
-  it('resumes by the column that the user sets', async () => {
+  it('resumes by the column that the user chooses', async () => {
     const stream: Partial<StreamData> = {
       options: { by: option.text({ about: 'Which time.', default: 'changed', example: 'made' }) },
       columns: { id: 'integer', made: 'timestamptz', changed: 'timestamptz' },

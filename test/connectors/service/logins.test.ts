@@ -3,8 +3,8 @@ import { option, type ServiceDescription } from '../../../src/sdk/index.ts';
 import { ids, numbers, run } from '../doubles/acme.ts';
 import type { Routes } from '../doubles/vendor.ts';
 
-describe('the login to a service', () => {
-  it('uses a login call, which it repeats if the session ends, and a logout call', async () => {
+describe('a service login', () => {
+  it('calls the login endpoint, again if the session ends, and then the logout endpoint', async () => {
     let sessions = 0;
     const outcome = await run(
       { paging: { by: 'page' }, request: { path: '/things', query: { p: '{{ page.number }}' } } },
@@ -61,7 +61,7 @@ describe('the login to a service', () => {
     expect(logins).toBe(3);
   });
 
-  it('uses the first login whose option is set, and sends Basic credentials, keys and tokens in the right place', async () => {
+  it('uses the first login whose option is set, and sends credentials, keys and tokens where the vendor expects them', async () => {
     const service: Partial<ServiceDescription> = {
       options: { key: option.text({ about: 'Key.', secret: true }), user: option.text({ about: 'User.' }) },
       login: [

@@ -98,7 +98,7 @@ describe("the end of a service's pages", () => {
     expect((await run(byToken({ remaining: 'left' }), { routes: none })).rows).toEqual(numbers(0, 4));
   });
 
-  it('is confirmed by a total of records, whatever number of pages the vendor reports', async () => {
+  it('is confirmed by the total number of records, regardless of the page count that the vendor reports', async () => {
     const counts = { total: 4, pages: 3 };
     const routes = pagesAre([
       { data: ids(0, 2), ...counts },
@@ -109,7 +109,7 @@ describe("the end of a service's pages", () => {
     expect(asked).toHaveLength(2);
   });
 
-  it("causes an error after an identical page without records, which isn't requested again", async () => {
+  it("isn't assumed from a repeated page without records, which causes an error", async () => {
     let asked = 0;
     const routes: Routes = { 'GET /v1/things': () => ({ json: { data: [], more: ++asked > 0 } }) };
     expect(await fail(numbered({ more: 'more' }), { routes })).toMatchObject({ code: 'SERVICE_PAGES_REPEAT' });
@@ -132,7 +132,7 @@ describe('a total that changes while the pages are read', () => {
   const total = (data: unknown, count: number) => ({ data, total: count });
   const stream = numbered({ total: 'total' });
 
-  it('causes a second read of all pages, and no warning if that read is complete', async () => {
+  it('causes a second read of all pages, without a warning if that read is complete', async () => {
     const routes = readsAre([
       [total(ids(0, 2), 4), total(ids(1, 3), 5), total(ids(3, 5), 5)],
       [total(ids(9, 11), 5), total(ids(11, 13), 5), total(ids(13, 14), 5)],
@@ -143,7 +143,7 @@ describe('a total that changes while the pages are read', () => {
     }
   });
 
-  it('causes a second read even if the pages end with an error, and at most two reads', async () => {
+  it('causes a second read, but no third, even if the pages end with an error', async () => {
     const short = [total(ids(0, 2), 5), total(ids(2, 3), 6), total([], 6)];
     const good = readsAre([short, [total(ids(0, 2), 4), total(ids(2, 4), 4)]]);
     expect(await run(stream, { routes: good })).toMatchObject({ rows: numbers(0, 4), warnings: [] });
@@ -158,13 +158,13 @@ describe('a total that changes while the pages are read', () => {
     expect(outcome.asked).toEqual([1, 2, 1, 2].map((p) => `GET /v1/things?p=${p}`));
   });
 
-  it("causes a warning if it's exceeded, without another read", async () => {
+  it("causes a warning, but no second read, if it's exceeded", async () => {
     const outcome = await run(stream, { routes: readsAre([[total(ids(0, 2), 3), total(ids(2, 4), 3)]]) });
     expect(outcome).toMatchObject({ rows: numbers(0, 4), warnings: [{ code: 'SERVICE_TOTAL_EXCEEDED' }] });
     expect(outcome.asked).toHaveLength(2);
   });
 
-  it('keeps the digits, strings and page boundaries of all buffered pages', async () => {
+  it("doesn't alter the digits, strings and page boundaries of the buffered pages", async () => {
     const rows = (n: number) => [{ id: n, big: '@', text: `\u2028"${n}\n` }];
     const raw = (n: number, count: number) =>
       JSON.stringify({ data: rows(n), total: count }).replace('"@"', `1234567890123456789.${n}0`);
@@ -221,7 +221,7 @@ describe('the watermark of unordered records', () => {
   const routes = pagesAre([page(1, 90, true), page(2, 100, true), page(3, 95, false)]);
   const query = { incremental: true };
 
-  it('advances only once all of them were read', async () => {
+  it('advances only once all of them have been read', async () => {
     const { extraction, next } = await begin(stream, { routes, query });
     await next();
     await next();
@@ -233,7 +233,7 @@ describe('the watermark of unordered records', () => {
     expect(JSON.parse(extraction.watermark!()!)).toMatchObject({ since: '100' });
   });
 
-  it("doesn't advance if a page fails, or if the reader stops early", async () => {
+  it("doesn't advance if a page fails, or if the consumer stops early", async () => {
     const failing = pagesAre([page(1, 90, true), page(2, 100, true), { error: 'no' }]);
     const failed = await begin(stream, { routes: failing, query });
     await failed.next();
@@ -252,7 +252,7 @@ describe("a response that doesn't match the stream's description", () => {
     'GET /v1/things': { json, headers },
   });
 
-  it('causes a warning if it shows a next page although the stream has no paging', async () => {
+  it('causes a warning if it refers to a next page although the stream has no paging', async () => {
     const shown = async (json: unknown, headers = {}) => (await run({}, { routes: answer(json, headers) })).warnings;
     const warning = [{ code: 'SERVICE_MORE_PAGES', incomplete: true }];
     expect(await shown({ data: ids(0, 2), next: '/x' })).toMatchObject(warning);
@@ -288,7 +288,7 @@ describe("a response that doesn't match the stream's description", () => {
     },
   );
 
-  it('may have records that are empty, or empty in some columns', async () => {
+  it('is accepted if a record is empty, or empty in some columns', async () => {
     const stream: Partial<StreamData> = { columns: { id: 'integer', city: { type: 'text', at: 'address.city' } } };
     const routes = answer({ data: [{}, { id: 1 }, { address: {} }, { address: null, more: 1 }] });
     expect((await run(stream, { routes })).rows).toEqual([
@@ -337,7 +337,7 @@ describe("a report that a vendor doesn't create", () => {
   };
   const stream: Partial<StreamData> = { job, request: { path: '/reports/{{ job.id }}/rows' } };
 
-  it('is empty if its URL is null, and causes an error if it has no URL', async () => {
+  it('is empty if its URL is null, but causes an error if the URL is missing', async () => {
     const needing: Partial<StreamData> = {
       job: { ...job, result: { url: 'file.url' }, needs: 'url' },
       request: { path: '{{ job.url }}' },
@@ -358,7 +358,7 @@ describe("a report that a vendor doesn't create", () => {
   });
 
   it.each([{ error: 'quota' }, { report: { id: null } }, { report: { id: '' } }, { report: { id: {} } }, []])(
-    'fails immediately with its response %j',
+    'fails immediately if the response is %j',
     async (json) => {
       const given = { routes: { 'POST /v1/reports': { json } } };
       expect(await fail(stream, given)).toMatchObject({

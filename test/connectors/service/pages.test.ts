@@ -3,8 +3,8 @@ import type { StreamData } from '../../../src/sdk/index.ts';
 import { fail, ids, numbers, run } from '../doubles/acme.ts';
 import type { Routes } from '../doubles/vendor.ts';
 
-describe("a service's pages", () => {
-  it('follow page numbers in the path, until a page is empty', async () => {
+describe('paging', () => {
+  it('follows page numbers in the path until a page is empty', async () => {
     const { rows, asked } = await run(
       { request: { path: '/things/{{ page.number }}/2' }, paging: { by: 'page', first: 0 } },
       {
@@ -19,7 +19,7 @@ describe("a service's pages", () => {
     expect(asked.at(-1)).toBe('GET /v1/things/3/2');
   });
 
-  it('end at a flag, a total, a number of pages, a short page or an empty chunk', async () => {
+  it('ends at a flag, a total, a page count, a short page or an empty chunk', async () => {
     const request = { path: '/things', query: { page: '{{ page.number }}' } };
     const page = (json: (n: number) => object, headers = {}) => ({
       'GET /v1/things': ({ query }: { query: URLSearchParams }) => {
@@ -68,7 +68,7 @@ describe("a service's pages", () => {
     ).toBe(third);
   });
 
-  it('follow tokens in bodies and headers, links in bodies and in the Link header, and keys of the last record', async () => {
+  it('follows tokens in bodies and headers, links in bodies and the Link header, and keys of the last record', async () => {
     const tokens = await run(
       {
         request: { path: '/things', json: { query: 'q', pageToken: '{{ page.token }}' } },
@@ -123,7 +123,7 @@ describe("a service's pages", () => {
     expect(journal.asked).toEqual([0, 2, 4, 5].map((offset) => `GET /v1/things?offset=${offset}`));
   });
 
-  it('are rejected if a next link leads to another host, or to the same page again', async () => {
+  it('rejects a next link to another host or to the same page', async () => {
     const away = { 'GET /v1/things': { json: { data: ids(0, 1), next: 'https://elsewhere.example/x' } } };
     expect(await fail({ paging: { by: 'link', at: 'next' } }, { routes: away })).toMatchObject({
       code: 'SERVICE_ORIGIN',
@@ -142,7 +142,7 @@ describe("a service's pages", () => {
     ).toMatchObject({ code: 'SERVICE_MAX_PAGES' });
   });
 
-  it('are rejected if the records repeat in a different response, or if a next page has no link', async () => {
+  it('rejects records that repeat in a different response, and a next page without a link', async () => {
     let asked = 0;
     const stuck = (records: object[]): Routes => ({
       'GET /v1/things': () => ({ json: { request: ++asked, data: records, next: 'c1' } }),
@@ -168,7 +168,7 @@ describe("a service's pages", () => {
     });
   });
 
-  it("return a record once even if it's on several pages", async () => {
+  it("returns a record once even if it's on several pages", async () => {
     const outcome = await run(
       {
         distinct: 'id',
@@ -187,7 +187,7 @@ describe("a service's pages", () => {
     expect(outcome.rows).toEqual(numbers(0, 4));
   });
 
-  it('follow a redirect to another host without the credentials', async () => {
+  it('follows a redirect to another host without sending the credentials', async () => {
     const outcome = await run(
       { decode: 'raw', columns: { content: 'text' } },
       {

@@ -6,7 +6,7 @@ import type { Routes } from '../doubles/vendor.ts';
 const nothing: Routes = { 'GET /v1/things': { json: { data: [] } } };
 
 describe('requests for each part', () => {
-  it('cover every combination of parts, and skip one without data', async () => {
+  it('cover every combination of parts, and skip a combination without data', async () => {
     const shops: StreamData = { ...basics, about: 'Shops.', request: { path: '/shops' }, columns: { id: 'integer' } };
     const outcome = await run(
       {
@@ -39,7 +39,7 @@ describe('requests for each part', () => {
     ]);
   });
 
-  it('continue each part from the last run, or use the parts that an option names', async () => {
+  it('continue each part where the last run ended, or use only the parts that an option names', async () => {
     const stream: Partial<StreamData> = {
       options: { shop: option.text({ about: 'Shops.' }) },
       partitions: {
@@ -67,7 +67,7 @@ describe('requests for each part', () => {
     expect(named.asked).toEqual(['GET /v1/shops/7/things', 'GET /v1/shops/8/things']);
   });
 
-  it("use a part's token instead of ours if the request says so", async () => {
+  it("use a part's own token if the request says so", async () => {
     const login = { kind: 'key', headers: { authorization: 'Bearer {{ key }}' } } as const;
     const key = option.text({ about: 'The key.', secret: true });
     const routes: Routes = {
@@ -102,7 +102,7 @@ describe('requests for each part', () => {
     expect(await spans({ end: 'outside' }, ' | epoch_ms')).toEqual(['from=1767225600000&to=1767657600000']);
   });
 
-  it('cover calendar months, and restart with a whole month when they resume', async () => {
+  it('cover calendar months, and resume from the start of a month', async () => {
     const stream: Partial<StreamData> = {
       window: { step: 'month', look_back: '1mo' },
       request: { path: '/things', query: { from: '{{ window.from }}', to: '{{ window.to }}' } },
@@ -121,7 +121,7 @@ describe('requests for each part', () => {
     ]);
   });
 
-  it('cover weeks from Monday, and restart with a whole week when they resume', async () => {
+  it('cover weeks from Monday, and resume from the start of a week', async () => {
     const stream: Partial<StreamData> = {
       window: { step: 'week' },
       request: { path: '/things', query: { from: '{{ window.from }}', to: '{{ window.to }}' } },
@@ -152,7 +152,7 @@ describe('requests for each part', () => {
     ]);
   });
 
-  it("return a period's bounds as columns", async () => {
+  it("return each period's bounds as columns", async () => {
     const stream: Partial<StreamData> = {
       window: { step: 'month' },
       columns: {

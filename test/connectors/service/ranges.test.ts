@@ -22,7 +22,7 @@ const routes: Routes = {
 };
 const range = { from: '2026-02-01', to: '2026-02-03' };
 
-it('reads changes in a range of days in the zone, although the service has no end parameter, and keeps the watermark', async () => {
+it("reads a range of days in the job's time zone even if the service has no end parameter, and keeps the watermark", async () => {
   const watermark = JSON.stringify({ since: '2026-03-01T00:00:00Z', edge: ['2'] });
   const query = { incremental: true };
   const outcome = await run(changes, { routes, query, watermark, range, timezone: 'Europe/Berlin' });
@@ -39,7 +39,7 @@ it('reads changes in a range of days in the zone, although the service has no en
   });
 });
 
-it("requests the range's days from a stream with dates, whatever the query or the last run contains", async () => {
+it("requests the range's days from a stream with dates, regardless of the query and the last run", async () => {
   const outcome = await run(
     {
       request: { path: '/report', query: { from: '{{ window.from }}', to: '{{ window.to }}' } },

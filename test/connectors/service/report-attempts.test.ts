@@ -74,7 +74,7 @@ async function runOf(stream: Partial<StreamData>, { routes = reports(), faults =
 const poll = 'GET /v1/reports/{id}';
 
 describe('a report that a vendor prepares while an attempt fails', () => {
-  it('is polled by the next attempt, and not ordered again', async () => {
+  it('is polled by the next attempt instead of being requested again', async () => {
     const { attempt, created, vendor } = await runOf(report, { faults: [{ at: 1, times: 2, to: poll, reply: busy }] });
     expect(await attempt()).toBe('SERVICE_BUSY');
     expect(await attempt()).toBe('SERVICE_BUSY');
@@ -107,7 +107,7 @@ describe('a report that a vendor prepares while an attempt fails', () => {
     ['has failed', { json: { state: 'Broken' } }],
     ['has expired', { json: { state: 'Expired' } }],
     ['has no state', { json: { report: null } }],
-  ])('is ordered again if it %s in the meantime', async (_, reply) => {
+  ])('is requested again if it %s in the meantime', async (_, reply) => {
     const faults: Fault[] = [
       { at: 1, to: poll, reply: busy },
       { at: 1, to: poll, reply },
@@ -119,7 +119,7 @@ describe('a report that a vendor prepares while an attempt fails', () => {
     expect(count('GET /files/r2')).toBe(1);
   });
 
-  it("is ordered again if one of the stream's rules ignores missing reports", async () => {
+  it("is requested again if one of the stream's rules ignores missing reports", async () => {
     const stream: Partial<StreamData> = { ...report, errors: [{ status: 404, verdict: 'ignore' }] };
     const faults: Fault[] = [
       { at: 1, to: poll, reply: busy },
@@ -131,7 +131,7 @@ describe('a report that a vendor prepares while an attempt fails', () => {
     expect(created()).toBe(2);
   });
 
-  it('is ordered again if its file is gone', async () => {
+  it('is requested again if its file is gone', async () => {
     const faults: Fault[] = [
       { at: 1, to: poll, reply: busy },
       { at: 1, to: 'GET /files/{id}', reply: { status: 404 } },
@@ -142,7 +142,7 @@ describe('a report that a vendor prepares while an attempt fails', () => {
     expect(created()).toBe(2);
   });
 
-  it("isn't ordered again while the login is refused", async () => {
+  it("isn't requested again while the login is refused", async () => {
     const faults: Fault[] = [
       { at: 1, to: poll, reply: busy },
       { at: 1, to: poll, reply: { status: 401 } },
@@ -153,7 +153,7 @@ describe('a report that a vendor prepares while an attempt fails', () => {
     expect(created()).toBe(1);
   });
 
-  it('is ordered by the next attempt if the vendor failed to create it', async () => {
+  it('is requested again by the next attempt if the vendor failed to create it', async () => {
     const { attempt, created } = await runOf(report, {
       faults: [{ at: 1, to: poll, reply: { json: { state: 'Broken' } } }],
     });
@@ -162,7 +162,7 @@ describe('a report that a vendor prepares while an attempt fails', () => {
     expect(created()).toBe(2);
   });
 
-  it('is ordered again if it timed out', async () => {
+  it('is requested again if it timed out', async () => {
     const stream: Partial<StreamData> = { ...report, job: { ...report.job!, every: '1s', patience: '0s' } };
     const pending: Fault = { at: 1, to: poll, reply: { json: { state: 'Running' } } };
     const { attempt, created, texts } = await runOf(stream, { faults: [pending] });
@@ -190,7 +190,7 @@ describe('a report that a vendor prepares while an attempt fails', () => {
   });
 
   it.each([{ shop: 'toys' }, { start_date: '2026-11-02' }, { end_date: '2026-11-21' }])(
-    'is not used for another query: %j',
+    "isn't used for another query: %j",
     async (other) => {
       const stream: Partial<StreamData> = { ...report, window: { end: 'inside' } };
       const faults: Fault[] = [{ at: 1, to: poll, reply: busy }];
@@ -219,7 +219,7 @@ describe('a report that a vendor prepares while an attempt fails', () => {
     ]);
   });
 
-  it('is the same in all attempts even if its order contains the current time', async () => {
+  it('is the same in all attempts even if its request contains the current time', async () => {
     const job = { ...report.job!, create: { path: '/reports', json: { until: '{{ now | iso }}' } } };
     const { attempt, created } = await runOf({ ...report, job }, { faults: [{ at: 1, to: poll, reply: busy }] });
     expect(await attempt()).toBe('SERVICE_BUSY');

@@ -4,7 +4,7 @@ import { fail, numbers, run } from '../doubles/acme.ts';
 import type { Routes } from '../doubles/vendor.ts';
 
 describe('a report that a service creates', () => {
-  it('is ordered, polled and downloaded', async () => {
+  it('is requested, polled and downloaded', async () => {
     let polls = 0;
     const stream: Partial<StreamData> = {
       job: {
@@ -38,7 +38,7 @@ describe('a report that a service creates', () => {
     });
   });
 
-  it('is downloaded without credentials, and not at all if there is no file', async () => {
+  it('is downloaded without sending credentials, but only if there is a file', async () => {
     const sent: (string | undefined)[] = [];
     const stream: Partial<StreamData> = {
       job: {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { defineRetiredService } from '../../../src/sdk/index.ts';
 import { contextOf } from '../harness.ts';
 
-it('reports when and why a service was shut down, and its replacement', async () => {
+it('reports when and why a service was shut down, and what replaces it', async () => {
   const gone = defineRetiredService({
     id: 'acme',
     title: 'Acme',

@@ -5,8 +5,8 @@ import { option, type ServiceDescription } from '../../../src/sdk/index.ts';
 import { caseOf, fail, type Given, ids, numbers, run } from '../doubles/acme.ts';
 import type { Routes } from '../doubles/vendor.ts';
 
-describe("a service's refusals and rate limits", () => {
-  it('include errors in successful responses, which are explained to the user', async () => {
+describe("a service's errors and rate limits", () => {
+  it('include errors in successful responses, and are explained to the user', async () => {
     const rules: Partial<ServiceDescription> = {
       errors: [
         { status: 200, body: { 'errors.*.code': ['601', '602'] }, verdict: 'login' as const },
@@ -52,7 +52,7 @@ describe("a service's refusals and rate limits", () => {
     expect(problem).toMatchObject({ code: 'SERVICE_REFUSED', family: 'config', seen: 'status 200: No such cube' });
   });
 
-  it('show no part of a secret even if a long message is truncated within it', async () => {
+  it('leak no part of a secret even if a long message is truncated in the middle of one', async () => {
     registerSecret('0123456789abcdefghijABCDEFGHIJ');
     onTestFinished(forgetSecrets);
     for (const inside of [5, 15, 29]) {
@@ -127,7 +127,7 @@ describe("a service's refusals and rate limits", () => {
     });
   });
 
-  it('cause a wait as long as the response says, or otherwise as long as the rule says', async () => {
+  it('cause a wait that is as long as the response says, or else as long as the rule says', async () => {
     const errors = [{ status: 429, verdict: 'wait', wait: '20s' }] as const;
     const waited = async (headers: Record<string, string>) => {
       const given = { routes: { 'GET /v1/things': { status: 429, headers } }, source: { retries: 0 } };
@@ -136,7 +136,7 @@ describe("a service's refusals and rate limits", () => {
     expect([await waited({ 'retry-after': '3' }), await waited({})]).toEqual([3000, 20_000]);
   });
 
-  it('are retried beyond the window of an unannounced rate limit', async () => {
+  it('are retried for longer than an unannounced rate limit lasts', async () => {
     const refused = async (status: number) =>
       fail({}, { routes: { 'GET /v1/things': { status } }, source: { retries: 0 } });
     const [limited, busy] = [await refused(429), await refused(503)];
@@ -149,7 +149,7 @@ describe("a service's refusals and rate limits", () => {
     expect(pauseMs(busy, 0, () => 1)).toBeLessThan(1000);
   });
 
-  it('cause a pause between two requests', async () => {
+  it('can require a pause between two requests', async () => {
     const stopped = new AbortController();
     const pauses: number[] = [];
     const onPause = (_: unknown, milliseconds: number) => {

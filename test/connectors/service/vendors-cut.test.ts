@@ -180,7 +180,7 @@ const cuts: readonly CutCase[] = [
 ];
 
 describe('an incomplete response with status 200', () => {
-  it.each(cuts)('of $id is rejected: $what', async ({ id, query, source = {}, kept, routes, code }) => {
+  it.each(cuts)('from $id is rejected: $what', async ({ id, query, source = {}, kept, routes, code }) => {
     const { default: service } = (await import(
       id === 'facebook' ? '../../../connectors/facebook/index.ts' : `../../../connectors/${id}.ts`
     )) as { default: Connector };
@@ -421,7 +421,7 @@ describe.each(['second', 'only'] as const)("a vendor's %s page", (which) => {
     return ((await import(`../../../connectors/${path}`)) as { default: Connector }).default;
   };
 
-  it.each(spoiled)('of $id is rejected if it has $what', async ({ id, ...given }) => {
+  it.each(spoiled)('from $id is rejected if it has $what', async ({ id, ...given }) => {
     const problem = await failService({ ...runOf({ id, ...given }), service: await serviceOf(id) });
     expect(problem).toMatchObject({
       code: expect.stringMatching(/^SERVICE_|^SHOPIFY_/),

@@ -215,7 +215,7 @@ function isFit(given: Server, { typo, missing, asks }: Job): boolean {
 
 const unique = (rows: readonly (string | null)[][]) => [...new Set(rows.map(([id]) => id))].map((id) => [id]);
 
-it("never delivers a partial result, wherever and however a server's responses are truncated", {
+it("never delivers a partial result, no matter where and how a server's responses are truncated", {
   timeout: 300_000,
 }, async () => {
   let delivered = 0;

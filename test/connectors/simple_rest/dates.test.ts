@@ -31,7 +31,7 @@ test("dates in templates are in the job's time zone", async () => {
   expect(askedInFull()).toEqual([`POST ${path} ${JSON.stringify(body)}`]);
 });
 
-test("dates in templates are based on a run's logical time", async () => {
+test("dates in templates are based on the run's logical time", async () => {
   server.answer = (_, response) => sendJson(response, []);
   const logicalAt = Date.parse('2026-03-01T23:30Z');
   const query = { path: '/d?on={{ today }}&at={{ now }}&from={{ window.from }}', window: { start: '{{ yesterday }}' } };
@@ -39,7 +39,7 @@ test("dates in templates are based on a run's logical time", async () => {
   expect(askedInFull()).toEqual(['GET /d?on=2026-03-02&at=2026-03-01T23:30:00Z&from=2026-03-01']);
 });
 
-test('a period is requested in parts, and no day is in two of them', async () => {
+test("a period is requested in parts that don't share a day", async () => {
   server.answer = ({ searchParams }, response) => sendJson(response, [{ day: searchParams.get('from') }]);
   const window = { start: '2026-01-01', end: '2026-01-05', step: '2d' };
   const query = { path: '/x?from={{ window.from }}&to={{ window.to }}', window };

@@ -19,7 +19,7 @@ const orders = (from: number, to: number) =>
 /** A list of 25 orders, ten per page. */
 const pages = [orders(0, 10), orders(10, 20), orders(20, 25)];
 
-test('finds the records, a key and a next link, and the suggested query reads all pages', async () => {
+test('finds the records, a key and a next link, and suggests a query that reads all pages', async () => {
   server.answer = ({ searchParams }, response) => {
     const page = Number(searchParams.get('p') ?? 0);
     const next = page < 2 ? `/orders?p=${page + 1}` : null;
@@ -73,7 +73,7 @@ test('finds page numbers with a total, cursors and Link headers', async () => {
   expect((await extract(linked.query)).rows).toHaveLength(25);
 });
 
-test('leaves paging out if the second request returns the same records, and says so', async () => {
+test('suggests no paging if the second request returns the same records, and explains why', async () => {
   server.answer = (_, response) => sendJson(response, pages[2]);
   const { query, notes } = await discover('/orders');
   expect(query).toEqual({ path: '/orders' });
@@ -82,7 +82,7 @@ test('leaves paging out if the second request returns the same records, and says
   );
 });
 
-test('does not send credentials or requests to another origin', async () => {
+test("doesn't send credentials or requests to another origin", async () => {
   server.answer = (_, response) => sendJson(response, { items: pages[0], next: 'http://127.0.0.1:9/orders?p=1' });
   const { query, notes } = await discover('/orders');
   expect(query.paging).toEqual({ kind: 'next_link', path: 'next' });

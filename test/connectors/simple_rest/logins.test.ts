@@ -8,7 +8,7 @@ import { ids, numbers, restBench } from './rig.ts';
 
 const { server, folder, extract, askedInFull } = restBench();
 
-test("a token from the runner is sent, and requested again if it's refused", async () => {
+test("the login's token is sent, and a new one is requested if it's refused", async () => {
   server.answer = (_, response) => {
     const { authorization } = server.requests.at(-1)!.headers;
     if (authorization === 'Bearer token-2') sendJson(response, ids(0, 1));
@@ -33,7 +33,7 @@ test("a token from the runner is sent, and requested again if it's refused", asy
   expect(rest.oauth?.(contextOf(rest, { source: {}, query: {}, folder }).source)).toBeUndefined();
 });
 
-test('a login call returns the token; an expired session is renewed, and closed at the end', async () => {
+test('a login call gets the token; an expired session is renewed, and closed after the run', async () => {
   let sessions = 0;
   server.answer = ({ pathname, searchParams }, response) => {
     const { body, headers } = server.requests.at(-1)!;
@@ -65,7 +65,7 @@ test('a login call returns the token; an expired session is renewed, and closed 
   expect(renderProblem(problem as Problem)).not.toContain('hunter22');
 });
 
-test('a temporarily unavailable token is requested again, like a page', async () => {
+test('a temporarily unavailable token is requested again, just as a page is', async () => {
   server.answer = (_, response) => sendJson(response, ids(0, 1));
   class Faltering extends TestLogin {
     asked = 0;
@@ -80,7 +80,7 @@ test('a temporarily unavailable token is requested again, like a page', async ()
   expect(login.asked).toBe(2);
 });
 
-test('a login call that fails temporarily is retried as often as a page', async () => {
+test('a login call that fails temporarily is retried as often as a page request', async () => {
   let logins = 0;
   server.answer = ({ pathname }, response) => {
     if (pathname !== '/login') return sendJson(response, ids(0, 1));

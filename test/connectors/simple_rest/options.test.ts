@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { faults } from './rig.ts';
 
-test('conflicting options are reported before anything is sent', () => {
+test('conflicting options are reported before any request is sent', () => {
   expect(faults({})).toEqual([]);
   expect(faults({}, {})).toEqual(['path']);
   expect(faults({ path: 'https://h/a' })).toEqual(['path']);
@@ -18,7 +18,7 @@ test('conflicting options are reported before anything is sent', () => {
   expect(faults({ paging: { kind: 'page', stop_at: 'short' } })).toEqual(['paging']);
 });
 
-test('other conflicts are reported before anything is sent', () => {
+test('conflicts with templates and logins are reported before any request is sent', () => {
   const window = { start: '2026-01-01' };
   expect(faults({ path: '/{{ window.from }}', window })).toEqual([]);
   expect(faults({ path: '/x', window })).toEqual(['window']);

@@ -34,7 +34,7 @@ describe('the next-page value', () => {
     expect(problem.next).toContain('`paging: {missing: end}`');
   });
 
-  it('may be missing on a last page that is shorter than the others', async () => {
+  it('can be missing on a last page that is shorter than the others', async () => {
     pagesAre([{ rows: ids(0, 3), next: next(2) }, { rows: ids(3, 6), next: next(3) }, { rows: ids(6, 7) }]);
     expect((await extract({ records: 'rows', paging: link })).rows).toEqual(numbers(0, 7));
     expect(await failure({ records: 'rows', paging: { ...link, missing: 'error' } })).toMatchObject({
@@ -42,7 +42,7 @@ describe('the next-page value', () => {
     });
   });
 
-  it('may be missing on a page that is shorter than the largest one', async () => {
+  it('can be missing on a page that is shorter than the largest one', async () => {
     pagesAre([{ rows: ids(0, 3), next: next(2) }, { rows: ids(3, 4), next: next(3) }, { rows: ids(4, 6) }]);
     expect((await extract({ records: 'rows', paging: link })).rows).toEqual(numbers(0, 6));
   });
@@ -71,7 +71,7 @@ describe('the next-page value', () => {
     expect(await single({})).toEqual([]);
   });
 
-  it("doesn't count as omitted on a short page that shows another next page", async () => {
+  it("isn't considered omitted if a short page refers to a next page in another field", async () => {
     pagesAre([
       { rows: ids(0, 3), next: next(2) },
       { rows: ids(3, 5), next_page: next(3) },
@@ -79,7 +79,7 @@ describe('the next-page value', () => {
     expect(await failure({ records: 'rows', paging: link })).toMatchObject({ code: 'REST_NO_WAY_ON' });
   });
 
-  it.each([null, false, ''])("ends the pages if it's %j", async (last) => {
+  it.each([null, false, ''])("ends paging if it's %j", async (last) => {
     pagesAre([
       { rows: ids(0, 3), next: next(2) },
       { rows: ids(3, 6), next: last },
@@ -140,7 +140,7 @@ describe('a flag for more pages', () => {
   it.each([
     ['more', [{ rows: ids(0, 3), more: true }, { rows: ids(3, 4) }]],
     ['last', [{ rows: ids(0, 3), last: false }, { rows: ids(3, 4) }]],
-  ])('%s causes an error if a response lacks it', async (name, pages) => {
+  ])('causes an error if `%s` is configured but missing from a response', async (name, pages) => {
     pagesAre(pages);
     const paging = { kind: 'page', [name]: name };
     expect(await failure({ records: 'rows', paging })).toMatchObject({
@@ -149,14 +149,14 @@ describe('a flag for more pages', () => {
     });
   });
 
-  it('that says there are no more pages is compared with the total', async () => {
+  it('is checked against the total if it says there are no more pages', async () => {
     pagesAre([{ rows: ids(0, 3), more: false, count: 5 }]);
     expect(await failure({ records: 'rows', paging: { kind: 'page', more: 'more', total: 'count' } })).toMatchObject({
       code: 'REST_PAGES_SHORT',
     });
   });
 
-  it('that says there are more pages overrides a reached total', async () => {
+  it('overrides a reached total if it says there are more pages', async () => {
     pagesAre([
       { rows: ids(0, 3), more: true, count: 3 },
       { rows: ids(3, 5), more: false, count: 3 },
@@ -165,7 +165,7 @@ describe('a flag for more pages', () => {
     expect(outcome).toMatchObject({ rows: numbers(0, 5), warnings: [{ code: 'REST_TOTAL_EXCEEDED' }] });
   });
 
-  it('that says there are more pages requires a next-page value even if the last page may omit it', async () => {
+  it('requires a next-page value if it says there are more pages, even if the last page can omit that value', async () => {
     pagesAre([{ rows: ids(0, 3), more: true }]);
     expect(await failure({ records: 'rows', paging: { ...link, more: 'more', missing: 'end' } })).toMatchObject({
       code: 'REST_NO_WAY_ON',
@@ -173,7 +173,7 @@ describe('a flag for more pages', () => {
     });
   });
 
-  it('that says there are more pages requires a next-page value', async () => {
+  it("requires a next-page value that isn't null if it says there are more pages", async () => {
     pagesAre([{ rows: ids(0, 3), more: true, next: null }]);
     expect(await failure({ records: 'rows', paging: { ...link, more: 'more' } })).toMatchObject({
       code: 'REST_NO_WAY_ON',
@@ -187,7 +187,7 @@ describe('a total', () => {
   it.each([
     ['page numbers', { kind: 'page', total: 'count' }, { rows: [] }],
     ['next links', { ...link, total: 'count' }, { rows: [], next: null }],
-  ])("that isn't reached when the pages end causes an error with %s", async (_, paging, third) => {
+  ])("causes an error if the pages end before it's reached (paging with %s)", async (_, paging, third) => {
     pagesAre([
       answer(ids(0, 10), 47, { next: next(2) }),
       answer(ids(10, 20), 47, { next: next(3) }),
@@ -196,7 +196,7 @@ describe('a total', () => {
     expect(await failure({ records: 'rows', paging })).toMatchObject({ code: 'REST_PAGES_SHORT', seen: '20 of 47' });
   });
 
-  it("of pages that isn't reached causes an error too", async () => {
+  it("of pages also causes an error if it isn't reached", async () => {
     pagesAre([
       { rows: ids(0, 2), pages: 3 },
       { rows: [], pages: 3 },
@@ -212,20 +212,20 @@ describe('a total', () => {
     });
   });
 
-  it("that no response contains, or that isn't a number, causes an error", async () => {
+  it("causes an error if no response contains it or it isn't a number", async () => {
     pagesAre([{ rows: ids(0, 2), count: 'many' }]);
     const failed = (total: string) => failure({ records: 'rows', paging: { kind: 'page', total } });
     expect(await failed('cnt')).toMatchObject({ code: 'REST_TOTAL', message: expect.stringContaining('`cnt`') });
     expect(await failed('count')).toMatchObject({ code: 'REST_TOTAL', seen: 'many' });
   });
 
-  it("that is an estimate isn't compared", async () => {
+  it("isn't checked if it's declared as an estimate", async () => {
     pagesAre([answer(ids(0, 2), 47, { next: null })]);
     const paging = { ...link, total: { path: 'count', estimate: true } };
     expect(await extract({ records: 'rows', paging })).toMatchObject({ rows: numbers(0, 2), warnings: [] });
   });
 
-  it('that changes causes a second read of all pages', async () => {
+  it('causes a second read of all pages if it changes', async () => {
     let reads = 0;
     server.answer = ({ searchParams }, response) => {
       const page = Number(searchParams.get('page') ?? 1);
@@ -238,7 +238,7 @@ describe('a total', () => {
     expect(asked()).toEqual(['/', '/?page=2', '/', '/?page=2']);
   });
 
-  it('that changes twice is delivered with a warning', async () => {
+  it('causes a warning if it also changes during the second read', async () => {
     pagesAre([answer(ids(0, 2), 4, { next: next(2) }), answer(ids(2, 5), 5, { next: null })]);
     const outcome = await extract({ records: 'rows', paging: { ...link, total: 'count' } });
     expect(outcome.rows).toEqual(numbers(0, 5));
@@ -246,7 +246,7 @@ describe('a total', () => {
     expect(asked()).toHaveLength(4);
   });
 
-  it('that is exceeded causes a warning', async () => {
+  it("causes a warning if it's exceeded", async () => {
     pagesAre([answer(ids(0, 2), 2, { next: next(2) }), answer(ids(2, 4), 2, { next: null })]);
     const outcome = await extract({ records: 'rows', paging: { ...link, total: 'count' } });
     expect(outcome).toMatchObject({ rows: numbers(0, 4), warnings: [{ code: 'REST_TOTAL_EXCEEDED' }] });
@@ -263,7 +263,7 @@ describe('the list of records', () => {
     expect(await failure({ records: 'rows', paging: { kind: 'page' } })).toMatchObject({ code: 'REST_NO_LIST' });
   });
 
-  it('may be null if the server is declared to send null for an empty list', async () => {
+  it('can be null if the config says that the server sends null for an empty list', async () => {
     pagesAre([{ rows: ids(0, 3) }, { rows: null }]);
     const query = { records: 'rows', paging: { kind: 'page' }, null_records: 'empty' };
     expect((await extract(query)).rows).toEqual(numbers(0, 3));
@@ -271,12 +271,12 @@ describe('the list of records', () => {
     expect(await failure({ records: 'rows' })).toMatchObject({ code: 'REST_NO_LIST' });
   });
 
-  it('indicates an error page if the document itself is no longer a list', async () => {
+  it("causes an error if the first page is a list but a later page isn't", async () => {
     pagesAre([ids(0, 3), { error: 'x' }, []]);
     expect(await failure({ paging: { kind: 'page' } })).toMatchObject({ code: 'REST_NO_LIST' });
   });
 
-  it("that is empty, in a response identical to the previous one, isn't requested endlessly", async () => {
+  it("isn't requested endlessly if it's empty and the responses are identical", async () => {
     pagesAre([
       { rows: [], more: true },
       { rows: [], more: true },
@@ -287,7 +287,7 @@ describe('the list of records', () => {
   });
 });
 
-describe('a page of xml without records', () => {
+describe('an XML page without records', () => {
   const page = (from: number, to: number, before = '') =>
     `<r>${before}<rows>${ids(from, to)
       .map(({ id }) => `<row><id>${id}</id></row>`)
@@ -320,7 +320,7 @@ describe('a page of xml without records', () => {
     expect(await failure({ records: 'row', paging: { kind: 'page' } })).toMatchObject({ code: 'RECORDS_NOT_FOUND' });
   });
 
-  it("causes an error if it has another root, even if `records` isn't set", async () => {
+  it("causes an error if it has a different root element, even if `records` isn't set", async () => {
     xmlIs(['<l><id>1</id></l>', '<l><id>2</id></l>', '<l/>']);
     expect((await extract({ paging: { kind: 'page' } })).rows).toHaveLength(2);
     xmlIs(['<l><id>1</id></l>', '<l><id>2</id></l>', '<error/>']);
@@ -352,7 +352,7 @@ describe('identical pages', () => {
   const read = (paging: object) => ({ records: 'rows', paging: { kind: 'offset', ...paging } });
   const refused = { code: 'REST_PAGES_REPEAT' };
 
-  it('are read if their records are identical too, and a total confirms the count', async () => {
+  it('are accepted if all their records are identical and a total confirms the count', async () => {
     rowsAre(25, () => ({ v: 0 }));
     expect((await extract(read({ total: 'total' }))).rows).toHaveLength(25);
     expect((await extract(read({ pages: 'pages' }))).rows).toHaveLength(25);
@@ -360,7 +360,7 @@ describe('identical pages', () => {
     expect(await failure(read({ total: 'total' }))).toMatchObject({ code: 'REST_PAGES_SHORT' });
   });
 
-  it('are rejected otherwise', async () => {
+  it('are rejected without an exact total, or if their records differ', async () => {
     rowsAre(25, () => ({ v: 0 }));
     expect(await failure(read({}))).toMatchObject({ ...refused, next: expect.stringContaining('set `total`') });
     expect(await failure(read({ total: { path: 'total', estimate: true } }))).toMatchObject(refused);
@@ -369,7 +369,7 @@ describe('identical pages', () => {
   });
 });
 
-describe('an HTTP status', () => {
+describe('HTTP status', () => {
   const answerWith = (status: number, headers: Record<string, string>, value: unknown) => {
     server.answer = (_, response: ServerResponse) => {
       response.writeHead(status, { 'content-type': 'application/json', ...headers });
@@ -378,7 +378,7 @@ describe('an HTTP status', () => {
   };
   const once = { retries: 0 };
 
-  it('206 without paging causes an error unless its range is complete', async () => {
+  it('206 causes an error without paging, unless the range is complete', async () => {
     for (const range of ['0-19/47', 'items 0-19/*', 'items 20-46/47', 'bytes 0-9/20']) {
       answerWith(206, { 'content-range': range }, ids(0, 3));
       expect(await failure({})).toMatchObject({ code: 'REST_PARTIAL', seen: `status 206, Content-Range: ${range}` });
@@ -392,7 +392,7 @@ describe('an HTTP status', () => {
     expect((await extract({ parameters })).rows).toEqual(numbers(0, 3));
   });
 
-  it('206 may be the status of all pages, but not of one after a complete response', async () => {
+  it('206 is accepted if all pages have it, but not after a complete response', async () => {
     let first = 206;
     server.answer = ({ searchParams }, response) => {
       const from = Number(searchParams.get('offset'));
@@ -405,7 +405,7 @@ describe('an HTTP status', () => {
     expect(await failure({ paging: { kind: 'offset' } })).toMatchObject({ code: 'REST_PARTIAL' });
   });
 
-  it('202 means not ready, and only a GET is sent again', async () => {
+  it("202 means that the data isn't ready, and only a GET is retried", async () => {
     answerWith(202, { location: '/later' }, { status: 'queued' });
     expect(await failure({}, once)).toMatchObject({ code: 'REST_ACCEPTED', family: 'try_later' });
     expect(await failure({ method: 'POST', body: {} })).toMatchObject({ code: 'REST_ACCEPTED', family: 'job' });
@@ -416,7 +416,7 @@ describe('an HTTP status', () => {
     expect((await extract({})).rows).toEqual(numbers(0, 2));
   });
 
-  it('304 that was not requested causes an error, on the first and on a later page', async () => {
+  it('304 causes an error on any page if the request had no validator', async () => {
     answerWith(304, {}, undefined);
     expect(await failure({}, once)).toMatchObject({ code: 'REST_NOT_MODIFIED', family: 'try_later' });
     expect(await failure({ conditional: true }, once)).toMatchObject({ code: 'REST_NOT_MODIFIED' });
@@ -432,7 +432,7 @@ describe('a response that reports an error', () => {
   const graph = { method: 'POST', body: { query: '{ items { id } }' }, records: 'data.items' };
   const errors = [{ message: 'timeout' }, { message: 'again' }];
 
-  it('causes an error in GraphQL, whatever its data', async () => {
+  it('causes an error in GraphQL, even if it contains data', async () => {
     for (const data of [{ items: ids(0, 2) }, { items: null }, null]) {
       pagesAre([{ data, errors }]);
       expect(await failure(graph)).toMatchObject({ code: 'REST_ANSWER_ERROR', seen: 'timeout; again' });
@@ -450,7 +450,7 @@ describe('a response that reports an error', () => {
     expect((await extract({ ...graph, body: '{"filter": "x"}' })).rows).toEqual(numbers(0, 2));
   });
 
-  it('causes an error elsewhere if fail_when matches', async () => {
+  it('causes an error in other APIs if fail_when matches', async () => {
     pagesAre([{ rows: ids(0, 2), errors, status: 'error' }]);
     const query = { records: 'rows' };
     expect((await extract(query)).rows).toEqual(numbers(0, 2));
@@ -461,14 +461,14 @@ describe('a response that reports an error', () => {
     expect((await extract({ ...query, fail_when })).rows).toEqual(numbers(0, 2));
   });
 
-  it("can't be detected in csv, or without records", () => {
+  it("can't be detected in CSV, or without `records`", () => {
     expect(faults({ fail_when: ['errors'] })).toEqual(['fail_when']);
     expect(faults({ fail_when: ['errors'], records: 'rows', format: 'csv' })).toEqual(['fail_when']);
     expect(faults({ fail_when: [] })).toEqual([]);
   });
 });
 
-describe('a declared column that is in no record', () => {
+describe('a declared column that no record contains', () => {
   const column = (name: string) => ({ name, type: 'text' });
 
   it.each([
@@ -489,7 +489,7 @@ describe("a next page that isn't read", () => {
     ['a link object', { rows: ids(0, 2), links: { next: { href: '/?page=2' } } }, {}, '`links.next`'],
     ['a flag', { rows: ids(0, 2), meta: { has_more: true } }, {}, '`meta.has_more`'],
     ['the Link header', { rows: ids(0, 2) }, { link: '</?page=2>; rel=next' }, 'the Link header'],
-  ])('causes a warning if %s shows it', async (_, answer, headers, place) => {
+  ])('causes a warning if %s refers to it', async (_, answer, headers, place) => {
     pagesAre([answer], headers);
     for (const columns of [[], [{ name: 'id', type: 'integer' }]]) {
       const { rows, warnings } = await extract({ records: 'rows', columns });

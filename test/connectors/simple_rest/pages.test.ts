@@ -7,7 +7,7 @@ import { ids, numbers, restBench } from './rig.ts';
 
 const { server, folder, extract, failure, asked, askedInFull } = restBench();
 
-test('page numbers continue until a page is empty, even if the server returns fewer than requested', async () => {
+test('page numbers continue until a page is empty, even if the server returns fewer records than requested', async () => {
   server.answer = ({ searchParams }, response) => {
     const page = Number(searchParams.get('p'));
     sendJson(response, { rows: ids(page * 3, page < 4 ? page * 3 + 3 : 0) });
@@ -27,7 +27,7 @@ test('with stop_at short, the first page with fewer records than the page size i
   expect((await extract({ paging })).rows).toEqual([...numbers(10, 15), ...numbers(20, 24)]);
 });
 
-test('offsets advance by what was returned, not by what was requested', async () => {
+test('offsets advance by the number of records returned, not requested', async () => {
   server.answer = ({ searchParams }, response) => {
     const from = Number(searchParams.get('skip'));
     sendJson(response, ids(from, Math.min(from + 3, 8)));
@@ -79,7 +79,7 @@ test.each([
   expect(nextLink(header)).toBe(expected);
 });
 
-test('every page counts as activity before the first row', async () => {
+test('every page counts as activity, even before the first row', async () => {
   server.answer = ({ searchParams }, response) =>
     sendJson(response, ids(0, searchParams.get('page') === '3' ? 0 : Number(searchParams.get('page'))));
   let signs = 0;
@@ -88,7 +88,7 @@ test('every page counts as activity before the first row', async () => {
   expect(signs).toBe(3);
 });
 
-test("all pages' columns form one table", async () => {
+test('the columns of all pages form one table', async () => {
   server.answer = ({ searchParams }, response) => {
     const pages: Record<string, unknown> = { '1': [{ a: 1 }], '2': [{ b: 'x', a: 2.5 }] };
     sendJson(response, pages[searchParams.get('page')!] ?? []);
@@ -105,7 +105,7 @@ test("all pages' columns form one table", async () => {
   });
 });
 
-test('csv pages are read as one table; an empty body is the end', async () => {
+test('CSV pages are read as one table that ends with an empty body', async () => {
   server.answer = ({ searchParams }, response) => {
     response.setHeader('content-type', 'text/csv');
     response.end(
@@ -123,12 +123,12 @@ test.each([
   [{ last: 'last' }, (n: number) => ({ last: n === 3 })],
   [{ total: 'total' }, () => ({ total: 6 })],
   [{ pages: 'pages' }, () => ({ pages: 3 })],
-])('pages end if the response says so: %j', async (stop, said) => {
+])('paging ends if the response says so: %j', async (stop, said) => {
   server.answer = (_, response, n) => sendJson(response, { rows: ids(n * 2, n * 2 + 2), ...said(n) });
   expect((await extract({ records: 'rows', paging: { kind: 'page', ...stop } })).rows).toEqual(numbers(2, 8));
 });
 
-test('the page is sent in the body, the path or a header, as the request says', async () => {
+test('the page number is sent in the body, the path or a header, as the request specifies', async () => {
   server.answer = ({ pathname }, response) => {
     const { body, headers } = server.requests.at(-1)!;
     const page = pathname.startsWith('/path/')
@@ -169,7 +169,7 @@ test.each([
   expect(server.requests.length).toBeLessThan(5);
 });
 
-test("more pages than allowed cause an error; exactly as many don't", async () => {
+test("more pages than allowed cause an error, but exactly as many don't", async () => {
   server.answer = ({ searchParams }, response) =>
     sendJson(response, ids(Number(searchParams.get('page')), searchParams.get('page') === '4' ? 0 : 99));
   const paging = { kind: 'page' };
@@ -177,7 +177,7 @@ test("more pages than allowed cause an error; exactly as many don't", async () =
   await extract({ paging, max_pages: 4 });
 });
 
-test("a next link to another origin is rejected, or followed without credentials if it's listed", async () => {
+test('a next link to another origin is rejected, or followed without credentials if the origin is listed', async () => {
   const other = await new TestServer().start();
   try {
     other.answer = (_, response) => sendJson(response, { v: ids(1, 2), next: null });

@@ -12,7 +12,7 @@ import { ids, numbers, restBench } from './rig.ts';
 
 const { server, folder, extract, failure, asked } = restBench();
 
-test('the path follows the base URL, and parameters go into the query or, with type header, the headers', async () => {
+test('the path is appended to the base URL, and parameters become query parameters or headers, depending on their type', async () => {
   server.answer = (_, response) => sendJson(response, [{ id: 1 }]);
   const parameters = [
     { name: 'since', value: '2026-01-01 & more', type: 'query' },
@@ -54,7 +54,7 @@ test.each([
   }
 });
 
-test('a body is sent with the configured method, a string unchanged and anything else as JSON', async () => {
+test('a body is sent with the configured method: a string unchanged, anything else as JSON', async () => {
   server.answer = (_, response) => sendJson(response, [{ id: 1 }]);
   await extract({ method: 'post', body: { q: 'ü' } });
   await extract({
@@ -83,7 +83,7 @@ test.each([
   expect(server.requests).toMatchObject([{ url, headers }]);
 });
 
-test('redirects are followed within the origin, and rejected elsewhere', async () => {
+test('redirects are followed within the origin, and rejected to another origin', async () => {
   server.answer = ({ pathname }, response) => {
     if (pathname === '/new') return sendJson(response, ids(0, 1));
     response
@@ -97,7 +97,7 @@ test('redirects are followed within the origin, and rejected elsewhere', async (
   expect(await failure({ path: 'loop' })).toMatchObject({ code: 'REST_REDIRECTS' });
 });
 
-test('a certificate is trusted only through ca_file', async () => {
+test('a self-signed certificate is trusted only if ca_file names it', async () => {
   const args = [
     'req',
     '-x509',
@@ -140,7 +140,7 @@ test('check reports whether the base URL responds', async () => {
   expect(server.requests.length).toBe(3);
 });
 
-test('a data source is fetched raw if the service stores it that way', async () => {
+test('fetchDatasource returns raw bytes, limits their number and reports failed requests', async () => {
   server.answer = (_, response) => {
     response.writeHead(200, { 'content-encoding': 'gzip' });
     response.end(gzipSync('any \u0000 bytes'));

@@ -9,7 +9,7 @@ import { ids, numbers, restBench } from './rig.ts';
 const { server, folder, extract, failure } = restBench();
 
 test.each([408, 425, 429, 500, 502, 503, 504, 507, 511, 520, 522, 524, 527, 529, 530, 598])(
-  'status %d is retried, after the pause that the server asks for',
+  'status %d is retried after the pause that the server requests',
   async (status) => {
     server.answer = (_, response, number) => {
       if (number > 1) return sendJson(response, ids(0, 1));
@@ -20,7 +20,7 @@ test.each([408, 425, 429, 500, 502, 503, 504, 507, 511, 520, 522, 524, 527, 529,
   },
 );
 
-test("retries are limited, and the server's requested delay is passed on", async () => {
+test('retries are limited, and the error contains the delay that the server requests', async () => {
   server.answer = (_, response) => void response.writeHead(503, { 'retry-after': '0' }).end('maintenance until noon');
   expect(await failure({}, { retries: 2 })).toMatchObject({
     code: 'REST_BUSY',
@@ -106,7 +106,7 @@ test.each<[string, string, string]>([
   }
 });
 
-test("a SOAP fault's message with status 500 is shown without its tags", async () => {
+test('the message of a SOAP fault with status 500 is shown without its tags', async () => {
   server.answer = (_, response) => {
     response.writeHead(500, { 'content-type': 'text/xml' });
     response.end(soapFault(`${reason('<faultcode>s:Client</faultcode>')}<detail><a>A &amp; B</a></detail>`));
@@ -117,7 +117,7 @@ test("a SOAP fault's message with status 500 is shown without its tags", async (
   });
 });
 
-test('records called Fault, or read as data on purpose, are rows', async () => {
+test('records named Fault are rows, and so is a fault that the config reads as data', async () => {
   server.answer = (_, response) => {
     response.writeHead(200, { 'content-type': 'text/xml' });
     response.end('<s:Envelope xmlns:s="u"><s:Body><Faults><Fault><id>1</id></Fault></Faults></s:Body></s:Envelope>');
@@ -148,16 +148,19 @@ const cuts: Record<string, (response: import('node:http').ServerResponse) => voi
   },
 };
 
-test.each(Object.entries(cuts))("a response that %s never counts as the end: it's requested again", async (_, cut) => {
-  server.answer = (_url, response, number) => (number === 1 ? cut(response) : sendJson(response, ids(5, 7)));
-  expect((await extract({})).rows).toEqual(numbers(5, 7));
-  server.answer = (_url, response) => cut(response);
-  expect(await failure({}, { retries: 0 })).toMatchObject({
-    code: 'REST_UNREACHABLE',
-    family: 'try_later',
-    next: expect.stringContaining('retried automatically'),
-  });
-});
+test.each(Object.entries(cuts))(
+  'a response that %s never counts as the end, but is requested again',
+  async (_, cut) => {
+    server.answer = (_url, response, number) => (number === 1 ? cut(response) : sendJson(response, ids(5, 7)));
+    expect((await extract({})).rows).toEqual(numbers(5, 7));
+    server.answer = (_url, response) => cut(response);
+    expect(await failure({}, { retries: 0 })).toMatchObject({
+      code: 'REST_UNREACHABLE',
+      family: 'try_later',
+      next: expect.stringContaining('retried automatically'),
+    });
+  },
+);
 
 test('JSON that ends too early in a complete response is rejected', async () => {
   server.answer = (_, response) => sendJson(response, '[{"id":1},');
@@ -170,7 +173,7 @@ const paged = { paging: { kind: 'page', size: 2 } };
 test.each([
   ['is truncated', '[{"id":2},'],
   ["is a proxy's page", html],
-])('a later page that %s is requested again, and its rows appear once', async (_, broken) => {
+])('a later page that %s is requested again, and its rows appear only once', async (_, broken) => {
   let faults = 0;
   server.answer = ({ searchParams }, response) => {
     const page = Number(searchParams.get('page'));
@@ -201,7 +204,7 @@ test("a truncated first page without a length is requested again, but not a comp
 test.each([
   ['THROTTLED', 'try_later', 3],
   ['BAD_USER_INPUT', 'job', 1],
-])('GraphQL errors with the code %s and status 200 are in the family %s', async (code, family, requests) => {
+])('a GraphQL error with the code %s and status 200 belongs to the family %s', async (code, family, requests) => {
   server.answer = (_, response) => sendJson(response, graphErrors(code));
   const query = { method: 'POST', body: { query: '{ a { id } }' }, records: 'data.a' };
   expect(await failure(query, { retries: 2 })).toMatchObject({ code: 'REST_ANSWER_ERROR', family });
@@ -228,7 +231,7 @@ test('a response that stalls times out, and so does one that trickles endlessly'
   });
 });
 
-test('an unreachable server causes a try_later problem', async () => {
+test('an unreachable server is reported as a try_later problem', async () => {
   const gone = await new TestServer().start();
   const { url } = gone;
   await gone.stop();

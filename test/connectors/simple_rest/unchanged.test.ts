@@ -4,7 +4,7 @@ import { ids, numbers, restBench } from './rig.ts';
 
 const { server, extract } = restBench();
 
-test("unchanged data isn't sent again: the next run's request contains the values from the last response", async () => {
+test("unchanged data isn't downloaded again, because the next run's request contains the last response's validators", async () => {
   server.answer = (_, response) => {
     const { headers } = server.requests.at(-1)!;
     const same =
@@ -24,7 +24,7 @@ test("unchanged data isn't sent again: the next run's request contains the value
   expect(plain).toMatchObject({ rows: numbers(0, 2), watermark: undefined });
 });
 
-test("a server that says that no requests are left isn't called before its limit resets", async () => {
+test("a server that reports no requests left isn't called before its limit resets", async () => {
   const begun: number[] = [];
   server.answer = (_, response, n) => {
     begun.push(performance.now());

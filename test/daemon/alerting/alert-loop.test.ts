@@ -130,7 +130,7 @@ async function holdBack(store: Store, job: string, asOf: number): Promise<void> 
 }
 
 describe("the daemon's alert loop", () => {
-  it('reports a thousand jobs broken by one cause in one message, and their recovery in another', async () => {
+  it('reports a thousand jobs that fail for the same reason in one message, and their recovery in another', async () => {
     const names = Array.from({ length: 1000 }, (_, i) => `job${i}`);
     const { store, receiver, told, events, passUntil } = await setUp({
       names,
@@ -178,7 +178,7 @@ describe("the daemon's alert loop", () => {
     expect(receiver.titles()[1]).toBe('orders shows current data again');
   });
 
-  it('reports, after three firings and an hour, a job that has never published anything', async () => {
+  it("reports a job that hasn't published anything after three firings and an hour", async () => {
     const { receiver, told, clock } = await setUp();
     const began = clock.now();
     await told(1, 60_000);
@@ -187,7 +187,7 @@ describe("the daemon's alert loop", () => {
     expect(receiver.got[0]?.text).toContain('no data has been delivered since the job was added');
   });
 
-  it('reports what a guard quarantined and what the service refused', async () => {
+  it('reports a payload that a guard quarantined, and one that the service refused', async () => {
     const { store, receiver, told, clock } = await setUp({ alerts: { staleAfterMs: false } });
     const { owed } = await oweText(store, { instance: 'i-orders', text: 'x', asOf: clock.now(), job: 'orders' });
     await store.outbox.markDead(owed.state === 'owed' ? owed.id : 0, { code: 'UPLOAD_REFUSED', message: 'not csv' });
@@ -204,7 +204,7 @@ describe("the daemon's alert loop", () => {
     expect(receiver.got[2]?.text).toMatch(/only 3 rows.*fix +sluice quarantine show/);
   });
 
-  it('reports once that a destination refuses the key, however many jobs wait', async () => {
+  it('reports only once that a destination refuses the key, no matter how many jobs wait', async () => {
     const names = ['a', 'b', 'c'];
     const { store, receiver, told, clock } = await setUp({ names, alerts: { staleAfterMs: false } });
     for (const job of names) {
@@ -217,7 +217,7 @@ describe("the daemon's alert loop", () => {
     expect(receiver.got[0]?.text).toContain('the service returned 401; 3 jobs have unsent payloads');
   });
 
-  it("reports once that a destination doesn't respond, however many jobs wait, and once that it's back", async () => {
+  it("reports only once that a destination doesn't respond, no matter how many jobs wait, and once that it's back", async () => {
     const names = ['a', 'b', 'c'];
     const { store, receiver, told, clock, passUntil } = await setUp({ names, alerts: { staleAfterMs: false } });
     const ids: number[] = [];
@@ -237,7 +237,7 @@ describe("the daemon's alert loop", () => {
     expect(receiver.titles()[1]).toBe('main accepts payloads again');
   });
 
-  it('reports once that a login requires a user, not each failed job, and warns a week before it expires', async () => {
+  it('reports once that a login needs a user, instead of each failed job, and warns a week before it expires', async () => {
     const { store, receiver, told, config, clock } = await setUp({
       names: ['a', 'b'],
       alerts: { staleAfterMs: false },
@@ -269,7 +269,7 @@ describe("the daemon's alert loop", () => {
     expect(receiver.got[2]?.text).toContain('and is not renewed automatically');
   });
 
-  it('reports that the daily requests are running short, and later that they are used up', async () => {
+  it('reports that the daily requests are running short, and later that they are exhausted', async () => {
     const { store, receiver, told, clock } = await setUp({ requestsPerDay: 1000, alerts: { staleAfterMs: false } });
     const day = dayOf(clock.now());
     for (let n = 0; n < 950; n++) await store.quota.charge('account', day);
@@ -316,7 +316,7 @@ describe("the daemon's alert loop", () => {
     expect((await store.alerts.waiting()).length).toBe(0);
   });
 
-  it('gives up on a message after a day of retries, with a limited number of attempts', async () => {
+  it('gives up on a message after a day, with a limited number of attempts', async () => {
     const { store, receiver, passUntil, count } = await setUp({ alerts: { staleAfterMs: false, remindMs: 48 * hour } });
     receiver.answer(500);
     await fail(store, 'orders');
@@ -325,7 +325,7 @@ describe("the daemon's alert loop", () => {
     expect(await store.alerts.waiting()).toEqual([]);
   });
 
-  it('sends a heartbeat while the schedules tick, and after successful results of the listed jobs', async () => {
+  it('sends a heartbeat while the scheduler runs, and after each success of the listed jobs', async () => {
     let ticking = true;
     const { receiver, events, passUntil, clock } = await setUp({
       ticking: () => ticking,
@@ -357,7 +357,7 @@ describe("the daemon's alert loop", () => {
     expect(clock.now()).toBeGreaterThan(0);
   });
 
-  it("doesn't report disabled or muted jobs, and uses the job's own channels", async () => {
+  it("doesn't report disabled or muted jobs, and uses a job's own channels", async () => {
     const other = await openReceiver();
     const { store, receiver, told, config } = await setUp({
       names: ['quiet', 'off', 'own', 'loud'],
@@ -384,7 +384,7 @@ describe("the daemon's alert loop", () => {
     expect(JSON.stringify([await store.alerts.all(), await store.alerts.messages(10)])).not.toContain('hunter');
   });
 
-  it('reports nothing twice if several processes check one state', async () => {
+  it('reports nothing twice if several processes check the same state', async () => {
     const { store, receiver, told, clock, config, passUntil } = await setUp({ alerts: { staleAfterMs: false } });
     const people = new Population();
     for (const name of ['one', 'two']) {
@@ -402,7 +402,7 @@ describe("the daemon's alert loop", () => {
 });
 
 describe('a running daemon', () => {
-  it('reports failures even to a channel that a config reload has added', async () => {
+  it('also reports failures to a channel that a config reload added', async () => {
     const [service, receiver, folder] = await Promise.all([openService(), openReceiver(), newFolder()]);
     const source = new Source();
     source.says = () => Promise.reject(new Error('the shelves are empty'));

@@ -43,7 +43,7 @@ async function listen() {
 const answerOf = async (socket: Socket): Promise<string> => String((await once(socket, 'data'))[0]);
 
 describe('the connection limit', () => {
-  it('closes the connection that has waited longest without a request, not one that waits for its response', async () => {
+  it('closes the connection that has been idle longest, not one that is waiting for its response', async () => {
     const { open, ask, waiting } = await listen();
     const asking = await ask('/slow');
     const silent = await open();
@@ -54,7 +54,7 @@ describe('the connection limit', () => {
     expect(await answerOf(asking)).toContain('later');
   });
 
-  it('closes a kept-alive connection that got its response', async () => {
+  it('closes a keep-alive connection that has received its response', async () => {
     const { ask, open } = await listen();
     const answered = await ask('/');
     expect(await answerOf(answered)).toContain('at once');
@@ -65,7 +65,7 @@ describe('the connection limit', () => {
     expect(held.destroyed).toBe(false);
   });
 
-  it("closes the oldest if all wait for responses, so that clients that don't read can't block others", async () => {
+  it("closes the oldest connection if all wait for responses, so that clients that don't read can't block others", async () => {
     const { ask } = await listen();
     const oldest = await ask('/slow');
     const closed = once(oldest, 'close');

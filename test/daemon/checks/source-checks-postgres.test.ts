@@ -46,7 +46,7 @@ async function configFor(url: string): Promise<Config & { alerts: Alerts }> {
 }
 
 describeWithServer({ servers: 'PostgreSQL' }, 'checks of a PostgreSQL database', (server) => {
-  it('notice a login that the server refuses, report which run will fail and when, and notice that it works again', async () => {
+  it('notice a refused login, report which run will fail and when, and notice when the login works again', async () => {
     await administer(server(), "create role reader login password 'reader-secret'");
     const url = new URL(server().url);
     [url.username, url.password] = ['reader', 'reader-secret'];

@@ -85,7 +85,7 @@ const refuses = () =>
   );
 
 describe('source checks', () => {
-  it('happen once per interval, and never if none is set', async () => {
+  it('happen once per interval, and never if no interval is set', async () => {
     const town = new Town();
     const { pass } = await look(town, { daily: { checkEveryMs: 6 * hour }, often: {} });
     await pass(24 * hour + minute);
@@ -120,7 +120,7 @@ describe('source checks', () => {
     expect(town.asked.get('often')?.length).toBeGreaterThan(4);
   });
 
-  it('are skipped if a run has read the source in the meantime', async () => {
+  it('are skipped if a run has read the source since the last check', async () => {
     const town = new Town();
     const { pass, store } = await look(town, { daily: { checkEveryMs: 6 * hour } });
     await pass(5 * hour);
@@ -156,7 +156,7 @@ describe('source checks', () => {
     expect((await readChecks(store)).get('daily')).toEqual(before);
   });
 
-  it('run two at a time, however many are due', async () => {
+  it('run two at a time, no matter how many are due', async () => {
     const town = new Town();
     town.says = async () => {
       await town.clock.sleep(10_000);
@@ -169,7 +169,7 @@ describe('source checks', () => {
     expect(town.most).toBe(2);
   });
 
-  it("give up on a source that doesn't respond for a minute, even if it ignores the abort signal", async () => {
+  it("give up on a source that hasn't responded for a minute, even if it ignores the abort signal", async () => {
     const town = new Town();
     town.says = () => new Promise<never>(() => undefined);
     const { pass, store } = await look(town, { mute: { checkEveryMs: hour } });

@@ -46,7 +46,7 @@ describe('a condition', () => {
     expect(home).toContain('All 2 jobs healthy');
   });
 
-  it('reports a job that is left out because its config is invalid: in lists and counts, and on a page with the error', async () => {
+  it('reports a job that was left out because of an invalid config: in lists, in counts and on a page with the error', async () => {
     const { config, look } = await setUp();
     const { status, home, page } = await look({ ...config, leftOut: new Map([['returns', [fault]]]) });
     expect(status).toMatchObject({
@@ -109,7 +109,7 @@ describe('a condition', () => {
     expect(home).toContain('1 of 2 jobs needs attention');
   });
 
-  it("isn't reported for a disabled job, nor from the record of a daemon with another config", async () => {
+  it("doesn't exist for a disabled job, or if only a daemon with another config recorded it", async () => {
     const { store, clock, config, look } = await setUp();
     const told = { code: fault.code, place: 'other.yaml:7', message: fault.message };
     const leftOut = [{ job: 'stock', faults: [told] }];
@@ -126,7 +126,7 @@ describe('a condition', () => {
     expect((await look({ ...config, jobs: disabled })).status.conditions).toEqual([]);
   });
 
-  it('reports a rejected reload, and advises fixing the file instead of sending the signal again', async () => {
+  it('reports a rejected reload, with advice to fix the file instead of sending the signal again', async () => {
     const { store, clock, look } = await setUp();
     await saveRejection(note, { store, clock }, [fault]);
     const { status, home } = await look();
@@ -143,7 +143,7 @@ describe('a condition', () => {
     expect(home).not.toContain('SIGHUP');
   });
 
-  it("reports a service that accepts nothing, as a warning while it's retried, then as an error", async () => {
+  it('reports a service that accepts nothing: as a warning while uploads are retried, then as an error', async () => {
     const { clock, store, look } = await setUp();
     const { owed } = await oweText(store, { instance: 'orders', text: 'id\n1\n', asOf: noon, job: 'orders' });
     if (owed.state !== 'owed') throw new Error('not owed');
@@ -157,7 +157,7 @@ describe('a condition', () => {
     expect(later.home).toContain('1 of 2 jobs needs attention');
   });
 
-  it("reports data that is too old, and explain doesn't call it up to date", async () => {
+  it("reports stale data, which `explain` doesn't call up to date", async () => {
     const { clock, store, config, look } = await setUp();
     const run = await store.runs.begin({ job: 'orders', origin: 'schedule' });
     const { owed } = await oweText(store, { instance: 'orders', text: 'id\n1\n', asOf: noon, job: 'orders' });

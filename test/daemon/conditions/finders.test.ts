@@ -70,7 +70,7 @@ describe('the headline', () => {
 describe('an owed payload', () => {
   const found = (...waiting: object[]) => findStranded(snapshotOf({ waiting }));
 
-  it('is stranded if its destination is gone, but delivered if only its job is gone', () => {
+  it('is stranded if the config no longer has its destination, but delivered if only its job is gone', () => {
     expect(found(payload({}))).toEqual([]);
     expect(found(payload({ job: 'gone' }), payload({ job: 'gone', owed_at: now - 9 }))).toMatchObject([
       {
@@ -87,7 +87,7 @@ describe('an owed payload', () => {
     expect(found(payload({ job: 'gone' }), payload({ job: 'gone', destination: 'former' }))).toHaveLength(2);
   });
 
-  it("isn't stranded if its job is left out because of an error, or if it's not owed", () => {
+  it("isn't stranded if its job was left out because of an error, or if it's no longer owed", () => {
     const snapshot = snapshotOf({ waiting: [payload({ job: 'returns' })] });
     const leftOut = new Map([['returns', []]]);
     expect(findStranded({ ...snapshot, config: { ...snapshot.config, leftOut } })).toEqual([]);
@@ -95,11 +95,11 @@ describe('an owed payload', () => {
   });
 });
 
-describe('payloads that a destination does not accept', () => {
+describe("payloads that a destination doesn't accept", () => {
   const found = (waiting: object[], more: object = {}) => findRejected(snapshotOf({ waiting, ...more }));
   const stuck = { code: 'DELIVERY_FAILED', message: 'The service failed' };
 
-  it('are reported as an error after 15 minutes in which the destination accepted nothing', () => {
+  it('are reported as an error if the destination has accepted nothing for 15 minutes', () => {
     const rows = [payload({ ...stuck, job: 'stock' }), payload({ ...stuck, waiting_since: now - minute })];
     const lastTakenAt = (since: number) => ({ lastTakenAt: (at: string) => (at === url ? now - since : undefined) });
     expect(found(rows)).toMatchObject([
@@ -110,7 +110,7 @@ describe('payloads that a destination does not accept', () => {
     expect(found(rows, lastTakenAt(2 * hour))).toMatchObject([{ level: 'error', since: now - hour }]);
   });
 
-  it('are reported once per destination and cause, but not if they only wait for their turn or the allowance', () => {
+  it('are reported once per destination and cause, but not if they only wait for their turn or for the daily allowance', () => {
     const refused = { code: 'LOGIN_NEEDED', message: 'The service refuses the credentials' };
     const rows = [
       payload({ ...refused, last_attempt_at: now - 5 }),
@@ -144,7 +144,7 @@ describe('payloads that a destination does not accept', () => {
   });
 });
 
-describe('a source that did not respond to its check', () => {
+describe("a source that didn't respond to its check", () => {
   const trouble = { since: now - minute, code: 'DB_UNREACHABLE', message: 'connection refused', at: now };
   const silence = () => trouble;
 
@@ -161,7 +161,7 @@ describe('a source that did not respond to its check', () => {
     expect(findSilentSources(snapshotOf())).toEqual([]);
   });
 
-  it('is reported as a refused login if that is the cause', () => {
+  it('is reported as a refused login if the login was the cause', () => {
     const refused = { since: now - hour, code: 'DB_LOGIN', retry_at: null, place: 'db:1', account: 'etl' };
     const on = (code: string) => ({ silence: () => ({ ...trouble, code }), loginHolds: new Map([['made', refused]]) });
     for (const code of ['DB_LOGIN', 'LOGIN_ON_HOLD']) expect(findSilentSources(snapshotOf(on(code)))).toEqual([]);
@@ -188,7 +188,7 @@ describe('a job whose newest runs failed', () => {
     return findFailures(snapshotOf(overview, { store: { runs: { streaks } } as never, ...more }), new Set(['stock']));
   };
 
-  it('fails, unless its login needs a person or was refused, which is reported instead', async () => {
+  it('counts as failing, unless its login needs a user or was refused, which is reported instead', async () => {
     const jobs = [job('orders', { source: 'shop', login: 'crm' })];
     const needing = { jobs, needy: [{ login: 'crm' }] as never };
     const failed = [{ subject: 'job:orders', kind: 'failed', level: 'error', failures: 2, code: 'LOGIN_ENDED' }];
@@ -201,7 +201,7 @@ describe('a job whose newest runs failed', () => {
     expect(await found('DB_UNREACHABLE', on)).toHaveLength(1);
   });
 
-  it('is blocked if Sluice put it on hold, but not if a person did', async () => {
+  it('counts as blocked if Sluice put it on hold, but not if a person did', async () => {
     const hold = (who: string) => ({ hold: () => ({ who, since: now - 5, why: 'it blocked the process' }) });
     expect(await found(undefined, hold('ada@desk'))).toEqual([]);
     expect((await found('X', hold('sluice'))).map(({ kind, jobs }) => [kind, jobs])).toEqual([
@@ -210,7 +210,7 @@ describe('a job whose newest runs failed', () => {
     ]);
   });
 
-  it('fails while its run is retried if its data is stale, or after 15 minutes; before, it has a warning', async () => {
+  it('has a warning while its run is retried, and counts as failing after 15 minutes or if its data is stale', async () => {
     const retried = (since: number) => ({
       nextAttempt: () => ({ since, message: 'tries again soon' }),
       lastRun: () => ({ code: null, message: null, next: null }),
@@ -223,7 +223,7 @@ describe('a job whose newest runs failed', () => {
   });
 });
 
-it('a login that needs a person causes an error, or a warning while its token is still valid', () => {
+it('a login that needs a user causes an error, or only a warning while its token is still valid', () => {
   const jobs = [job('orders', { source: 'shop', login: 'crm' }), job('stock')];
   const of = (more: object) => loginConditions(snapshotOf({}, { jobs, needy: [{ login: 'crm', ...more }] as never }));
   const sources = ['shop', 'depot', 'shop'];
@@ -239,7 +239,7 @@ it('a login that needs a person causes an error, or a warning while its token is
   ]);
 });
 
-it('a configured alert channel that fails causes an error with the number of waiting messages', async () => {
+it('a failing alert channel causes an error that contains the number of waiting messages', async () => {
   const channels = [
     { channel: 'ops', problem: 'HTTP 500', waiting: 2 },
     { channel: 'alive', problem: 'timeout', waiting: 0 },
@@ -257,7 +257,7 @@ it('a configured alert channel that fails causes an error with the number of wai
   ]);
 });
 
-it('a clock change causes a warning for an hour, whether it was set forward or back', async () => {
+it('a clock change causes a warning for an hour, whether the clock was set forward or back', async () => {
   const found = (at: number | undefined) => {
     const text = at === undefined ? undefined : JSON.stringify({ at, by: -600_000 });
     return findClockSet(snapshotOf({}, { store: { settings: { find: async () => text } } as never }));
@@ -299,7 +299,7 @@ describe("schedules that don't fire", () => {
   });
 });
 
-describe('data that is too old', () => {
+describe('stale data', () => {
   const stateful = { alerts: { watched: async () => new Map() }, throttledJobs: { ends: async () => new Map() } };
 
   /** The job's condition if its newest data is from `published`. */
@@ -309,14 +309,14 @@ describe('data that is too old', () => {
     return staleness.find({ ...snapshot, config: { ...snapshot.config, ...alerts } });
   }
 
-  it('is reported after three missed firings, but not within an hour', async () => {
+  it('is reported after three missed firings, but not within the first hour', async () => {
     expect(await found('0 * * * *', now - 3 * hour)).toMatchObject([{ kind: 'stale', level: 'error', since: now }]);
     expect(await found('0 * * * *', now - 2 * hour)).toEqual([]);
     expect(await found('*/10 * * * *', now - hour - minute)).toMatchObject([{ since: now - minute }]);
     expect(await found('*/10 * * * *', now - hour + 1)).toEqual([]);
   });
 
-  it("isn't reported any longer once there is newer data, or if the config turns that off", async () => {
+  it('is no longer reported once there is newer data, or if the config disables it', async () => {
     const staleness = new Staleness();
     expect(await found('0 * * * *', now - 5 * hour, { staleness })).toHaveLength(1);
     expect(await found('0 * * * *', now - 2 * hour, { staleness })).toEqual([]);
@@ -325,7 +325,7 @@ describe('data that is too old', () => {
   });
 });
 
-it('an error in the config is reported once: for its job, or for the config', () => {
+it('a config error is reported once, either for its job or for the whole config', () => {
   const fault = (place: string, message = 'not a number') => ({ code: 'CONFIG_WRONG_VALUE', place, message });
   const own = fault('sluice.yaml:7');
   const of = (...faults: object[]) => {

@@ -36,7 +36,7 @@ async function setUp({ ended = { state: 'unchanged' }, ...more }: { ended?: RunE
 }
 
 describe("a state that isn't writable", () => {
-  it('takes precedence over what the job owes, and explain says when the daemon continues', async () => {
+  it('takes precedence over owed payloads, and explain says when the daemon continues', async () => {
     const { store, job, given } = await setUp();
     await store.leases.take('daemon');
     await oweText(store, { job: 'orders', instance: 'a', text: 'x', asOf: noon });
@@ -74,7 +74,7 @@ describe('a due firing', () => {
     expect((await explain()).verdict).toBe('up to date, nothing new in the source');
   });
 
-  it('is explained by stopped schedules if the daemon is running, also in status', async () => {
+  it('is explained by a stopped scheduler if the daemon is running, also in status', async () => {
     const { store, clock, explain, status } = await setUp();
     await store.leases.take('daemon');
     const ticking = { silence: 20_000, overdue: 0, scheduled: 1 };
@@ -90,13 +90,13 @@ describe('a due firing', () => {
     expect((await status()).daemon).toMatchObject({ stopped: 'no heartbeat from the daemon for 300 s' });
   });
 
-  it('is ignored for a disabled job, which is not called up to date', async () => {
+  it("is ignored for a disabled job, which isn't called up to date", async () => {
     const { explain } = await setUp({ enabled: false });
     expect((await explain()).verdict).toBe('showing the last result: the job is disabled');
   });
 });
 
-it("explain keeps showing the last publication if a later request got no response, and says that it's uncertain", async () => {
+it('explain still shows the last publication, marked as uncertain, if a later request got no response', async () => {
   const { store, clock, explain, status } = await setUp();
   const at = clock.now();
   const attempt = async (text: string) => {
@@ -112,7 +112,7 @@ it("explain keeps showing the last publication if a later request got no respons
   expect((await status()).jobs[0]).toMatchObject({ last_delivered_at: at });
 });
 
-it("explain shows the fix from a failed run's problem", async () => {
+it("explain shows the fix from a failed run's error", async () => {
   const problem = { code: 'DB_QUERY_FAILED', message: 'no such column: nosuch', next: 'fix the query' };
   const { explain } = await setUp({ ended: { state: 'failed', problem } });
   expect(await explain()).toMatchObject({ verdict: 'failing', fix: 'fix the query; then sluice sync orders' });

@@ -16,14 +16,14 @@ async function minutely() {
 }
 
 describe('a clock change', () => {
-  it.for([60 * minute, 30 * minute])('back by %d ms delays no job', async (back) => {
+  it.for([60 * minute, 30 * minute])("back by %d ms doesn't delay any job", async (back) => {
     const { clock, source, hear } = await minutely();
     clock.forward(-back);
     expect((await hear('clock.set', { seconds: -back / 1000 })).facts.message).toMatch(/^set back by (1 h|30 min) 00/);
     await expect.poll(() => source.asked, { timeout: 120_000, interval: 200 }).toBeGreaterThan(0);
   });
 
-  it("back updates the jobs' next firings, for other processes too", async () => {
+  it("back updates the jobs' next firings, also for other processes", async () => {
     const { clock, runtime, hear, stop } = await minutely();
     onTestFinished(stop);
     clock.forward(-30 * minute);

@@ -14,7 +14,7 @@ function freezer(folder: string): (isFrozen: boolean) => Promise<unknown> {
   return (isFrozen) => sql.raw(`pragma query_only = ${isFrozen ? 1 : 0}`).execute(db);
 }
 
-it('a firing that fails because of the disk runs once the state is writable, long before the next firing', async () => {
+it('a firing that fails because of a disk error is retried once the state is writable, long before the next firing', async () => {
   const { config, source } = await setUp();
   const clock = new SetClock();
   const { runtime, hear, count } = await startDaemon(config, { clock });
