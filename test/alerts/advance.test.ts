@@ -150,7 +150,7 @@ describe('the alert state machine', () => {
     expect(told.after(hour, moved)[0]).toMatchObject({ kind: 'reminder', to: ['chat'] });
   });
 
-  it('sends no alert about muted or unknown subjects', () => {
+  it("doesn't send alerts about muted or unknown subjects", () => {
     const told = new Told();
     told.look(failing('a'), failing('b'));
     told.after(settleMs, failing('a'), failing('b'));
@@ -282,7 +282,7 @@ describe('the alert state machine', () => {
     expect(told.rows).toEqual([]);
   });
 
-  it('holds alerts and reminders about unknown subjects back, and sends them once the subjects are known again', () => {
+  it('holds back alerts and reminders about unknown subjects, and sends them once the subjects are known again', () => {
     const told = new Told();
     told.look(failing('a'), failing('b', { cause: 'another' }));
     told.after(settleMs, failing('a'), failing('b', { cause: 'another' }));

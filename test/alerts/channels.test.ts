@@ -174,7 +174,7 @@ describe('an e-mail', () => {
     for (const { mails } of [starting, secure]) expect(mails).toMatchObject([{ secure: true, user: 'sluice' }]);
   });
 
-  it('is never sent with an unencrypted password, whatever is configured', async () => {
+  it('is never sent with an unencrypted password, no matter what is configured', async () => {
     const logins: string[] = [];
     const server = await openMailServer({
       allowInsecureAuth: true,

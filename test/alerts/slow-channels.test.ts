@@ -53,7 +53,7 @@ it.each(Object.entries(channels))('%s times out and disconnects if its peer send
 });
 
 it.each(Object.entries(channels))(
-  '%s disconnects as soon as it is aborted, even while its peer sends nothing',
+  "%s disconnects as soon as it's aborted, even while its peer sends nothing",
   async (_, channel) => {
     const peer = await openPeer();
     const stop = new AbortController();

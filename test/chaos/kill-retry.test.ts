@@ -73,7 +73,7 @@ async function expectOneDelivery(place: RestPlace, step: string): Promise<void> 
 }
 
 it.for(seeds)(
-  'a daemon killed before any step of a retried firing delivers it once after the next start (seed %i)',
+  'a daemon killed before any step of a retried firing delivers that firing once after its next start (seed %i)',
   { timeout: 600_000 },
   async (seed) => {
     for (const step of handOf(seed, steps)) {

@@ -29,7 +29,7 @@ async function owingStage(): Promise<Stage> {
 
 const says = (daemon: Running, what: string) => until(what, () => daemon.output().includes(what));
 
-describe('with two daemons on one state folder', () => {
+describe('with two daemons on the same state folder', () => {
   it("the second is rejected by default, and the first isn't affected", async () => {
     const stage = await owingStage();
     const { home, oracle } = stage;

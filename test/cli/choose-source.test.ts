@@ -24,7 +24,7 @@ describe('a source named on the command line', () => {
     );
   });
 
-  it('is rejected as a source without a login, not as unknown, if it needs no login', () => {
+  it('is reported as a source without a login, not as unknown, if it has none', () => {
     expect(() => findLogin(config, 'shop')).toThrow(
       expect.objectContaining({ code: 'CLI_NO_LOGIN', seen: 'shop', allowed: 'customers' }),
     );

@@ -72,6 +72,6 @@ it.each<[Family, number]>([
   ['try_later', 1],
   ['row', 1],
   ['job', 1],
-])('a command that ends with a problem of the family %s exits with %i', (family, code) => {
+])('a command that ends with an error in the %s family exits with %i', (family, code) => {
   expect(exitCodeAfter(problem(family))).toBe(code);
 });

@@ -232,7 +232,7 @@ describe("a source's login", () => {
   });
 });
 
-describe('an address for secrets', () => {
+describe('a URL to which secrets are sent', () => {
   it.each<[string, string | undefined]>([
     ['https://vendor.example/token', undefined],
     ['http://localhost:8080/token', undefined],
@@ -244,7 +244,7 @@ describe('an address for secrets', () => {
     ['http://127.0.0.1@vendor.example/token', 'would send secrets unencrypted'],
     ['ftp://localhost/token', 'is not a URL'],
     ['vendor.example/token', 'is not a URL'],
-  ])('is encrypted, or on this machine: %s', (url, fault) => {
+  ])('must be encrypted or on this machine: %s', (url, fault) => {
     expect(addressFault(url)).toBe(fault === undefined ? undefined : `${url} ${fault}`);
   });
 });

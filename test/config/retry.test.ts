@@ -66,7 +66,7 @@ describe('retry', () => {
     expect(await load(`retry: ${written}\n${configWith(goodJob)}`)).toMatchObject({ problems: [{ family: 'config' }] });
   });
 
-  it('does not apply to a refresh', async () => {
+  it("doesn't apply to a refresh", async () => {
     const refresh = '  again:\n    target: { refresh: [ab] }\n    retry: { first: 1m }\n';
     const { problems } = await load(configWith(refresh));
     expect(problems.map(({ code }) => code)).toContain('CONFIG_REFRESH');

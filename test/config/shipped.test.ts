@@ -107,7 +107,7 @@ describe('the sample config', () => {
   });
 });
 
-describe('null without quotes', () => {
+describe('an unquoted null', () => {
   const config = (word: string) => `version: 1
 destinations: {main: {url: http://127.0.0.1:9/api/1.0, api_key: abcdefabcdef}}
 sources: {shop: {connector: db, driver: mysql, host: db.example.com, user: reader, database: shop, zero_dates: ${word}}}

@@ -40,7 +40,7 @@ jobs:
 `;
 const env = { KEY: 'abcdefabcdef', HOST: 'db.example.com', SQL: 'select 1' };
 
-describe('a shown config', () => {
+describe('the config that `sluice config` shows', () => {
   it('contains every default, including those of connectors, formats and short forms', async () => {
     const { values, state } = await shown(text, env);
     expect(values).toMatchObject({

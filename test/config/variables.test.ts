@@ -38,7 +38,7 @@ describe('a variable', () => {
     expect((await host(`${$}{env:H}`, { H: `${$}{env:SECRET}`, SECRET: 's' })).host).toBe(`${$}{env:SECRET}`);
   });
 
-  it("is not replaced if it's escaped or in a key", async () => {
+  it("isn't replaced if it's escaped or in a key", async () => {
     expect((await host(`$${$}{env:H}`)).host).toBe(`${$}{env:H}`);
     expect((await host(`a$${$}{b}${$}{env:H}`, { H: 'c' })).host).toBe(`a${$}{b}c`);
     expect((await host('cost 5$ {x}')).host).toBe('cost 5$ {x}');

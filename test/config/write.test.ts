@@ -39,7 +39,7 @@ it('`write` is rejected if its options conflict', async () => {
   expect(await messages('upsert')).not.toBe('');
 });
 
-it('`write: append` and merging remove the warning that an incremental job shows only new rows', async () => {
+it('`write` with append or merge removes the warning that an incremental job shows only new rows', async () => {
   const query = '{ sql: select 1, since: updated_at }';
   const codes = async (write: string) => (await withWrite(write, query)).warnings.map(({ code }) => code);
   expect(await codes('replace')).toEqual(['CONFIG_ONLY_NEW']);

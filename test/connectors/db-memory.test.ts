@@ -17,11 +17,11 @@ async function peakOf(url: string, sql: string): Promise<{ rows: number; peak: n
   return JSON.parse(stdout) as { rows: number; peak: number };
 }
 
-describeWithServer({ servers: ['PostgreSQL', 'MariaDB'] }, 'memory use of an extract', (server) => {
+describeWithServer({ servers: ['PostgreSQL', 'MariaDB'] }, 'a database extract', (server) => {
   it.each([
     ['PostgreSQL', (n: number) => `select g, md5(g::text) as a, now() as b, true as c from generate_series(1, ${n}) g`],
     ['MariaDB', (n: number) => `select seq, md5(seq) as a, current_timestamp() as b, true as c from seq_1_to_${n}`],
-  ] as const)("doesn't grow with the number of rows in %s", async (kind, sql) => {
+  ] as const)('needs no more memory for more rows in %s', async (kind, sql) => {
     const { url } = server(kind);
     const few = await peakOf(url, sql(200_000));
     const many = await peakOf(url, sql(2_000_000));
@@ -30,7 +30,7 @@ describeWithServer({ servers: ['PostgreSQL', 'MariaDB'] }, 'memory use of an ext
     expect(many.peak).toBeLessThan(1.5 * few.peak);
   });
 
-  it('a PostgreSQL connection stays usable after an error in the rows and after a complete result', async () => {
+  it('keeps a PostgreSQL connection usable after an error in the rows and after a complete result', async () => {
     const source = withDefaults(db.source, { url: server('PostgreSQL').url });
     const { signal } = new AbortController();
     const log = { debug() {}, info() {}, warn() {} };

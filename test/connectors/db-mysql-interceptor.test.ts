@@ -119,7 +119,7 @@ it('parses the same rows no matter how the bytes are split', async () => {
 // A row of exactly this many bytes ends with an empty packet; a row with a cell of 16 MB starts like the end of the
 // rows.
 for (const bytes of [longest - 1, longest, longest + 1, 2 * longest, 2 * longest + 50]) {
-  it(`joins a row of ${bytes} bytes from its packets`, async () => {
+  it(`reassembles a row of ${bytes} bytes from its packets`, async () => {
     const heads = bytes < longest + 10 ? 4 : 9;
     const giant: Row = ['x'.repeat(bytes - heads - 8), 'behind', null];
     expect(rowOf(giant)).toHaveLength(bytes);

@@ -16,7 +16,7 @@ for (const [kind, isInstalled, start, many] of [
   ['MariaDB', hasMariadb, startMariadb, "select seq, repeat('x', 100) as x from seq_1_to_100000"],
 ] as const) {
   if (!isInstalled()) {
-    reportMissing(`TLS to ${kind}`, [kind], packagesOf([kind]));
+    reportMissing(`a TLS connection to ${kind}`, [kind], packagesOf([kind]));
     continue;
   }
   describe(`a TLS connection to ${kind}`, () => {

@@ -18,7 +18,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'warning handling for PostgreSQL',
   });
   const sql = 'select cut(i) as v from generate_series(1, 2500) i';
 
-  it("reports a function's warnings, but not its notices", async () => {
+  it("include a function's warnings, but not its notices", async () => {
     const { rows, warnings } = await readWarned(server().url, { sql });
     expect(rows).toHaveLength(2500);
     expect(warnings).toEqual([
@@ -30,7 +30,7 @@ describeWithServer({ servers: 'PostgreSQL' }, 'warning handling for PostgreSQL',
     ]);
   });
 
-  it('fails the run if warnings are configured as errors', async () => {
+  it('fail the run if they are configured as errors', async () => {
     const problem = await problemOf(readWarned(server().url, { sql, warnings: 'refuse' }));
     expect(problem).toMatchObject({ code: 'DB_WARNING', family: 'job', seen: '01000' });
     expect(problem.next).toContain('warnings: tell');

@@ -136,7 +136,7 @@ describe('a workbook', () => {
     }
   });
 
-  it('returns only the text of an inline string, without phonetics or formatting', async () => {
+  it('has inline strings without their phonetics and formatting', async () => {
     const inline = (inside: string) => row(`<c t="inlineStr">${inside}</c>`);
     const rows = [
       '<is><t>東京</t><rPh sb="0" eb="2"><t>トウキョウ</t></rPh><phoneticPr fontId="1"/></is>',
@@ -165,7 +165,7 @@ describe('a workbook', () => {
     await expect(extract({ path: 'a.xlsx' })).rejects.toMatchObject({ code: 'RECORDS_XLSX_FORMULA' });
   });
 
-  it("returns null for an Excel error, keeps its column's type, and causes a warning", async () => {
+  it("has null in place of an Excel error, which causes a warning but doesn't change the column's type", async () => {
     const error = (name: string) => `<c t="e"><f>1/0</f><v>${name}</v></c>`;
     const rows = [row(number('5'), text('a')), row(error('#N/A'), text('b')), row(error('#DIV/0!'), error('#REF!'))];
     await book({ rows: row(text('v'), text('t')) + rows.join('') });
@@ -193,7 +193,7 @@ describe('a workbook', () => {
     ]);
   });
 
-  it('ends at its last column name even if further header cells are colored but empty', async () => {
+  it('ends at its last column name, even if empty header cells after it are colored', async () => {
     await book({ rows: row(text('a'), text('b'), '<c s="1"/>', '<c s="1"/>') + row(number('1'), number('2')) });
     expect((await extract({ path: 'a.xlsx' })).columns.map(({ name }) => name)).toEqual(['a', 'b']);
     expect((await extract({ path: 'a.xlsx', columns: [{ name: 'b' }, { name: 'a' }] })).rows).toEqual([['2', '1']]);
@@ -289,7 +289,7 @@ describe('a workbook', () => {
     });
   });
 
-  it("isn't unpacked if its extension doesn't identify it, and neither is another office document", async () => {
+  it('with another file extension is rejected, and so is an OpenDocument file', async () => {
     await book({ rows: row(text('a')) + row(number('1')) });
     await rename(join(folder, 'a.xlsx'), join(folder, 'a.csv'));
     const workbook = { code: 'RECORDS_FORMAT', next: expect.stringContaining('format: xlsx') };

@@ -130,7 +130,7 @@ test('changed files are read regardless of their modification times, even after 
   expect((await readOn(query, from)).rows).toEqual([['2']]);
 });
 
-test('changed files still count as read after their folder was temporarily empty', async () => {
+test("files that were read aren't read again after their folder was temporarily empty", async () => {
   const query = { path: '*.csv', files: 'changed' };
   await putAt('a.csv', 'x\n1\n', 1_770_000_000);
   const { watermark } = await readOn(query);
@@ -190,7 +190,7 @@ test('a file with brackets in its name is found by that name', async () => {
   expect((await extract({ path: 'sales{1,2}.csv' })).rows).toEqual([['8']]);
 });
 
-test('errors point to a position in the file', async () => {
+test('errors name the position in the file', async () => {
   await put('a.csv', 'x,y\n1,2\n1\n');
   const where = { file: join(folder, 'a.csv'), line: 3 };
   await expect(extract({ path: 'a.csv' })).rejects.toMatchObject({ code: 'CSV_RAGGED', where });
@@ -265,7 +265,7 @@ test('a run that is stopped while its file is being opened throws only the reaso
   expect(stray).toEqual([]);
 });
 
-test('a reader that stops early closes the file', async () => {
+test('the file is closed if its consumer stops early', async () => {
   await put('a.csv', `x,y\n${'1,2\n'.repeat(300_000)}`);
   const { batches } = await file.extract(contextOf(file, { source: {}, query: { path: 'a.csv' }, folder }));
   for await (const _ of batches) break;

@@ -261,7 +261,7 @@ describe('an SSH server', () => {
   it.each<[string, (accept: () => ssh2.ServerChannel, reject: () => void) => void]>([
     ['prints text instead', (accept) => void accept().write('This account is for tunnels only.\r\n')],
     ["doesn't have the subsystem", (_accept, reject) => reject()],
-  ])('without SFTP, which %s, causes a config error', async (_, answer) => {
+  ])('without SFTP causes a config error: it %s', async (_, answer) => {
     const serve: Serve = (connection) => {
       connection.on('authentication', (context) => context.accept());
       connection.on('session', (begin) => {

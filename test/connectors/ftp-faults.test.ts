@@ -123,7 +123,7 @@ for (const server of ['ProFTPD', 'sshd'] as const) {
       });
     });
 
-    it('is reported at login if the server does not respond', async () => {
+    it("is reported at login if the server doesn't respond", async () => {
       await through([], async (source) => {
         const unreachable = { ...source, port: closedPort };
         const checking = ftp.check(ftpContext({ source: unreachable, query: {} }, folder()));

@@ -35,7 +35,7 @@ for (const { login, ...suite } of servers) {
   describeWithFileServer(suite, `memory use of reading from ${suite.server}`, (server) => {
     const folder = ownFolder();
 
-    it("doesn't grow with the file: three million rows with a small heap", async () => {
+    it('needs no more memory for a larger file: three million rows fit a small heap', async () => {
       const source = JSON.stringify(await login(server(), folder()));
       const peakOf = async (rows: number) => {
         const query = JSON.stringify({

@@ -165,7 +165,7 @@ describe('a broken transfer', () => {
     expect(server!.commands.filter((line) => /^(RETR|REST)/.test(line))).toEqual(['RETR /in/a.csv']);
   });
 
-  it("fails if more bytes arrive than the file's size", async () => {
+  it('fails if more bytes arrive than the file has', async () => {
     const retrieve: FtpScript['retrieve'] = (_path, _rest, { bytes, end }) => ({
       bytes: Buffer.concat([bytes, Buffer.from('1,y\n')]),
       end,
@@ -286,7 +286,7 @@ describe('a listed file', () => {
   it.each([
     ['LIST', {}],
     ['MLSD', { mlsd }],
-  ])('of %s causes an error that names the file if SIZE rejects it', async (_, listing) => {
+  ])('in a %s listing causes an error that names the file if SIZE rejects it', async (_, listing) => {
     for (const files of ['all', 'newest', 'changed']) {
       await expect(read({ ...listing, reply: refused }, { files })).rejects.toMatchObject({
         code: 'FTP_DENIED',

@@ -37,7 +37,7 @@ function reading(server: () => FileServer, login: Login): void {
   const read = async (query: Record<string, unknown>, watermark?: string) =>
     await readFtp({ source: await login(server(), folder()), query, watermark });
 
-  it('reports what it finds in check()', async () => {
+  it('reports the number of files in check()', async () => {
     await put('a.csv', 'x\n1\n');
     const source = await login(server(), folder());
     const said = await ftp.check(ftpContext({ source, query: {} }, folder()));

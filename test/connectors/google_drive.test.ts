@@ -189,7 +189,7 @@ it('reads files by ID, in the format that their name or type indicates', async (
   ]);
 });
 
-it('exports a Google spreadsheet, as a workbook or as csv', async () => {
+it('exports a Google spreadsheet as a workbook or as CSV', async () => {
   const book = await writeXlsxFile([[{ value: 'id' }], [{ value: 1 }]]).toBuffer();
   const sheet = (bytes: Reply) => holding({ s: { name: 'Orders', mimeType: native, bytes } });
   const asBook = await runService(reading(sheet({ text: book }), { file: 's' }));

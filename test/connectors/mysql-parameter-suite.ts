@@ -60,14 +60,14 @@ export function expectParametersExact(server: () => TestServer): void {
     expect(rows[0]![columns.findIndex((column) => column.startsWith('v '))]).toBe(value);
   });
 
-  it('keeps the names of columns without an alias, whatever the value', async () => {
+  it('keeps the names of columns without an alias, no matter what the value is', async () => {
     const sql = "select ?, concat('x', ?), 7";
     const { columns, rows } = await read(source(), { sql, parameters: ['secret', 5] });
     expect(columns).toEqual(['? text', "concat('x', ?) text", '7 integer']);
     expect(rows).toEqual([['secret', 'x5', '7']]);
   });
 
-  it('never lets a string end its quotes', async () => {
+  it('never lets a string value close its own quotes', async () => {
     const hostile = `'; drop table shop; -- \\' " \` ? */ # 漢😀`;
     const sql = "select ? as a, '\\\\' as b, ? as c";
     const { rows } = await read(source(), { sql, parameters: [hostile, `\\' or ? or '`] });

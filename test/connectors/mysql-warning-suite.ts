@@ -43,7 +43,7 @@ export function expectWarningsTold(server: () => TestServer): void {
     expect(problem.message).toMatch(/group_concat\(\)/i);
   });
 
-  it('reports warnings of one kind once, with their number', async () => {
+  it('reports warnings of the same kind once, with their count', async () => {
     const sql = `select cast(concat(i, 'x') as signed) as v from ${numbers(5)}`;
     const { rows, warnings } = await readWarned(server().url, { sql });
     expect(rows).toHaveLength(5);

@@ -143,7 +143,7 @@ it.each([
   ['SOAP:Server.00HSBD02', 'SERVICE_BUSY', 'try_later'],
   ['SOAP:Client.00HSBB16', 'SERVICE_REFUSED', 'config'],
   ['XMLAnalysisError.0xc10a', 'SERVICE_REFUSED', 'config'],
-])('a fault with the code %s in a list causes %s', async (code, problem, family) => {
+])('a fault with the code %s in reply to a list request causes %s', async (code, problem, family) => {
   const refused = soap(`<SOAP:Fault><faultcode>${code}</faultcode><faultstring>No list</faultstring></SOAP:Fault>`);
   const routes = olap({ discover: refused, execute: () => refused });
   const source = { ...given(refused).source, retries: 0 };

@@ -166,7 +166,7 @@ describe('the daemon', () => {
 });
 
 describe('a new config', () => {
-  it('takes effect at once for idle jobs, and for a running job after its run', async () => {
+  it('takes effect immediately for idle jobs, and after the run for a running job', async () => {
     const { folder, config, job, source, service, destination, instance } = await setUp();
     const slow = gate();
     source.says = slow.says;

@@ -9,7 +9,7 @@ import { cleanUp, newStore } from '../state/fixtures.ts';
 
 afterEach(cleanUp);
 
-it('old runs are deleted every thousand runs, and a failure to do so is reported', async () => {
+it('old runs are deleted every thousand runs, and a failed deletion is reported', async () => {
   const store = await newStore({ clock: new SteppingClock() });
   const prune = vi.spyOn(store.runs, 'prune');
   const events = new Events<SluiceEvents>();

@@ -5,7 +5,7 @@ import { deliver, deliverHere, heard, open, owe, stage, store } from './deliver-
 
 deliverHere();
 
-it("a delivery reports that a killed process's requests may still arrive, and waits no longer than that", async () => {
+it("a delivery reports that a killed process's requests may still arrive, and waits only that long", async () => {
   const { destination, gateway } = open();
   const { account, requestsPerSecond } = destination;
   const days = daysOf(Date.now());

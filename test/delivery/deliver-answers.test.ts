@@ -62,7 +62,7 @@ describe('a response', () => {
     ['an empty page with status 200', blank],
     ['silence', hang],
   ];
-  it.each(recoveries)('of %s leads to another attempt with the whole body', async (_name, play) => {
+  it.each(recoveries)('of %s causes another attempt with the complete body', async (_name, play) => {
     // Only a response that never comes may exceed the timeout; others may be late on an overloaded machine.
     const { destination, gateway } = open({ timeoutMs: play === hang ? 2_000 : 60_000 });
     const { gateway: later } = open({ timeoutMs: 60_000 });
@@ -82,7 +82,7 @@ describe('a response', () => {
   it.each([
     ['503, after which it is unknown what the instance shows', 503, 'owed'],
     ['429, after which the instance still shows the previous data', 429, 'unchanged'],
-  ] as const)('of %s', async (_, status, state) => {
+  ] as const)('determines whether the shown data must be sent again: %s', async (_, status, state) => {
     const { destination, gateway } = open();
     await owe(gateway, destination, 'i', 'shown');
     await deliver(gateway);
@@ -115,7 +115,7 @@ describe('a response', () => {
     expect(stage.seen).toHaveLength(1);
   });
 
-  it.each([400, 401, 413])("of %i before the body's end is read, not lost to a broken pipe", async (status) => {
+  it.each([400, 401, 413])('of %i is read even if it arrives before the whole body has been sent', async (status) => {
     const { destination, gateway } = open({ uploadLimitBytes: 100_000_000 });
     await owe(gateway, destination, 'i', 'x'.repeat(50_000_000));
     stage.script.push((request, response, seen) => {
@@ -138,7 +138,7 @@ describe('a response', () => {
     while (openPayloads().length > 0) await wait(5);
   });
 
-  it("of 400 to a payload that newer data has superseded in the meantime isn't reported as dead", async () => {
+  it("of 400 doesn't mark a payload as dead if newer data has superseded it during the upload", async () => {
     const { destination, gateway } = open();
     const id = await owe(gateway, destination, 'i', 'old');
     stage.script.push(async (request, response, seen) => {
@@ -150,7 +150,7 @@ describe('a response', () => {
     expect(heard.names()).not.toContain('payload.dead');
   });
 
-  it('of 200 with success: false is not a receipt', async () => {
+  it("of 200 with success: false isn't a receipt", async () => {
     const { destination, gateway } = open();
     await owe(gateway, destination, 'i');
     stage.script.push(say(200, { meta: { success: false, error_desc: 'not today' } }));

@@ -8,7 +8,7 @@ import { destinationAt, openGateway, say, take } from './fixtures.ts';
 deliverHere();
 
 describe('attempts', () => {
-  it('are limited across restarts if the service accepts other payloads, and the last message is kept', async () => {
+  it('are limited across restarts if the service accepts other payloads; the last message is kept', async () => {
     const { destination, gateway } = open({ attempts: 3 });
     const id = await owe(gateway, destination, 'i');
     const isOdd = ({ path }: { path: string }) => path.includes('/i/');
@@ -59,7 +59,7 @@ describe('attempts', () => {
   it.each([
     ['the same account', 'account', 1],
     ['another account', 'another', 0],
-  ])('count only if the service accepts other payloads of their account: %s', async (_, account, faults) => {
+  ])('count only if the service accepts other payloads of the same account: %s', async (_, account, faults) => {
     const { destination } = open();
     const other = destinationAt(stage.url, { name: 'other', account });
     const gateway = openGateway({ store, destinations: [destination, other], emit: heard.emit });
@@ -99,7 +99,7 @@ describe('attempts', () => {
     expect(stage.seen).toEqual([]);
   });
 
-  it('are also limited for a payload that ends the process each time', async () => {
+  it('are also limited for a payload that kills the process each time', async () => {
     const { destination, gateway } = open({ attempts: 2 });
     const id = await owe(gateway, destination, 'i');
     for (let cut = 0; cut < 39; cut++) await store.outbox.attempt(id);
@@ -109,7 +109,7 @@ describe('attempts', () => {
     expect(stage.seen).toEqual([]);
   });
 
-  it('for several payloads each have their own delay, and a delivery waits for all of them', async () => {
+  it('for several payloads have separate delays, and a delivery waits for all of them', async () => {
     const { destination, gateway } = open();
     for (const name of ['a', 'b', 'c']) await owe(gateway, destination, name);
     const failures = new Map([
@@ -132,7 +132,7 @@ describe('attempts', () => {
     expect(stage.seen).toHaveLength(8);
   });
 
-  it('to send a bad payload block no other payload, neither by failing nor by hanging', async () => {
+  it("for a bad payload don't block other payloads, whether they fail or hang", async () => {
     const { destination, gateway } = open({ timeoutMs: 60_000 });
     let answered = 0;
     const others = Promise.withResolvers<void>();
@@ -159,7 +159,7 @@ describe('attempts', () => {
 });
 
 describe('refused credentials', () => {
-  it('stop everything for that account after one request, and owed payloads stay owed', async () => {
+  it('stop all requests for that account after the first one, and owed payloads stay owed', async () => {
     const { destination, gateway } = open({ requestsPerSecond: 1 });
     for (const name of ['a', 'b', 'c']) await owe(gateway, destination, name);
     stage.otherwise = say(401, { code: 'auth_fail', words: 'The credentials you provided are invalid' });
@@ -176,7 +176,7 @@ describe('refused credentials', () => {
 });
 
 describe('the daily allowance', () => {
-  it('stops scheduled jobs at the reserve and users at its end, and reports when it resets', async () => {
+  it("stops scheduled jobs at the reserve and users when it's exhausted, and reports when it resets", async () => {
     const { destination, gateway } = open({ requestsPerDay: 3, reserveRequests: 1 });
     for (const name of ['a', 'b', 'c', 'd']) await owe(gateway, destination, name);
     const scheduled = await deliver(gateway);
@@ -197,7 +197,7 @@ describe('the daily allowance', () => {
     ['by its code', { code: 'daily_limit_reached', headers: { 'retry-after': '3600' } }],
     ['by a long Retry-After', { code: 'rate_limited', headers: { 'retry-after': '7200' } }],
     ['by its code alone', { code: 'daily_limit_reached' }],
-  ])('that others used up is detected %s and closes the day for all', async (_how, script) => {
+  ])('used up by other programs is detected %s, and nothing more is sent that day', async (_how, script) => {
     const { destination, gateway } = open({ requestsPerSecond: 1 });
     await owe(gateway, destination, 'a');
     await owe(gateway, destination, 'b');
@@ -212,7 +212,7 @@ describe('the daily allowance', () => {
     expect(stage.seen).toHaveLength(1);
   });
 
-  it("isn't spent on a storm of 429 responses: no request is sent for as long as the service asks", async () => {
+  it("isn't wasted on repeated 429 responses, because no request is sent for as long as the service asks", async () => {
     const { destination, gateway } = open();
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) await owe(gateway, destination, name);
     stage.otherwise = say(429, { code: 'rate_limited', headers: { 'retry-after': '600' } });
@@ -226,7 +226,7 @@ describe('the daily allowance', () => {
     expect(stage.seen).toHaveLength(seen);
   });
 
-  it("isn't closed by rate limiting: sending pauses as long as the service asks, or longer each time", async () => {
+  it("isn't considered exhausted after a rate limit; sending pauses as long as the service asks, or longer each time", async () => {
     const { destination, gateway } = open();
     const pauses = async (headers: Record<string, string>) => {
       const decision = decide({ answer: readAnswer({ status: 429, headers, text: '', complete: true }, 0) });

@@ -56,7 +56,7 @@ describe('a payload whose destination has a new URL', () => {
     expect(moved.seen.map(({ body }) => body)).toEqual(['new\n']);
   });
 
-  it("isn't sent if the new URL shows its bytes already", async () => {
+  it("isn't sent if the new URL already shows the same bytes", async () => {
     const { destination, gateway } = open();
     const moved = await openStage();
     const target = destinationAt(moved.url);
@@ -76,7 +76,7 @@ describe('a payload whose destination has a new URL', () => {
 });
 
 describe('an owed payload', () => {
-  it('is sent once, with length, type and credentials, and its file is deleted afterwards', async () => {
+  it('is sent once, with its length, type and credentials, and its file is deleted afterwards', async () => {
     const { destination, gateway } = open();
     const id = await owe(gateway, destination, 'i/1', 'a,b\r\n1,2\r\n');
     const [result] = await deliver(gateway);
@@ -102,7 +102,7 @@ describe('an owed payload', () => {
     expect(await deliver(gateway)).toEqual([]);
   });
 
-  it('is sent with a user agent, and with Basic credentials that may contain any characters', async () => {
+  it('is sent with a user agent, and with Basic credentials that can contain any characters', async () => {
     const credentials = { kind: 'basic' as const, user: 'zoë@x', password: 'p:ä"ß' };
     const { destination, gateway } = open({ credentials, clientId: 'c&1' });
     await commitText(gateway, { job: jobFor(destination, 'i'), text: 'x' });
@@ -112,7 +112,7 @@ describe('an owed payload', () => {
     expect(Buffer.from(sent, 'base64').toString()).toBe('zoë@x:p:ä"ß');
   });
 
-  it('is not sent if the instance has these bytes, unless the job always sends', async () => {
+  it("isn't sent if the instance already shows the same bytes, unless the job always sends", async () => {
     const { destination, gateway } = open();
     await owe(gateway, destination, 'i', 'same');
     await deliver(gateway);
@@ -149,8 +149,8 @@ describe('an owed payload', () => {
   });
 });
 
-describe('a payload that must not be sent', () => {
-  it("is rejected if it's empty, and sent if the job allows that", async () => {
+describe('an invalid payload', () => {
+  it("is rejected if it's empty, but sent if the job allows that", async () => {
     const { destination, gateway } = open();
     const refused = await commitText(gateway, { job: jobFor(destination, 'i'), text: 'h\r\n', rows: 0 });
     expect(refused).toMatchObject({ state: 'failed', problem: { code: 'EMPTY_REFUSED' } });
@@ -160,7 +160,7 @@ describe('a payload that must not be sent', () => {
     expect(await commitText(gateway, { job, text: 'h\r\n', rows: 0 })).toMatchObject({ state: 'owed' });
   });
 
-  it('is rejected above the exact limit, with size, limit and fix, and costs no request', async () => {
+  it('is rejected above the exact size limit, with its size, the limit and a fix, without sending a request', async () => {
     const { destination, gateway } = open({ uploadLimitBytes: 10 });
     expect(await commitText(gateway, { job: jobFor(destination, 'i'), text: '0123456789' })).toMatchObject({
       state: 'owed',
@@ -181,7 +181,7 @@ describe('a payload that must not be sent', () => {
     expect(stage.seen).toEqual([]);
   });
 
-  it('is dead if its file was changed on disk by a later process, and the others are delivered', async () => {
+  it('is dead if its file is changed before a later process sends it, while other payloads are delivered', async () => {
     const { destination, gateway } = open();
     for (const instance of ['cut', 'gone', 'flipped', 'fine']) await owe(gateway, destination, instance);
     const rows = await store.outbox.inState('owed');
@@ -196,7 +196,7 @@ describe('a payload that must not be sent', () => {
   });
 });
 
-describe('a payload that was not accepted', () => {
+describe("a payload that wasn't accepted", () => {
   it('is dead if its file is damaged before the next attempt', async () => {
     const { destination, gateway } = open();
     const id = await owe(gateway, destination, 'i', 'whole');
@@ -207,7 +207,7 @@ describe('a payload that was not accepted', () => {
     expect(stage.seen).toHaveLength(1);
   });
 
-  it('is hashed again a minute after it was verified', () => {
+  it('is hashed again a minute after its last verification', () => {
     const clock = new SteppingClock();
     const verified = new VerifiedCache(clock);
     verified.add(1);
@@ -221,8 +221,8 @@ describe('a payload that was not accepted', () => {
   });
 });
 
-describe('one instance', () => {
-  it('never gets two uploads at once, and gets only the newer of two waiting payloads', async () => {
+describe('an instance', () => {
+  it('never gets two uploads at once, and of two waiting payloads gets only the newer', async () => {
     const { destination, gateway } = open();
     let inside = 0;
     let most = 0;
@@ -248,7 +248,7 @@ describe('one instance', () => {
 });
 
 describe('a shutdown', () => {
-  it('lets a short request finish, aborts a long one, and loses neither', async () => {
+  it('lets a short request finish, aborts a long one, and loses neither payload', async () => {
     const { destination, gateway } = open({ timeoutMs: 3_600_000 });
     await owe(gateway, destination, 'short');
     await owe(gateway, destination, 'long');

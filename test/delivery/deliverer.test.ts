@@ -36,7 +36,7 @@ async function setUp(more = {}, clock = systemClock as typeof systemClock) {
 }
 
 describe('the deliverer', () => {
-  it('sends payloads that are already owed, added later or temporarily refused', async () => {
+  it('sends payloads whether they were already owed, added later or temporarily refused', async () => {
     const { stage, deliverer, owe, delivered, until } = await setUp();
     await owe('before');
     deliverer.start();
@@ -48,7 +48,7 @@ describe('the deliverer', () => {
     expect(stage.seen).toHaveLength(3);
   });
 
-  it("isn't blocked by a payload that hangs", async () => {
+  it("isn't blocked by a hanging upload", async () => {
     const { stage, deliverer, owe, delivered, until } = await setUp();
     stage.script.push(() => undefined);
     await owe('hangs');
@@ -60,7 +60,7 @@ describe('the deliverer', () => {
     expect(stage.seen.at(-1)?.body).toBe('quick');
   });
 
-  it('sends one request while the credentials are refused, and another one when nudged', async () => {
+  it("sends one request while the credentials are refused, and another one when it's told to retry", async () => {
     const { stage, deliverer, owe, delivered, heard, until } = await setUp();
     stage.otherwise = say(401, { code: 'auth_fail' });
     await owe('i');
@@ -93,7 +93,7 @@ describe('the deliverer', () => {
     expect(await store.quota.use('account', dayOf(turn))).toMatchObject({ used: 1 });
   });
 
-  it('stops within seconds while a request hangs, and its payload stays owed', async () => {
+  it('stops within seconds while a request hangs, and leaves its payload owed', async () => {
     const { store, stage, deliverer, owe, until } = await setUp({ timeoutMs: 3_600_000 });
     stage.otherwise = () => undefined;
     await owe('i');

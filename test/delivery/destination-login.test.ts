@@ -28,7 +28,7 @@ function setUp({ next }: { next?: string } = {}) {
 }
 
 describe("a destination's credentials", () => {
-  it('block all requests once they are refused, until they change or are tried again', async () => {
+  it('block all requests once they are refused, until they change or are retried', async () => {
     const { destination, login, answer } = setUp();
     expect(await answer(200)).toBe(false);
     expect(login.problem).toBeUndefined();
@@ -42,7 +42,7 @@ describe("a destination's credentials", () => {
     expect(login.problem).toBeUndefined();
   });
 
-  it('are read again once after a refusal, and block only if the new ones are refused, too', async () => {
+  it('are re-read once after a refusal, and block requests only if the new ones are also refused', async () => {
     const { login, answer, renewed } = setUp({ next: 'second' });
     expect(await answer(401), 'the refused credentials are no longer used').toBe(false);
     expect([renewed(), login.problem]).toEqual([1, undefined]);
@@ -53,7 +53,7 @@ describe("a destination's credentials", () => {
     expect(renewed()).toBe(2);
   });
 
-  it('are read again after each refusal that follows an accepted request', async () => {
+  it('are re-read after each refusal that follows an accepted request', async () => {
     const { answer, renewed } = setUp({ next: 'second' });
     await answer(401);
     await answer(200);
@@ -61,7 +61,7 @@ describe("a destination's credentials", () => {
     expect(renewed()).toBe(2);
   });
 
-  it('are not read again because of an older request with previous credentials', async () => {
+  it("aren't re-read because of an older request with previous credentials", async () => {
     const { login, renewed } = setUp({ next: 'second' });
     await login.answered(401, 'others');
     expect(renewed()).toBe(0);
@@ -69,7 +69,7 @@ describe("a destination's credentials", () => {
   });
 });
 
-it('a verified payload is trusted for less than a minute, and not after its attempt', () => {
+it('a verified payload is trusted for less than a minute, and only until its attempt ends', () => {
   const clock = new SteppingClock();
   const verified = new VerifiedCache(clock);
   expect(verified.has(1)).toBe(false);

@@ -57,7 +57,7 @@ describe('an owed payload', () => {
     expect(namesIn(stage)[0]).toBe('later');
   });
 
-  it("of low importance leaves the day's last requests to important ones, and the reserve to users", async () => {
+  it("of low importance leaves the day's last requests to important payloads, and the reserve to users", async () => {
     const names = ['first', 'later', 'usual', 'vip'];
     const { stage, deliver } = await oweAll(names, { requestsPerDay: 5, reserveRequests: 2 });
     const results = await deliver();
@@ -65,7 +65,7 @@ describe('an owed payload', () => {
     expect(results.map(({ state }) => state)).toEqual(['delivered', 'waiting_quota', 'delivered', 'delivered']);
   });
 
-  it('is sent before important ones after days of waiting, even if newer data replaced it every hour', async () => {
+  it('that has waited for days is sent before important payloads, even if newer data replaced it every hour', async () => {
     const { clock, stage, owe, deliver } = await oweAll(['first', 'later'], {});
     for (let hour = 0; hour < 3 * 24; hour++) {
       clock.advance(3_600_000);

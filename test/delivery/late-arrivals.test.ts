@@ -91,7 +91,7 @@ async function sendingTo(url: string, wall?: number, timeoutMs = 2_000): Promise
 
 const all = <T>(count: number, make: () => Promise<T>) => Promise.all(Array.from({ length: count }, make));
 
-describe('a request that was given up', () => {
+describe('an abandoned request', () => {
   async function stalled(wall?: number): Promise<Sending & { service: RunningService; wire: Wire }> {
     const { service } = await startEmbedded();
     const wire = await openWire(service.url);
@@ -128,7 +128,7 @@ describe('a request that was given up', () => {
     expect(await store.quota.use('account', dayOf(evening + 20_000))).toMatchObject({ used: 5 });
   });
 
-  it('keeps its slot after a clean shutdown of its process, unlike a request with a response', async () => {
+  it('keeps its slot after a clean shutdown of its process, unlike a request that got a response', async () => {
     const { gateway, store, slot, clock, wire } = await stalled();
     await gateway.close();
     clock.advance(14_000);
@@ -169,7 +169,7 @@ describe('a request that was given up', () => {
     expect(await slot()).toEqual({ freeInMs: undefined, restsForMs: 31_012 });
   });
 
-  it('was never sent if there was no connection yet', async () => {
+  it('counts as never sent if there was no connection yet', async () => {
     const stage = await openStage();
     await stage.close();
     const { send, slot } = await sendingTo(stage.url);
@@ -179,7 +179,7 @@ describe('a request that was given up', () => {
 });
 
 describe('processes that are killed during requests', () => {
-  it('and their successors never send more than five requests in a second to the service', async () => {
+  it('never send more than five requests per second, even together with their successors', async () => {
     const folder = newFolder();
     const { service, ids } = await startEmbedded(10);
     const wire = await openWire(service.url);

@@ -41,7 +41,7 @@ describe('send slots', () => {
     expect(await store.sendSlots.take('x', 1)).toHaveProperty('ticket');
   });
 
-  it('of a request that was given up stay taken until it can no longer arrive', async () => {
+  it('of an abandoned request stay taken until it can no longer arrive', async () => {
     const clock = new SteppingClock();
     const store = await newStore({ clock });
     const ticket = await take(store);
@@ -54,7 +54,7 @@ describe('send slots', () => {
     expect(await store.sendSlots.underway('x'), 'the next request keeps the slot').toBe(1);
   });
 
-  it('of a request that was given up stay taken for a second after the other side has closed its connection', async () => {
+  it('of an abandoned request stay taken for a second after the other side has closed the connection', async () => {
     const clock = new SteppingClock();
     const store = await newStore({ clock });
     const ticket = await take(store);
@@ -85,7 +85,7 @@ describe('send slots', () => {
     expect(await b.sendSlots.underway('x'), 'a release by the dead process frees nothing').toBe(1);
   });
 
-  it('of a process that died long ago stay taken no longer than after a response', async () => {
+  it('of a process that died long ago are released as soon as they would be after a response', async () => {
     const folder = newFolder();
     const clock = new SteppingClock();
     const people = new Population();
@@ -97,7 +97,7 @@ describe('send slots', () => {
     expect(await b.sendSlots.take('x', 1)).toEqual({ freeInMs: 1_012 });
   });
 
-  it('from before a reboot stay taken while their requests may be in transit, whatever the new monotonic clock says', async () => {
+  it('from before a reboot stay taken while their requests may be in transit, regardless of the new monotonic clock', async () => {
     const folder = newFolder();
     const clock = new SteppingClock();
     const people = new Population();
@@ -137,7 +137,7 @@ describe('send slots', () => {
     expect(await seen()).toEqual([2, 0, 1, 2]);
   });
 
-  it('are reduced at once if the limit is lowered, including those already taken', async () => {
+  it('are reduced immediately, including those already taken, if the limit is lowered', async () => {
     const store = await newStore({ clock: new SteppingClock() });
     for (let taken = 0; taken < 4; taken++) expect(await store.sendSlots.take('x', 5)).toHaveProperty('ticket');
     expect(await store.sendSlots.take('x', 2)).toMatchObject({ freeInMs: undefined });
@@ -145,7 +145,7 @@ describe('send slots', () => {
     expect(await store.sendSlots.take('x', 5)).toMatchObject({ freeInMs: undefined });
   });
 
-  it('never exceed the limit in any sliding second, despite delays, stalls, deaths and clock changes', async () => {
+  it('never exceed the limit in any sliding second, despite delays, stalls, crashes and clock changes', async () => {
     const request = fc.record({
       gap: fc.constantFrom(0, 1, 7, 190, 200, 950, 1_012, 5_000),
       travel: fc.constantFrom(0, 0, 1, 40, 1_500),
@@ -226,7 +226,7 @@ describe('send slots', () => {
 });
 
 describe('the queue', () => {
-  it("serves users first and otherwise in order, and doesn't busy-wait", async () => {
+  it('serves users first and other callers in order, without busy-waiting', async () => {
     const clock = new SteppingClock();
     const store = await newStore({ clock });
     const line = new SendQueue(clock);

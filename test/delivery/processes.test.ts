@@ -38,7 +38,7 @@ const arrivals = (stage: Stage) => stage.seen.map(({ at }) => at);
 const today = () => dayOf(Date.now());
 
 describe('several processes with one state folder', () => {
-  it('together stay under five requests per sliding second and under the daily limit, whatever their wall clocks say', async () => {
+  it('together never exceed five requests per sliding second or the daily limit, regardless of their wall clocks', async () => {
     await withinOneDay();
     const folder = newFolder();
     const stage = await openStage();
@@ -58,7 +58,7 @@ describe('several processes with one state folder', () => {
     expect(await store.outbox.inState('owed')).toHaveLength(10);
   });
 
-  it('keep the rate limit, and use nearly all of it, while one of them is killed and restarted', async () => {
+  it('observe the rate limit, and use nearly all of it, while one of them is killed and restarted', async () => {
     const folder = newFolder();
     const stage = await openStage();
     const common = { folder, url: stage.url, requestsPerDay: 1_000, text: 'v1' };
@@ -93,7 +93,7 @@ describe('several processes with one state folder', () => {
     expect(mostInASecond(at)).toBeLessThanOrEqual(5);
   });
 
-  it('notice immediately that the sending process was killed, and send what it owed', async () => {
+  it('detect immediately that the sending process was killed, and send the payloads it owed', async () => {
     const folder = newFolder();
     const stage = await openStage();
     const common = { folder, url: stage.url, requestsPerDay: 1_000, text: 'v1' };
@@ -105,7 +105,7 @@ describe('several processes with one state folder', () => {
 
 describe('a process that is killed after any durable step and restarted', () => {
   const steps = ['payload.owed', 'request.sent', 'upload.started', 'request.answered', 'payload.delivered'];
-  it.each(steps)('at %s delivers exactly what was owed', async (dieAt) => {
+  it.each(steps)('delivers exactly what was owed (killed at %s)', async (dieAt) => {
     const folder = newFolder();
     const stage = await openStage();
     const common = { folder, url: stage.url, requestsPerDay: 1_000, text: 'v1' };
@@ -122,7 +122,7 @@ describe('a process that is killed after any durable step and restarted', () => 
     expect(await run({ ...common, instances: ['i'] }), 'and it is known to be there').toMatchObject({ results: [] });
   });
 
-  it("in the middle of the body sends the whole body again, and doesn't trust the old receipt", async () => {
+  it("sends the whole body again if it was killed in the middle, and doesn't trust the old receipt", async () => {
     const folder = newFolder();
     const stage = await openStage();
     const common = { folder, url: stage.url, requestsPerDay: 1_000 };

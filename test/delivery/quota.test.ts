@@ -27,7 +27,7 @@ describe("the service's day", () => {
     expect(untilMidnight(at('2026-11-01T06:30:00Z'))).toBe(22.5 * hour);
   });
 
-  it('is counted as two days around midnight, because clocks may differ', () => {
+  it('counts as two days around midnight, because clocks may differ', () => {
     expect(daysOf(at('2026-07-01T03:59:50Z'))).toEqual(['2026-06-30']);
     expect(daysOf(at('2026-07-01T03:59:58Z'))).toEqual(['2026-06-30', '2026-07-01']);
     expect(daysOf(at('2026-07-01T04:00:03Z'))).toEqual(['2026-06-30', '2026-07-01']);
@@ -40,7 +40,7 @@ describe("the service's day", () => {
     expect(daysOf(before + 1000, 30_000)).toEqual(['2026-06-30', '2026-07-01']);
   });
 
-  it('begins and ends at the same midnights, whichever day is requested first', () => {
+  it('begins and ends at the same midnights, regardless of which day is requested first', () => {
     const days = ['2026-03-08T05:00:00Z', '2026-03-09T04:00:00Z', '2026-11-01T04:00:00Z', '2026-11-02T05:00:00Z'].map(
       at,
     );
@@ -66,7 +66,7 @@ describe("the service's day", () => {
     expect(limits(50, 60)).toEqual([0, 50]);
   });
 
-  it('is closed until midnight, or until the time from the service if our clock is far off', () => {
+  it("is closed until midnight, or until the service's reset time if our clock is far off", () => {
     const now = at('2026-07-01T12:00:00Z');
     expect(closing(now, undefined)).toEqual({ day: '2026-07-01', until: at('2026-07-02T04:00:05Z') });
     expect(closing(now, 30 * hour)).toEqual({ day: '2026-07-01', until: at('2026-07-02T04:00:05Z') });
@@ -99,7 +99,7 @@ describe('the daily count', () => {
     expect(await store.quota.use('x', 'd1')).toMatchObject({ used: 0 });
   });
 
-  it('allows nothing if the allowance is zero', async () => {
+  it('allows no requests if the allowance is zero', async () => {
     const store = await newStore({ clock: new SteppingClock() });
     expect(await store.quota.take('x', ['d1'], 0)).toBe('d1');
     expect(await store.quota.take('x', ['d1'], -5)).toBe('d1');
@@ -116,7 +116,7 @@ describe('the daily count', () => {
     expect(await store.quota.take('x', ['d1'], 100)).toBeUndefined();
   });
 
-  it("never exceeds the service's daily allowance, whenever the requests arrive", async () => {
+  it("never exceeds the service's daily allowance, regardless of when the requests arrive", async () => {
     const start = at('2026-10-31T22:00:00Z');
     const step = fc.record({ wait: fc.nat(5 * hour), travel: fc.nat(3_000), latency: fc.nat(60_000) });
     await fc.assert(
@@ -161,7 +161,7 @@ describe('the daily count', () => {
     expect(await store.quota.use('account', '2026-06-30'), 'it was charged to this day').toMatchObject({ used: 0 });
   });
 
-  it('never exceeds the allowance even if requests arrive after they were given up or their process died', async () => {
+  it('never exceeds the allowance, even if requests arrive after they were abandoned or their process died', async () => {
     const step = fc.record({
       wait: fc.nat(12_000),
       travel: fc.nat(29_999),

@@ -29,7 +29,7 @@ async function setUp() {
 }
 
 describe('refreshes due at the same time', () => {
-  it('are sent as one request that names each data source once, charged to one run', async () => {
+  it('are sent as one request that names each data source once and is charged to one run', async () => {
     const { store, desk, wish, bodies, heard } = await setUp();
     const wishes = [await wish(['a', 'b']), await wish(['b', 'c']), await wish(['d'])];
     const seats = wishes.map(() => desk.join());
@@ -103,7 +103,7 @@ describe('refreshes due at the same time', () => {
     ).toEqual(['a,c', 'b']);
   });
 
-  it('never wait for jobs that cancel before they request anything', async () => {
+  it("don't wait for jobs that cancel before they request anything", async () => {
     const { desk, wish, bodies } = await setUp();
     const [first, second] = [desk.join(), desk.join()];
     const asked = first.refresh(await wish(['a']));
@@ -114,7 +114,7 @@ describe('refreshes due at the same time', () => {
     expect(bodies().map(({ datasources }) => datasources)).toEqual([['a'], ['b']]);
   });
 
-  it('can be aborted individually, and the request ends with the last one', async () => {
+  it('can be aborted individually, and their request is aborted with the last one', async () => {
     const { stage, desk, wish } = await setUp();
     const arrived = Promise.withResolvers<void>();
     stage.otherwise = () => arrived.resolve();

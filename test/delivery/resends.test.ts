@@ -62,7 +62,7 @@ async function setUp(more = {}) {
   return { clock, store, stage, heard, gateway, service, send, again };
 }
 
-it('the last accepted payload is sent again once if an older upload may have arrived late', async () => {
+it('the last accepted payload is resent once if an older upload may have arrived late', async () => {
   const { clock, stage, heard, gateway, service } = await setUp();
   const deliverer = new Deliverer(gateway);
   stops.push(() => deliverer.stop());
@@ -82,7 +82,7 @@ it('the last accepted payload is sent again once if an older upload may have arr
   expect(stage.seen.map(({ body }) => body)).toEqual(['old', 'new', 'new']);
 });
 
-it('a sync without a daemon sends the payload again once the resend is due, but not before', async () => {
+it('a sync without a daemon resends the payload once the resend is due, but not before', async () => {
   const { clock, stage, service, again } = await setUp();
   await again();
   expect(stage.seen).toHaveLength(2);
@@ -93,7 +93,7 @@ it('a sync without a daemon sends the payload again once the resend is due, but 
   expect(stage.seen).toHaveLength(3);
 });
 
-it('runs that find the rows unchanged in the meantime send nothing', async () => {
+it('runs that find the rows unchanged before the resend is due send nothing', async () => {
   const { clock, stage, send } = await setUp();
   for (let run = 0; run < 5; run++) {
     clock.advance(minute);
@@ -102,7 +102,7 @@ it('runs that find the rows unchanged in the meantime send nothing', async () =>
   expect(stage.seen).toHaveLength(2);
 });
 
-it('a run that finds the rows unchanged when the resend is due sends them in its place', async () => {
+it('a run that finds the rows unchanged when the resend is due sends them in place of the resend', async () => {
   const { clock, stage, send, again } = await setUp();
   clock.advance(11 * minute);
   await send('new');
@@ -110,7 +110,7 @@ it('a run that finds the rows unchanged when the resend is due sends them in its
   expect(stage.seen.map(({ body }) => body)).toEqual(['old', 'new', 'new']);
 });
 
-it('an attempt that never reached the service causes no resend', async () => {
+it("an attempt that never reached the service doesn't cause a resend", async () => {
   const { clock, store, stage, gateway, again, send } = await setUp();
   clock.advance(11 * minute);
   await again();
@@ -125,7 +125,7 @@ it('an attempt that never reached the service causes no resend', async () => {
   expect(await store.resends.all()).toEqual([]);
 });
 
-it('a resend counts like any request: with no allowance left, it waits', async () => {
+it('a resend counts like any request, so it waits if no allowance is left', async () => {
   const { clock, store, stage, again } = await setUp({ requestsPerDay: 2 });
   clock.advance(11 * minute);
   await again();
@@ -143,7 +143,7 @@ it('a resend that the service refuses is left to the next run', async () => {
   expect(stage.seen.map(({ body }) => body)).toEqual(['old', 'new', 'new', 'new']);
 });
 
-it('a resend without a response is tried again later', async () => {
+it('a resend without a response is retried later', async () => {
   const { clock, stage, again } = await setUp();
   clock.advance(11 * minute);
   stage.script.push(say(503));
@@ -156,7 +156,7 @@ it('a resend without a response is tried again later', async () => {
   expect(stage.seen.map(({ body }) => body)).toEqual(['old', 'new', 'new', 'new']);
 });
 
-it.each([429, 404])('an upload refused with %i causes no resend', async (status) => {
+it.each([429, 404])("an upload refused with %i doesn't cause a resend", async (status) => {
   const clock = new HandClock();
   const store = await newStore({ clock });
   const stage = await openStage();

@@ -12,7 +12,7 @@ describe('a truncated response with status 200', () => {
     ['before its first byte', ''],
     ['in the middle', envelope.slice(0, 20)],
     ['after its content', envelope],
-  ])('%s is neither success nor failure: the request is repeated', (_, text) => {
+  ])('counts as neither success nor failure, so the request is repeated: %s', (_, text) => {
     expect(decided(200, text, false)).toMatchObject({
       action: 'retry',
       ambiguous: true,
@@ -23,7 +23,7 @@ describe('a truncated response with status 200', () => {
 });
 
 describe('the delay before the next attempt', () => {
-  it('is never shorter than the service asked for, and otherwise at most 15 minutes', () => {
+  it('is never shorter than the service asked for, and is otherwise at most 15 minutes', () => {
     const luck = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
     fc.assert(
       fc.property(fc.nat(100), fc.nat(3_600_000), luck, (attempts, asked, random) => {
@@ -104,7 +104,7 @@ describe('a failed request', () => {
     expect(decide({ error: Object.assign(new Error('gone'), { code }) })).toMatchObject({ action, ambiguous });
   });
 
-  it('counts as over the daily limit if the service says so, or asks to wait for more than 15 minutes', () => {
+  it('counts as over the daily limit if the service says so or asks for a wait of more than 15 minutes', () => {
     const day = { action: 'wait_for_day', ambiguous: false, code: 'QUOTA_SPENT', limit: 'day' };
     expect(answered(429, { code: 'daily_limit_reached', after: '1' })).toMatchObject({ ...day, retryAfterMs: 1000 });
     expect(answered(429, { after: '901' })).toMatchObject({ ...day, retryAfterMs: 901_000 });
@@ -123,7 +123,7 @@ describe("an account's pause after rate limits", () => {
     expect(pauseMs(3, 1000, () => 0)).toBe(1000);
   });
 
-  it('grows like the pause after any failure if the service asked for none', () => {
+  it("grows like the pause after any failure if the service didn't ask for one", () => {
     for (const refusals of [1, 3, 50]) {
       expect(pauseMs(refusals, undefined, () => 0.5)).toBe(backoffMs(refusals, 0, () => 0.5));
     }

@@ -104,7 +104,7 @@ function deliver(gateway: Gateway) {
 const kindsOf = (plan: { actions: readonly { kind: string }[] }) => plan.actions.map(({ kind }) => kind);
 
 describe('apply', () => {
-  it('creates and shares what is declared, stores it, and then finds nothing to do', async () => {
+  it('creates, shares and records the declared data sources, and then finds nothing to do', async () => {
     const { store, destination, gateway, client } = await world();
     const config = declaring(
       destination,
@@ -129,7 +129,7 @@ describe('apply', () => {
     expect(await deliver(gateway)).toMatchObject([{ state: 'delivered' }]);
   });
 
-  it('updates a changed description and a changed share right, and nothing else', async () => {
+  it('updates a changed description and a changed share permission, and nothing else', async () => {
     const { store, destination, gateway } = await world();
     const before = declaring(destination, { name: 'Orders', shares: [{ group: 'team', canEdit: false }] });
     await carryOutPlan(await planApply(before, store, clientsOf(gateway)), { store, clientOf: clientsOf(gateway) });
@@ -143,7 +143,7 @@ describe('apply', () => {
     await expect(planApply(other, store, clientsOf(gateway))).rejects.toMatchObject({ code: 'APPLY_FORMAT_CHANGED' });
   });
 
-  it("adopts data sources from an earlier apply that a new state doesn't contain, but no others with the same name", async () => {
+  it('with a new state, adopts data sources that an earlier apply created, but no others with the same name', async () => {
     const { store, destination, gateway, client } = await world();
     const body = { name: 'Orders', format: 'csv', connector: 'simple_rest', refresh_interval: 0 };
     await client.call('POST', '/datasources', { body: { ...body, properties: { endpoint_url: 'http://x/' } } });
@@ -184,13 +184,13 @@ describe('apply', () => {
     expect(await deliver(gateway)).toMatchObject([{ state: 'delivered' }]);
   });
 
-  it('rejects two different declarations of one data source', async () => {
+  it('rejects two different declarations of the same data source', async () => {
     const { store, destination, gateway } = await world();
     const config = declaring(destination, { name: 'Orders' }, { name: 'Orders', description: 'other' });
     await expect(planApply(config, store, clientsOf(gateway))).rejects.toMatchObject({ code: 'APPLY_DECLARED_TWICE' });
   });
 
-  it('looks for what it created if the response to the creation was lost, instead of creating it twice', async () => {
+  it('looks for a data source whose creation got no response instead of creating it again', async () => {
     const stage = await openStage();
     const store = await newStore({ clock: systemClock });
     const destination = destinationAt(stage.url);
@@ -220,7 +220,7 @@ describe('apply', () => {
 });
 
 describe('a bulk refresh', () => {
-  it('that is partly refused fails only for that part, even though the status is 200', async () => {
+  it('fails only for the refused data sources, even though the status is 200', async () => {
     const { gateway, destination, client, heard, store } = await world();
     const body = { name: 'A', format: 'csv', connector: 'simple_rest', refresh_interval: 0 };
     const { meta } = await client.call('POST', '/datasources', { body });
@@ -249,7 +249,7 @@ describe('a bulk refresh', () => {
 });
 
 describe('an API call', () => {
-  it('is retried if that is harmless, and each attempt counts', async () => {
+  it('is retried if a repetition is harmless, and each attempt counts', async () => {
     const stage = await openStage();
     const store = await newStore({ clock: systemClock });
     const destination = destinationAt(stage.url, { requestsPerDay: 3 });
@@ -268,7 +268,7 @@ describe('an API call', () => {
     expect(stage.seen).toHaveLength(3);
   });
 
-  it('sends no more requests than its limit', async () => {
+  it('never sends more requests than its limit allows', async () => {
     const stage = await openStage();
     const store = await newStore({ clock: systemClock });
     const destination = destinationAt(stage.url);
@@ -324,7 +324,7 @@ describe('an API call', () => {
 });
 
 describe('with the embedded service', () => {
-  it("forty uploads get no 429, and the service's own log shows at most five per second", async () => {
+  it("forty uploads cause no 429, and the service's own log shows at most five per second", async () => {
     const { service, store, destination, gateway } = await world();
     const config = declaring(destination, { name: 'A' }, { name: 'B' }, { name: 'C' }, { name: 'D' });
     await carryOutPlan(await planApply(config, store, clientsOf(gateway)), { store, clientOf: clientsOf(gateway) });
@@ -338,7 +338,7 @@ describe('with the embedded service', () => {
     expect(mostInASecond(entries.map(({ arrived }) => arrived))).toBeLessThanOrEqual(5);
   });
 
-  it('an allowance used up by other programs is detected with one refusal, and owed payloads wait', async () => {
+  it('an allowance used up by other programs is detected after one refusal, and owed payloads wait', async () => {
     const { service, store, destination, gateway } = await world({}, { requests_per_day: 3 });
     const config = declaring(destination, { name: 'A' }, { name: 'B' });
     await carryOutPlan(await planApply(config, store, clientsOf(gateway)), { store, clientOf: clientsOf(gateway) });
@@ -353,7 +353,7 @@ describe('with the embedded service', () => {
     expect(await store.outbox.inState('owed')).toMatchObject([{ attempts: 0 }, { attempts: 0 }]);
   });
 
-  it("an invalid document ends as a dead payload with the service's message, and the old data stays", async () => {
+  it("an invalid document becomes a dead payload with the service's message, and the old data stays visible", async () => {
     const { store, destination, gateway, client } = await world();
     const config = declaring(destination, { name: 'A', format: 'json' });
     await carryOutPlan(await planApply(config, store, clientsOf(gateway)), { store, clientOf: clientsOf(gateway) });

@@ -33,7 +33,7 @@ async function settled(
   return { state: result.state, seen };
 }
 
-it('a result is sealed before it is settled, and only if it must be kept', async () => {
+it("a result is sealed before it's settled, and only if it must be kept", async () => {
   const way = open();
   const kept = (state: string) => ['sealed while running', `discarded while ${state}`];
   const now = Date.now();
@@ -50,7 +50,7 @@ it('a result is sealed before it is settled, and only if it must be kept', async
   expect(few).toEqual({ state: 'quarantined', seen: kept('quarantined') });
 });
 
-it('a result that the instance shows already is sealed if another payload is owed to it', async () => {
+it('a result that the instance already shows is sealed if another payload is owed to the instance', async () => {
   const way = open();
   await settled(way, { text: 'a' });
   await deliver(way.gateway);
@@ -75,7 +75,7 @@ function left() {
   return { texts: texts.sort(), events: heard.events.splice(0).map(({ name }) => name.replace('payload.', '')) };
 }
 
-it('a result leaves only the files that are still needed, and emits an event for each change', async () => {
+it('settling a result leaves only the files that are still needed, and emits an event for each change', async () => {
   const way = open();
   const few: Partial<Job> = { guards: { rows: { minimum: 2 } } };
   await settled(way, { text: 'a' });
@@ -101,7 +101,7 @@ it('a result leaves only the files that are still needed, and emits an event for
   expect(left()).toEqual({ texts: [], events: ['owed', 'unchanged', 'superseded'] });
 });
 
-it('a result that the instance shows already would be sent by a job that always sends', async () => {
+it('a job that always sends would also send a result that the instance already shows', async () => {
   const { destination, gateway } = open();
   const job = jobFor(destination, 'i');
   await commitText(gateway, { job, text: 'a' });
@@ -112,7 +112,7 @@ it('a result that the instance shows already would be sent by a job that always 
   expect(await verdictOf({ job: { ...job, always: true }, payload }, known)).toEqual({ state: 'owed' });
 });
 
-it("a result is sent with its format's media type, and moves the watermark once it is owed", async () => {
+it("a result is sent with its format's media type, and moves the watermark once it's owed", async () => {
   const way = open();
   const extract = { format: { mediaType: 'text/csv; charset=utf-8' } } as Job['extract'];
   await settled(way, { text: '', rows: 0 });

@@ -47,7 +47,7 @@ describe("an account's request rate after refusals", () => {
     expect(await accounts.pace('x', 4)).toBe(2);
   });
 
-  it('is never below one nor above the limit, whatever the clock does', async () => {
+  it('is never below one or above the limit, even if the clock changes', async () => {
     const step = fc.oneof(
       fc.record({ by: fc.integer({ min: -10 * minute, max: 10 * minute }) }),
       fc.constant('refused' as const),
@@ -70,7 +70,7 @@ describe("an account's request rate after refusals", () => {
   });
 });
 
-it("another client on the same account slows us down: everything arrives, and the day isn't closed", async () => {
+it("another client on the same account slows us down, but everything arrives and the day isn't closed", async () => {
   const [ours, theirs] = ['ab'.repeat(20), 'cd'.repeat(20)];
   const user = (id: string, key: string) => ({ id, email: `${id}@acme.test`, role: 'Admin', api_keys: [key] });
   const users = [user('one', ours), user('two', theirs)];

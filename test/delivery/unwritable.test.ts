@@ -46,7 +46,7 @@ async function owing(clock = systemClock) {
 }
 
 describe('a disk that rejects writes', () => {
-  it('between a request and its response leaves the payload owed, with a message, and holds no lock forever', async () => {
+  it("between a request and its response leaves the payload owed, with a message, and doesn't hold a lock forever", async () => {
     const { stage, heard, deliver, freeze, close } = await owing();
     stage.script.push(async (request, response, seen) => {
       await readBody(request, seen);
@@ -66,7 +66,7 @@ describe('a disk that rejects writes', () => {
     await close();
   });
 
-  it('makes a patient delivery wait until the disk works again', async () => {
+  it('makes a delivery that can wait continue once the disk works again', async () => {
     const { stage, deliver, freeze, close } = await owing();
     stage.script.push(async (request, response, seen) => {
       await readBody(request, seen);

@@ -106,7 +106,7 @@ describe("the service's count for an account", () => {
     expect(small.stage.seen.length).toBe(4);
   });
 
-  it('is not requested if the config disables that', async () => {
+  it("isn't requested if the config disables it", async () => {
     const { stage, look } = await setUp({ askUsage: false });
     await look();
     expect(stage.seen).toEqual([]);
@@ -116,26 +116,29 @@ describe("the service's count for an account", () => {
     ['a permission', say(403, { code: 'forbidden', words: 'Needs account.api' })],
     ['a permission (401)', say(401, { code: 'permission_denied', words: 'Needs account.api' })],
     ['the report', say(404, { code: 'not_found', words: 'Needs account.api' })],
-  ])('is not requested for a week if %s is missing, which is reported once and stops nothing else', async (_, play) => {
-    const { clock, store, stage, heard, look, owe, deliver } = await setUp();
-    stage.script.push(play);
-    for (let i = 0; i < 100; i++) {
+  ])(
+    "isn't requested for a week if %s is missing, which is reported once and affects nothing else",
+    async (_, play) => {
+      const { clock, store, stage, heard, look, owe, deliver } = await setUp();
+      stage.script.push(play);
+      for (let i = 0; i < 100; i++) {
+        await look();
+        clock.advance(hour);
+      }
+      expect(stage.seen).toHaveLength(1);
+      const said = heard.events.filter(({ name }) => name === 'usage.refused');
+      expect(said).toMatchObject([{ facts: { destination: 'main', message: 'Needs account.api' } }]);
+      expect(await store.usageChecks.find('account')).toMatchObject({ refused: 'Needs account.api' });
+      await owe('a');
+      expect(await deliver()).toMatchObject([{ state: 'delivered' }]);
+      clock.advance(7 * 24 * hour);
+      stage.script.push(report('0'));
       await look();
-      clock.advance(hour);
-    }
-    expect(stage.seen).toHaveLength(1);
-    const said = heard.events.filter(({ name }) => name === 'usage.refused');
-    expect(said).toMatchObject([{ facts: { destination: 'main', message: 'Needs account.api' } }]);
-    expect(await store.usageChecks.find('account')).toMatchObject({ refused: 'Needs account.api' });
-    await owe('a');
-    expect(await deliver()).toMatchObject([{ state: 'delivered' }]);
-    clock.advance(7 * 24 * hour);
-    stage.script.push(report('0'));
-    await look();
-    expect(await store.usageChecks.find('account')).toMatchObject({ refused: null });
-  });
+      expect(await store.usageChecks.find('account')).toMatchObject({ refused: null });
+    },
+  );
 
-  it('closes the day if nothing is left', async () => {
+  it('closes the day if no requests are left', async () => {
     const { stage, look, owe, deliver } = await setUp();
     stage.script.push(say(429, { code: 'daily_limit_reached' }));
     await look();
@@ -150,7 +153,7 @@ describe("the service's count for an account", () => {
     ['no list', say(200, { data: { overview: 'none' } })],
     ['an error', say(500)],
     ['refused credentials', say(401, { code: 'auth_fail' })],
-  ])('is unknown if the response is %s, which delays nothing', async (_, play) => {
+  ])('is unknown if the response is %s, which causes no delay', async (_, play) => {
     const { stage, look, use, owe, deliver } = await setUp();
     stage.script.push(play);
     await look();
@@ -159,7 +162,7 @@ describe("the service's count for an account", () => {
     expect(await deliver()).toMatchObject([{ state: 'delivered' }]);
   });
 
-  it('is requested sooner if refusals continue, and closes the day if that is the reason', async () => {
+  it('is requested sooner if refusals continue, and closes the day if it shows that no requests are left', async () => {
     const { clock, stage, gateway, heard, look, owe, deliver } = await setUp({ requestsPerDay: 50 });
     stage.script.push(report('3'));
     await look();
@@ -180,7 +183,7 @@ describe("the service's count for an account", () => {
     expect(stage.seen.filter(({ method }) => method === 'GET')).toHaveLength(2);
   });
 
-  it("never gives requests back: a lower count is ignored, a lower allowance isn't", async () => {
+  it("never gives requests back: a lower count is ignored, but a lower allowance isn't", async () => {
     const { store, use } = await setUp();
     await store.quota.take('account', [today], 100);
     await store.quota.reconcile('account', today, { reported: 50, allowance: 5000 });
@@ -193,7 +196,7 @@ describe("the service's count for an account", () => {
   });
 });
 
-it('the embedded service reports what another client used, and we stop before it refuses', async () => {
+it("the embedded service reports another client's usage, and we stop before it refuses requests", async () => {
   const [ours, theirs] = ['ab'.repeat(20), 'cd'.repeat(20)];
   const user = (id: string, key: string) => ({ id, email: `${id}@acme.test`, role: 'Admin', api_keys: [key] });
   const users = [user('one', ours), user('two', theirs)];

@@ -232,7 +232,7 @@ describe('the GitHub action', () => {
     expect(api.requests.at(-1)).toMatch(/^PATCH \/repos\/acme\/config\/issues\/comments\/100 /);
   });
 
-  it('marks the lines with errors and fails, without needing the secrets', async () => {
+  it('marks the lines with errors and fails, even without the secrets', async () => {
     const { cwd, commits } = await makeRepository(
       { 'sluice.yaml': configWith(job('every 1h')) },
       { 'sluice.yaml': configWith(job('every 1h', ', priorty: high')) },
@@ -245,7 +245,7 @@ describe('the GitHub action', () => {
     expect(api.own()).toMatchObject([{ body: expect.stringContaining('CONFIG&#95;UNKNOWN&#95;OPTION') }]);
   });
 
-  it('fails if the requests no longer fit, unless configured to warn', async () => {
+  it("fails if the requests no longer fit the allowance, unless it's configured to warn", async () => {
     const { cwd, commits } = await makeRepository(
       { 'sluice.yaml': configWith(job('every 1h')) },
       { 'sluice.yaml': configWith(job('every 1m')) },

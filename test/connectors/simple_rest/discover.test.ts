@@ -73,7 +73,7 @@ test('finds page numbers with a total, cursors and Link headers', async () => {
   expect((await extract(linked.query)).rows).toHaveLength(25);
 });
 
-test('suggests no paging if the second request returns the same records, and explains why', async () => {
+test("doesn't suggest paging if the second request returns the same records, and explains why", async () => {
   server.answer = (_, response) => sendJson(response, pages[2]);
   const { query, notes } = await discover('/orders');
   expect(query).toEqual({ path: '/orders' });

@@ -210,7 +210,7 @@ describe('a job whose newest runs failed', () => {
     ]);
   });
 
-  it('has a warning while its run is retried, and counts as failing after 15 minutes or if its data is stale', async () => {
+  it('causes a warning while its run is retried, and counts as failing after 15 minutes or if its data is stale', async () => {
     const retried = (since: number) => ({
       nextAttempt: () => ({ since, message: 'tries again soon' }),
       lastRun: () => ({ code: null, message: null, next: null }),

@@ -28,7 +28,7 @@ it('a firing that fails because of a disk error is retried once the state is wri
   expect(source.asked).toBe(1);
 });
 
-it('a firing whose run finds the disk full is deferred to the next start', async () => {
+it("a firing whose run finds the disk full is deferred to the daemon's next start", async () => {
   const { config, job, source } = await setUp({ cron: '0 0 1 1 *' });
   const says = source.says;
   source.says = () =>

@@ -29,7 +29,7 @@ function halfPast() {
 }
 
 describe('a firing during a run of the same job', () => {
-  it("waits for that run's end with buffer_one, and a further firing is skipped", async () => {
+  it('waits with buffer_one until that run ends, while a further firing is skipped', async () => {
     const { config, job, source } = await setUpWith({ ...hourly, overlap: 'buffer_one' });
     const slow = gate();
     source.says = slow.says;
@@ -51,7 +51,7 @@ describe('a firing during a run of the same job', () => {
     expect(await runtime.store.skips.history({ limit: 9 })).toMatchObject([{ job: 'orders', firings: 1 }]);
   });
 
-  it('replaces that run with cancel_other, and owed payloads stay owed', async () => {
+  it('replaces that run with cancel_other, but owed payloads stay owed', async () => {
     const { folder, source, job } = await setUpWith({ ...hourly, overlap: 'cancel_other' });
     const gone = { ...job, destination: destinationOf('http://127.0.0.1:1/api/1.0') };
     const config = configOf(folder, [gone]);
@@ -135,7 +135,7 @@ describe('missed firings', () => {
     expect((await runtime.store.schedules.find('orders'))?.next_at).toBe(begun + hour);
   });
 
-  it('with run_all are guarded relative to their original time, not the current one', async () => {
+  it('with run_all are checked by guards as of their original time, not the current one', async () => {
     const { folder, job, source } = await setUpWith({
       ...hourly,
       misfire: { policy: 'run_all', withinMs: 24 * hour, atMost: 24 },
@@ -172,7 +172,7 @@ describe('missed firings', () => {
     expect(again.stoodFor.slice(0, 3)).toEqual(missed);
   });
 
-  it('are skipped with the policy skip, which is recorded', async () => {
+  it('are skipped, and recorded as skipped, with the skip policy', async () => {
     const { job, config, source } = await setUpWith({ ...hourly, from: 30 * minute, misfire: { policy: 'skip' } });
     const { clock, begun } = halfPast();
     const first = begun - 10 * hour - 30 * minute;
@@ -245,7 +245,7 @@ describe('a run whose process died', () => {
     expect((await runtime.store.schedules.find('orders'))?.next_at).toBe(begun + hour);
   });
 
-  it('is not repeated with skip, since it would be too old', async () => {
+  it("isn't repeated with skip, because it would be too old", async () => {
     const { job, config } = await setUpWith({ ...hourly, misfire: { policy: 'skip' } });
     const { clock, begun } = halfPast();
     const { runtime } = await startDaemon(config, { clock, before: dead(job, { runs: 1, nextAt: begun + hour }) });
@@ -288,7 +288,7 @@ describe('several firings that are due at once', () => {
 });
 
 describe('a config change', () => {
-  it('neither blocks a running job nor lets it fire twice, however many changes follow each other', async () => {
+  it('neither blocks a running job nor lets it fire twice, no matter how many changes follow', async () => {
     const { folder, config, job, source } = await setUpWith(hourly);
     const slow = gate();
     source.says = slow.says;
@@ -318,7 +318,7 @@ describe('a config change', () => {
     expect((await runtime.store.schedules.find('orders'))?.next_at).toBeGreaterThan(clock.now());
   });
 
-  it('lets a renamed job start fresh while the run under the old name ends', async () => {
+  it('lets a renamed job start fresh while the run under the old name finishes', async () => {
     const { folder, config, job, source } = await setUpWith(hourly);
     const slow = gate();
     source.says = slow.says;
@@ -336,7 +336,7 @@ describe('a config change', () => {
     expect((await runtime.store.schedules.all()).map((row) => row.job)).toEqual(['sales']);
   });
 
-  it('keeps a queued firing in the queue, without adding it again', async () => {
+  it('keeps a queued firing in the queue without adding it again', async () => {
     const { folder, service, destination, job } = await setUpWith(hourly);
     const [busy, slow] = [new Source(), gate()];
     busy.says = slow.says;

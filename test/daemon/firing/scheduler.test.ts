@@ -89,7 +89,7 @@ describe('the scheduler', () => {
     ]);
   });
 
-  it("fires a job once at the next start if several firings were missed, with the first one's time", async () => {
+  it("fires a job once at the next start, for the first firing's time, if several firings were missed", async () => {
     const clock = new SteppingClock();
     const first = await live(clock);
     await first.scheduler.adopt([job('hourly')]);
@@ -131,7 +131,7 @@ describe('the scheduler', () => {
     expect(second.scheduler.next()).toEqual([{ job: 'hourly', at: clock.now() + hour }]);
   });
 
-  it('completes a firing in the transaction that starts its run: both happen or neither', async () => {
+  it('completes a firing in the same transaction that starts its run', async () => {
     const clock = new SteppingClock();
     const { scheduler, store, fired } = await live(clock);
     await scheduler.adopt([job('hourly')]);
@@ -148,7 +148,7 @@ describe('the scheduler', () => {
     expect((await store.schedules.find('hourly'))?.next_at).toBe(clock.now());
   });
 
-  it('fires returned firings at the next start, even much later', async () => {
+  it('repeats a deferred firing at the next start, even much later', async () => {
     const clock = new SteppingClock();
     const first = await live(clock);
     await first.scheduler.adopt([job('daily', '0 17 * * *')]);
@@ -165,7 +165,7 @@ describe('the scheduler', () => {
     expect(second.names()).toEqual([['daily', '17:00']]);
   });
 
-  it('fires all returned firings at the next start, earliest first, in whatever order they were returned', async () => {
+  it('repeats all deferred firings at the next start, earliest first', async () => {
     const clock = new SteppingClock();
     const first = await live(clock);
     const misfire = { policy: 'run_all' as const, withinMs: 24 * hour, atMost: 24 };
@@ -190,7 +190,7 @@ describe('the scheduler', () => {
     ]);
   });
 
-  it('starts a changed schedule from now: no firing of the old schedule runs late', async () => {
+  it("applies a changed schedule from now on, and doesn't catch up on the old schedule", async () => {
     const clock = new SteppingClock();
     const { scheduler, store, names } = await live(clock);
     await scheduler.adopt([job('orders')]);
@@ -202,7 +202,7 @@ describe('the scheduler', () => {
     expect((await store.schedules.find('orders'))?.schedule).toBe('UTC 30 * * * *');
   });
 
-  it('forgets a removed job, so that a later job with that name fires nothing late', async () => {
+  it('forgets a removed job, so that a later job with the same name has nothing to catch up on', async () => {
     const clock = new SteppingClock();
     const { scheduler, store, names } = await live(clock);
     await scheduler.adopt([job('orders'), job('stock')]);
@@ -235,7 +235,7 @@ describe('the scheduler', () => {
     expect((await store.schedules.find('orders'))?.next_at).toBe(clock.now() + hour);
   });
 
-  it("keeps a firing that hasn't started if another firing of its job is settled or starts", async () => {
+  it("keeps a firing that hasn't started if another firing of the same job is settled or starts", async () => {
     const { clock, scheduler, store, fired, begin } = await withThreeDue();
     const [first, second, third] = fired();
     const nextAt = async () => (await store.schedules.find('orders'))?.next_at;

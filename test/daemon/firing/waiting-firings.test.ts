@@ -20,7 +20,7 @@ const firingOf = (name: string, at: number): Firing => ({
   isCatchUp: false,
 });
 
-it('a firing that is replaced during its login lookup is not fired, and another one makes the attempt', async () => {
+it("a firing that is replaced during its login lookup doesn't start, and another firing makes the attempt", async () => {
   const lookups: string[] = [];
   const gate = {
     find: async () => {
@@ -43,7 +43,7 @@ it('a firing that is replaced during its login lookup is not fired, and another 
   await expect.poll(() => fired).toEqual(['refunds 3']);
 });
 
-it('a check that fails delays no other firing, and is repeated', async () => {
+it("a failed check doesn't delay other firings, and is repeated", async () => {
   const fired: string[] = [];
   const failed: unknown[] = [];
   const waiting = new WaitingFirings({ clock, stop: new AbortController().signal, failed: (one) => failed.push(one) });

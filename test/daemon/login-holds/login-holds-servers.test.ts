@@ -82,7 +82,7 @@ const onceThenRarely = [0, 1, 5, 29];
 
 describeWithServer({ servers: ['PostgreSQL', 'MariaDB'] }, 'a wrong database password', (server) => {
   it.each(['PostgreSQL', 'MariaDB'] as const)(
-    'is sent to %s once, then after 1 hour, 4 more hours and a day',
+    'is sent to %s once, then again after waits of 1 hour, 4 hours and a day',
     async (kind) => {
       const proxy = await openTcpProxy(server(kind).port, []);
       onTestFinished(() => proxy.close());
@@ -93,7 +93,7 @@ describeWithServer({ servers: ['PostgreSQL', 'MariaDB'] }, 'a wrong database pas
     },
   );
 
-  it('that changes while chunks are read is sent only one more time', async () => {
+  it('is sent only once more if it changes while chunks are read', async () => {
     const admin = new pg.Client(server('PostgreSQL').url);
     await admin.connect();
     onTestFinished(() => admin.end());
@@ -133,7 +133,7 @@ describeWithServer({ servers: ['PostgreSQL', 'MariaDB'] }, 'a wrong database pas
 });
 
 describe("a file server's wrong password", () => {
-  it('is sent to FTP once, then after 1 hour, 4 more hours and a day', async () => {
+  it('is sent to FTP once, then again after waits of 1 hour, 4 hours and a day', async () => {
     const reply = (verb: string) => (verb === 'PASS' ? '530 Login incorrect.' : undefined);
     const script = await openFtpScript({ files: new Map(), reply });
     onTestFinished(() => script.close());
@@ -142,7 +142,7 @@ describe("a file server's wrong password", () => {
     expect(await hoursOfLogins({ source, query: { path: 'a.csv' }, logins })).toEqual(onceThenRarely);
   });
 
-  it('is sent to SFTP once, then after 1 hour, 4 more hours and a day', async () => {
+  it('is sent to SFTP once, then again after waits of 1 hour, 4 hours and a day', async () => {
     const host = newSshKey();
     let seen = 0;
     const server = new ssh2.Server({ hostKeys: [host.private] }, (connection) => {
@@ -165,7 +165,7 @@ describe("a file server's wrong password", () => {
 });
 
 describe('a wrong app secret', () => {
-  it('is sent to a token endpoint once, then after 1 hour, 4 more hours and a day', async () => {
+  it('is sent to a token endpoint once, then again after waits of 1 hour, 4 hours and a day', async () => {
     const vendor = await startVendor();
     onTestFinished(() => vendor.close());
     const source = {
@@ -179,7 +179,7 @@ describe('a wrong app secret', () => {
   });
 });
 
-it('a secret in a file is read again, so a job continues without a reload after its password was corrected', async () => {
+it('a secret file is re-read, so a job continues without a reload once its password is corrected', async () => {
   const folder = await newFolder();
   const password = join(folder, 'password');
   await writeFile(password, 'wrong\n');

@@ -26,7 +26,7 @@ async function setUp() {
 }
 
 describe('a refused login', () => {
-  it('is sent once, then after 1 hour, after 4 more hours and once a day, regardless of requests in between', async () => {
+  it('is sent once, again after waits of 1 hour and 4 hours, and then once a day, regardless of requests in between', async () => {
     const { clock, store, bank, gate, hours } = await setUp();
     for (let quarter = 0; quarter < 4 * 24 * 4; quarter++) {
       expect(await open(gate, bank.source('wrong'))).toBeInstanceOf(Problem);
@@ -37,7 +37,7 @@ describe('a refused login', () => {
     await store.close();
   });
 
-  it('is sent by one of many concurrent runs, and by all once it has succeeded', async () => {
+  it('is sent by only one of many concurrent runs, and by all of them once it has succeeded', async () => {
     const { store, bank, gate, clock } = await setUp();
     const all = (password: string) => Promise.all(Array.from({ length: 10 }, () => open(gate, bank.source(password))));
     const refused = await all('wrong');
@@ -54,7 +54,7 @@ describe('a refused login', () => {
     await store.close();
   });
 
-  it("isn't serialized if the first attempt found the server unavailable", async () => {
+  it("isn't serialized if the first attempt finds the server unavailable", async () => {
     const { store, gate } = await setUp();
     const together = Promise.withResolvers<void>();
     let [attempts, waiting] = [0, 0];
@@ -76,7 +76,7 @@ describe('a refused login', () => {
     await store.close();
   });
 
-  it('is on hold only for this account and secret', async () => {
+  it('is put on hold only for its own account and secret', async () => {
     const { store, bank, gate } = await setUp();
     await open(gate, bank.source('wrong'));
     expect(await open(gate, bank.source('wrong'))).toMatchObject(onHold);
@@ -128,7 +128,7 @@ describe('a refused login', () => {
     await store.close();
   });
 
-  it('is tried by one of the waiting runs; if that run ends before it logs in, the next one makes the attempt', async () => {
+  it('is retried by one of the waiting runs, or by the next one if that run ends before it logs in', async () => {
     const { clock, store, bank, gate, hours } = await setUp();
     const source = bank.source('wrong');
     const ends = async () => {
@@ -155,7 +155,7 @@ describe('a refused login', () => {
     await store.close();
   });
 
-  it('is tried again soon if the attempt found the server unavailable', async () => {
+  it('is retried soon if the attempt finds the server unavailable', async () => {
     const { clock, store, bank, gate, hours } = await setUp();
     await open(gate, bank.source('wrong'));
     clock.forward(hour);
@@ -192,7 +192,7 @@ describe('a refused login', () => {
     await store.close();
   });
 
-  it('can be tried by a user at any time, which counts as an attempt', async () => {
+  it('can be retried by a user at any time, which counts as an attempt', async () => {
     const { store, bank, gate, hours } = await setUp();
     await open(gate, bank.source('wrong'));
     expect(await open(gate, bank.source('wrong'), { isPerson: true })).toMatchObject({ code: 'BANK_REFUSED' });
@@ -201,7 +201,7 @@ describe('a refused login', () => {
     await store.close();
   });
 
-  it("can be resumed by a user for all the account's sources, which is recorded", async () => {
+  it('can be resumed by a user for all sources with the same account, which is recorded', async () => {
     const { store, bank, gate } = await setUp();
     await open(gate, bank.source('wrong'));
     const by = { who: 'ann', why: 'unlocked' };
@@ -215,7 +215,7 @@ describe('a refused login', () => {
     await store.close();
   });
 
-  it("is reported even while the state isn't writable, and is recorded once it is", async () => {
+  it("is reported even while the state isn't writable, and is recorded once the state is", async () => {
     const { folder, store, bank, gate } = await setUp();
     const { db, close } = useDatabase(join(folder, 'sluice.db'));
     await sql.raw('pragma query_only = 1').execute(db);
@@ -228,7 +228,7 @@ describe('a refused login', () => {
     await store.close();
   });
 
-  it('with a secret in a file is compared with what the file contains now', async () => {
+  it('is compared with the current content of its secret file', async () => {
     const { store, bank, gate } = await setUp();
     const source = bank.source('wrong', {
       renew: async ({ options }) => void Object.assign(options, { password: 'right' }),
@@ -240,7 +240,7 @@ describe('a refused login', () => {
   });
 });
 
-it('a file source has no login, so no hold is looked up for it', () => {
+it('no hold is looked up for a file source, because it has no login', () => {
   expect(loginOf({ name: 'files', connector: file, options: {} })).toBeUndefined();
 });
 
@@ -273,7 +273,7 @@ describe('a 401 for a credential that is sent with each request', () => {
     expect(await asked(['/a', '/b', '/c'])).toEqual(['REST_LOGIN', 'REST_LOGIN', 'LOGIN_ON_HOLD']);
   });
 
-  it("may be caused by the path if it's the only one, or if others succeed", async () => {
+  it('is attributed to the path if only one path returns it, or if other paths succeed', async () => {
     expect(await asked(['/a', '/a', '/a'])).toEqual(['REST_LOGIN', 'REST_LOGIN', 'REST_LOGIN']);
     expect(await asked(['/a', undefined, '/b', undefined])).toEqual(['REST_LOGIN', 'open', 'REST_LOGIN', 'open']);
   });

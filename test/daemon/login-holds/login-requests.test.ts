@@ -85,7 +85,7 @@ it('a wrong key in a header is sent to at most two paths', async () => {
   expect(codes.toSorted()).toEqual([...onHold(many - 2), 'REST_LOGIN', 'REST_LOGIN']);
 });
 
-it('a login call with a wrong password is sent once', async () => {
+it('a login call with a wrong password is sent only once', async () => {
   const { asked, url } = await startApi(refuse);
   const call = { path: '/session', method: 'POST', body: { user: 'etl', password: 'some-password' } };
   const source = { connector: 'simple_rest', url, retries: 0, auth: { kind: 'login_call', call, token_path: 'token' } };
@@ -94,7 +94,7 @@ it('a login call with a wrong password is sent once', async () => {
   expect(codes.toSorted()).toEqual([...onHold(many - 1), 'REST_LOGIN']);
 });
 
-it('a service gets a wrong token at two paths, even if its rows are streamed', async () => {
+it('a wrong token is sent to a service at only two paths, even if its rows are streamed', async () => {
   const { asked, url } = await startApi(refuse);
   const source = { connector: 'hubspot', api_url: url, token: 'some-wrong-token', retries: 0 };
   const codes = await runTogether({ source, query: (n) => ({ stream: ['deals', 'contacts', 'companies'][n % 3] }) });
@@ -102,7 +102,7 @@ it('a service gets a wrong token at two paths, even if its rows are streamed', a
   expect(codes.filter((code) => code === 'LOGIN_ON_HOLD')).toHaveLength(many - 2);
 });
 
-it('jobs with a valid password send one request each, concurrently once one has succeeded', async () => {
+it('jobs with a valid password send one request each, concurrently as soon as one has succeeded', async () => {
   const rest = Promise.withResolvers<void>();
   const { asked, url } = await startApi(async (request, response) => {
     if (asked.length === many) rest.resolve();

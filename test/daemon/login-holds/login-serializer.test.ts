@@ -65,7 +65,7 @@ it("a second process that starts at the same time doesn't send a refused passwor
   expect(await one.leases.held()).toEqual([]);
 });
 
-it('a second process logs in as soon as the first one has, and no lease is left behind', async () => {
+it('a second process logs in as soon as the first one has, and no lease remains', async () => {
   const clock = watched(new SetClock());
   const [one, two] = await twoStores(clock);
   const { seen, answer, source } = slowServer({ password: 'right' });
@@ -90,7 +90,7 @@ it('a second process waits for at most 30 seconds', async () => {
   expect([await first, await second]).toMatchObject([{ code: 'SLOW_REFUSED' }, { code: 'SLOW_REFUSED' }]);
 });
 
-it('a token endpoint gets a wrong secret once from two processes that start at the same time', async () => {
+it('two processes that start at the same time send a wrong secret to a token endpoint only once', async () => {
   const vendor = await startVendor();
   onTestFinished(() => vendor.close());
   const { promise: told, resolve: answer } = Promise.withResolvers<void>();

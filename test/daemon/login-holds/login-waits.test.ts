@@ -49,7 +49,7 @@ async function setUp() {
   return { clock, bank, configWith };
 }
 
-it('jobs with a refused login wait, are reported, and run once an attempt succeeds', async () => {
+it('jobs with a refused login wait, are reported as waiting, and run once an attempt succeeds', async () => {
   const { clock, bank, configWith } = await setUp();
   bank.passwords.set('etl', 'soon right');
   const config = await configWith('late');
@@ -92,7 +92,7 @@ it('jobs with a refused login wait, are reported, and run once an attempt succee
 });
 
 it.each(['stopped', 'killed'] as const)(
-  'a reload with the right secret runs the waiting jobs, and a %s daemon leaves them to its next start',
+  'a reload with the right secret runs the waiting jobs, but a %s daemon leaves them to its next start',
   async (end) => {
     const { clock, bank, configWith } = await setUp();
     const wrong = await configWith('wrong');

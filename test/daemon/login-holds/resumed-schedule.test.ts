@@ -12,11 +12,11 @@ function resumed(retry_at: number | null, misfire?: Misfire, nextAt: number | nu
   return [resumedSchedule(...given), nextResumedRun(...given)];
 }
 
-it("a job whose login isn't tried again has no next run", () => {
+it("a job whose login isn't retried has no next run", () => {
   expect(resumed(null)).toEqual([undefined, undefined]);
 });
 
-it('a firing during a hold runs when the login is tried again; if there was none, the next firing runs', () => {
+it('a firing during a hold runs when the login is retried; if there was no firing, the next one runs as planned', () => {
   const [early, late] = [noon + hour / 2, noon + 3.5 * hour];
   expect(resumed(early)).toEqual([{ at: early, runs: 0 }, noon + hour]);
   expect(resumed(late)).toEqual([{ at: late, runs: 1 }, late]);
@@ -24,12 +24,12 @@ it('a firing during a hold runs when the login is tried again; if there was none
   expect(resumed(late, { policy: 'run_all' }, null)).toEqual([{ at: late, runs: 0 }, noon + 4 * hour]);
 });
 
-it('an attempt that is overdue runs now', () => {
+it('an overdue attempt runs immediately', () => {
   const now = noon + 60_000;
   expect(resumed(noon - hour, undefined, noon)).toEqual([{ at: now, runs: 1 }, now]);
 });
 
-it('with misfire policy skip, only a firing at the time of the attempt runs then', () => {
+it('with the skip misfire policy, only a firing that is due at the time of the attempt runs', () => {
   const skip = { policy: 'skip' } as const;
   expect(resumed(noon + 3.5 * hour, skip)).toEqual([{ at: noon + 3.5 * hour, runs: 0 }, noon + 4 * hour]);
   expect(resumed(noon + 3 * hour, skip)).toEqual([{ at: noon + 3 * hour, runs: 1 }, noon + 3 * hour]);

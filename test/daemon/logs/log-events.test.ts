@@ -34,7 +34,7 @@ it('frequent events of healthy jobs are logged only at the debug level', () => {
   expect(lines).toEqual(['debug extract.progressed', 'warn config.stranded']);
 });
 
-it('a failed attempt is one line: the error and what happens next', () => {
+it('a failed attempt is logged as one line with the error and what happens next', () => {
   const { events, lines } = listen();
   const trouble = { code: 'DELIVERY_NO_ANSWER', message: 'No answer came', attempt: 1 };
   events.emit('upload.failed', { ...payloadFacts, ...trouble, action: 'retry' });

@@ -46,8 +46,8 @@ function namesIn(facts: string | undefined): string[] {
     .filter((name) => name !== undefined);
 }
 
-describe('the page of log lines', () => {
-  it('has every line that a source file logs, with its level and fields, and no others', () => {
+describe('the reference page for the log', () => {
+  it('lists exactly the lines that the source files log, with their levels and fields', () => {
     const found = [...written()];
     expect(found.length).toBeGreaterThan(25);
     const listed = new Map(otherLines.map((one) => [one.line, one]));
@@ -58,7 +58,7 @@ describe('the page of log lines', () => {
     }
   });
 
-  it('has every event with each of its fields', () => {
+  it('lists every event with each of its fields', () => {
     const page = logPage();
     for (const [name, { facts }] of Object.entries(eventWords)) {
       const row = page.split('\n').find((line) => line.startsWith(`| \`${name}\` |`));
@@ -70,7 +70,7 @@ describe('the page of log lines', () => {
     }
   });
 
-  it('explains no line twice', () => {
+  it('explains each line only once', () => {
     expect(new Set(otherLines.map(({ line }) => line)).size).toBe(otherLines.length);
   });
 });

@@ -73,7 +73,7 @@ const find = (text: string, name: string, labels: Record<string, string> = {}): 
     )?.value;
 
 describe('the monitor', () => {
-  it('counts what happens, under names and units that a metrics linter accepts', async () => {
+  it('exports metrics whose names and units a metrics linter accepts', async () => {
     const { config, job, speak } = await setUpGated();
     const started = await startDaemon(config, { before: overdue(job) });
     const url = await watch(started);
@@ -133,7 +133,7 @@ describe('the monitor', () => {
     expect(find(text, 'sluice_kept_bytes', { job_name: 'kept' })).toBe(700);
   });
 
-  it("shows what is owed, and isn't ready while a destination refuses the credentials", async () => {
+  it("shows owed payloads, and isn't ready while a destination refuses the credentials", async () => {
     const { config, job, speak } = await setUpGated();
     const refused = destinationOf(job.destination.url, { credentials: { kind: 'api_key', key: 'be'.repeat(20) } });
     const started = await startDaemon(configOf(config.folder, [{ ...job, destination: refused }]), {
@@ -156,7 +156,7 @@ describe('the monitor', () => {
     expect((await get(`${url}/readyz`)).status).toBe(200);
   });
 
-  it("isn't ready while a job is left out because of a config error, and counts it", async () => {
+  it("isn't ready while a config error excludes a job, and counts such jobs", async () => {
     const { config } = await setUpGated();
     const fault = new Problem({ code: 'CONFIG_WRONG_VALUE', family: 'config', message: 'a password: hunter' });
     const started = await startDaemon({ ...config, leftOut: new Map([['returns', [fault]]]) });
@@ -172,7 +172,7 @@ describe('the monitor', () => {
     expect((await get(`${url}/readyz`)).status).toBe(200);
   });
 
-  it('stays alive to the end, but is no longer ready once the daemon stops', async () => {
+  it("reports that it's alive until the end, but isn't ready once the daemon stops", async () => {
     const { config } = await setUpGated();
     const started = await startDaemon(config);
     const url = await watch(started);
@@ -182,7 +182,7 @@ describe('the monitor', () => {
     expect((await get(`${url}/readyz`)).status).toBe(503);
   });
 
-  it('serves nothing else, and leaks no secret', async () => {
+  it('serves no other pages, and leaks no secret', async () => {
     registerSecret('hunter-of-secrets');
     const { config, job } = await setUpGated();
     const named = { ...config, jobs: new Map([['hunter-of-secrets', { ...job, name: 'hunter-of-secrets' }]]) };
@@ -209,7 +209,7 @@ describe('the monitor', () => {
     for (const path of ['healthz', 'readyz', 'metrics']) expect((await get(`${url}/${path}`)).status).toBe(200);
   });
 
-  it.each(['/', '/healthz', '/readyz', '/metrics'])('responds on %s only to its own host names', async (path) => {
+  it.each(['/', '/healthz', '/readyz', '/metrics'])('on %s, responds only to its own host names', async (path) => {
     const { config } = await setUpGated();
     const url = await watch(await startDaemon(config), { names: ['sluice.Example.com'] });
     const { port } = new URL(url);
@@ -221,7 +221,7 @@ describe('the monitor', () => {
     for (const name of own) expect((await get(url + path, `${name}:${port}`)).status).toBe(path === '/' ? 404 : 200);
   });
 
-  it('reports in one problem that its port is in use', async () => {
+  it('reports a single error if its port is in use', async () => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void taken.close());
@@ -240,7 +240,7 @@ describe('the monitor', () => {
 });
 
 describe('docs/operate.md', () => {
-  it('documents exactly our metrics', async () => {
+  it('documents exactly the existing metrics', async () => {
     const { config } = await setUpGated();
     const { text } = await get(`${await watch(await startDaemon(config))}/metrics`);
     const ours = parseExposition(text).map(({ name }) => name);

@@ -42,7 +42,7 @@ function naive(jobs: readonly PlannedJob[], planned: PlannedAccount, now: number
   return { firings, short };
 }
 
-describe.each(Object.entries(days))('on a day of %s', (_, { from, hours }) => {
+describe.each(Object.entries(days))("a day's plan (%s)", (_, { from, hours }) => {
   it('counts the same firings as a check of every minute', () => {
     const crons = fc.constantFrom(
       '*/15 * * * *',
@@ -98,7 +98,7 @@ describe("a day's planned requests", () => {
     expect(day!.worst.short).toEqual([{ job: 'late', firings: 1, first_at: now + 12 * 60 * minute }]);
   });
 
-  it('have an expected value without the share of runs that recently found nothing new', () => {
+  it('have an expected value that omits the share of runs that recently found nothing new', () => {
     const [day] = planRequests({
       jobs: [jobOf('quiet', '0 * * * *', { expected: 100 })],
       accounts: [accountWith(10)],
@@ -109,20 +109,20 @@ describe("a day's planned requests", () => {
     expect(day!.expected).toMatchObject({ wanted: 3, left: 7, fits: true });
   });
 
-  it('have a full allowance the next day, and the newest unsent payload goes first', () => {
+  it('have the full allowance again the next day, when the newest unsent payload goes first', () => {
     const jobs = [jobOf('hourly', '0 * * * *')];
     const [first, second] = planRequests({ jobs, accounts: [accountWith(20)], now, until: until + 24 * 60 * minute });
     expect(first!.worst.short[0]?.firings).toBe(3);
     expect(second).toMatchObject({ used: 0, owed: 1, firings: 24, worst: { wanted: 25 } });
   });
 
-  it('are zero for as long as the service says so', () => {
+  it("don't fit before the time at which the service resets the allowance", () => {
     const planned = accountWith(100, { spentUntil: now + 6 * 60 * minute });
     const [day] = planRequests({ jobs: [jobOf('hourly', '0 * * * *')], accounts: [planned], now, until });
     expect(day!.worst.short[0]?.firings).toBe(5);
   });
 
-  it('count once for refreshes that are sent together', () => {
+  it('include only one request for refreshes that are sent together', () => {
     const hourly = { bundle: 'one' };
     const jobs = [jobOf('a', '0 * * * *', hourly), jobOf('b', '0 * * * *', hourly), jobOf('c', '0 * * * *')];
     const [day] = planRequests({ jobs, accounts: [accountWith(100)], now, until });
@@ -146,15 +146,15 @@ describe("a day's planned requests", () => {
 });
 
 describe("a firing's cost", () => {
-  it('is one request as long as nothing is known', () => {
+  it('is one request as long as no runs are known', () => {
     expect(costOf(undefined)).toEqual({ worst: 1000, expected: 1000, runs: 0 });
   });
 
-  it('includes repeated attempts, and expects the usual share of runs that find nothing new', () => {
+  it('includes repeated attempts, and is reduced by the usual share of runs that find nothing new', () => {
     expect(costOf({ sent: 2, requests: 3, quiet: 2, shared: 0 })).toEqual({ worst: 1500, expected: 750, runs: 4 });
   });
 
-  it('is one request for a refresh that was always sent with others: its cost is known, and it may be sent first', () => {
+  it('is one request for a refresh that was always sent with others, because it may be the first of them', () => {
     expect(costOf({ sent: 0, requests: 0, quiet: 0, shared: 7 })).toEqual({ worst: 1000, expected: 1000, runs: 7 });
   });
 });

@@ -26,7 +26,7 @@ async function setUp(state: { ticking: Ticking }) {
 const well: Ticking = { silence: 20_000, overdue: 0, scheduled: 3 };
 
 describe('the heartbeat', () => {
-  it('notices a timer that has stopped', async () => {
+  it('detects a stopped timer', async () => {
     const state = { ticking: well };
     const { pulse } = await setUp(state);
     expect(pulse.check()).toMatchObject({ ticking: true });
@@ -34,7 +34,7 @@ describe('the heartbeat', () => {
     expect(pulse.check()).toEqual({ ticking: false, message: 'the scheduler has not run for 200 s' });
   });
 
-  it('detects a firing that nothing handles, but ignores one that the wall clock jumped over', async () => {
+  it("detects a firing that isn't handled, but ignores one that the wall clock jumped over", async () => {
     const state = { ticking: { ...well, overdue: 86_400_000 } };
     const { pulse, clock } = await setUp(state);
     expect(pulse.check().ticking).toBe(true);
@@ -64,7 +64,7 @@ describe('the heartbeat', () => {
     expect(said).toEqual([{ ticking: false, message: 'the scheduler has not run for 3600 s' }]);
   });
 
-  it('reports once that the schedules stop, and once that they tick again', async () => {
+  it('reports once that the scheduler has stopped, and once that it runs again', async () => {
     const state = { ticking: well };
     const { store, clock } = await setUp(state);
     const said: unknown[] = [];
@@ -81,7 +81,7 @@ describe('the heartbeat', () => {
     ]);
   });
 
-  it("can be read by other processes: the holder's heartbeat counts for 30 seconds", async () => {
+  it("can be read by other processes, for which the holder's heartbeat counts for 30 seconds", async () => {
     const { pulse, clock, store } = await setUp({ ticking: well });
     const given = { owner: store.processes.self, clock };
     expect((await readHeartbeat(store, given)).ticking).toBe(false);
@@ -95,7 +95,7 @@ describe('the heartbeat', () => {
     });
   });
 
-  it("determines a state folder's health: no daemon, one that hangs, one that ticks", async () => {
+  it("determines a state folder's health: no daemon, a hanging daemon, a healthy daemon", async () => {
     const { pulse, clock, store } = await setUp({ ticking: well });
     expect(await reportHealth(store, clock)).toMatchObject({
       ok: false,

@@ -13,14 +13,14 @@ function installationOf(read: () => string | undefined) {
 }
 
 describe('the installed package, checked at run time', () => {
-  it('is unchanged as long as its stamp is the same', () => {
+  it('counts as unchanged as long as its stamp is the same', () => {
     const { installation, told } = installationOf(() => started);
     expect(installation.look()).toBe(false);
     expect(installation.signal.aborted).toBe(false);
     expect(told).toEqual([]);
   });
 
-  it('has changed if the stamp differs, which is reported once with the installed version', () => {
+  it('counts as changed if its stamp differs, which is reported once with the installed version', () => {
     const { installation, told } = installationOf(
       () => '{"version":"1.1.0","content":"bb","commit":"0123456789abcdef"}',
     );
@@ -35,7 +35,7 @@ describe('the installed package, checked at run time', () => {
     expect(installationOf(() => '{"vers').installation.look()).toBe(true);
   });
 
-  it('counts as unchanged while nothing can be read: a lack of file descriptors must not stop the daemon', () => {
+  it("counts as unchanged while nothing can be read, so that a lack of file descriptors doesn't stop the daemon", () => {
     const { installation } = installationOf(() => {
       throw Object.assign(new Error('too many open files'), { code: 'EMFILE' });
     });
@@ -44,7 +44,7 @@ describe('the installed package, checked at run time', () => {
 });
 
 describe('a daemon whose package is replaced', () => {
-  it('leaves a run that fails because of the replacement to the next start, and starts no other run', async () => {
+  it("leaves a run that fails because of the replacement to the next start, and doesn't start another run", async () => {
     const { config, job, source } = await setUp();
     let stamp = started;
     const { installation } = installationOf(() => stamp);

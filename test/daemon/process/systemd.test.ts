@@ -11,7 +11,7 @@ import { newFolder } from '../rig.ts';
 import { openManager } from './manager.ts';
 
 describe('systemd', () => {
-  it('is notified that the daemon is ready, reloads, is ready again, is alive, and stops', async () => {
+  it("is notified when the daemon is ready, reloads, is ready again and stops, and that it's alive", async () => {
     const { socket, heard } = await openManager();
     const world = await makeWorld();
     const home = await world.home();
@@ -75,7 +75,7 @@ describe('systemd', () => {
     expect((await second.ended).code).toBe(0);
   });
 
-  it('gets no watchdog pings if the daemon is unhealthy', async () => {
+  it('gets no watchdog pings while the daemon is unhealthy', async () => {
     const { socket, heard } = await openManager();
     const systemd = new Systemd({
       env: { ...process.env, NOTIFY_SOCKET: socket, WATCHDOG_USEC: '400000' },
@@ -112,7 +112,7 @@ describe('systemd', () => {
     expect(heard()).toEqual(['WATCHDOG=1', 'STOPPING=1']);
   });
 
-  it('is notified only if it runs the daemon, and a missing helper is logged once', async () => {
+  it('is notified only if it started the daemon; a missing helper program is logged once', async () => {
     const lines: string[] = [];
     const log: Log = { ...quietLog, warn: (message) => void lines.push(message) };
     await new Systemd({ env: { PATH: '' }, log }).ready(1);

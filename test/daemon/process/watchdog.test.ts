@@ -20,7 +20,7 @@ function mortalTimer() {
   return { timer, die: () => (isDead = true) };
 }
 
-it('a timer that stops is shown in the log, at /healthz and by sluice health, and systemd gets no more pings', async () => {
+it('a stopped timer is reported in the log, at /healthz and by sluice health, and systemd gets no more pings', async () => {
   const [{ socket, heard }, { timer, die }] = [await openManager(), mortalTimer()];
   const destination = destinationOf('http://127.0.0.1:1/api/1.0');
   const job = jobOf({ name: 'orders', destination, instance: 'x', source: new Source() });

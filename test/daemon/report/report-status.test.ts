@@ -20,7 +20,7 @@ async function statusAfter(trouble: { code: string; waitMs?: number } | undefine
   return { clock, read };
 }
 
-it("a job whose runs are canceled by newer firings isn't just shown as running", async () => {
+it("a job whose runs are canceled by newer firings isn't shown only as running", async () => {
   const clock = new SteppingClock();
   const store = await newStore({ clock });
   const destination = destinationOf('http://127.0.0.1:1/api/1.0');

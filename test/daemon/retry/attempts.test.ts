@@ -15,7 +15,7 @@ async function openAway() {
   return { ...world, bank, runtime, named, last: async () => (await runtime.store.runs.last('orders'))! };
 }
 
-it('a run with several attempts starts with the first, and its duration includes all of them', async () => {
+it('a run with several attempts starts with the first attempt, and its duration includes all of them', async () => {
   const { bank, pass, named, last } = await openAway();
   await pass(5 * minute);
   bank.isAway = false;
@@ -43,7 +43,7 @@ it('a run with several attempts starts with the first, and its duration includes
   expect(lines.find((line) => line.startsWith('began '))).toContain('2026-11-23 12:00:0');
 });
 
-it('a run ends when its attempts are given up', async () => {
+it('a run ends when Sluice gives up on its attempts', async () => {
   const { pass, named, last } = await openAway();
   await pass(7 * hour);
   const run = await last();
@@ -57,7 +57,7 @@ it('a run ends when its attempts are given up', async () => {
   expect(others.length).toBeLessThan(50);
 });
 
-it('the first and the newest of many attempts are kept', () => {
+it('only the first and the newest of many attempts are kept', () => {
   let text: string | null = null;
   for (let at = 0; at < 200; at++) {
     text = withPastAttempt({ past_attempts: text }, { started_at: at, ended_at: at + 1, code: 'AWAY', message: 'no' });

@@ -30,13 +30,13 @@ describe('a run whose source is unavailable', () => {
     }
   });
 
-  it('is retried no earlier than the source asks for', () => {
+  it("isn't retried earlier than the source asks for", () => {
     expect(decide({ problem: away({ retryAfterMs: hour }) })).toMatchObject({ at: since + hour });
     expect(decide({ problem: away({ retryAfterMs: second }) })).toEqual(decide());
   });
 
   it.each(['config', 'login', 'row', 'quota', 'job', 'bug'] as const)(
-    "isn't retried after a problem in the family %s",
+    "isn't retried after an error in the %s family",
     (family) => {
       expect(decide({ problem: away({ family }) })).toEqual({});
     },
@@ -50,7 +50,7 @@ describe('a run whose source is unavailable', () => {
     'INSTALLATION_CHANGED',
     'DISK_FULL',
     'STATE_BUSY',
-  ])("isn't retried after %s, for which other code waits", (code) => {
+  ])("isn't retried after %s, which other code retries", (code) => {
     expect(decide({ problem: away({ code }) })).toEqual({});
     expect(decide({ problem: away({ code: `X_${code}` }) })).toHaveProperty('at');
   });
@@ -74,18 +74,18 @@ describe('a run whose source is unavailable', () => {
     });
   });
 
-  it("isn't retried if the source asks for a wait beyond its deadline, which is reported at once", () => {
+  it("isn't retried if the source asks for a wait beyond the deadline, and its failure is reported immediately", () => {
     expect(decide({ problem: away({ retryAfterMs: 7 * hour }) })).toEqual({
       why: 'the source asked Sluice to wait until 2026-11-23 19:00:00Z; attempts end at 2026-11-23 18:00:00Z, 6h after the first',
     });
   });
 });
 
-describe('a run whose source has used up its daily limit', () => {
+describe("a run whose source's daily limit is exhausted", () => {
   const problem = away({ isDailyLimit: true });
   const until = since + 6 * hour;
 
-  it('is retried once, as late as possible, however often it has waited before', () => {
+  it('is retried once, as late as possible, no matter how often it has waited before', () => {
     const late = { at: Math.round(until - waitOf(30 * second)), until };
     expect(decide({ problem })).toEqual(late);
     expect(decide({ problem, waits: 5, now: until - 30 * second - 1 })).toEqual(late);
@@ -94,13 +94,13 @@ describe('a run whose source has used up its daily limit', () => {
     });
   });
 
-  it("isn't retried if its job fires earlier", () => {
+  it("isn't retried if its job's next firing is earlier", () => {
     expect(decide({ problem, nextFiring: since + hour })).toEqual({
       why: 'the daily allowance is used up; the next firing is at 2026-11-23 13:00:00Z',
     });
   });
 
-  it('is retried at the time that the source names, if any', () => {
+  it('is retried at the time that the source names, if it names one', () => {
     expect(decide({ problem: away({ isDailyLimit: true, retryAfterMs: hour }) })).toMatchObject({ at: since + hour });
   });
 });
@@ -117,7 +117,7 @@ describe('an attempt', () => {
     expect(attemptOf({ ...given, job: { name: 'orders' } as Job })).toBeUndefined();
   });
 
-  it('is the first one, or continues the run with its start and its waits', () => {
+  it('is the first of its run, or continues the run with its start time and earlier waits', () => {
     expect(attemptOf(given)).toMatchObject({ number: 1, run: undefined, isKept: true, handedOn: { sealed: null } });
     expect(attemptOf({ ...given, row: former })).toMatchObject({
       number: 4,
@@ -138,7 +138,7 @@ describe('an attempt', () => {
     expect(next!.next_at).toBeGreaterThanOrEqual(since + minute);
   });
 
-  it("isn't followed by another one at or after the deadline or the next firing since the first attempt", () => {
+  it("isn't followed by another one at or after its run's deadline, or at the run's next firing", () => {
     const { next_at } = attemptOf(given)!.after('r1', away()).row!;
     expect(attemptOf({ ...given, deadline: next_at })!.after('r1', away())).toEqual({});
     expect(attemptOf({ ...given, deadline: next_at + 1 })!.after('r1', away()).row).toMatchObject({

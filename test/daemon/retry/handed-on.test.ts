@@ -35,7 +35,7 @@ async function ordered(): Promise<{ sealed: string; since: number }> {
   return { sealed: (await seal())!, since };
 }
 
-describe('what an attempt passes to the next one of its run', () => {
+describe("the record that an attempt passes to the run's next attempt", () => {
   it("keeps its strings and the first attempt's time, and is encrypted", async () => {
     const { sealed, since } = await ordered();
     expect(sealed).not.toMatch(/report|4711|order/);
@@ -52,13 +52,13 @@ describe('what an attempt passes to the next one of its run', () => {
     ['login', { job: jobWith({ login: { ...login, clientId: 'other' } }) }, 'r1'],
     ["user's grant", { runtime: runtimeOf({ madeAt: 2 }) }, 'r1'],
     ['key', { runtime: runtimeOf({ own: new EncryptionKeys({ current: 'x'.repeat(32), former: [] }, '/') }) }, 'r1'],
-  ])('is not used with another %s: that attempt starts from scratch', async (_, more, run) => {
+  ])("isn't used with another %s, so that attempt starts from scratch", async (_, more, run) => {
     const { handedOn } = await opened((await ordered()).sealed, run, more);
     expect([...handedOn.texts]).toEqual([]);
     expect(handedOn.since).toBe(clock.now());
   });
 
-  it('is null without strings, and stays unchanged if the attempt sent no request', async () => {
+  it("is null without strings, and isn't changed if the attempt sent no request", async () => {
     const { seal } = await opened(null, 'r1');
     expect(await seal()).toBeNull();
     const given = { runtime: runtimeOf(), job: jobWith(), attempt: { handedOn: new HandedOn('sealed before') } };

@@ -23,7 +23,7 @@ it.each<[string, Job]>([
   expect(isSameRun(job, changed)).toBe(false);
 });
 
-it('a run of the same rows stays the same run, whatever else changes in its job', () => {
+it('a run of the same rows stays the same run, no matter what else changes in its job', () => {
   expect(isSameRun(job, { ...reading({ source: structuredClone(source) }), always: true, priority: 'high' })).toBe(
     true,
   );

@@ -272,7 +272,7 @@ const shortDay: History = {
   requestsPerDay: 12,
 };
 
-it('every rule for attempts is obeyed in random outages, firings, restarts, reloads and holds', async () => {
+it('every retry rule holds during random outages, firings, restarts, reloads and holds', async () => {
   await fc.assert(
     fc.asyncProperty(history, async (given) => hold(await play(given))),
     {

@@ -28,7 +28,7 @@ describe('stopping the daemon', () => {
     expect(await rowsOf(next)).toEqual([]);
   });
 
-  it("in the middle of an attempt doesn't count it, and makes it due at the next start", async () => {
+  it("during an attempt doesn't count that attempt, and makes it due at the next start", async () => {
     const { live, pass, stop, config, away, clock } = await waiting({ until: noon + 20 * second });
     while (away.source.open === 0) await pass(100);
     const asked = away.asked.length;
@@ -44,7 +44,7 @@ describe('stopping the daemon', () => {
   it.each([
     ['skip', 'failed'],
     ['run_once', 'delivered'],
-  ] as const)('for ten minutes, with misfire %s, ends the run as %s', async (policy, state) => {
+  ] as const)('for ten minutes, with the misfire policy %s, ends the run as %s', async (policy, state) => {
     const schedule = { cron: '0 12 * * *', timezone: 'UTC', misfire: { policy } };
     const { live, pass, stop, config } = await waiting({ until: noon + 5 * minute, more: { schedule } });
     await stop();
@@ -55,7 +55,7 @@ describe('stopping the daemon', () => {
     expect(await rowsOf(next)).toEqual([]);
   });
 
-  it('beyond the next firing lets that firing take over', async () => {
+  it('until after the next firing lets that firing take over', async () => {
     const { live, pass, stop, job, configWith } = await waiting({ until: noon + 5 * minute });
     await stop();
     const config = configWith(job({ cron: '0 12,13 * * *' }));
@@ -71,7 +71,7 @@ describe('stopping the daemon', () => {
 });
 
 describe('a waiting attempt is given up', () => {
-  it("if the job is put on hold, so that it can't replace what was restored", async () => {
+  it("if the job is put on hold, so that the attempt can't replace restored data", async () => {
     const world = await waiting({ until: noon + 5 * minute });
     await world.runtime.store.holds.set('orders', { who: 'ann', why: 'rollback' });
     expect(await rowsOf(world)).toEqual([]);
@@ -134,7 +134,7 @@ describe('a waiting attempt is given up', () => {
   });
 });
 
-it('an attempt waits while another process runs its job', async () => {
+it('an attempt waits while another process runs the same job', async () => {
   const world = await waiting({ until: noon + 20 * second });
   const lease = await world.runtime.store.leases.take('job:orders');
   await world.pass(2 * minute);
@@ -147,7 +147,7 @@ it('an attempt waits while another process runs its job', async () => {
 });
 
 describe('a reload', () => {
-  it('that changes what the job reads makes the attempt due immediately, once', async () => {
+  it('makes the attempt due immediately, but only once, if it changes what the job reads', async () => {
     const { daemon, config, clock, away, pass, runtime } = await waiting();
     const job = config.jobs.get('orders')!;
     const changed = { ...job, extract: { ...job.extract!, stallTimeoutMs: 1_000_000 } };
@@ -160,7 +160,7 @@ describe('a reload', () => {
     expect(row!.next_at).toBeGreaterThan(clock.now() + 20 * second);
   });
 
-  it("that doesn't change the job leaves the attempt waiting", async () => {
+  it("leaves the attempt waiting if it doesn't change the job", async () => {
     const { daemon, config, clock, away, pass, runtime } = await waiting();
     const before = await runtime.store.retries.all();
     await clock.drive(daemon.adopt({ ...config }));
@@ -171,7 +171,7 @@ describe('a reload', () => {
 });
 
 describe('missed runs', () => {
-  it('keep their dates in their attempts, and the next one waits until the attempts are over', async () => {
+  it('keep their dates in all attempts, and the next missed run waits until the attempts are over', async () => {
     const world = await openWorld(noon - minute);
     const { away, job, configWith, live, pass } = world;
     const schedule = {
@@ -224,7 +224,7 @@ it('an attempt continues past a firing that exceeds the daily allowance', async 
   ]);
 });
 
-it('a job with `always` sends once per firing, never once per attempt', async () => {
+it('a job with `always` sends its rows once per firing, not once per attempt', async () => {
   const world = await waiting({ until: noon + 10 * minute, more: { always: true, retry: usual } });
   await world.pass(2 * hour);
   expect(world.named('payload.owed')).toHaveLength(1);

@@ -67,7 +67,7 @@ it('a plan counts one run for all firings that wait for a login', async () => {
   expect(accounts[0]!.by_job.find(({ job }) => job === 'daily')).toMatchObject({ firings: 1, first_at: retryAt });
 });
 
-it('no user interface expects a run if only a user can resume its login', async () => {
+it("no user interface announces a run if only a user can resume the job's login", async () => {
   const { read, store } = await refusedAtNoon();
   const [hold] = await store.loginHolds.all();
   await store.loginHolds.postpone(hold!, null as never);

@@ -103,7 +103,7 @@ describe("a run's attempts end", () => {
 });
 
 describe('a source that asks for a pause', () => {
-  it('is tried again when the pause is over, but not before', async () => {
+  it('is retried when the pause is over, but not before', async () => {
     const { away, job, configWith, live, pass } = await openWorld(noon - minute);
     away.fault = (now) => (now < noon + 10 * second ? { code: 'REST_BUSY', retryAfterMs: 20 * minute } : undefined);
     const { runtime } = await live(configWith(job({ cron: '0 12 * * *' })));
@@ -113,10 +113,10 @@ describe('a source that asks for a pause', () => {
   });
 });
 
-describe('a vendor with a used-up daily allowance', () => {
+describe('a vendor whose daily allowance is exhausted', () => {
   const spent = { code: 'SERVICE_DAILY_LIMIT', isDailyLimit: true } as const;
 
-  it('is retried once, at the latest possible attempt', async () => {
+  it('is retried once, as late as possible', async () => {
     const { away, job, configWith, live, pass } = await openWorld(noon - minute);
     away.fault = () => spent;
     const { runtime } = await live(configWith(job({ cron: '0 12 * * *' })));
@@ -128,7 +128,7 @@ describe('a vendor with a used-up daily allowance', () => {
     expect(run!.message).toMatch(/; 2 attempts failed since .*; attempts end at /);
   });
 
-  it('is tried when its day is over, if it says when the day ends', async () => {
+  it('is retried when its day ends, if it says when that is', async () => {
     const { away, job, configWith, live, pass } = await openWorld(noon - minute);
     away.fault = (now) => (now < noon + hour ? { ...spent, retryAfterMs: noon + hour - now } : undefined);
     const { runtime } = await live(configWith(job({ cron: '0 12 * * *' })));
@@ -137,7 +137,7 @@ describe('a vendor with a used-up daily allowance', () => {
     expect(away.asked[1]).toBeLessThan(noon + hour + minute);
   });
 
-  it("isn't tried until the next firing, if that comes first", async () => {
+  it("isn't retried before the next firing if that comes first", async () => {
     const { away, job, configWith, live, pass } = await openWorld(noon - minute);
     away.fault = () => spent;
     const { runtime } = await live(configWith(job({ cron: '0 * * * *' })));
@@ -148,8 +148,8 @@ describe('a vendor with a used-up daily allowance', () => {
   });
 });
 
-describe('jobs with one unavailable source', () => {
-  it("send it one probe at a time, and all of them read it within one wait after it's back", async () => {
+describe('jobs with the same unavailable source', () => {
+  it("send it one probe at a time, and all read it within one wait after it's available again", async () => {
     const { clock, away, job, configWith, live, pass } = await openWorld(noon - minute);
     away.between(noon, noon + 50 * minute);
     const jobs = Array.from({ length: 100 }, (_, n) => job({ name: `job${n}`, n, cron: '0 12 * * *' }));

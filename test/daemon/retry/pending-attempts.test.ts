@@ -21,7 +21,7 @@ function waiting(...given: (Partial<RetryRow> & { readonly job: string; readonly
   return { pending, due };
 }
 
-describe('runs that wait for one source', () => {
+describe('runs that wait for the same source', () => {
   it('send one probe at a time: the first one due or, if several are, the one with the fewest attempts', () => {
     const { pending, due } = waiting(
       { job: 'late', next_at: 300 },
@@ -67,7 +67,7 @@ describe('runs that wait for one source', () => {
     expect(due(50)).toEqual(['a 50', 'b 50', 'c 100']);
   });
 
-  it('wait as long as a failed probe, unless they wait longer or may not wait that long', () => {
+  it("wait as long as a failed probe does, unless they already wait longer or can't wait that long", () => {
     const { pending, due } = waiting(
       { job: 'early', next_at: 100, waits: 1 },
       { job: 'often', next_at: 100, waits: 7 },
@@ -98,7 +98,7 @@ describe('runs that wait for one source', () => {
     expect(due(50)).toHaveLength(5);
   });
 
-  it('wait no longer than their longest wait after the clock was set back', () => {
+  it('never wait longer than their longest wait, even after the clock was set back', () => {
     const { pending } = waiting({ job: 'a', next_at: 600 }, { job: 'b', next_at: 601 });
     pending.clockSet(0);
     expect(pending.all().map(({ row }) => row.next_at)).toEqual([600, 600]);

@@ -38,14 +38,14 @@ async function open() {
 
 const retry = { run: 'b', job: other.name, attempt: 2, waits: 1, next_at: 1, until: 2 } as RunOutcome['retry'];
 
-it("a run's end checks no plans while no retry is waiting", async () => {
+it("the end of a run doesn't check plans while no retry is waiting", async () => {
   const { end, checks } = await open();
   await end({ state: 'unchanged' });
   await end({ state: 'delivered' });
   expect(checks()).toBe(0);
 });
 
-it("a run's end checks the plans if its retry or another one is waiting", async () => {
+it('the end of a run checks the plans if its own retry or another one is waiting', async () => {
   const own = await open();
   await own.end({ state: 'retrying', retry });
   expect(own.checks()).toBe(1);

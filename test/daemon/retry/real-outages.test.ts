@@ -51,7 +51,7 @@ async function live({ real, ms, back, code }: Outage): Promise<void> {
 describeWithServer({ servers: ['PostgreSQL', 'MariaDB'] }, 'a stopped database', (server) => {
   const kinds = ['PostgreSQL', 'MariaDB'] as const;
   it.each(kinds.flatMap((kind) => outages.map(([span, ms]) => ({ kind, span, ms }))))(
-    "for $span: rows of $kind arrive within one wait after it's back",
+    "for $span delays rows from $kind by at most one wait after it's available again",
     async ({ kind, ms }) => {
       const real = await open({ source: { connector: 'db', url: server(kind).url }, query: 'select 1 as x' });
       await server(kind).kill();
@@ -59,7 +59,7 @@ describeWithServer({ servers: ['PostgreSQL', 'MariaDB'] }, 'a stopped database',
     },
   );
 
-  it("gets one probe at a time from 100 jobs, and all of them read it within one wait after it's back", async () => {
+  it("gets one probe at a time from 100 jobs, and all of them read it within one wait after it's available again", async () => {
     const { url, port } = server('PostgreSQL');
     const door = await Door.before(port);
     const through = new URL(url);
@@ -82,7 +82,7 @@ describeWithServer({ servers: ['PostgreSQL', 'MariaDB'] }, 'a stopped database',
     expect(states).toEqual(Array.from({ length: 100 }, () => 'delivered'));
   });
 
-  it("counts one wrong password from 100 jobs that fire every 15 minutes, and doesn't lock the account", async () => {
+  it("receives only one wrong password from 100 jobs that fire every 15 minutes, and doesn't lock the account", async () => {
     const { host, port, user, password, database } = server('MariaDB');
     const admin = await mysql.createConnection({ host, port, user, password, database });
     onTestFinished(() => admin.end());
@@ -114,7 +114,7 @@ describe('an unavailable FTP server', () => {
     return { real, door };
   }
 
-  it.each(outages)("for %s: its file arrives within one wait after it's available again", async (_, ms) => {
+  it.each(outages)("for %s delays its file by at most one wait after it's available again", async (_, ms) => {
     const { real, door } = await openFtp();
     const back = () => {
       door.isShut = false;
@@ -138,7 +138,7 @@ describe('an unavailable FTP server', () => {
 });
 
 describe('an unavailable token endpoint', () => {
-  it.each(outages)("for %s: its API's rows arrive within one wait after it's available again", async (_, ms) => {
+  it.each(outages)("for %s delays its API's rows by at most one wait after it's available again", async (_, ms) => {
     const vendor = await startVendor();
     onTestFinished(() => vendor.close());
     const source = {

@@ -14,7 +14,7 @@ async function openBank() {
   return { ...world, bank, job, hours: () => bank.refused.map((at) => Math.floor((at - noon) / hour)) };
 }
 
-it('a daemon with frequent and daily jobs sends a wrong password once, then after 1 hour and after 4 more hours', async () => {
+it('a daemon with frequent and daily jobs sends a wrong password once, then again after waits of 1 hour and 4 hours', async () => {
   const { bank, job, configWith, live, pass, hours } = await openBank();
   const config = configWith(
     job('daily', { n: 0, cron: '0 12 * * *' }),
@@ -39,7 +39,7 @@ it('a daemon with frequent and daily jobs sends a wrong password once, then afte
     expect(await runtime.store.runs.last(name)).toMatchObject({ state: 'delivered' });
 });
 
-it('an outage that ends with a wrong password leaves no attempt behind, and the right one lets all jobs catch up', async () => {
+it('an outage that ends with a wrong password leaves no attempt behind; the right password lets all jobs catch up', async () => {
   const { bank, job, configWith, live, pass } = await openBank();
   bank.isAway = true;
   const { named, runtime } = await live(

@@ -97,7 +97,7 @@ it("all of a run's attempts poll the same report, and its ID is deleted if the r
   expect(receipt?.as_of).toBeLessThan(noon + second);
 });
 
-it('the next run orders its own report', async () => {
+it('the next run requests its own report', async () => {
   const { pass, counts, runtime } = await waiting({ refused: 1 });
   await pass(25 * hour);
   expect(await runtime.store.runs.history({ limit: 9 })).toMatchObject([
@@ -117,7 +117,7 @@ it('a restart of the daemon keeps the report, whose ID is stored encrypted', asy
   expect(counts().created).toBe(1);
 });
 
-it('a restart with another key orders another report', async () => {
+it('a restart with another encryption key requests another report', async () => {
   const { stop, live, pass, counts, config, reading } = await waiting();
   await stop();
   const next = await live(configWith(config, reading({ key: 'k2' })), { durable: true });
@@ -126,7 +126,7 @@ it('a restart with another key orders another report', async () => {
   expect(counts().created).toBe(2);
 });
 
-it("a reload that changes the job orders another report; one that doesn't change it keeps the report", async () => {
+it('a reload that changes the job requests another report, but any other reload keeps the report', async () => {
   const { daemon, clock, pass, counts, config, runtime } = await waiting({ refused: 2 });
   await clock.drive(daemon.adopt({ ...config }));
   expect(await rowsOf({ runtime })).toMatchObject([{ facts: expect.any(String) }]);
@@ -142,7 +142,7 @@ it("a reload that changes the job orders another report; one that doesn't change
 it.each([
   ['a hold', ({ runtime }: Life) => runtime.store.holds.set('orders', { who: 'ann', why: 'a look at the data' })],
   ['a config without the job', ({ daemon }: Life, config: Config) => daemon.adopt({ ...config, jobs: new Map() })],
-])('%s deletes what the attempts share', async (_, act) => {
+])('%s deletes the data that the attempts share', async (_, act) => {
   const world = await waiting();
   await world.clock.drive(Promise.resolve(act(world, world.config)));
   expect(await rowsOf(world)).toEqual([]);
@@ -168,7 +168,7 @@ it('a sync polls the same report in all of its attempts', async () => {
   expect(await rowsOf({ runtime })).toEqual([]);
 });
 
-it('a stop in the middle of an attempt keeps the report for the next start', async () => {
+it('a stop during an attempt keeps the report for the next start', async () => {
   const { stop, live, pass, clock, runtime, counts, config, named } = await waiting();
   const [row] = await rowsOf({ runtime });
   await clock.drive(clock.sleep(row!.next_at + second / 2 - clock.now()));

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { defineConnector } from '../../../src/sdk/connector.ts';
 import { hour, minute, noon, openWorld } from './world.ts';
 
-it("from a run's second attempt on, a single request is repeated at most once", async () => {
+it("from a run's second attempt on, each request is repeated at most once", async () => {
   const { away, job, configWith, live, pass } = await openWorld(noon - minute);
   away.between(noon, noon + 10 * minute);
   const made = job({ cron: '0 12 * * *' });

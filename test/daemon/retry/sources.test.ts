@@ -44,7 +44,7 @@ it('an unavailable source is reported with its start, the number of waiting jobs
   expect(await read()).toMatchObject({ state: 'usable' });
 });
 
-it('a source whose jobs all failed permanently is not called usable', async () => {
+it("a source whose jobs all failed permanently isn't reported as usable", async () => {
   const { bank, pass, read } = await openSource();
   bank.isAway = true;
   await pass(7 * hour);

@@ -44,21 +44,21 @@ it('a sync retries an unavailable source until it can be read', async () => {
   expect(Math.round(outcomes[0]!.milliseconds)).toBe(clock.now() - noon);
 });
 
-it("a sync ends with the source's error when its time is over", async () => {
+it("a sync ends with the source's error when its time limit is reached", async () => {
   const { outcomes, runtime, clock } = await sync({ patienceMs: 2 * minute, outage: 10 * minute });
   expect(outcomes).toMatchObject([{ state: 'failed', problem: { code: 'DB_UNREACHABLE' } }]);
   expect(clock.now()).toBeLessThan(noon + 2 * minute + 2 * second);
   expect(await runtime.store.runs.history({ limit: 9 })).toMatchObject([{ state: 'failed', code: 'DB_UNREACHABLE' }]);
 });
 
-it("a sync that used up its attempts reports the source's whole problem", async () => {
+it("a sync that has used up its attempts reports the source's complete error", async () => {
   const problem = { allowed: '10 connections', next: 'run fewer jobs at once', retryAfterMs: 1000, isRateLimit: true };
   const { outcomes } = await sync({ patienceMs: 5 * minute, outage: minute, attempts: 1, problem });
   expect(outcomes).toMatchObject([{ state: 'failed', problem }]);
   expect(outcomes[0]!.problem!.message).toMatch(/; no more retries after 1 attempt$/);
 });
 
-it('a sync without a time limit tries once', async () => {
+it('a sync without a time limit makes only one attempt', async () => {
   const { outcomes, away } = await sync({ patienceMs: 0, outage: minute });
   expect(outcomes).toMatchObject([{ state: 'failed' }]);
   expect(away.asked).toHaveLength(1);

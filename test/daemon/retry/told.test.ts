@@ -66,7 +66,7 @@ describe('the report about a run that is retried', () => {
     expect(explained!.because[0]!.message).toContain(`run ${row.run} has failed 1 time since then`);
   });
 
-  it('stays a warning even if a sync before the firing failed: no action is needed yet', async () => {
+  it('stays a warning even if a sync before the firing failed, because no action is needed yet', async () => {
     const { pass, away: source, conditions, config, runtime, clock, read } = await away(hour);
     source.between(noon - minute, noon + hour);
     const signal = new AbortController().signal;

@@ -81,7 +81,7 @@ const left = ({ store }: Runtime, folder: 'payloads' | 'sets') => {
 };
 
 describe('a result without enough disk space', () => {
-  it("fails its run with a message while it's written, and leaves nothing behind; smaller ones continue", async () => {
+  it("fails its run with a message, leaves nothing behind, and doesn't affect smaller results", async () => {
     const given = { rows: 0 };
     const { runtime, run, plain, config } = await setUp(8 * megabyte, {
       source: { name: 'made', connector: endless(given), options: {} },
@@ -96,7 +96,7 @@ describe('a result without enough disk space', () => {
     expect(await run(plain)).toMatchObject({ state: 'owed' });
   });
 
-  it('also fails a run that merges rows into kept ones', async () => {
+  it('also fails a run that merges rows into kept rows', async () => {
     const given = { rows: 0 };
     const { runtime, run } = await setUp(30 * megabyte, {
       source: { name: 'made', connector: endless(given), options: {} },
@@ -107,7 +107,7 @@ describe('a result without enough disk space', () => {
     expect([...left(runtime, 'payloads'), ...left(runtime, 'sets')]).toEqual([]);
   });
 
-  it('fails a run whose connector fills its own folder and returns no row', async () => {
+  it('fails a run whose connector fills its own folder and returns no rows', async () => {
     const { runtime, run } = await setUp(6 * megabyte, {
       source: { name: 'made', connector: hoarder, options: {} },
     });
@@ -117,7 +117,7 @@ describe('a result without enough disk space', () => {
 });
 
 describe("a state folder's fill level", () => {
-  it('is reported by status, doctor and an alert, with its usage and how to free space', async () => {
+  it("is reported by status, doctor and an alert, with the folder's usage and ways to free space", async () => {
     const { runtime, run, config } = await setUp(100 * megabyte);
     await run();
     const { store } = runtime;
@@ -147,7 +147,7 @@ describe("a state folder's fill level", () => {
     expect(examineFullness(short, [])).toMatchObject([{ ok: false, message: condition!.what, fix: condition!.fix }]);
   });
 
-  it('counts as full if the disk has less space than the limit allows', () => {
+  it('counts as full if the disk has less free space than the limit allows', () => {
     const full = { bytes: 900_000, limit_bytes: 10_000 * megabyte, room_bytes: 0, holds: [], level: 2 } as const;
     expect(diskCondition(full, 1)).toMatchObject([
       {

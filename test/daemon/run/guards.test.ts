@@ -36,7 +36,7 @@ it("a scheduled run that a guard quarantines is reported, sends nothing and does
   expect(started.count('request.sent')).toBe(0);
 });
 
-it('a payload approved while the daemon runs is sent once, by the first process', async () => {
+it('a payload approved while the daemon runs is sent only once, by the first process that finds it', async () => {
   const { guarded, service, instance } = await setUpBoth();
   const clock = new SetClock();
   const started = await startDaemon(guarded, { clock });
@@ -49,7 +49,7 @@ it('a payload approved while the daemon runs is sent once, by the first process'
   expect(started.count('upload.started')).toBe(1);
 });
 
-it("a job on hold doesn't run: its firings are skipped and reported until it's resumed", async () => {
+it("a job on hold doesn't run, but its firings are skipped and reported until it's resumed", async () => {
   const { free, source, service, instance } = await setUpBoth();
   const clock = new SetClock();
   const before: NonNullable<Parameters<typeof startDaemon>[1]>['before'] = ({ store }) => store.holds.set('orders', by);

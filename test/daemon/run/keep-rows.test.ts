@@ -105,7 +105,7 @@ it('an accepted payload counts as shown even if an older one may still arrive, b
   }
 });
 
-it("rows that can't be sent again are read again", async () => {
+it("rows that can't be sent again are re-read from the source", async () => {
   const clock = new SteppingClock();
   const store = await newStore({ clock });
   const one = job('one');
@@ -118,7 +118,7 @@ it("rows that can't be sent again are read again", async () => {
   expect(await placeOf(store, one)).toEqual({ watermark: undefined });
 });
 
-it('bytes that took two attempts may arrive again after newer ones', async () => {
+it('a payload that took two attempts may arrive again after a newer one', async () => {
   const clock = new SteppingClock();
   const store = await newStore({ clock });
   const one = job('one');
@@ -142,7 +142,7 @@ it('rows superseded by a payload that is now dead must be sent, even if nothing 
   expect(await placeOf(store, one)).toEqual({ watermark: 'waiting', mustSend: true });
 });
 
-it('rows owed to a renamed destination are read again: the payload is never sent', async () => {
+it('rows owed to a renamed destination are re-read, because their payload will never be sent', async () => {
   const clock = new SteppingClock();
   const store = await newStore({ clock });
   await owe(store, { job: job('one'), text: 'owed', clock });
@@ -151,7 +151,7 @@ it('rows owed to a renamed destination are read again: the payload is never sent
   expect(await placeOf(store, renamed)).toEqual({ watermark: undefined });
 });
 
-it('a checkpoint for a declared data source is invalid for its replacement', async () => {
+it("a checkpoint for a declared data source isn't valid for its replacement", async () => {
   const clock = new SteppingClock();
   const store = await newStore({ clock });
   const declaration = { name: 'Orders', description: '', format: 'csv', shares: [] };

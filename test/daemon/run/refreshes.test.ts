@@ -8,7 +8,7 @@ afterEach(closeStages);
 /** More jobs than could run concurrently if they read rows. */
 const count = 9;
 
-it('refresh jobs due together cost one request, and each has the result of its own data sources', async () => {
+it("refresh jobs that are due together cost one request, and each reports its own data sources' result", async () => {
   const stage = await openStage();
   const invalid_datasources = { 'source-4': { error: 'Data source not found', status: 404, success: false } };
   const data = { success: true, total_instances_queued: 8, failed_results: { description: '', invalid_datasources } };

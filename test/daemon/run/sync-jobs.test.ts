@@ -31,7 +31,7 @@ it('jobs requested together start in order of importance, and are reported in th
   ]);
 });
 
-it("a removed job's owed payloads are sent by a sync of all jobs, but not by a sync of single jobs", async () => {
+it("a removed job's owed payloads are sent by a sync of all jobs, but not by a sync of selected jobs", async () => {
   const service = await openService();
   const destination = destinationOf(service.url);
   const given = { destination, source: new Source() };

@@ -9,7 +9,7 @@ const hour = 60 * minute;
 const schedule = { cron: '*/10 * * * *', timezone: 'UTC' };
 const until = Date.parse('2026-11-22T05:00Z');
 
-it('a throttled job runs next at the n-th firing after its last run, never in the past, and at midnight at the latest', () => {
+it('a throttled job next runs at the n-th firing after its last run, but not in the past, and by midnight at the latest', () => {
   const now = fc.integer({ min: until - 20 * hour, max: until - 1 });
   fc.assert(
     fc.property(now, fc.nat(9 * hour), fc.nat(12), (now, ago, every) => {
@@ -23,7 +23,7 @@ it('a throttled job runs next at the n-th firing after its last run, never in th
   );
 });
 
-it('a job throttled to no runs at all runs at midnight, even if it never ran', () => {
+it('a job throttled to no runs at all runs at midnight, even if it has never run', () => {
   expect(nextThrottledRun(schedule, { every: 0, until }, { now: until - hour, lastAt: undefined })).toBe(until);
 });
 

@@ -38,7 +38,7 @@ function leftOf(jobs: readonly Throttleable[], room: number): (job: Throttleable
 }
 
 describe('a day with too few requests', () => {
-  it('fits after throttling if possible, and otherwise reports how much is missing', () => {
+  it('fits the allowance after throttling if possible, or else reports how many requests are missing', () => {
     fc.assert(
       fc.property(drawn, rooms, (jobs, room) => {
         const { short } = throttleDay(jobs, room);
@@ -49,7 +49,7 @@ describe('a day with too few requests', () => {
     );
   });
 
-  it('lets no job run more often than configured or less than its minimum, and never throttles important jobs', () => {
+  it('never lets a job run more often than configured or less than its minimum, and never throttles important jobs', () => {
     fc.assert(
       fc.property(drawn, rooms, (jobs, room) => {
         const { every } = throttleDay(jobs, room);
@@ -64,7 +64,7 @@ describe('a day with too few requests', () => {
     );
   });
 
-  it('throttles a class only if the less important one is at its minimum', () => {
+  it('throttles a class only once the less important class is at its minimum', () => {
     fc.assert(
       fc.property(drawn, rooms, (jobs, room) => {
         const { every } = throttleDay(jobs, room);
@@ -76,7 +76,7 @@ describe('a day with too few requests', () => {
     );
   });
 
-  it('throttles the most expensive job in a class first, and among equal ones the first by name', () => {
+  it('throttles the most expensive job in a class first, and jobs of equal cost in the order of their names', () => {
     const [cheap, dear] = [jobOf('cheap', { firings: 2 }), jobOf('dear', { firings: 2, cost: 3000 })];
     expect(throttleDay([cheap, dear], 5000)).toEqual({ every: new Map([['dear', 2]]), short: 0 });
     const equal = [jobOf('b', { firings: 2 }), jobOf('a', { firings: 2 }), jobOf('c', { firings: 2 })];
@@ -99,7 +99,7 @@ describe('a day with too few requests', () => {
     );
   });
 
-  it('gives a more important job at least as many firings as it would have had with lower importance', () => {
+  it('gives a job at least as many firings as the job would have with lower importance', () => {
     const up = { low: 'normal', normal: 'high', high: 'high' } as const;
     fc.assert(
       fc.property(drawn, rooms, fc.nat(29), (jobs, room, which) => {
@@ -112,7 +112,7 @@ describe('a day with too few requests', () => {
     );
   });
 
-  it('is throttled in the same way whatever the order in the config', () => {
+  it("is throttled the same way regardless of the jobs' order in the config", () => {
     fc.assert(
       fc.property(drawn, rooms, (jobs, room) => {
         const sorted = (of: readonly Throttleable[]) => [...throttleDay(of, room).every].sort();
@@ -122,8 +122,8 @@ describe('a day with too few requests', () => {
   });
 });
 
-describe('an example', () => {
-  it('throttles the most expensive job to every third time, and leaves the hourly job unchanged', () => {
+describe('an example day', () => {
+  it("throttles the most expensive job to every third firing, and doesn't throttle the hourly job", () => {
     const jobs = [jobOf('busy', { firings: 60 }), jobOf('hourly'), jobOf('vip', { priority: 'high', firings: 100 })];
     expect(throttleDay(jobs, 160_000)).toEqual({ every: new Map([['busy', 2]]), short: 0 });
     expect(throttleDay(jobs, 132_000)).toEqual({
@@ -135,13 +135,13 @@ describe('an example', () => {
     });
   });
 
-  it("keeps a daily job's run if it hasn't run yet, while all others rest", () => {
+  it("keeps the run of a daily job that hasn't run yet, while all other jobs rest", () => {
     const jobs = [jobOf('nightly', { firings: 1, ran: false, priority: 'low' }), jobOf('busy', { firings: 60 })];
     expect(throttleDay(jobs, 1000)).toEqual({ every: new Map([['busy', 0]]), short: 0 });
     expect(throttleDay(jobs, -2000)).toEqual({ every: new Map([['busy', 0]]), short: 3000 });
   });
 
-  it('handles ten thousand jobs', () => {
+  it('can have ten thousand jobs', () => {
     const jobs = Array.from({ length: 10_000 }, (_, i) => jobOf(`job-${i}`, { firings: 1440 }));
     expect(throttleDay(jobs, 5_000_000)).toMatchObject({ short: 0 });
   });

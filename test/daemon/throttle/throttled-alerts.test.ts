@@ -41,7 +41,7 @@ async function setUp(requestsPerDay = 1000) {
   return { clock, store, ground, isStaleAt, throttle };
 }
 
-it('a throttled job is late after three of its remaining firings', async () => {
+it('a throttled job is late after it misses three of its remaining firings', async () => {
   const plain = await setUp();
   expect(await plain.isStaleAt(midnight + 3 * hour - 1)).toBe(false);
   expect(await plain.isStaleAt(midnight + 3 * hour)).toBe(true);
@@ -51,7 +51,7 @@ it('a throttled job is late after three of its remaining firings', async () => {
   expect(await throttled.isStaleAt(midnight + 12 * hour)).toBe(true);
 });
 
-it('a resting job, or one that is no longer throttled, is late only after it had time to run the next day', async () => {
+it('a job that rests or is no longer throttled is late only after it had time to run the next day', async () => {
   const resting = await setUp();
   await resting.throttle(0);
   expect(await resting.isStaleAt(turn - 1)).toBe(false);
@@ -65,7 +65,7 @@ it('a resting job, or one that is no longer throttled, is late only after it had
   expect(await relaxed.isStaleAt(midnight + 11 * hour)).toBe(true);
 });
 
-it('an allowance that lasts thanks to throttling is reported as such; otherwise, the alert says when it runs out', async () => {
+it('an allowance that lasts thanks to throttling is reported as such; otherwise, the alert says when it will run out', async () => {
   const reaches = await setUp(10);
   expect(await new QuotaShortages().find(await reaches.ground())).toMatchObject([
     {

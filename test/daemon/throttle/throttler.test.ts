@@ -75,7 +75,7 @@ const cronOf = ({ schedule }: Job): string => (schedule !== undefined && 'cron' 
 const gapsOf = (at: readonly number[]) => at.slice(1).map((one, i) => (one - at[i]!) / minute);
 
 describe('a day with more scheduled firings than requests', () => {
-  it('throttles the least important job evenly, not the important one, and stays within the allowance', async () => {
+  it('throttles only the least important job, spreads its runs evenly, and stays within the allowance', async () => {
     const destination = destinationOf('http://127.0.0.1:9', { requestsPerDay: 120, whenShort: 'throttle' });
     const jobs = [
       made('vip', '*/30 * * * *', { destination, priority: 'high' }),
@@ -102,7 +102,7 @@ describe('a day with more scheduled firings than requests', () => {
     expect(history.at(-1)).toMatchObject({ job: 'later', every: 3, since: midnight + 10 * minute });
   });
 
-  it('is recalculated continuously: a job that finds nothing new is no longer throttled', async () => {
+  it('is recalculated continuously, so that a job that finds nothing new is no longer throttled', async () => {
     const destination = destinationOf('http://127.0.0.1:9', { requestsPerDay: 60, whenShort: 'throttle' });
     const jobs = [made('quiet', '*/10 * * * *', { destination, priority: 'low' })];
     const world = await worldOf(jobs);
@@ -114,7 +114,7 @@ describe('a day with more scheduled firings than requests', () => {
     expect(names.indexOf('job.unthrottled')).toBeGreaterThan(0);
   });
 
-  it("reports once how much is missing if even throttling isn't sufficient", async () => {
+  it("reports once how many requests are missing if even throttling isn't enough", async () => {
     const destination = destinationOf('http://127.0.0.1:9', { requestsPerDay: 10, whenShort: 'throttle' });
     const jobs = [
       made('vip', '0 * * * *', { destination, priority: 'high' }),
@@ -143,7 +143,7 @@ describe('a day with more scheduled firings than requests', () => {
     expect((await live(world)).get('each')).toHaveLength(23);
   });
 
-  it("includes other programs' usage, and the reserve for users", async () => {
+  it("accounts for other programs' requests and the reserve for users", async () => {
     const destination = destinationOf('http://127.0.0.1:9', {
       requestsPerDay: 100,
       reserveRequests: 60,
@@ -159,7 +159,7 @@ describe('a throttle', () => {
   const destination = destinationOf('http://127.0.0.1:9', { requestsPerDay: 60, whenShort: 'throttle' });
   const jobs = [made('later', '*/10 * * * *', { destination, priority: 'low' })];
 
-  it('persists across a restart without another event, and is recalculated the next day', async () => {
+  it('persists across a restart without being logged again, and is recalculated the next day', async () => {
     const folder = newStateFolder();
     const first = await worldOf(jobs, { folder });
     first.clock.advance(10 * minute);
@@ -174,7 +174,7 @@ describe('a throttle', () => {
     expect(again.events).toMatchObject([{ name: 'job.throttled' }]);
   });
 
-  it('is shown by status and explain, with the firing that will really run', async () => {
+  it('is shown by status and explain, with the next firing that will run', async () => {
     const { clock, config, store, throttler } = await worldOf(jobs);
     clock.advance(10 * minute);
     await runOf(jobs[0]!, 1, { store, clock });
@@ -203,7 +203,7 @@ describe('a throttle', () => {
     expect(events.map(({ name }) => name)).toEqual(['job.throttled', 'job.unthrottled']);
   });
 
-  it('lets a job run at its next firing after a run that failed without a request', async () => {
+  it('lets a job run at its next firing after a run that failed without sending a request', async () => {
     const world = await worldOf(jobs);
     const { clock, config, store, throttler } = world;
     clock.advance(10 * minute);
@@ -220,7 +220,7 @@ describe('a throttle', () => {
     expect(await throttler.judge(jobs[0]!, clock.now(), config)).toMatch(/^runs every 30m/);
   });
 
-  it('lets a job have its only run of the day even if an earlier run failed without a request', async () => {
+  it('lets a job have its only run of the day even if an earlier run failed without sending a request', async () => {
     const scarce = destinationOf('http://127.0.0.1:9', { requestsPerDay: 1, whenShort: 'throttle' });
     const job = made('later', '0 * * * *', { destination: scarce, priority: 'low' });
     const { clock, config, store, throttler } = await worldOf([job]);
@@ -233,7 +233,7 @@ describe('a throttle', () => {
     expect(await throttler.judge(job, clock.now(), config)).toMatch(/until 00:00/);
   });
 
-  it('lets a job run if a clock that was set back makes its last run seem to be in the future', async () => {
+  it('lets a job run even if its last run seems to be in the future because the clock was set back', async () => {
     const { clock, config, store, throttler } = await worldOf(jobs);
     clock.advance(600 * minute);
     await runOf(jobs[0]!, 1, { store, clock });

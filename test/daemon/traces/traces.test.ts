@@ -33,7 +33,7 @@ async function startTraced(says: Source['says'] = async () => 'hello', log = qui
 }
 
 describe('traces', () => {
-  it('are enabled and disabled by the standard variables', () => {
+  it('are enabled and disabled by the standard environment variables', () => {
     expect(wantsTraces({})).toBe(false);
     expect(wantsTraces({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' })).toBe(true);
     expect(wantsTraces({ OTEL_TRACES_EXPORTER: 'otlp' })).toBe(true);
@@ -75,7 +75,7 @@ describe('traces', () => {
     ]);
   });
 
-  it('contain failures, and no secret', async () => {
+  it('contain failures, but no secrets', async () => {
     registerSecret('hunter-of-secrets');
     const exporter = loadKit();
     const started = await startTraced(() => Promise.reject(new Error('no entry for hunter-of-secrets')));
@@ -95,7 +95,7 @@ describe('traces', () => {
     expect(run?.status).toMatchObject({ code: 2 });
   });
 
-  it('are missing with a warning if no SDK is loaded', async () => {
+  it('are missing, with a warning, if no SDK is loaded', async () => {
     const lines: string[] = [];
     const log: Log = { ...quietLog, warn: (message) => void lines.push(message) };
     await startTraced(undefined, log);
