@@ -32,7 +32,7 @@ const servers: readonly { server: 'ProFTPD' | 'vsftpd' | 'sshd'; login: Login; s
 ];
 
 for (const { login, ...suite } of servers) {
-  describeWithFileServer(suite, `memory use of reading from ${suite.server}`, (server) => {
+  describeWithFileServer(suite, `a read from ${suite.server}`, (server) => {
     const folder = ownFolder();
 
     it('needs no more memory for a larger file: three million rows fit a small heap', async () => {
