@@ -93,7 +93,7 @@ describeWithServer({ servers: ['PostgreSQL', 'MariaDB'] }, 'a wrong database pas
     },
   );
 
-  it('is sent only once more if it changes while chunks are read', async () => {
+  it('is sent only one more time if it changes while chunks are read', async () => {
     const admin = new pg.Client(server('PostgreSQL').url);
     await admin.connect();
     onTestFinished(() => admin.end());
