@@ -94,7 +94,7 @@ describe('systemd', () => {
     expect(heard().slice(before)).toEqual([]);
   });
 
-  it('gets the last notification right after a slow ping, however many pings were due in the meantime', async () => {
+  it('gets the last notification right after a slow ping, no matter how many pings were due meanwhile', async () => {
     const folder = await newFolder();
     const [said, go] = [join(folder, 'said'), join(folder, 'go')];
     const helper = `#!/bin/sh\necho "$1" >> '${said}'\nwhile [ ! -e '${go}' ]; do sleep 0.05; done\n`;
