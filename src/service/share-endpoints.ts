@@ -57,7 +57,7 @@ export function shareEndpoints({
       path,
       summary: 'Always returns 400, because the group or user is missing from the path',
       basis,
-      decided: 'always 400',
+      decided: 'always returns 400',
       permission,
       act: () => {
         throw badRequest('A group or user ID is missing after /share-rights/');

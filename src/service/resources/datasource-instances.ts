@@ -180,7 +180,7 @@ export default {
       path: '/datasource-instances/{id}/properties',
       summary: 'Removes one property',
       basis: 'document',
-      decided: '404 for an unknown name',
+      decided: 'returns 404 for an unknown name',
       permission,
       query: { name: Type.String({ minLength: 1 }) },
       find: (call) => findEditableInstance(call),

@@ -21,7 +21,7 @@ export default {
     what: 'a data source',
     basis: 'document',
     permission: ['datasource.share'],
-    sharing: { decided: 'everything is checked before anything changes' },
+    sharing: { decided: 'the change is all or nothing' },
     seen: (call) => asShared(findShared(call)),
     editable: (call) => asShared(editable(call, findShared(call))),
   }),

@@ -128,7 +128,7 @@ export default {
       path,
       summary: 'The default dashboards of a group, by position',
       basis: 'document',
-      decided: 'in the order of `index`',
+      decided: 'the list is ordered by `index`',
       permission,
       query: pageQuery,
       answer: { status: 200, data: Type.Object({ tabs: Type.Array(Type.Object(item)) }) },

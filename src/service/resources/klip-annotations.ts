@@ -74,7 +74,7 @@ export default {
       path,
       summary: 'The annotations of a Klip',
       basis: 'document',
-      decided: 'both ends of the period are included',
+      decided: 'the period includes both `start_date` and `end_date`',
       permission: ['dashboard.annotation.view'],
       query: { ...pageQuery, start_date: Type.Optional(unixTime), end_date: Type.Optional(unixTime) },
       answer: { status: 200, data: Type.Object({ annotations: Type.Array(annotationSchema) }) },

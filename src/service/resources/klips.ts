@@ -128,7 +128,7 @@ export default {
       path: '/klips/{id}/client-instances',
       summary: "Where copies of a Klip are placed on dashboards of the company's clients",
       basis: 'document',
-      decided: 'instances of imported copies on client dashboards',
+      decided: 'the list contains instances of imported copies on client dashboards',
       permission: ['client.access', 'dashboard.library'],
       everyPermission: true,
       client: false,
@@ -147,7 +147,7 @@ export default {
       path: '/klips',
       summary: 'Creates a Klip, with a simple schema if none is given',
       basis: 'document',
-      decided: 'the default schema',
+      decided: 'the schema that is used if none is given',
       missing: 'images: Klips are not rendered',
       permission: ['klip.build'],
       body: {

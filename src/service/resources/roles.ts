@@ -97,7 +97,7 @@ export default {
       path: '/roles',
       summary: 'Creates a role',
       basis: 'document',
-      decided: 'the list of permission names; no one can grant a permission that they lack',
+      decided: 'the list of permission names; users cannot grant a permission that they do not have',
       missing: 'any effect of permissions that no endpoint requires',
       permission,
       body: { ...change, name: someName },

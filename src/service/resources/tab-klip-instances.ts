@@ -94,7 +94,7 @@ export default {
       path,
       summary: 'The Klip instances of a dashboard, in the order in which they were placed',
       basis: 'document',
-      decided: 'in the order in which they were placed',
+      decided: 'the list is in the order in which Klips were placed',
       permission,
       query: pageQuery,
       answer: { status: 200, data: instances },

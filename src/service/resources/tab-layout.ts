@@ -36,7 +36,7 @@ export default {
       path,
       summary: 'The layout of a dashboard, which is always a grid',
       basis: 'document',
-      decided: 'always a grid; IDs begin with `gridklip-`',
+      decided: 'the layout is always a grid; IDs begin with `gridklip-`',
       permission,
       answer: { status: 200, data: layoutAnswer },
       find: (call) => findTab(call),

@@ -61,7 +61,7 @@ export default {
       path: '/tabs',
       summary: 'The dashboards that are visible to the caller',
       basis: 'document',
-      decided: 'the key `tabs`',
+      decided: 'the name of the `tabs` key',
       permission: ['dashboard.library'],
       query: pageQuery,
       answer: { status: 200, data: Type.Object({ tabs: Type.Array(Type.Object(listItem)) }) },

@@ -120,7 +120,7 @@ export default {
       ...common,
       path: '/usage-overview/monthly-client-aggregate',
       summary: 'Client accounts by state at the end of each month, and how many were added and cancelled',
-      decided: 'the state at the end of each month',
+      decided: 'records show the state at the end of each month',
       record: clientAggregate,
       gated: true,
       rows: clientAggregateRows,

@@ -58,7 +58,7 @@ export default {
       path,
       summary: 'Removes a property from all users of the account',
       basis: 'document',
-      decided: '404 for an unknown name',
+      decided: 'returns 404 for an unknown name',
       permission,
       query: { name: Type.String({ minLength: 1 }) },
       find: (call) => findUser(call),
