@@ -95,7 +95,7 @@ function order(all: Batch, keys: readonly Key[]): Int32Array {
       const found = compareKeys(left, right);
       if (found !== 0) return keys[k]!.descending && left !== null && right !== null ? -found : found;
     }
-    return a - b;
+    return 0;
   };
   return Int32Array.from({ length: all.length }, (_, r) => r).sort(compare);
 }

@@ -75,9 +75,8 @@ function plainNumber(text: string): string | undefined {
   const [digits, exponent = '0'] = trimmed.toLowerCase().split('e');
   if (Math.abs(Number(exponent)) > maxExponent) return undefined;
   const scale = Math.max(0, (digits!.split('.')[1] ?? '').length - Number(exponent));
-  return new Big(digits!.replace('+', '').replace(/\.$/, '') + (exponent === '0' ? '' : `e${exponent}`))
-    .toFixed(scale)
-    .replace(/^-(?=[0.]+$)/, '');
+  const plain = digits!.replace('+', '').replace(/\.$/, '') + (exponent === '0' ? '' : `e${exponent}`);
+  return new Big(plain).toFixed(scale);
 }
 
 function wholeNumber(text: string): string | undefined {
