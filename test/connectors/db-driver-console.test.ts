@@ -22,7 +22,7 @@ const rows = [['one'], ['two'], [null], ['three']];
 async function mysqlWith(change: (pieces: readonly Buffer[]) => void): Promise<string> {
   const dialog = protocols.mysql!.dialog();
   change(dialog);
-  const server = await replay({ dialog, greets: true, isPushing: false, isSilent: true });
+  const server = await replay({ dialog, greets: true, isPushing: false, isSilent: true, quietMs: 250 });
   onTestFinished(() => server.close());
   return `mysql://sluice:secret@127.0.0.1:${server.port}/test`;
 }

@@ -34,6 +34,7 @@ interface Played {
   readonly isSilent: boolean;
   readonly patienceMs?: number;
   readonly timeoutSeconds?: number;
+  readonly quietMs?: number;
 }
 
 /** The delivered cells; undefined if there were none. */
@@ -44,9 +45,10 @@ async function play({
   isSilent,
   patienceMs = stopAfterMs,
   timeoutSeconds,
+  quietMs,
 }: Played): Promise<readonly (string | null)[] | undefined> {
   const { greets = false } = protocol;
-  const server = await replay({ dialog, data, greets, isPushing, isSilent });
+  const server = await replay({ dialog, data, greets, isPushing, isSilent, quietMs });
   const stop = new AbortController();
   const timer = setTimeout(() => stop.abort(new Error('stopped')), patienceMs);
   const hung = wait(patienceMs + endsWithinMs, 'hung' as const, { ref: false });
@@ -100,6 +102,7 @@ const truth = await play({
   isSilent: false,
   patienceMs: 60_000,
   timeoutSeconds: 60,
+  quietMs: 250,
 });
 if (JSON.stringify(truth ?? []) !== JSON.stringify(protocol.gives))
   failed(`the true dialog gave ${JSON.stringify(truth)}`);

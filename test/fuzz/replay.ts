@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import type { Dialog } from './mutate.ts';
 
-/** A client sends one request in several pieces. */
-const quietMs = 2;
+/** A client sends one request in several pieces, this close to each other. */
+const usualQuietMs = 2;
 /** If a client sends nothing for this long, it gets the next chunk anyway. */
 const idleMs = 25;
 
@@ -26,6 +26,8 @@ export interface ReplayOptions {
   readonly isPushing: boolean;
   /** At the end, the server stays silent instead of closing the connection. */
   readonly isSilent: boolean;
+  /** How long a client sends nothing at the end of its request. On a busy machine, its pieces are less close. */
+  readonly quietMs?: number;
 }
 
 /** Sends the chunks of a dialog, one per turn of the client, over as many connections as the client opens. */
@@ -35,6 +37,7 @@ export async function replay({
   greets = false,
   isPushing,
   isSilent,
+  quietMs = usualQuietMs,
 }: ReplayOptions): Promise<Replay> {
   const sockets = new Set<Socket>();
   const servers: Server[] = [];

@@ -27,9 +27,9 @@ it.each(Object.entries(inside))(
     });
     onTestFinished(() => faulty.mockRestore());
     const { dialog, greets = false, play } = protocols[name.split(' ')[0]!]!;
-    const server = await replay({ dialog: dialog(), greets, isPushing: false, isSilent: true });
+    const server = await replay({ dialog: dialog(), greets, isPushing: false, isSilent: true, quietMs: 250 });
     onTestFinished(() => server.close());
-    const thrown = await play({ port: server.port, signal: new AbortController().signal }).catch(
+    const thrown = await play({ port: server.port, signal: new AbortController().signal, timeoutSeconds: 60 }).catch(
       (error: unknown) => error,
     );
     // Vitest fails on uncaught errors.
