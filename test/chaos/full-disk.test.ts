@@ -90,7 +90,7 @@ describe.skipIf(missing !== undefined)('a full disk', () => {
     await oracle.ended(await home.sync());
     const daemon = await startDaemon(stage);
     upstream.advance();
-    await control.break(instance, { first: 1, answer_delay_ms: 4000 });
+    await control.break(instance, { first: 1, answer_delay_ms: 10_000 });
     await oweByKilled(stage);
     daemon.child.kill('SIGHUP');
     await says(daemon, 'upload.started');
@@ -165,7 +165,7 @@ describe('write errors in SQLite and the file system', () => {
     await oracle.ended(await home.sync());
     const daemon = await startDaemon(stage);
     upstream.advance();
-    await control.break(instance, { first: 1, answer_delay_ms: 4000 });
+    await control.break(instance, { first: 1, answer_delay_ms: 10_000 });
     await oweByKilled(stage);
     daemon.child.kill('SIGHUP');
     await says(daemon, 'upload.started');
