@@ -17,7 +17,7 @@ import { optionTable } from './option-table.ts';
 export function configReference({ connectors, formats, transforms }: Declarations): string {
   const parts = [
     '# Config reference',
-    'Generated from the declarations by `npm run generate`: edit those, not this page. [config/example.yaml](../config/example.yaml)\nuses every option.',
+    '`npm run generate` generates this page from the option declarations in `src/`. Edit the declarations, not this page.\n[config/example.yaml](../config/example.yaml) uses every option.',
     variablesText(),
     section('Top level', { ...topOptions, ...topMaps }),
     section('A destination', destinationOptions, 'Under `destinations`, with a name of your choice.'),
@@ -84,21 +84,22 @@ function secretRows(): string {
 
 const variablesText = (): string => `## Variables
 
-Values can contain variables, keys cannot. They are replaced after the file is parsed, so they can't change its
-structure. If a value is a single variable, numbers and \`true\`/\`false\` are recognized where the option expects them.
+Values can contain variables; keys can't. Sluice replaces variables after it has parsed the file, so a variable can't change
+the file's structure. If a value consists of a single variable, it can be a number, \`true\` or \`false\` where the option
+expects one.
 
 | Variable | Value |
 |---|---|
 | \`\${env:NAME}\` | the environment variable; if it isn't set, the config has an error |
-| \`\${env:NAME:-value}\` | the same, or \`value\` if it isn't set or is empty |
-| \`\${file:PATH}\` | the file's content, without trailing line breaks; the path is relative to the config's folder, and may contain variables |
+| \`\${env:NAME:-value}\` | the environment variable, or \`value\` if it isn't set or is empty |
+| \`\${file:PATH}\` | the file's content, without trailing line breaks; the path is relative to the config's folder, and can contain variables |
 | \`\${cmd:program arguments}\` | the program's output, without trailing line breaks; requires \`allow_commands: true\`; the program runs without a shell for at most 10 seconds |
 ${secretRows()}
 | \`$\${\` | the two characters \`\${\` |
 
-[secrets.md](secrets.md) explains where Sluice looks up variables of the secrets providers, and how it logs in to them.
+[secrets.md](secrets.md) explains how Sluice logs in to secrets providers and reads secrets from them.
 
-Inside \`{…}\` and \`[…]\`, YAML requires quotes around such values.`;
+In YAML's \`{…}\` and \`[…]\`, put quotes around values that contain variables.`;
 
 const retryText = `In \`retry\`, in a job or, for all jobs, at the top level. It repeats a whole **run** minutes later, with a new connection, for
 example after a database restart or a 503 from the token endpoint. In contrast, \`retries\` of an HTTP source
@@ -111,10 +112,10 @@ const scheduleText = `A schedule is text or a map:
 
 | Schedule | Fires |
 |---|---|
-| \`"*/15 * * * *"\` | according to the cron expression, in quotes: minute, hour, day of month, month, day of week; names (\`MON\`, \`JAN\`), lists, ranges, steps, \`L\`, \`W\`, \`#\`, and \`@hourly\`, \`@daily\`, \`@weekly\`, \`@monthly\`, \`@yearly\` |
+| \`"*/15 * * * *"\` | at the times that match the cron expression (in quotes), which has five fields: minute, hour, day of month, month, day of week. You can use names (\`MON\`, \`JAN\`), lists, ranges, steps, \`L\`, \`W\`, \`#\`, and \`@hourly\`, \`@daily\`, \`@weekly\`, \`@monthly\`, \`@yearly\` |
 | \`every 15m\` | every 15 minutes of real time |
 | \`at 06:00, 18:30 on MON-FRI\` | at these times of day; without \`on\`, every day |
-| \`manual\` | never; the default |
+| \`manual\` | never (the default) |
 
 As a map, it has exactly one of \`cron\`, \`every\` and \`at\`. [schedules.md](schedules.md) explains clock changes, missed and
 overlapping runs, and edits of a schedule.`;

@@ -9,7 +9,7 @@ import { defineSecretProvider } from '../provider.ts';
 export default defineSecretProvider({
   title: 'sops',
   form: 'FILE#PATH',
-  about: 'a value in a file that `sops` decrypts; the path is relative to the folder of the config',
+  about: "a value in a file that `sops` decrypts; the path is relative to the config's folder",
   options: {},
   open(_, { cwd, env, signal }) {
     return async (file) => {
