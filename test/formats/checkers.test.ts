@@ -309,3 +309,7 @@ test('the xml checker accepts text of any length', () => {
   checker.write(Buffer.from('</a></r>'));
   expect(checker.end().records).toBe(1);
 });
+
+test('the csv checker names the first of several empty lines between records', () => {
+  expect(answer('csv', [Buffer.from('a,b\n1,2\n\n\n\n3,4\n')])).toContain('line 3');
+});

@@ -177,3 +177,9 @@ describe('a CSV document', () => {
     expect(csvOf([[long, 'x']]) === `a,b\n${long},x\n`).toBe(true);
   });
 });
+
+test('a cell of many characters is quoted if it starts or ends with white space', () => {
+  const long = 'x'.repeat(400_000);
+  const lineOf = (text: string) => csvOf([[text, 'b']], { header: false }) === `"${text}",b\n`;
+  expect([` ${long}`, `${long} `, long].map(lineOf)).toEqual([true, true, false]);
+});
