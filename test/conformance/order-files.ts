@@ -6,7 +6,7 @@ const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;
 const line = (cells: readonly string[]) => `${cells.map(quoted).join(',')}\n`;
 
 /** Rows of `many.csv`. */
-export const manyRows = 200_000;
+export const manyRows = 20_000;
 
 /** What connectors that read files must return for `orders.csv`. */
 export const orders = {
@@ -29,8 +29,8 @@ export async function putOrders(folder: string): Promise<void> {
   await writeFile(join(folder, 'hostile.csv'), line(hostileNames) + hostile.join(''));
   const many = join(folder, 'many.csv');
   await writeFile(many, 'id,name,note\n');
-  for (let from = 0; from < manyRows; from += 20_000) {
-    const lines = Array.from({ length: 20_000 }, (_, i) => `${from + i},name ${from + i},${'note '.repeat(24)}\n`);
+  for (let from = 0; from < manyRows; from += 2_000) {
+    const lines = Array.from({ length: 2_000 }, (_, i) => `${from + i},name ${from + i},${'note '.repeat(240)}\n`);
     await appendFile(many, lines.join(''));
   }
 }

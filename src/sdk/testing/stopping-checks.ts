@@ -121,7 +121,7 @@ async function waits(bench: Bench): Promise<void> {
   await bench.extracting(many, {}, async ({ batches }) => {
     let [ahead, rows, bytes] = [0, 0, 0];
     for await (const batch of batches) {
-      if (rows === 0) ahead = (await steadyBytes()) - before;
+      if (rows === 0) ahead = (await steadyBytes(before + maxAhead)) - before;
       rows += batch.length;
       bytes += bytesOf(batch);
     }

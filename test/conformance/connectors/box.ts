@@ -2,7 +2,7 @@ import { hostileNames, hostileValues } from '#sdk/testing';
 import { serviceWorld } from '../../connectors/doubles/service-world.ts';
 import type { Asked } from '../../connectors/doubles/vendor.ts';
 
-const [pages, perPage] = [120, 1000];
+const [pages, perPage] = [120, 100];
 
 const entry = (n: number) => ({ type: 'file', id: String(n), name: `${n}.csv`, size: n, sha1: 'f'.repeat(40) });
 const row = (n: number) => [
@@ -15,7 +15,7 @@ function listed({ query, part }: Asked) {
   const page = Number(query.get('marker') ?? 0);
   const entries = Array.from({ length: perPage }, (_, i) => ({
     ...entry(page * perPage + i),
-    name: 'report '.repeat(30),
+    name: 'report '.repeat(350),
   }));
   return { json: { entries, next_marker: page + 1 < pages ? String(page + 1) : '' } };
 }

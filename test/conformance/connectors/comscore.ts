@@ -1,8 +1,8 @@
 import { serviceWorld } from '../../connectors/doubles/service-world.ts';
 import type { Asked, Reply } from '../../connectors/doubles/vendor.ts';
 
-const [periods, perPeriod] = [50, 1000];
-const note = 'media '.repeat(100);
+const [periods, perPeriod] = [50, 100];
+const note = 'media '.repeat(1000);
 
 const soap = (action: string, inside: string): Reply => ({
   text: `<Envelope><Body><${action}Response><${action}Result>${inside}</${action}Result></${action}Response></Body></Envelope>`,

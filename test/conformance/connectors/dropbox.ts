@@ -1,7 +1,7 @@
 import { ownNames, serviceWorld } from '../../connectors/doubles/service-world.ts';
 import type { Asked } from '../../connectors/doubles/vendor.ts';
 
-const [pages, perPage] = [60, 2000];
+const [pages, perPage] = [60, 200];
 
 const entry = (id: number) => ({
   '.tag': 'file',
@@ -10,7 +10,7 @@ const entry = (id: number) => ({
   path_display: `/Reports/${id}.csv`,
   size: id,
   server_modified: '2026-01-05T10:00:00Z',
-  rev: '0'.repeat(96),
+  rev: '0'.repeat(2000),
   content_hash: 'f'.repeat(64),
 });
 const row = (id: number) => [
@@ -21,7 +21,7 @@ const row = (id: number) => [
   String(id),
   '2026-01-05T10:00:00Z',
   null,
-  '0'.repeat(96),
+  '0'.repeat(2000),
   'f'.repeat(64),
   'false',
 ];

@@ -1,7 +1,7 @@
 import { serviceWorld } from '../../connectors/doubles/service-world.ts';
 import type { Asked } from '../../connectors/doubles/vendor.ts';
 
-const [pages, perPage] = [20, 1500];
+const [pages, perPage] = [20, 150];
 
 const record = (n: number, name: string) => ({
   account_id: '11',
@@ -16,7 +16,7 @@ function insights({ part, query, base }: Asked) {
   const from = Number(query.get('after') ?? 0);
   const to = isMany ? from + perPage : from + 2;
   const all = isMany ? pages * perPage : 3;
-  const name = isMany ? 'account '.repeat(105) : 'Toys';
+  const name = isMany ? 'account '.repeat(1050) : 'Toys';
   const data = Array.from({ length: Math.min(to, all) - from }, (_, i) => record(from + i, name));
   const next = to < all ? { next: `${base}/next` } : {};
   return { json: { data, paging: { cursors: { after: String(to) }, ...next } } };

@@ -1,7 +1,7 @@
 import { serviceWorld } from '../../connectors/doubles/service-world.ts';
 import type { Asked } from '../../connectors/doubles/vendor.ts';
 
-const [pages, perPage] = [50, 4000];
+const [pages, perPage] = [50, 400];
 
 const day = (n: number) => ({
   segments: { date: `2026-01-0${n}` },
@@ -20,7 +20,7 @@ function found({ body, part }: Asked) {
     const page = Number(body.pageToken ?? 0);
     const results = Array.from({ length: perPage }, (_, i) => ({
       ...day(1),
-      campaign: { ...day(1).campaign, id: String(page * perPage + i), name: 'Spring '.repeat(16) },
+      campaign: { ...day(1).campaign, id: String(page * perPage + i), name: 'Spring '.repeat(170) },
     }));
     return { json: { results, ...(page + 1 < pages ? { nextPageToken: String(page + 1) } : {}) } };
   }

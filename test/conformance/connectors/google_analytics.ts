@@ -2,7 +2,7 @@ import { hostileNames, hostileValues } from '#sdk/testing';
 import { serviceWorld } from '../../connectors/doubles/service-world.ts';
 import type { Asked } from '../../connectors/doubles/vendor.ts';
 
-const [pages, perPage] = [40, 5000];
+const [pages, perPage] = [40, 500];
 
 interface Named {
   readonly name: string;
@@ -15,7 +15,7 @@ function report({ body, part }: Asked) {
   const length = Math.min(perPage, rowCount - from);
   const cellOf = (name: string, n: number) => {
     if (part.property === 'hostile') return hostileValues[n];
-    return name === 'date' ? `2026010${n + 1}` : `${'page '.repeat(24)}${n}`;
+    return name === 'date' ? `2026010${n + 1}` : `${'page '.repeat(240)}${n}`;
   };
   const row = (n: number) => ({
     dimensionValues: (body.dimensions as Named[]).map(({ name }) => ({ value: cellOf(name, n) })),

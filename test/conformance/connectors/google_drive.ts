@@ -2,7 +2,7 @@ import { hostileNames, hostileValues } from '#sdk/testing';
 import { serviceWorld } from '../../connectors/doubles/service-world.ts';
 import type { Asked } from '../../connectors/doubles/vendor.ts';
 
-const [pages, perPage] = [40, 1000];
+const [pages, perPage] = [40, 100];
 
 const time = (n: number) => new Date(Date.UTC(2026, 0, 5, 10, 0, n)).toISOString();
 const file = (n: number) => ({
@@ -23,7 +23,7 @@ function listed({ query }: Asked) {
     const page = Number(query.get('pageToken') ?? 0);
     const files = Array.from({ length: perPage }, (_, i) => ({
       ...file(page * perPage + i),
-      webViewLink: 'https://drive.google.com/'.padEnd(600, 'x'),
+      webViewLink: 'https://drive.google.com/'.padEnd(6000, 'x'),
     }));
     return { json: { files, ...(page + 1 < pages ? { nextPageToken: page + 1 } : {}) } };
   }

@@ -3,7 +3,7 @@ import { serviceWorld } from '../../connectors/doubles/service-world.ts';
 import { spreadsheet } from '../../connectors/doubles/spreadsheet.ts';
 import type { Asked } from '../../connectors/doubles/vendor.ts';
 
-const manyRows = 100_000;
+const manyRows = 10_000;
 const few = [
   ['Day', 'Paid', 'Shop'],
   ['2026-01-05', 12.5, 'Böð'],
@@ -22,7 +22,7 @@ function large({ query }: Asked) {
       .exec(query.getAll('ranges')[1] ?? '')
       ?.slice(1)
       .map(Number) ?? [];
-  const values = Array.from({ length: to - from + 1 }, (_, i) => [from + i, 'note '.repeat(60)]);
+  const values = Array.from({ length: to - from + 1 }, (_, i) => [from + i, 'note '.repeat(600)]);
   return { json: { valueRanges: [{ values: [['id', 'note']] }, { values }] } };
 }
 
@@ -51,6 +51,6 @@ export default serviceWorld({
     { query: { stream: 'sheets', range: 'A:B', sheet: undefined }, option: 'range' },
     { query: { incremental: true }, option: 'incremental' },
   ],
-  many: { source: { spreadsheet: 'many' }, query: { sheet: 'All', rows_per_request: 5000 }, rows: manyRows },
+  many: { source: { spreadsheet: 'many' }, query: { sheet: 'All', rows_per_request: 500 }, rows: manyRows },
   hostile: { query: { sheet: 'Hostile' } },
 });

@@ -2,7 +2,7 @@ import { hostileNames, hostileValues } from '#sdk/testing';
 import { type CrmObject, owners, properties, searched } from '../../connectors/doubles/hubspot.ts';
 import { serviceWorld } from '../../connectors/doubles/service-world.ts';
 
-const [many, perPage] = [30_000, 2000];
+const [many, perPage] = [3_000, 200];
 
 const record = (id: number, more: Record<string, string> = {}): CrmObject => ({
   id: String(id),
@@ -20,7 +20,7 @@ function* records(last: number, more: (id: number) => Record<string, string> = (
 }
 
 const odd = (id: number) => Object.fromEntries(hostileNames.map((name) => [name, hostileValues[id - 1]!]));
-const long = (id: number) => ({ name: 'company '.repeat(100), domain: `${id}.example.com` });
+const long = (id: number) => ({ name: 'company '.repeat(1000), domain: `${id}.example.com` });
 
 export default serviceWorld({
   query: { stream: 'deals', properties: ['dealname', 'amount'] },

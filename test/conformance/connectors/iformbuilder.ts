@@ -2,8 +2,8 @@ import { hostileNames, hostileValues } from '#sdk/testing';
 import { serviceWorld } from '../../connectors/doubles/service-world.ts';
 import type { Asked } from '../../connectors/doubles/vendor.ts';
 
-const [pages, perPage] = [60, 1000];
-const note = 'note '.repeat(100);
+const [pages, perPage] = [60, 100];
+const note = 'note '.repeat(1000);
 
 /** Records added after the first check. */
 let grown = 0;

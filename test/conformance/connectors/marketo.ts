@@ -2,7 +2,7 @@ import { hostileNames, hostileValues } from '#sdk/testing';
 import { serviceWorld } from '../../connectors/doubles/service-world.ts';
 import type { Asked } from '../../connectors/doubles/vendor.ts';
 
-const [pages, perPage] = [25, 1000];
+const [pages, perPage] = [25, 100];
 const jobs = '/bulk/v1/leads/export';
 
 const activity = (n: number, subject: string) => ({
@@ -22,7 +22,7 @@ function activities({ query }: Asked) {
   const page = Number(query.get('nextPageToken'));
   const isMany = query.get('activityTypeIds') === '99';
   const count = isMany ? perPage : 3 + grown;
-  const subject = isMany ? 'Mail '.repeat(220) : 'Mail';
+  const subject = isMany ? 'Mail '.repeat(2200) : 'Mail';
   const result = Array.from({ length: count }, (_, i) => activity(page * perPage + i + 1, subject));
   return { json: { success: true, result, nextPageToken: String(page + 1), moreResult: isMany && page + 1 < pages } };
 }

@@ -1,7 +1,7 @@
 import { serviceWorld } from '../../connectors/doubles/service-world.ts';
 import type { Asked } from '../../connectors/doubles/vendor.ts';
 
-const [pages, perPage] = [11, 1000];
+const [pages, perPage] = [11, 100];
 
 const row = (n: number, value: string, figures: number) => ({
   itemId: String(n),
@@ -16,7 +16,7 @@ function report({ body }: Asked) {
   const shape = { lastPage: body.rsid !== 'many' || page === pages - 1, columns: { columnIds: ids } };
   if (body.rsid !== 'many') return { json: { ...shape, rows: [1, 2, 3].map((n) => row(n, `page ${n}`, ids.length)) } };
   const numbers = Array.from({ length: perPage }, (_, i) => page * perPage + i);
-  return { json: { ...shape, rows: numbers.map((n) => row(n, 'page '.repeat(445), ids.length)) } };
+  return { json: { ...shape, rows: numbers.map((n) => row(n, 'page '.repeat(4450), ids.length)) } };
 }
 
 export default serviceWorld({

@@ -2,7 +2,7 @@ import { api, described, kept, page, sinceOf } from '../../connectors/doubles/sa
 import { serviceWorld } from '../../connectors/doubles/service-world.ts';
 import type { Asked } from '../../connectors/doubles/vendor.ts';
 
-const [pages, perPage] = [20, 2000];
+const [pages, perPage] = [20, 200];
 
 const changed = (id: number) => `2026-01-05T10:00:${String(id).padStart(2, '0')}.000+0000`;
 const record = (id: number) =>
@@ -35,7 +35,7 @@ function many({ part }: Pick<Asked, 'part'>) {
   const from = Number(part.from ?? 0);
   const records = Array.from(
     { length: perPage },
-    (_, i) => `{"Name":"${'n'.repeat(640)}${from + i}","Id":"${from + i}"}`,
+    (_, i) => `{"Name":"${'n'.repeat(6400)}${from + i}","Id":"${from + i}"}`,
   );
   const next = from + perPage;
   const total = pages * perPage;

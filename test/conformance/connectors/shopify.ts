@@ -3,7 +3,7 @@ import { ownNames, serviceWorld } from '../../connectors/doubles/service-world.t
 import { api, cost, listed, order, orderColumns, orderRow, shopGuard } from '../../connectors/doubles/shopify.ts';
 import type { Asked } from '../../connectors/doubles/vendor.ts';
 
-const [pages, perPage] = [20, 1500];
+const [pages, perPage] = [20, 150];
 
 const changed = (id: number) => `2026-01-05T10:00:${String(id).padStart(2, '0')}Z`;
 const columns = orderColumns.map((text) => {
@@ -31,7 +31,7 @@ function many(after: string | undefined) {
   const to = from + perPage;
   const nodes = Array.from({ length: perPage }, (_, i) => ({
     legacyResourceId: from + i,
-    title: 'variant '.repeat(105),
+    title: 'variant '.repeat(1050),
   }));
   const pageInfo = { hasNextPage: to < pages * perPage, endCursor: String(to) };
   return { json: { data: { list: { nodes, pageInfo } }, extensions: cost(1990) } };

@@ -5,7 +5,7 @@ import { sendJson, TestServer } from '../../connectors/http-server.ts';
 import { freePort } from '../../servers/free-port.ts';
 
 const token = 'rest-token-81fa';
-const [pages, perPage] = [50, 4000];
+const [pages, perPage] = [50, 400];
 
 const world: World = {
   async open() {
@@ -98,7 +98,7 @@ const answers: Readonly<Record<string, Answer>> = {
 
 function* records(page: number): Generator<string> {
   for (let i = 0; i < perPage; i++) {
-    const record = { id: page * perPage + i, name: `name ${i}`, note: 'note '.repeat(24) };
+    const record = { id: page * perPage + i, name: `name ${i}`, note: 'note '.repeat(240) };
     yield `${i === 0 ? '[' : ','}${JSON.stringify(record)}`;
   }
   yield ']';

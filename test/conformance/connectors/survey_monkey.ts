@@ -1,7 +1,7 @@
 import { ownNames, serviceWorld } from '../../connectors/doubles/service-world.ts';
 import type { Asked } from '../../connectors/doubles/vendor.ts';
 
-const [pages, perPage] = [12, 1000];
+const [pages, perPage] = [12, 100];
 
 const survey = (n: number, title: string) => ({
   id: String(n),
@@ -19,7 +19,7 @@ function surveys({ query, path }: Asked) {
   const page = Number(query.get('page'));
   const isMany = path.startsWith('/many');
   const count = isMany ? perPage : 3 + grown;
-  const title = isMany ? 'Hotel '.repeat(400) : 'Hotel';
+  const title = isMany ? 'Hotel '.repeat(4000) : 'Hotel';
   return {
     json: {
       data: Array.from({ length: count }, (_, i) => survey((page - 1) * perPage + i + 1, title)),

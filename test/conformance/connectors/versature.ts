@@ -2,7 +2,7 @@ import { hostileNames, hostileValues } from '#sdk/testing';
 import { serviceWorld } from '../../connectors/doubles/service-world.ts';
 import type { Asked } from '../../connectors/doubles/vendor.ts';
 
-const [pages, perPage] = [15, 1000];
+const [pages, perPage] = [15, 100];
 
 const call = (n: number, name: string) => ({
   duration: n,
@@ -29,7 +29,7 @@ function calls({ query }: Asked) {
   const page = Number(query.get('cursor') ?? 0);
   const isMany = query.get('start_date')!.startsWith('2026-05');
   const count = isMany ? perPage : 3;
-  const name = isMany ? 'Ann '.repeat(410) : 'Ann';
+  const name = isMany ? 'Ann '.repeat(4100) : 'Ann';
   const more = isMany && page + 1 < pages;
   const result = Array.from({ length: count }, (_, i) => call(page * perPage + i + 1, name));
   return { json: { result, cursor: more ? String(page + 1) : null, more } };

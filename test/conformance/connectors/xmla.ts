@@ -8,8 +8,8 @@ const isWritable = (text: string) => [...text].every((c) => c >= ' ' && c !== '\
 const values = hostileValues.filter(isWritable);
 const names = hostileNames.filter(isWritable);
 
-const manyRows = 60_000;
-const store = 'store '.repeat(80);
+const manyRows = 6_000;
+const store = 'store '.repeat(800);
 const columns = ['Store:string', 'Sales:int'];
 
 /** Created once, because creating it takes as long as reading it, and the same process has to stop promptly. */
