@@ -39,21 +39,24 @@ async function serveSilence() {
   return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
-interface Town {
+/** A user's folder without a daemon. */
+interface Prepared {
   readonly home: Home;
-  readonly daemon: Running;
   readonly instance: string;
+  readonly config: (more?: object) => Promise<string>;
+}
+
+interface Town extends Prepared {
+  readonly daemon: Running;
   readonly socket: string;
   /** The number of syncs that the daemon has run. */
   readonly served: () => number;
-  readonly config: (more?: object) => Promise<string>;
 }
 
 interface TownOptions {
   readonly job?: object;
   readonly sources?: object;
   readonly top?: object;
-  readonly rows?: string;
   readonly start?: Start;
 }
 
@@ -67,11 +70,11 @@ function patient(home: Home): Home {
   return { ...home, start, sluice: (args, how) => start(args, how).ended };
 }
 
-/** A daemon whose only job never fires by itself. */
-async function openTown({ job, sources, top, rows = 'id,name\n1,a\n', start }: TownOptions = {}): Promise<Town> {
+/** A config whose only job never fires by itself. */
+async function prepare({ job, sources, top }: TownOptions = {}): Promise<Prepared> {
   const home = patient(await world.home(forTest));
   const instance = await world.instance('csv');
-  await home.write('rows.csv', rows);
+  await home.write('rows.csv', 'id,name\n1,a\n');
   const config = (more: object = {}) =>
     home.config({
       destinations: { main: { url: world.url, api_key: adminKey } },
@@ -81,9 +84,16 @@ async function openTown({ job, sources, top, rows = 'id,name\n1,a\n', start }: T
       ...more,
     });
   await config();
+  return { home, instance, config };
+}
+
+/** The same with a daemon. */
+async function openTown(options: TownOptions = {}): Promise<Town> {
+  const prepared = await prepare(options);
+  const { home } = prepared;
   const socket = join(home.folder, 'state', 'daemon.sock');
-  const daemon = await startDaemon(home, { how: start, socket });
-  return { home, instance, daemon, config, socket, served: () => servedBy(daemon) };
+  const daemon = await startDaemon(home, { how: options.start, socket });
+  return { ...prepared, daemon, socket, served: () => servedBy(daemon) };
 }
 
 interface DaemonOptions {
@@ -120,14 +130,16 @@ function plain({ code, signal, stdout, stderr }: Ended) {
   return { code, signal, stdout: same(stdout), stderr: same(stderr) };
 }
 
-function historyOf({ home }: Pick<Town, 'home'>) {
+function historyOf({ home }: Prepared) {
+  // Without a daemon, a sync that starts no run creates no state.
+  if (!existsSync(join(home.folder, 'state', 'sluice.db'))) return [];
   return home.state().runs.map(({ job, origin, state, row_count, bytes, requests, code }) => ({
     ...{ job, origin, state, row_count, bytes, requests, code },
   }));
 }
 
 /** A series of syncs. Each is run by the daemon or by its own process. */
-type Story = (town: Town, sync: (...args: string[]) => Promise<Ended>) => Promise<Ended[]>;
+type Story = (prepared: Prepared, sync: (...args: string[]) => Promise<Ended>) => Promise<Ended[]>;
 
 interface Outcome {
   readonly town?: () => TownOptions | Promise<TownOptions>;
@@ -235,21 +247,19 @@ describe('a sync that the daemon runs', () => {
     'has the same output and exit code as a sync in its own process: %s',
     async (_, outcome) => {
       const { town: options = () => ({}), story, shows, code } = outcome;
-      const tell = async (flags: readonly string[]) => {
-        const town = await openTown(await options());
-        const ended = await story(town, (...args) => town.home.sluice(['sync', ...args, ...flags]));
-        return { town, ended, history: historyOf(town), shown: await world.data(town.instance) };
+      const tell = async <P extends Prepared>(place: P) => {
+        const ended = await story(place, (...args) => place.home.sluice(['sync', ...args]));
+        return { place, ended, history: historyOf(place), shown: await world.data(place.instance) };
       };
-      const here = await tell(['--local']);
-      const there = await tell([]);
+      const here = await tell(await prepare(await options()));
+      const there = await tell(await openTown(await options()));
       expect(there.ended.map(plain)).toEqual(here.ended.map(plain));
       expect(there.history).toEqual(here.history);
       expect(there.shown).toBe(here.shown);
       const last = there.ended.at(-1)!;
       expect(last.stdout + last.stderr).toMatch(shows);
       expect(last.code).toBe(code);
-      expect(here.town.served()).toBe(0);
-      expect(there.town.served()).toBe(outcome.served ?? there.ended.length);
+      expect(there.place.served()).toBe(outcome.served ?? there.ended.length);
     },
   );
 
@@ -269,23 +279,23 @@ describe('a sync that the daemon runs', () => {
       sources: { slow: { connector: 'simple_rest', url } },
       job: { source: 'slow', query: '/a.csv', retry: 'off' },
     };
-    const tell = async (signal: NodeJS.Signals, flags: readonly string[]) => {
-      const town = await openTown(silent);
+    const tell = async <P extends Prepared>(signal: NodeJS.Signals, place: P) => {
       const asked = once(server, 'request');
-      const sync = town.home.start(['sync', '--json', ...flags]);
+      const sync = place.home.start(['sync', '--json']);
       await asked;
       sync.child.kill(signal);
-      return { town, ended: await sync.ended, history: historyOf(town) };
+      return { place, ended: await sync.ended, history: historyOf(place) };
     };
     for (const [signal, code] of [
       ['SIGINT', 130],
       ['SIGTERM', 143],
     ] as const) {
-      const [here, there] = [await tell(signal, ['--local']), await tell(signal, [])];
+      const here = await tell(signal, await prepare(silent));
+      const there = await tell(signal, await openTown(silent));
       expect(plain(there.ended)).toEqual(plain(here.ended));
       expect(there.history).toEqual(here.history);
       expect(there.ended.code).toBe(code);
-      expect(there.town.served()).toBe(1);
+      expect(there.place.served()).toBe(1);
     }
   });
 
