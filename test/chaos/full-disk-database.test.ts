@@ -38,7 +38,7 @@ if (missing !== undefined) {
           jobs: { rows: { source: 'shop', query, format: 'csv', target: instance, schedule: '0 0 1 1 *' } },
         });
       await configure('select 0 as id', server().port);
-      expect((await home.sync()).jobs).toMatchObject([{ state: 'delivered' }]);
+      expect((await home.syncHere()).jobs).toMatchObject([{ state: 'delivered' }]);
       const first = home.start(['run', '--log', 'debug'], { serves: true });
       await says(first, 'daemon.started');
       first.child.kill('SIGTERM');

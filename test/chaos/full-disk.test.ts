@@ -71,7 +71,7 @@ describe.skipIf(missing !== undefined)('a full disk', () => {
     const stage = await smallStage('3m');
     const { home, upstream, oracle } = stage;
     upstream.advance();
-    await oracle.ended(await home.sync());
+    await oracle.ended(await home.syncHere());
     await startDaemon(stage);
     upstream.advance();
     await fill(stage);
@@ -87,7 +87,7 @@ describe.skipIf(missing !== undefined)('a full disk', () => {
     const stage = await smallStage('6m', { alerts });
     const { home, upstream, oracle, control, instance } = stage;
     upstream.advance();
-    await oracle.ended(await home.sync());
+    await oracle.ended(await home.syncHere());
     const daemon = await startDaemon(stage);
     upstream.advance();
     await control.break(instance, { first: 1, answer_delay_ms: 10_000 });
@@ -119,7 +119,7 @@ describe.skipIf(missing !== undefined)('a full disk', () => {
     const stage = await smallStage('6m');
     const { home, upstream, oracle } = stage;
     upstream.advance();
-    await oracle.ended(await home.sync());
+    await oracle.ended(await home.syncHere());
     const first = await startDaemon(stage);
     first.child.kill('SIGTERM');
     await first.ended;
@@ -140,7 +140,7 @@ describe.skipIf(missing !== undefined)('a full disk', () => {
     const stage = await smallStage('6m');
     const { home, upstream, oracle, control, instance } = stage;
     upstream.advance();
-    await oracle.ended(await home.sync());
+    await oracle.ended(await home.syncHere());
     upstream.advance();
     await control.break(instance, { first: 1, answer_delay_ms: 3000 });
     const sync = home.start(['sync', '--json', '--wait', '120']);
@@ -162,7 +162,7 @@ describe('write errors in SQLite and the file system', () => {
     const stage = await setStage(theatre, { top: { keep: { payloads: 0 } }, job: { schedule: '0 0 1 1 *' } });
     const { home, upstream, oracle, control, instance } = stage;
     upstream.advance();
-    await oracle.ended(await home.sync());
+    await oracle.ended(await home.syncHere());
     const daemon = await startDaemon(stage);
     upstream.advance();
     await control.break(instance, { first: 1, answer_delay_ms: 10_000 });

@@ -91,10 +91,10 @@ export class Oracle {
   async rest(): Promise<void> {
     const { home, upstream } = this.#watched;
     const readable = upstream.has;
-    const last = await home.sync();
+    const last = await home.syncHere();
     // A payload that failed before may have to wait for its next attempt.
     const owes = () => home.state().outbox.some(({ state }) => state === 'owed');
-    while (owes()) await home.sync();
+    while (owes()) await home.syncHere();
     const shown = await this.ended(last);
     if (readable) expect({ code: last.code, shown }).toEqual({ code: 0, shown: upstream.version });
     else expect(last.jobs).toMatchObject([{ state: 'failed' }]);

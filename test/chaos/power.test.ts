@@ -29,7 +29,7 @@ it('a failed attempt still counts after any number of power failures', async () 
   upstream.prunes = true;
   upstream.advance();
   await control.break(instance, { answer: { status: 503 } });
-  expect((await home.sync({ args: ['--wait', '0'] })).jobs).toMatchObject([{ state: 'waiting_retry' }]);
+  expect((await home.syncHere({ waitSeconds: 0 })).jobs).toMatchObject([{ state: 'waiting_retry' }]);
   const attempts = () => home.state().outbox.map(({ attempts, state }) => [state, attempts]);
   expect(attempts()).toEqual([['owed', 1]]);
   for (let i = 0; i < 2; i++) {
@@ -39,7 +39,7 @@ it('a failed attempt still counts after any number of power failures', async () 
     });
     expect(attempts()).toEqual([['owed', 2]]);
   }
-  await home.sync();
+  await home.syncHere();
   expect(attempts(), "two failed, and the power failures between them don't count").toEqual([['owed', 2]]);
   expect(await oracle.look()).toBe(0);
   await control.repair();

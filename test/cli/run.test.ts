@@ -94,7 +94,7 @@ describe('sluice run', () => {
     expect(second.code).toBe(2);
     expect(second.stderr).toContain('DAEMON_RUNNING');
     expect(second.stderr).toContain(`process ${daemon.child.pid}`);
-    expect((await home.sync()).jobs).toMatchObject([{ job: 'orders', state: 'delivered' }]);
+    expect((await home.syncHere()).jobs).toMatchObject([{ job: 'orders', state: 'delivered' }]);
     expect((await home.sluice(['status'])).stdout).toContain(`process ${daemon.child.pid}`);
     daemon.child.kill('SIGTERM');
     expect((await daemon.ended).code).toBe(0);

@@ -35,7 +35,7 @@ beforeAll(async () => {
       guarded: job('orders.csv', xml, { format: 'xml', guards: { rows: { minimum: 7 } } }),
     },
   });
-  await home.sync();
+  await home.syncHere();
   const daemon = home.start(['run', '--monitor', '127.0.0.1:0'], { scope });
   const listening = /"url":"(?<url>http:[^"]+)"[^\n]*monitor\.listening/;
   await until('the monitor to listen', () => listening.test(daemon.output()));

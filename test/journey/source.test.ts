@@ -41,7 +41,7 @@ async function stage(url: string, sql: string): Promise<Stage> {
     });
   };
   await ask("select 1 as id, 'old' as name");
-  expect((await home.sync()).code).toBe(0);
+  expect((await home.syncHere()).code).toBe(0);
   await ask(sql);
   return { home, instance, ask };
 }
@@ -57,7 +57,7 @@ async function expectUntouched({ home, instance }: Stage): Promise<void> {
 
 async function expectWorksAgain({ home, instance, ask }: Stage, url?: string): Promise<void> {
   await ask(few, url);
-  const ended = await home.sync();
+  const ended = await home.syncHere();
   expect(ended.jobs).toMatchObject([{ state: 'delivered', rows: 1 }]);
   expect(await world.data(instance)).toBe(newer);
 }

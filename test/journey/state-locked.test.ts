@@ -43,7 +43,7 @@ async function setUp() {
       },
     },
   });
-  expect(await home.sync()).toMatchObject({ code: 0 });
+  expect(await home.syncHere()).toMatchObject({ code: 0 });
   await home.write('orders.csv', 'id\n2\n');
   return { world, home, file: join(home.folder, 'state/sluice.db') };
 }
@@ -58,7 +58,7 @@ it("a command that writes fails if another process holds the state's lock, and w
   expect(stderr).not.toContain('bug in Sluice');
   expect((await home.sluice(['status'])).code).toBe(0);
   await unlock();
-  expect(await home.sync()).toMatchObject({ code: 0 });
+  expect(await home.syncHere()).toMatchObject({ code: 0 });
   expect(await world.data(world.instances.csv)).toBe('id\n2\n');
 });
 

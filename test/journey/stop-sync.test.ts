@@ -43,7 +43,7 @@ it.each([
     expect(ended.stdout).toMatch(/orders .* owed: the daemon will send it, or run "sluice sync orders"$/m);
     expect(home.state().outbox).toMatchObject([{ state: 'owed' }]);
     await config(world.url);
-    expect(await home.sync()).toMatchObject({ code: 0 });
+    expect(await home.syncHere()).toMatchObject({ code: 0 });
     expect(await world.data(world.instances.csv)).toBe('id\n1\n');
   },
 );

@@ -66,7 +66,7 @@ function carried(columns: readonly Told[], source: () => object): void {
       sources: { db: { connector: 'db', ...source() } },
       jobs: { csv: job('csv'), json: job('json'), xml: job('xml') },
     });
-    const { code, jobs, stderr } = await home.sync();
+    const { code, jobs, stderr } = await home.syncHere();
     expect({ code, stderr, states: jobs.map(({ state }) => state) }).toEqual({
       code: 0,
       stderr: '',

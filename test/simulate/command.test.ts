@@ -64,8 +64,8 @@ describe('sluice simulate', () => {
       jobs: { orders: { ...fileJob, target: world.instances.csv, schedule: '5 * * * *' } },
     });
     await home.write('orders.csv', 'id\n1\n');
-    await home.sync();
-    await home.sync();
+    await home.syncHere();
+    await home.syncHere();
     const before = home.state();
     const { stdout } = await home.sluice(['simulate', '--days', '1', '--from', '2026-06-01', '--json']);
     const said = JSON.parse(stdout) as { known_jobs: number; runs: { runs: number; unchanged: number } };
