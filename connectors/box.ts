@@ -35,7 +35,7 @@ const fields = { id: 'id', name: 'name', modified: 'modified_at' };
 export default defineService({
   id: 'box',
   title: 'Box',
-  summary: 'Reads files in Box as tables (csv, json, xml, xlsx, zip), lists folders, and reads events.',
+  summary: 'Reads Box files as tables (csv, json, xml, xlsx, zip), and Box folder listings and events.',
   version: '2.0',
   base: 'https://api.box.com/{{ api_version }}',
   options: {
@@ -96,7 +96,7 @@ export default defineService({
       },
     },
     content: {
-      about: 'Rows of the files with the given IDs.',
+      about: 'Rows from the files with the given IDs.',
       options: {
         file: option.text({
           about: "File IDs, separated by commas; the ID is the number in a file's URL.",
@@ -116,13 +116,17 @@ export default defineService({
       ...bytes,
     },
     newest: {
-      about: 'Rows of the most recently changed files among the search results.',
+      about: 'Rows from the most recently changed files that match a search.',
       options: {
-        search: option.text({ about: 'Text to search for in names and contents.', required: true, example: 'orders' }),
+        search: option.text({
+          about: 'Text to search for in file names and contents.',
+          required: true,
+          example: 'orders',
+        }),
         within: option.text({ about: 'IDs of the folders to search, separated by commas.', example: '123456789' }),
         endings: option.text({ about: 'File name extensions to include, separated by commas.', example: 'csv,xlsx' }),
         count: option.integer({
-          about: 'Number of files to read, newest first, as one table.',
+          about: 'Number of files to read into one table, newest first.',
           default: 1,
           minimum: 1,
           maximum: 100,
@@ -214,10 +218,10 @@ export default defineService({
   },
   limits: [
     'Set the app’s scopes in the Box developer console. Apps that sign with their own key (JWT) are not supported; use client credentials instead.',
-    'The request limits are not confirmed; a 429 response states how long to wait.',
+    'Box’s request limits are unconfirmed. If they are exceeded, Box’s 429 response says how long to wait.',
     'With `incremental: true`, `content` and `newest` fetch their files only if at least one of them has changed, and then fetch all of them.',
-    'New files appear in Box’s search only after a while, so `newest` may be out of date; `content` never is.',
-    'Box may report an event twice. A single run returns it only once, but two runs may both return it.',
+    'Box indexes new files with a delay, so `newest` may miss recent ones. `content` doesn’t use the index and is always current.',
+    'Box may return an event more than once. Sluice removes duplicates within a run, but not across runs.',
   ],
   example: `sources:
   box:

@@ -3,7 +3,7 @@ import { defineService, option, Problem, type RequestData, type Scope, type Stre
 const namespace = 'http://comscore.com/';
 
 const options = {
-  geo: option.text({ about: 'comScore’s numeric ID of the geography (`geo`).', example: '840' }),
+  geo: option.text({ about: 'Numeric comScore ID of the geography (`geo`).', example: '840' }),
   loc: option.text({ about: 'Numeric ID of the location (`loc`).', example: '0' }),
   time_type: option.text({ about: 'Numeric ID of the period type (`timeType`).', example: '1' }),
   time_periods: option.list<string | number>(
@@ -69,7 +69,7 @@ function inEnvelope(content: string): string {
 export default defineService({
   id: 'comscore',
   title: 'comScore',
-  summary: 'Reads comScore audience reports (Media Metrix), which are generated on demand for subscribers.',
+  summary: 'Reads comScore Media Metrix audience reports, which comScore generates on demand for subscribers.',
   options: {
     user: option.text({ about: 'User name at comScore.', required: true, example: 'ann@example.com' }),
     password: option.text({
@@ -109,11 +109,11 @@ export default defineService({
     say: 'connected to comScore; login accepted',
   },
   limits: [
-    'The report API is open only to subscribers, and comScore doesn’t publish documentation for it: this connector is based on public clients.',
+    'Only subscribers can use the report API, and comScore publishes no documentation for it. This connector is based on publicly available clients.',
     'Reports take no dates: comScore identifies periods by numeric IDs.',
     'The columns are `time_period`, followed by the columns of the report’s table.',
-    'It is not confirmed that `sluice check` verifies the credentials; reading a report does.',
-    'Digital Analytix, formerly also a comScore product, was sold and is not supported.',
+    '`sluice check` may not detect wrong credentials; if so, the first report fails.',
+    'Digital Analytix, a former comScore product, is not supported.',
   ],
   example: `sources:
   audience:

@@ -8,7 +8,7 @@ const more: RequestData = { path: '/2/files/list_folder/continue', json: { curso
 export default defineService({
   id: 'dropbox',
   title: 'Dropbox',
-  summary: 'Reads files in a Dropbox as tables (csv, json, xml, xlsx, zip), lists folders, and searches.',
+  summary: 'Reads Dropbox files as tables (csv, json, xml, xlsx, zip), and Dropbox folder listings and search results.',
   base: 'https://api.dropboxapi.com',
   login: {
     kind: 'oauth',
@@ -26,7 +26,7 @@ export default defineService({
   },
   streams: {
     files: {
-      about: 'Files and folders below a folder.',
+      about: 'Files and folders in a folder and its subfolders.',
       options: {
         path: option.text({
           about: 'Path of the folder; empty for the whole Dropbox.',
@@ -69,12 +69,12 @@ export default defineService({
       },
     },
     content: {
-      about: 'Rows of the files with the given paths.',
+      about: 'Rows from the files with the given paths.',
       options: {
         file: option.list<string>(
           { type: 'string', minLength: 1 },
           {
-            about: 'Paths of the files, which are read as one table.',
+            about: 'Paths of the files to read as one table.',
             required: true,
             example: ['/Reports/orders.csv'],
           },
@@ -96,7 +96,11 @@ export default defineService({
     search: {
       about: 'The files and folders that a search finds.',
       options: {
-        query: option.text({ about: 'Text to search for in names and contents.', required: true, example: 'invoice' }),
+        query: option.text({
+          about: 'Text to search for in file names and contents.',
+          required: true,
+          example: 'invoice',
+        }),
       },
       request: { path: '/2/files/search_v2', json: { query: '{{ query }}', options: { max_results: 1000 } } },
       records: 'matches.*.metadata.metadata',
@@ -132,9 +136,9 @@ export default defineService({
   budget: { at_once: 1 },
   check: { request: { path: '/2/users/get_current_account', method: 'POST' }, say: 'logged in as {{ answer.email }}' },
   limits: [
-    'The request limits are not published; a 429 response states how long to wait.',
+    'Dropbox does not publish its request limits. If they are exceeded, its 429 response says how long to wait.',
     'An incremental run returns only changes, not the whole folder. For a table of all files, set `deleted: true` and `write: {disposition: merge, key: [path], deleted: deleted}`.',
-    'A deleted folder is one row, with the folder’s path; the files that were in it may not have rows of their own.',
+    'A deleted folder is returned as one row with the folder’s path. The files that were in it may not have rows of their own.',
   ],
   example: `sources:
   team:

@@ -21,7 +21,7 @@ const conversionWindow = '14d';
 
 const customer = {
   customer: option.text({
-    about: 'Account IDs, separated by commas. Default with `manager`: all enabled accounts below it.',
+    about: 'Account IDs, separated by commas. If `manager` is set, the default is all enabled accounts below it.',
     example: '123-456-7890',
   }),
 };
@@ -56,7 +56,7 @@ export default defineService({
   id: 'google_adwords',
   title: 'Google Ads',
   summary:
-    'Reads daily costs and results of Google Ads (formerly AdWords) campaigns, and the results of any GAQL query.',
+    'Reads daily Google Ads (formerly AdWords) campaign and keyword performance, and the results of any GAQL query.',
   version: 'v26',
   base: 'https://googleads.googleapis.com/{{ api_version }}',
   options: {
@@ -65,7 +65,8 @@ export default defineService({
       example: '123-456-7890',
     }),
     developer_token: option.text({
-      about: 'Developer token. Since September 2026, Google neither requires nor uses it; it is sent if you set it.',
+      about:
+        'Developer token. Since September 2026, Google neither requires nor uses it; Sluice sends it if you set it.',
       secret: true,
       example: `\${env:GOOGLE_ADS_DEVELOPER_TOKEN}`,
     }),
@@ -79,8 +80,8 @@ export default defineService({
     oauth: googleOAuth('adwords'),
   },
   streams: {
-    campaigns: performance('Daily costs and results of campaigns.', 'campaign', campaign),
-    keywords: performance('Daily costs and results of ad group keywords.', 'keyword_view', {
+    campaigns: performance('Daily performance and cost of each campaign.', 'campaign', campaign),
+    keywords: performance('Daily performance and cost of each ad group keyword.', 'keyword_view', {
       campaign_id: 'campaign.id',
       campaign: 'campaign.name',
       ad_group_id: 'ad_group.id',
@@ -102,7 +103,7 @@ export default defineService({
         types: option.map<ColumnType>(
           { enum: columnTypes },
           {
-            about: 'Column types by name; values are checked against them.',
+            about: 'Column types by column name; values are checked against these types.',
             example: { 'metrics.ctr': 'decimal' },
           },
         ),
@@ -117,7 +118,7 @@ export default defineService({
         Object.fromEntries(fieldsOf(String(gaql)).map((name) => [name, columnOf(name, types as Types)])),
     },
     accounts: {
-      about: 'The accounts that the login can access, including those below manager accounts.',
+      about: 'Accounts that the logged-in user can access, including those below manager accounts.',
       partitions: {
         root: {
           request: { path: '/customers:listAccessibleCustomers' },
@@ -181,11 +182,11 @@ export default defineService({
       `${((answer as { resourceNames?: unknown[] }).resourceNames ?? []).length} Google Ads accounts can be accessed directly`,
   },
   limits: [
-    'The AdWords API and its query language are discontinued: reports use the Google Ads Query Language.',
-    'Google attributes a conversion to the day of its click, even if it happens weeks later: an incremental run rereads the last 14 days. Longer conversion windows are not covered.',
+    'Google discontinued the AdWords API and its query language, so reports use the Google Ads Query Language.',
+    'Google attributes a conversion to the day of its click, even if the conversion happens weeks later, so an incremental run rereads the last 14 days. Longer conversion windows are not covered.',
     'Amounts are in the account’s currency; a `report` returns them as Google does, in millionths (`cost_micros`).',
-    'Google documents 2,880 requests a day for apps with explorer access and 15,000 with basic access; a page of 10,000 rows counts as one request (not confirmed).',
-    'Closed accounts are skipped and logged. An API version is supported for about a year (not confirmed); select another one with `api_version`.',
+    'Google documents limits of 2,880 requests a day for apps with explorer access and 15,000 for apps with basic access. It is unconfirmed that a page of 10,000 rows counts as one request.',
+    'Closed accounts are skipped and logged. Google seems to support an API version for about a year (unconfirmed); select another version with `api_version`.',
   ],
   example: `sources:
   ads:

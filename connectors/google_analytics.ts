@@ -18,7 +18,7 @@ const admin = 'https://analyticsadmin.googleapis.com';
 export default defineService({
   id: 'google_analytics',
   title: 'Google Analytics',
-  summary: 'Reads Google Analytics 4 reports: any metrics by any dimensions, day by day.',
+  summary: 'Reads Google Analytics 4 reports with daily values of any metrics, by any dimensions.',
   version: 'v1beta',
   base: 'https://analyticsdata.googleapis.com',
   login: {
@@ -49,7 +49,7 @@ export default defineService({
         metric_filter: inGooglesWords(
           { type: 'object' },
           {
-            about: 'Like the dimension filter, but for the metrics of a row.',
+            about: 'Like `dimension_filter`, but filters rows by their metrics.',
             example: {
               filter: {
                 fieldName: 'sessions',
@@ -96,7 +96,7 @@ export default defineService({
       }),
     },
     properties: {
-      about: 'The properties that the login may read, with their accounts.',
+      about: 'Properties that the logged-in user may read, with their accounts.',
       request: {
         base: admin,
         path: '/{{ api_version }}/accountSummaries',
@@ -169,9 +169,9 @@ export default defineService({
     say: 'connected to Google Analytics; login accepted',
   },
   limits: [
-    'Recent figures are restated: an incremental run reads the last three days again.',
-    'Quotas are counted in tokens for each property, by hour and by day. Each report returns how many are left: below 100, requests are sent one minute apart, and the log reports it. Whether the error message distinguishes the daily from the hourly quota is not confirmed.',
-    'Google may omit rows with few users, and combine excess rows into one called (other).',
+    'Google restates recent figures, so an incremental run reads the last three days again.',
+    'Google counts quotas in tokens per property, by hour and by day. Each report returns the number of tokens left; if it is below 100, Sluice logs it and sends requests one minute apart. It is unconfirmed whether Google’s error message distinguishes the daily quota from the hourly one.',
+    'Google may omit rows with few users, and combine excess rows into one row called (other).',
   ],
   example: `sources:
   website:

@@ -57,7 +57,8 @@ const fields = { id: 'id', name: 'name', type: 'mimeType', modified: 'modifiedTi
 export default defineService({
   id: 'google_drive',
   title: 'Google Drive',
-  summary: 'Reads files in Google Drive as tables (csv, json, xml, xlsx, zip, Google Sheets), and lists files.',
+  summary:
+    'Reads Google Drive files as tables (csv, json, xml, xlsx, zip, Google Sheets), and Google Drive file listings.',
   version: 'v3',
   base: 'https://www.googleapis.com',
   login: {
@@ -66,7 +67,7 @@ export default defineService({
   },
   streams: {
     files: {
-      about: 'The files in the Drive, by modification time.',
+      about: 'Files in Google Drive, by modification time.',
       options: { ...where, trashed: option.boolean({ about: 'Include files in the trash.', default: false }) },
       request: {
         path: '/drive/{{ api_version }}/files',
@@ -100,7 +101,7 @@ export default defineService({
       },
     },
     content: {
-      about: 'Rows of the files with the given IDs.',
+      about: 'Rows from the files with the given IDs.',
       options: {
         file: option.text({
           about: 'File IDs, separated by commas; the ID is the long part of a file’s URL.',
@@ -123,11 +124,11 @@ export default defineService({
       ...bytes,
     },
     newest: {
-      about: 'Rows of the most recently changed files among the search results.',
+      about: 'Rows from the most recently changed files that match a search.',
       options: {
         ...where,
         count: option.integer({
-          about: 'Number of files to read, newest first, as one table.',
+          about: 'Number of files to read into one table, newest first.',
           default: 1,
           minimum: 1,
           maximum: 100,
@@ -171,7 +172,7 @@ export default defineService({
       body: { 'error.errors.*.reason': 'accessNotConfigured' },
       verdict: 'permission',
       said: 'error.message',
-      next: 'enable the Google Drive API for the app that logs in',
+      next: 'enable the Google Drive API for the app used to log in',
     },
     {
       status: 404,
@@ -187,11 +188,11 @@ export default defineService({
     say: 'logged in as {{ answer.user.emailAddress }}',
   },
   limits: [
-    'Google Sheets are exported as workbooks, or as csv (the first sheet) with `format: csv`. Google limits exports to 10 MB. The google_spreadsheets connector has no such limit.',
+    'Google exports Google Sheets spreadsheets as workbooks; with `format: csv`, it exports only the first sheet, as csv. Google limits exports to 10 MB. The google_spreadsheets connector has no such limit.',
     'Google Docs, drawings and shortcuts are not tables and are refused.',
     'With `incremental: true`, `content` and `newest` fetch their files only if at least one of them has changed, and then fetch all of them.',
     'An incremental run of `files` finds changed files, but neither deleted files nor files that were uploaded with an older modification time.',
-    'The request limits are not confirmed: if Google reports too many requests, Sluice waits. It is also not confirmed that the daily limit’s error is dailyLimitExceeded.',
+    'Google’s request limits are unconfirmed; if Google reports too many requests, Sluice waits. It is also unconfirmed that the error for the daily limit is dailyLimitExceeded.',
   ],
   example: `sources:
   drive:

@@ -57,7 +57,8 @@ export default defineService({
           pattern: '^[A-Za-z]{1,3}[1-9]?[0-9]*:[A-Za-z]{1,3}[1-9]?[0-9]*$',
         }),
         header: option.boolean({
-          about: 'Whether the first row has the column names; otherwise they are column1, column2 and so on.',
+          about:
+            'Whether the first row has the column names; otherwise the columns are named column1, column2 and so on.',
           default: true,
         }),
         cells: option.choice(['plain', 'shown'], {
@@ -94,7 +95,7 @@ export default defineService({
       columns: 'discovered',
     },
     sheets: {
-      about: 'The sheets of the spreadsheet, with their sizes.',
+      about: 'The spreadsheet’s sheets, with their sizes.',
       request: {
         path: ({ spreadsheet }) => idOf(spreadsheet),
         query: { includeGridData: 'false', fields: 'sheets.properties' },
@@ -127,7 +128,11 @@ export default defineService({
       next: 'share the spreadsheet with the logged-in account, and enable the Google Sheets API for its app',
     },
     // Also for files that are not Google spreadsheets, such as a workbook in Drive.
-    { status: 400, verdict: 'config', next: 'check `spreadsheet`; to read a workbook (.xlsx), use google_drive' },
+    {
+      status: 400,
+      verdict: 'config',
+      next: 'check `spreadsheet`; to read a workbook (.xlsx), use the google_drive connector',
+    },
   ],
   budget: { rates: [{ requests: 300, within: '60s' }] },
   check: {
@@ -135,11 +140,11 @@ export default defineService({
     say: 'found the spreadsheet "{{ answer.properties.title }}"',
   },
   limits: [
-    'Google does not report which cells have changed: each run reads the whole sheet.',
+    'Google does not report which cells have changed, so each run reads the whole sheet.',
     'Dates are returned as the sheet shows them; use the cell format yyyy-mm-dd to distinguish dates from text.',
-    'Blank cells are null; rows with only blank cells are left out.',
+    'Blank cells are null; rows with only blank cells are skipped.',
     'A sheet that is edited during a run may be read partly before and partly after the edit.',
-    'Google documents 300 reads a minute for an app, which Sluice respects; a lower limit per user is not confirmed. When Google reports too many requests, Sluice waits.',
+    'Google documents a limit of 300 reads per minute for each app, which Sluice respects; a lower limit per user is unconfirmed. If Google reports too many requests, Sluice waits.',
   ],
   example: `sources:
   budget:

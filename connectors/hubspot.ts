@@ -17,7 +17,7 @@ export default defineService({
   id: 'hubspot',
   title: 'HubSpot',
   summary:
-    'Reads deals, contacts and companies from HubSpot with any of their properties, as well as owners and deal stages.',
+    'Reads HubSpot deals, contacts and companies with any of their properties, as well as owners and deal stages.',
   options: {
     token: option.text({
       about: 'Access token of a private app; replaces `login`.',
@@ -81,7 +81,7 @@ export default defineService({
       },
     },
     stages: {
-      about: 'The stages of `dealstage`, with their pipelines.',
+      about: 'Deal stages, which are the values of `dealstage`, with their pipelines.',
       request: { path: crm('pipelines', '/deals') },
       records: 'results',
       each: ({ stages, ...pipeline }) => ((stages ?? []) as object[]).map((stage) => ({ ...stage, pipeline })),
@@ -103,7 +103,7 @@ export default defineService({
       status: 403,
       body: { category: 'MISSING_SCOPES' },
       verdict: 'permission',
-      say: 'requires a scope that the token lacks',
+      say: 'requires a scope that the token does not have',
       next: 'give the app the scopes that the response names, then log in again or create a new token',
     },
     // The API gateway returns this for a malformed token.
@@ -125,11 +125,11 @@ export default defineService({
     say: 'connected to HubSpot; credentials accepted',
   },
   limits: [
-    'Deals, contacts and companies are read with searches. A search returns at most 10,000 results, so they are read in order of ID, one search after the other. Archived objects are not found.',
-    'The search index lags: an incremental run also rereads changes from the ten minutes before the last run.',
-    'The search allows four requests per second. Private apps also have a daily limit; when it is used up, the run fails.',
+    'Sluice reads deals, contacts and companies with searches. A search returns at most 10,000 results, so Sluice sends one search after the other, in order of ID. Searches do not find archived objects.',
+    'HubSpot’s search index is updated with a delay, so an incremental run also rereads changes from the ten minutes before the last run.',
+    'HubSpot allows four search requests per second. Private apps also have a daily limit; when it is used up, the run fails.',
     'HubSpot retires version v3 of its API in September 2027. `api_version: 2026-03` uses its successor, which returns the same data.',
-    'Not confirmed by the vendor’s documentation: the scopes that the list of properties requires.',
+    'HubSpot’s documentation does not say which scopes the list of properties requires.',
   ],
   example: `sources:
   crm:

@@ -29,7 +29,7 @@ export default defineService({
   summary: 'Reads form records and the list of forms from iFormBuilder (Zerion).',
   options: {
     server: option.text({
-      about: 'Name of the server: the first part of its host name.',
+      about: 'Server name: the first part of the server’s host name.',
       required: true,
       pattern: '^[A-Za-z0-9-]+$',
       example: 'app',
@@ -138,10 +138,10 @@ export default defineService({
     say: 'connected to iFormBuilder; login accepted',
   },
   limits: [
-    'The elements of a form are returned as text, because the data types are not documented; use the `cast` transform for numbers and dates.',
+    'Form elements are returned as text, because their data types are not documented; use the `cast` transform for numbers and dates.',
     'A form with more than a thousand elements requires the `elements` option.',
-    'The login is an assertion signed with the client secret, as in the vendor’s samples; the secret is never sent. Keys that contain a dot (a newer kind of login) and API 8 are not supported.',
-    'An incremental run requests whole days, as in the samples, and drops the records that it has already read.',
+    'Sluice logs in with an assertion signed with the client secret, as in the vendor’s samples; it never sends the secret. Client keys that contain a dot (a newer kind of login) and API 8 are not supported.',
+    'An incremental run requests whole days, as in the vendor’s samples, and drops the records that earlier runs have read.',
   ],
   example: `sources:
   inspections:

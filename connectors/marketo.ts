@@ -35,7 +35,7 @@ export default defineService({
   },
   streams: {
     leads: {
-      about: 'Leads with any of their fields, read by a bulk extract.',
+      about: 'Leads with any of their fields, read with a bulk extract.',
       options: {
         columns: option.list<string>(
           { type: 'string' },
@@ -47,7 +47,7 @@ export default defineService({
         ),
         by: option.choice(['createdAt', 'updatedAt'], {
           about:
-            'Whether dates filter by creation or by last change. `updatedAt` is not available in all subscriptions.',
+            'Whether to filter by the date of creation or of the last change. `updatedAt` is not available in all subscriptions.',
           default: 'createdAt',
         }),
       },
@@ -174,7 +174,7 @@ export default defineService({
     {
       body: { 'errors.*.code': '603' },
       verdict: 'permission',
-      next: 'give the API user’s role this permission in Marketo',
+      next: 'in Marketo, give the API user’s role the permission that the response names',
     },
     { body: { 'errors.*.code': '607' }, verdict: 'daily' },
     { body: { 'errors.*.code': '1029', 'errors.*.message': /quota/i }, verdict: 'daily' },
@@ -197,11 +197,11 @@ export default defineService({
       `connected to Marketo; login accepted; leads have ${(answer as { result?: unknown[] }).result?.length ?? 0} fields`,
   },
   limits: [
-    'Confirmed by the vendor’s documentation: URLs, paging tokens, export states, 31 days per export, two exports at a time and ten in the queue, and 100 calls in 20 seconds. 500 MB of exports and 50,000 calls are allowed per day; both are counted until midnight Central time.',
-    'Not confirmed: that one call allows at most ten activity types, and that activities appear within ten minutes.',
+    'Marketo’s documentation confirms the URLs, paging tokens, export states, and limits of 31 days per export, two exports at a time and ten in the queue, and 100 calls in 20 seconds. Marketo also allows 500 MB of exports and 50,000 calls per day; both limits reset at midnight Central time.',
+    'It is unconfirmed that one call allows at most ten activity types and that activities appear within ten minutes.',
     'Deleted leads are not reported.',
     'Even a small export takes a minute or more.',
-    'Custom activities and fields that only existed in the SOAP API are not read.',
+    'Custom activities, and fields that existed only in the SOAP API, are not read.',
   ],
   example: `sources:
   marketing:

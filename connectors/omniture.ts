@@ -64,10 +64,11 @@ const figures = {
 export default defineService({
   id: 'omniture',
   title: 'Adobe Analytics',
-  summary: 'Reads Adobe Analytics reports (formerly Omniture SiteCatalyst): any metrics by any dimension, and by day.',
+  summary:
+    'Reads Adobe Analytics (formerly Omniture SiteCatalyst) reports with any metrics, by any dimension and by day.',
   options: {
     company: option.text({
-      about: 'Global company ID; `sluice check --connect` lists the companies that the login may use.',
+      about: 'Global company ID; `sluice check --connect` lists the companies that the logged-in user may use.',
       required: true,
       example: 'exampleco',
     }),
@@ -114,7 +115,7 @@ export default defineService({
       }),
     },
     segments: {
-      about: 'The segments that the login may use.',
+      about: 'Segments that the logged-in user may use.',
       request: { path: '/api/{{ company | url }}/segments', query: { limit: 1000, page: '{{ page.number }}' } },
       records: 'content',
       paging: pages,
@@ -158,11 +159,11 @@ export default defineService({
   budget: { rates: [{ requests: 12, within: '6s' }] },
   check: { request: { path: '/discovery/me' }, say: ({ answer, company }) => foundIn(answer as Discovered, company) },
   limits: [
-    'Confirmed by the vendor’s documentation: URLs, the format of requests and reports, paging, the limit of 12 requests in 6 seconds per user and the 429 response above it, that a request may take a minute, and commas between a server-to-server app’s scopes.',
-    'Not confirmed: that users’ refresh tokens rotate, and how a successful response reports a refused metric.',
+    'Adobe’s documentation confirms the URLs, the format of requests and reports, paging, the limit of 12 requests in 6 seconds per user and the 429 response if it is exceeded, that a request may take a minute, and that commas separate a server-to-server app’s scopes.',
+    'It is unconfirmed whether users’ refresh tokens rotate, and how a successful response reports a refused metric.',
     'Adobe’s Developer Console shows which scopes an app requires; set unusual ones in the login’s `scopes`.',
     'A report is split by one dimension; `daily` adds the day, at the cost of one request per day.',
-    "Days are in the report suite's time zone: set the same time zone for the job.",
+    'Days are in the report suite’s time zone, so set the same time zone for the job.',
     'An incremental run reads the figures of the last two days again.',
     'API 1.4, including its WSSE login, no longer works.',
   ],

@@ -6,7 +6,8 @@ import { defineRetiredService } from '#sdk';
 export default defineRetiredService({
   id: 'radian6',
   title: 'Radian6 (Social Studio)',
-  summary: 'Read social media posts about a topic.',
-  gone: 'It became part of Salesforce Social Studio, which Salesforce retired on 18 November 2024, together with its API.',
-  instead: 'Alternatives are Brandwatch and Sprinklr, which have different APIs: read them with simple_rest.',
+  summary: 'Used to read social media posts about a topic.',
+  gone: 'Salesforce retired Radian6, which had become part of Social Studio, and its API on 18 November 2024.',
+  instead:
+    'Alternatives are Brandwatch and Sprinklr; their APIs differ, so use the simple_rest connector to read them.',
 });

@@ -83,7 +83,7 @@ export default defineService({
     },
     bulk: {
       ...objectStream(
-        'The same records, read by a bulk job: for millions of records or objects with hundreds of fields.',
+        'The same records as `records`, read with a bulk job. Use it for millions of records or for objects with hundreds of fields.',
       ),
       job: {
         create: {
@@ -114,7 +114,7 @@ export default defineService({
           body: { '*.message': /bulk api/i },
           verdict: 'config',
           say: 'does not support bulk reads of this object',
-          next: 'read it with `stream: records`',
+          next: 'use `stream: records` for this object',
         },
       ],
     },
@@ -157,7 +157,7 @@ export default defineService({
       body: { '*.errorCode': 'QUERY_TIMEOUT' },
       verdict: 'fail',
       say: 'timed out on this query',
-      next: 'narrow it with `where`, or read it with `stream: bulk`',
+      next: 'narrow the query with `where`, or use `stream: bulk`',
     },
     {
       status: [414, 431],
@@ -172,12 +172,12 @@ export default defineService({
     say: 'logged in; {{ answer.DailyApiRequests.Remaining }} of {{ answer.DailyApiRequests.Max }} daily requests are left',
   },
   limits: [
-    'The limit counts all of the organization’s requests over 24 hours; when it is used up, the run fails and a later run continues.',
+    'Salesforce limits the number of requests that an organization sends in 24 hours, from all of its apps. When the limit is reached, the run fails, and a later run continues.',
     'A query returns the data as of its start. An incremental run also rereads changes from the ten minutes before the last run, because long transactions become visible late.',
     'Deleted records are included only with `deleted: true` and are marked by `IsDeleted`. Addresses and locations are split into their parts; files are not read.',
-    'For objects without `SystemModstamp`, set `changed_field` to another field to resume by, such as LastModifiedDate, CreatedDate or LoginTime.',
-    'Refresh Token Rotation is supported; since 2026, apps used in more than two production orgs require it. Do not use the same login in another program, and run at least every 30 days.',
-    'Not confirmed by the vendor’s documentation: whether a signed assertion can request scopes, that a running query does not see later changes, and the maximum URL length.',
+    'For objects without `SystemModstamp`, set `changed_field` to the field by which runs resume, such as LastModifiedDate, CreatedDate or LoginTime.',
+    'Refresh Token Rotation is supported; since 2026, apps used in more than two production orgs require it. Do not use the same login in another program, and run the job at least every 30 days.',
+    'Salesforce’s documentation does not say whether a signed assertion can request scopes, whether a running query sees later changes, or how long a URL may be.',
   ],
   example: `sources:
   crm:

@@ -7,8 +7,8 @@ import { defineRetiredService } from '#sdk';
 export default defineRetiredService({
   id: 'searchMetrics',
   title: 'Searchmetrics',
-  summary: 'Read how well websites rank in search engines.',
-  gone: 'Conductor acquired the company in 2023, and the API at api.searchmetrics.com is no longer available; the vendor did not publish a date.',
+  summary: 'Used to read how well websites rank in search engines.',
+  gone: 'Conductor acquired Searchmetrics in 2023. The API at api.searchmetrics.com is no longer available; no shutdown date was published.',
   instead:
-    'The alternative is Conductor’s API, which has different reports and requires signed requests: this connector cannot read it.',
+    'The alternative is Conductor’s API. It has different reports and requires signed requests, so this connector cannot read it.',
 });

@@ -5,7 +5,7 @@ const money = (name: string) => `${name} { shopMoney { amount } }`;
 const amount = (name: string) => ({ type: 'decimal', at: `${name}.shopMoney.amount` }) as const;
 
 const filter = option.text({
-  about: 'Search filter in the vendor’s syntax.',
+  about: 'Search filter in Shopify’s syntax.',
   example: 'financial_status:paid',
 });
 const pageSize = option.integer({
@@ -49,7 +49,7 @@ const changed = { column: 'updated_at', key: 'legacyResourceId', settles: '10m' 
 export default defineService({
   id: 'shopify',
   title: 'Shopify',
-  summary: 'Reads a Shopify shop’s orders with their lines, customers, and product variants with stock and price.',
+  summary: 'Reads a Shopify shop’s orders, order lines, customers, and product variants with stock and price.',
   options: {
     shop: option.text({
       about: 'Name of the shop: the part before .myshopify.com in its URL.',
@@ -91,7 +91,7 @@ export default defineService({
       columns: orderColumns,
     },
     bulk_orders: {
-      about: 'Like `orders`, but read by a bulk operation: for shops with many orders.',
+      about: 'Like `orders`, but read with a bulk operation. Use it for shops with many orders.',
       options: { filter },
       job: {
         create: {
@@ -237,7 +237,7 @@ export default defineService({
     'Without the read_all_orders scope, a shop returns only the orders of the last 60 days.',
     'Order lines are read with the older REST API, which new public apps cannot use. Lines that were removed from an order are still included.',
     'Concurrent bulk operations in one shop wait for each other. An incremental run also rereads changes from the ten minutes before the last run.',
-    'Not confirmed by the vendor’s documentation: the cost of a request, and whether orders of any status are returned if `filter` does not set one.',
+    'Shopify’s documentation does not confirm the cost of a request, or whether it returns orders of any status if `filter` does not set one.',
   ],
   example: `sources:
   shop:

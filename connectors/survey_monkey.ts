@@ -28,7 +28,7 @@ const responses = {
   options: {
     ...survey,
     status: option.choice(['completed', 'partial', 'overquota', 'disqualified'], {
-      about: 'Only responses with this status.',
+      about: 'Read only responses with this status.',
     }),
   },
   request: {
@@ -80,7 +80,7 @@ export default defineService({
   ],
   streams: {
     surveys: {
-      about: 'The surveys with their numbers of responses.',
+      about: 'Surveys with their response counts.',
       request: {
         path: '/surveys',
         query: {
@@ -173,7 +173,7 @@ export default defineService({
       status: 404,
       verdict: 'config',
       say: 'has no such survey',
-      next: 'check `survey`; the `surveys` stream lists them',
+      next: 'check `survey`; the `surveys` stream lists all surveys',
     },
     {
       status: 413,
@@ -194,9 +194,9 @@ export default defineService({
   },
   check: { request: { path: '/users/me' }, say: 'logged in as {{ answer.username }}' },
   limits: [
-    'Confirmed by the vendor’s documentation: URLs, paging, sorting by time of change, the host in the token response, and 120 calls per minute and 500 per day for apps that are not public. A call returns 100 responses, so large surveys use many calls.',
-    'Not confirmed: that changes appear within five minutes.',
-    'A survey with more than 1,000 questions has no `answers`: SurveyMonkey does not return its design.',
+    'SurveyMonkey’s documentation confirms the URLs, paging, sorting by time of change, the host in the token response, and limits of 120 calls per minute and 500 per day for apps that are not public. A call returns 100 responses, so large surveys use many calls.',
+    'It is unconfirmed that changes appear within five minutes.',
+    '`answers` cannot read surveys with more than 1,000 questions, because SurveyMonkey does not return their design.',
     'Deleted responses are not reported, but a run without `incremental` no longer includes them.',
   ],
   example: `sources:

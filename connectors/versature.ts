@@ -28,7 +28,7 @@ const oauth = {
 export default defineService({
   id: 'versature',
   title: 'net2phone Canada',
-  summary: 'Reads calls, call queue statistics and users of net2phone Canada (formerly Versature).',
+  summary: 'Reads calls, call queue statistics and users from net2phone Canada (formerly Versature).',
   options: {
     vendor_id: option.text({ about: 'ID of the reseller, if the vendor assigned you one.', example: '100' }),
   },
@@ -41,7 +41,7 @@ export default defineService({
   headers: { accept: 'application/vnd.integrate.v{{ api_version }}+json' },
   streams: {
     calls: {
-      about: 'All users’ calls: parties, time and duration.',
+      about: 'All users’ calls, with parties, time and duration.',
       window: { step: '7d', start: '7d', end: 'outside', look_back: '1d' },
       request: { path: '/cdrs/users/', query: { ...span, page_size: 1000, cursor: '{{ page.token }}' } },
       records: 'result',
@@ -99,12 +99,12 @@ export default defineService({
   ],
   check: { request: { path: '/call_queues/' }, say: 'connected to net2phone; login accepted' },
   limits: [
-    'Confirmed by the vendor’s documentation and client: URLs, login, the version in the Accept header, that 204 means no data, and that a 429 doesn’t say how long to wait.',
-    'Not confirmed, because there is no public documentation: the consent page (`grant: authorization_code`), and the format of responses. Calls are read in the format of 2026 (`result`, `cursor`, `more`); the columns of the other streams are the fields of the records, in a list or in `result`. Times without a zone are read as UTC.',
+    'net2phone’s documentation and client confirm the URLs, the login, the version in the Accept header, that 204 means no data, and that a 429 response doesn’t say how long to wait.',
+    'The consent page (`grant: authorization_code`) and the format of responses are unconfirmed, because they are not publicly documented. Calls are read in the format of 2026 (`result`, `cursor`, `more`); the columns of the other streams are the fields of the records, in a list or in `result`. Times without a zone are read as UTC.',
     'The default is version 1.10.0, which is in use; the vendor’s own client requests 1.7.0, which you can set with `api_version`.',
     'If `calls` returns nothing although the company had calls, ask the vendor to enable it for the app.',
     'A transferred call has one row per leg, all with the same `call_id`.',
-    'The request limits are not published. net2phone’s newer API, which uses keys, is not supported.',
+    'net2phone does not publish its request limits. Its newer API, which uses keys, is not supported.',
   ],
   example: `sources:
   phones:

@@ -72,7 +72,8 @@ export default defineService({
     organisations: option.list<string>(
       { type: 'string' },
       {
-        about: 'Names or IDs of the organizations to read. Default: all organizations that the login may access.',
+        about:
+          'Names or IDs of the organizations to read. Default: all organizations that the logged-in user may access.',
         example: ['Demo Company'],
       },
     ),
@@ -107,7 +108,7 @@ export default defineService({
         ...where,
         statuses: option.list<string>(
           { type: 'string' },
-          { about: 'Only invoices with these statuses.', example: ['AUTHORISED', 'PAID'] },
+          { about: 'Read only invoices with these statuses.', example: ['AUTHORISED', 'PAID'] },
         ),
       },
       partitions,
@@ -194,17 +195,17 @@ export default defineService({
   check: {
     request: { path: 'https://api.xero.com/connections' },
     say: ({ answer }) =>
-      `logged in, with the organisations ${chosen(answer as Connection[])
+      `logged in with access to ${chosen(answer as Connection[])
         .map(nameOf)
         .join(', ')}`,
   },
   limits: [
-    'Confirmed by the vendor’s documentation: URLs, scopes, paging, If-Modified-Since, and 60 calls per minute and 5,000 per day for each organization. Sluice applies these limits to all of a source’s organizations together.',
-    'Not confirmed: that 401 with AuthorizationUnsuccessful means a missing scope, that the first figure of a balance sheet is that of the requested day, and that a custom connection (`grant: client_credentials`) lists its organization like other logins.',
+    'Xero’s documentation confirms the URLs, scopes, paging, If-Modified-Since, and limits of 60 calls per minute and 5,000 per day for each organization. Sluice applies these limits to all of a source’s organizations together.',
+    'It is unconfirmed that 401 with AuthorizationUnsuccessful means a missing scope, that the first figure of a balance sheet is that of the requested day, and that a custom connection (`grant: client_credentials`) lists its organization like other logins.',
     'Apps created before 2 March 2026 may need `scopes` with the older, wider names (accounting.transactions.read, accounting.reports.read).',
     'Each refresh invalidates the previous refresh token, and the login expires after 60 days without a run.',
     'If an organization is connected later, an incremental run reads only its changes since the last run; a run without `incremental` reads everything.',
-    'A month’s figures are those currently in the books and can still change through backdated entries.',
+    'A month’s figures are those currently in the books; backdated entries can still change them.',
   ],
   example: `sources:
   books:

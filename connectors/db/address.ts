@@ -113,7 +113,7 @@ function urlFaults({ url, driver, ...source }: SourceValues): Fault[] {
       : []),
     ...(parsed.search === ''
       ? []
-      : [{ option: 'url', message: 'must not have ?parameters; set tls and timeouts as options' }]),
+      : [{ option: 'url', message: 'must not have query parameters; set TLS and timeouts with options' }]),
     ...(canDecode(parsed)
       ? []
       : [{ option: 'url', message: 'has a % that does not start an escape sequence; write % as %25' }]),
@@ -136,7 +136,9 @@ function isMysql(driver: DriverName): boolean {
 function fileFaults(source: SourceValues): Fault[] {
   const useless = [...beside, 'url' as const].filter((name) => source[name] !== undefined);
   return [
-    ...(source.file === undefined ? [{ option: 'file', message: 'is missing: SQLite reads a file' }] : []),
+    ...(source.file === undefined
+      ? [{ option: 'file', message: 'is missing; set it to the SQLite database file' }]
+      : []),
     ...useless.map((option) => ({ option, message: 'does not apply to SQLite; remove it' })),
     ...(source.tls.mode === 'off' ? [] : [{ option: 'tls', message: 'does not apply to SQLite; remove it' }]),
     ...(source.statement_timeout_seconds === 0
@@ -149,7 +151,7 @@ function serverFaults(source: SourceValues, driver: DriverName | undefined): Fau
   const nowhere = driver === undefined && source.url === undefined;
   const hasNoUser = driver !== undefined && addressOfUser(source) === undefined;
   return [
-    ...(nowhere ? [{ option: 'driver', message: 'is missing; set driver, or a url with a scheme' }] : []),
+    ...(nowhere ? [{ option: 'driver', message: 'is missing; set driver or url' }] : []),
     ...(source.file === undefined ? [] : [{ option: 'file', message: 'is only for SQLite' }]),
     ...(hasNoUser
       ? [
@@ -170,19 +172,19 @@ function queryFaults(
     ...(sql.trim() === ''
       ? [{ option: 'sql', message: 'is empty; set it to the statement that returns the rows' }]
       : []),
-    ...(cursor === '' ? [{ option: 'cursor', message: 'is empty; set it to a column of the result' }] : []),
+    ...(cursor === '' ? [{ option: 'cursor', message: 'is empty; set it to the name of a result column' }] : []),
     ...(cursor === undefined && lag !== undefined ? [{ option: 'lag', message: alone }] : []),
     ...(cursor === undefined && nulls !== 'refuse' ? [{ option: 'null_cursors', message: alone }] : []),
     ...(cursor !== undefined && chunks !== undefined
       ? [
           {
             option: 'chunks',
-            message: 'reads all rows, but cursor reads only new ones; remove one of the two',
+            message: 'cannot be combined with cursor, which reads only new rows; remove one of the two',
           },
         ]
       : []),
     ...(chunks !== undefined && driver === 'sqlite'
-      ? [{ option: 'chunks', message: 'does not apply to SQLite, which has no connection; remove it' }]
+      ? [{ option: 'chunks', message: 'does not apply to SQLite, which has no network connection; remove it' }]
       : []),
   ];
 }
@@ -241,7 +243,7 @@ function badFile(_option: string, path: string, cause: unknown): Problem {
   return new Problem({
     code: 'DB_TLS_FILE',
     family: 'config',
-    message: `cannot read a file of the tls options: ${path}`,
+    message: `cannot read a file named in the tls options: ${path}`,
     next: "fix the path or the file's permissions",
     cause,
   });

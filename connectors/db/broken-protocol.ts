@@ -1,6 +1,7 @@
 import { Problem, seenIn } from '#sdk';
 
-const next = 'check that host and port belong to a database of this kind; if they do, check its log';
+const next =
+  'check that the host and port belong to a database of this kind; if they do, check the database server log';
 
 /** The server violated the protocol. */
 export function brokenProtocol(what: string, seen?: string): Problem {

@@ -78,6 +78,6 @@ function refuseOtherType({ name, type }: Column, before: Watermark | undefined):
     where: { column: name },
     seen: type,
     allowed: before.value.type,
-    next: 'cast it to its former type in the query, or clear the watermark to read all rows again: `sluice state clear JOB`',
+    next: 'cast the column to its former type in the query, or clear the watermark to read all rows again: `sluice state clear JOB`',
   });
 }

@@ -142,7 +142,7 @@ class Chunks {
       code: 'DB_ROW_GONE',
       message: 'the last row of a chunk was deleted before the next chunk was read',
       seen: `${this.#given.query.chunks.column}: ${cutText(text, 80)}`,
-      next: 'if rows are deleted during the read, remove chunks: all rows then come from one snapshot',
+      next: 'if rows may be deleted during a read, remove the chunks option, so that all rows come from one snapshot',
       incomplete: true,
     });
   }
@@ -187,10 +187,10 @@ function rowsGone(column: string, { text }: CursorBound): Problem {
   return new Problem({
     code: 'DB_ROWS_GONE',
     family: 'try_later',
-    message: 'rows disappeared between two chunks: neither the last row read nor any row after it still exists',
+    message: 'rows disappeared between two chunks: the last row read and all rows after it are gone',
     where: { column },
     seen: cutText(text, 80),
-    next: 'run the job again; check whether the table was emptied or a different server with fewer rows responded',
+    next: 'run the job again; check whether the table was emptied, or whether a different server with fewer rows responded',
   });
 }
 

@@ -12,7 +12,7 @@ const shapes: Readonly<Partial<Record<ColumnType, RegExp>>> = {
 
 const instead: Readonly<Partial<Record<ColumnType, string>>> = {
   float: 'cast the column in the query, because floats cannot be compared exactly: cast(… as decimal(20, 6))',
-  uuid: 'use an increasing column, because UUIDs are not ordered by time; or cast a UUIDv7 to text',
+  uuid: 'use an increasing column, because UUIDs are not ordered by time; if the values are UUIDv7, cast the column to text',
 };
 
 /** Rejects columns that can't be a cursor. */

@@ -49,10 +49,10 @@ function ambiguous(name: string, seen?: Buffer): Problem {
   return new Problem({
     code: 'DB_AMBIGUOUS_BIT',
     family: 'job',
-    message: `ambiguous BIT value: the server computes column ${JSON.stringify(name)} without declaring whether it sends bytes or digits`,
+    message: `ambiguous BIT value: the server does not declare whether it sends computed column ${JSON.stringify(name)} as bytes or digits`,
     where: { column: name },
     seen: seen === undefined ? undefined : `0x${seen.toString('hex')}`,
-    allowed: `BIT columns of a table, and computed BIT values of at most ${maxSafeBits} bits`,
+    allowed: `a table's BIT columns, and computed BIT values of at most ${maxSafeBits} bits`,
     next: `convert it to a number in the query: (…) + 0 as ${name}`,
   });
 }

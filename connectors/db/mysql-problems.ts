@@ -46,7 +46,7 @@ const rules: readonly ErrorNumbers[] = [
     errors: [1792, 1836, 1290],
     family: 'job',
     code: 'DB_WRITE_REFUSED',
-    next: 'use a query that changes nothing, because sources are read-only',
+    next: 'use a query that only reads data, because sources are read-only',
   },
   {
     errors: [1210, 1243, 1390],
@@ -75,7 +75,7 @@ const rules: readonly ErrorNumbers[] = [
     errors: [1152, 1153, 1158, 1159, 1160, 1161, 1184, 2003, 2006, 2013],
     family: 'try_later',
     code: 'DB_CONNECTION_LOST',
-    next: 'the run is retried automatically',
+    next: 'nothing to do: Sluice retries the run automatically',
   },
 ];
 
@@ -109,7 +109,7 @@ function verdictOn(errno: number, sqlState = '', { isConnected, hasTls }: Circum
   return found ?? (passingStates.test(sqlState) ? serverBusy : otherwise(isConnected));
 }
 
-const mayNeedTls = 'if they are correct, the account may require tls: { mode: verify }';
+const mayNeedTls = 'if the credentials are correct, the account may require tls: { mode: verify }';
 
 /** A driver error about an authentication plugin, usually one that isn't supported. */
 function pluginRefused(cause: unknown, { place, hasTls }: Circumstances): Problem {

@@ -37,6 +37,6 @@ function refused(sql: string, because: string): Problem {
     message: `statement refused: ${because}`,
     seen: cutText(sql, 80),
     allowed: `one statement that begins with ${reading.join(', ')}`,
-    next: 'use a query; turn a procedure into a query or a view',
+    next: 'use a query; replace a procedure call with a query or a view',
   });
 }

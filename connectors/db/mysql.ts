@@ -21,7 +21,9 @@ export const mysql: Driver = {
       );
       const may = writePrivileges(await session.grants(door.signal));
       const warning =
-        may.length === 0 ? '' : `; this account may write: ${may.slice(0, 4).join(', ')}${may.length > 4 ? ' …' : ''}`;
+        may.length === 0
+          ? ''
+          : `; this account has write privileges: ${may.slice(0, 4).join(', ')}${may.length > 4 ? ' …' : ''}`;
       return `${session.isMariadb ? 'MariaDB' : 'MySQL'} ${version?.split('-')[0]} as ${user} on ${database}${warning}`;
     } finally {
       await session.close();

@@ -16,7 +16,7 @@ const socketWords: Readonly<Record<string, string>> = {
 
 /** The problem to report if a connection was never established. */
 export function neverConnected(place: string, thrown: unknown): Problem {
-  const because = 'the connection ended before the login was complete';
+  const because = 'the connection was closed before the login was complete';
   return networkProblem(thrown, place) ?? unreachable({ place, because, seen: seenIn(thrown).message, cause: thrown });
 }
 
@@ -49,7 +49,7 @@ export function tlsRefused({ place, seen, cause }: Seen): Problem {
     family: 'config',
     message: `cannot establish a trusted TLS connection to ${place}`,
     seen,
-    next: 'fix the tls options: ca_file is the CA certificate, servername the name in the server certificate',
+    next: 'fix the tls options: set ca_file to the CA certificate and servername to the name in the server certificate',
     cause,
   });
 }
@@ -60,7 +60,7 @@ export function connectTimeout(place: string, seconds: number): Problem {
     code: 'DB_CONNECT_TIMEOUT',
     family: 'try_later',
     message: `connection timed out: the database at ${place} did not respond within ${seconds} s`,
-    next: 'check host and firewall, or raise connect_timeout_seconds',
+    next: 'check the host and the firewall, or raise connect_timeout_seconds',
   });
 }
 

@@ -15,7 +15,8 @@ const tlsSchema = {
   properties: {
     mode: {
       enum: ['off', 'require', 'verify'],
-      description: 'require encrypts but trusts any server; verify also checks the server certificate and its name.',
+      description:
+        '`require` encrypts the connection but trusts any server; `verify` also verifies the server’s certificate and host name.',
     },
     ...tlsFileSchemas,
   },
@@ -41,7 +42,7 @@ const sshSchema = {
     host: { type: 'string', minLength: 1, description: 'Host name or address of the SSH server.' },
     port: { type: 'integer', minimum: 1, maximum: 65_535, description: 'Port of the SSH server. Default: 22.' },
     user: { type: 'string', minLength: 1, description: 'User name on the SSH server.' },
-    password: { type: 'string', writeOnly: true, description: 'The user’s password, if there is no private key.' },
+    password: { type: 'string', writeOnly: true, description: 'Password of the SSH user, if there is no private key.' },
     private_key_file: { type: 'string', description: 'Private key file.' },
     passphrase: { type: 'string', writeOnly: true, description: 'Passphrase of the private key.' },
     host_key: {
@@ -58,17 +59,17 @@ const sshSchema = {
 
 export const source = {
   driver: option.choice(drivers, {
-    about: 'Kind of database. Default: the scheme of the URL.',
+    about: 'Kind of database. Default: the kind in the URL’s scheme.',
     example: 'postgres',
   }),
   url: option.text({
-    about: 'Connection URL with host, user, password and database, instead of the separate options.',
+    about: 'Connection URL with host, user, password and database. Use it instead of the separate options.',
     example: `postgres://reader:\${env:DB_PASSWORD}@db.example.com/shop`,
     secret: true,
   }),
   host: option.text({
     about:
-      'Host name or address of the server; or the path of its socket’s folder (PostgreSQL) or file (MySQL), starting with a slash.',
+      'Host name or address of the server. For a Unix socket: the absolute path of its folder (PostgreSQL) or file (MySQL).',
     example: 'db.example.com',
   }),
   port: option.integer({
@@ -85,13 +86,13 @@ export const source = {
     example: 'data/shop.sqlite',
   }),
   tls: option.schema<DbTlsOptions>(tlsSchema, {
-    about: 'Encryption of the connection.',
+    about: 'TLS encryption of the connection.',
     default: { mode: 'off' },
     example: { mode: 'verify', ca_file: 'ca.pem' },
   }),
   ssh: option.schema<SshOptions | undefined>(sshSchema, {
     about:
-      'SSH server to tunnel through; that server then resolves the database’s host and port. Unknown host keys are refused.',
+      'SSH server to tunnel through. It connects to the database’s host and port, so set them as that server sees them. Unknown host keys are refused.',
     example: { host: 'gate.example.com', user: 'tunnel', private_key_file: 'id_ed25519' },
   }),
   connect_timeout_seconds: option.number({
@@ -107,7 +108,7 @@ export const source = {
   connections: option.integer({
     minimum: 1,
     default: 4,
-    about: 'Maximum number of jobs in one process that read from this server at a time; others wait.',
+    about: 'Maximum number of jobs in one process that read from this server at the same time; other jobs wait.',
   }),
   zero_dates: option.choice(['refuse', 'null'], {
     default: 'refuse',
@@ -175,16 +176,16 @@ export const query = {
   }),
   lag: option.schema<string | number | undefined>(lagSchema, {
     about:
-      'cursor: how far before the highest value the next run starts, to include rows that are committed late: 30s, 10m, 2h, 1d, or a number for a numeric column. Rows that were already read are skipped.',
+      'With cursor: how far before the highest value the next run starts, so that it finds rows that were committed late. Examples: 30s, 10m, 2h, 1d; for a numeric column, a number. Rows that were already read are skipped.',
     example: '10m',
   }),
   null_cursors: option.choice(['refuse', 'leave_out'], {
     default: 'refuse',
-    about: 'cursor: whether rows without a value in that column fail the run or are skipped.',
+    about: 'With cursor: whether rows with null in the cursor column fail the run or are skipped.',
   }),
   chunks: option.schema<ChunkOptions | undefined>(chunkSchema, {
     about:
-      'Read this many rows at a time, each chunk with its own statement and snapshot. After a lost connection, reading continues after the last row.',
+      'Reads the rows in chunks, each with its own statement and snapshot. If the connection is lost, reading continues after the last row.',
     example: { column: 'id', rows: 100_000 },
   }),
 };

@@ -7,7 +7,7 @@ export function columnAt(columns: readonly Column[], name: string, option: strin
   throw new Problem({
     code: 'DB_NO_COLUMN',
     family: 'job',
-    message: `the result has no column ${JSON.stringify(name)}, which the ${option} option names`,
+    message: `the ${option} option names column ${JSON.stringify(name)}, but the result has no such column`,
     where: { column: name },
     allowed: columns.map((column) => column.name).join(', '),
     next: `select it in the query, or fix ${option}`,

@@ -90,7 +90,7 @@ const pgpool: readonly Rule[] = [
     words:
       /all backend|\bDB node\b|backend node|connect to backend|online recovery|failover|kind (mismatch|does not match)/i,
     ...serverBusy,
-    next: 'check that the servers behind Pgpool-II are running: show pool_nodes',
+    next: 'run show pool_nodes to check that the servers behind Pgpool-II are running',
   },
   {
     words: /authentication (with pgpool )?failed|failed to authenticate/i,

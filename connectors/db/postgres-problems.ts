@@ -41,7 +41,7 @@ const rules: readonly Rule[] = [
     sqlstate: /^25006/,
     family: 'job',
     code: 'DB_WRITE_REFUSED',
-    next: 'use a query that changes nothing, because sources are read-only',
+    next: 'use a query that only reads data, because sources are read-only',
   },
   {
     sqlstate: /^(57014|25P04)/,

@@ -86,7 +86,7 @@ function otherKind(seen: string, { column, type }: { column: string; type: Colum
   return new Problem({
     code: 'DB_RANGE',
     family: 'config',
-    message: `the range does not fit column ${JSON.stringify(column)}: its type is ${type}`,
+    message: `the range does not match column ${JSON.stringify(column)}, whose type is ${type}`,
     where: { column },
     seen,
     allowed: allowed[type] ?? 'a date or a time: 2026-01-31, 2026-01-31T09:00:00Z',

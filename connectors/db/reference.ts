@@ -3,15 +3,15 @@ export const reference = {
   resumes:
     'With `cursor`, the watermark is that column’s highest value with all its digits, and hashes of the rows with that value, which the next run reads again.',
   columns:
-    'The columns of the result, in the same order. Types follow the database’s, and values keep all their digits; see the table below.',
+    'The columns of the query’s result, in the same order. The table below maps database types to column types; values keep all their digits.',
   limits: [
-    'One statement per job; statements that write are refused or, on SQL Server, rolled back.',
+    'A job runs only one statement. Statements that write are refused or, on SQL Server, rolled back.',
     'With `cursor` and without `write`, each run replaces what the instance shows, so the dashboard shows only the new rows. With `write: {disposition: merge, key: …}`, it has all rows.',
     'With `chunks`, rows do not come from a single snapshot.',
-    'SQL Server needs `npm install tedious`. It was tested against the protocol specification, not against a server; client certificates, SSH and Azure are untested.',
-    'If two columns have the same name, the run fails.',
-    'Each SQLite query runs in its own process, which ends with its run.',
-    'MySQL and MariaDB return FLOAT with six digits; cast to double to get all digits.',
+    'SQL Server requires `npm install tedious`. SQL Server support was tested against the protocol specification, not against a real server; client certificates, SSH and Azure are untested.',
+    'If two columns of the result have the same name, the run fails.',
+    'Each SQLite query runs in a separate process, which ends when the job’s run ends.',
+    'MySQL and MariaDB return FLOAT values with six digits; cast the column to double to get all digits.',
   ],
   example: `
 sources:

@@ -5,8 +5,8 @@ export function noRows(): Problem {
   return new Problem({
     code: 'DB_NO_RESULT',
     family: 'job',
-    message: 'the statement has no result, not even an empty one',
-    next: 'write a select or another statement that has a result',
+    message: 'the statement returns no result set, not even an empty one',
+    next: 'use a select or another statement that returns rows',
   });
 }
 
@@ -15,7 +15,7 @@ export function manyResults(): Problem {
   return new Problem({
     code: 'DB_MANY_RESULTS',
     family: 'job',
-    message: 'the statement returns more than one result',
-    next: 'call a procedure that has one result, or write a select',
+    message: 'the statement returns more than one result set',
+    next: 'call a procedure that returns one result set, or use a select',
   });
 }

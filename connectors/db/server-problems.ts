@@ -18,14 +18,14 @@ export interface ErrorNumbers extends ErrorMeaning {
 const queryFailed: ErrorMeaning = {
   family: 'job',
   code: 'DB_QUERY_FAILED',
-  next: 'fix the query; the server reports the position',
+  next: "fix the query; the server's message says where the error is",
 };
 
 /** For such errors before login, when no query has been sent yet. */
 const connectRefused: ErrorMeaning = {
   family: 'job',
   code: 'DB_CONNECT_REFUSED',
-  next: 'fix what the server reports: it refused the connection before any query was sent',
+  next: 'fix the cause that the server reports; it refused the connection before any query was sent',
 };
 
 /** For errors that aren't in any table. */
@@ -37,14 +37,14 @@ export function otherwise(isConnected: boolean): ErrorMeaning {
 export const serverBusy: ErrorMeaning = {
   family: 'try_later',
   code: 'DB_SERVER_BUSY',
-  next: 'the run is retried automatically',
+  next: 'nothing to do: Sluice retries the run automatically',
 };
 
 /** The user is valid, but the database doesn't exist or this user may not access it. */
 export const noDatabase: ErrorMeaning = {
   family: 'config',
   code: 'DB_NO_DATABASE',
-  next: 'fix the database option, or grant this user the right to connect to the database',
+  next: 'fix the database option, or grant this user permission to connect to the database',
 };
 
 export const tlsRequired: ErrorMeaning = {

@@ -17,7 +17,7 @@ const rules: readonly Rule[] = [
     codes: /^SQLITE_(CORRUPT|IOERR_CORRUPTFS)/,
     family: 'job',
     code: 'DB_FILE_DAMAGED',
-    next: 'check the file: sqlite3 FILE "pragma integrity_check"; copy it again, or restore it from a backup',
+    next: 'check the file with: sqlite3 FILE "pragma integrity_check"; if it is damaged, copy it again or restore a backup',
   },
   { codes: /^SQLITE_(BUSY|LOCKED|PROTOCOL|IOERR|NOMEM)/, ...serverBusy },
   {
@@ -31,7 +31,7 @@ const rules: readonly Rule[] = [
     codes: /^SQLITE_(READONLY|AUTH)/,
     family: 'job',
     code: 'DB_WRITE_REFUSED',
-    next: 'use a query that changes nothing, because sources are read-only',
+    next: 'use a query that only reads data, because sources are read-only',
   },
 ];
 const otherwise = { family: 'job', code: 'DB_QUERY_FAILED', next: 'fix the query' } as const;
@@ -46,7 +46,7 @@ export function sqliteProblem(thrown: unknown, path: string): Problem {
   return new Problem({
     family: rule.family,
     code: rule.code,
-    message: `SQLite on ${path}: ${message}`,
+    message: `SQLite error in ${path}: ${message}`,
     next: rule.next,
     ...(code === '' ? {} : { seen: code }),
     cause: thrown,
@@ -62,7 +62,7 @@ function fileChanged(cause: FileOverwritten, path: string): Problem {
   return new Problem({
     code: 'DB_FILE_CHANGED',
     family: 'try_later',
-    message: `SQLite on ${path}: ${cause.message}`,
+    message: `cannot read ${path}: ${cause.message}`,
     next: 'write the new file under another name in that folder and rename it over this one: mv new.db shop.db',
     cause,
   });

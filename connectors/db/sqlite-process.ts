@@ -115,7 +115,7 @@ export class SqliteProcess implements SqliteReader {
 
 function unexpected(answer: SqliteAnswer): never {
   if (answer.kind === 'overwritten') throw new FileOverwritten();
-  if (answer.kind !== 'failed') throw new Error(`the process that reads SQLite returned ${answer.kind}`);
+  if (answer.kind !== 'failed') throw new Error(`the SQLite process sent an unexpected answer: ${answer.kind}`);
   const { message, errcode } = answer;
   throw Object.assign(new Error(message), errcode === undefined ? {} : { code: 'ERR_SQLITE_ERROR', errcode });
 }
@@ -124,8 +124,8 @@ function lost(how: string): Problem {
   return new Problem({
     code: 'DB_CONNECTION_LOST',
     family: 'try_later',
-    message: `the process that read the SQLite file ended: ${how}`,
-    next: 'the run is retried automatically',
+    message: `the process that read the SQLite file stopped unexpectedly: ${how}`,
+    next: 'nothing to do: Sluice retries the run automatically',
   });
 }
 

@@ -107,8 +107,8 @@ function noResult(): Problem {
   return new Problem({
     code: 'DB_NO_RESULT',
     family: 'job',
-    message: 'the statement has no result, not even an empty one',
-    next: 'write a select or another statement that has a result; sources are read-only',
+    message: 'the statement returns no result set, not even an empty one',
+    next: 'use a select or another statement that returns rows; sources are read-only',
   });
 }
 
@@ -175,7 +175,7 @@ function valueAt({ name, type }: Column, stored: SqliteValue, row: number): Valu
   throw new Problem({
     code: 'DB_VALUE_TYPE',
     family: 'row',
-    message: `column ${JSON.stringify(name)} is ${type}, but row ${row} has a value of another type`,
+    message: `column ${JSON.stringify(name)} has type ${type}, but row ${row} has a value of a different type`,
     where: { row, column: name },
     seen: stored instanceof Uint8Array ? `${stored.length} bytes` : JSON.stringify(cutText(String(stored), 80)),
     next: `set its type in the query: cast(${name} as text) as ${name}`,

@@ -27,7 +27,7 @@ const rules: readonly ErrorNumbers[] = [
     errors: [40615],
     family: 'config',
     code: 'DB_HOST_REFUSED',
-    next: "allow the address that the message names in the server's firewall",
+    next: "in the server's firewall, allow the address that the message names",
   },
   {
     // Transient errors: locks, deadlocks, snapshot conflicts, full memory, log or tempdb, shutdown, startup, upgrade,
@@ -43,7 +43,7 @@ const rules: readonly ErrorNumbers[] = [
     errors: [1033, 156],
     family: 'job',
     code: 'DB_QUERY_FAILED',
-    next: 'remove order by, and replace with clauses by subqueries: cursor and chunks turn the query into a subquery',
+    next: 'remove order by, and replace each with clause with a subquery, because cursor and chunks run the query as a subquery',
   },
 ];
 

@@ -27,10 +27,10 @@ export function parseWatermark(text: string | undefined): Watermark | undefined 
     throw new Problem({
       code: 'DB_WATERMARK',
       family: 'config',
-      message: "the job's watermark is from another connector",
+      message: "the job's watermark was written by a different connector",
       seen: cutText(text, 80),
       allowed: 'such as {"column":"updated_at","type":"timestamptz","value":"2026-11-20T08:00:00Z"}',
-      next: 'clear it to read all rows again: `sluice state clear JOB`',
+      next: 'clear the watermark to read all rows again: `sluice state clear JOB`',
       cause,
     });
   }

@@ -10,7 +10,7 @@ export function tooMuch(next: string): ErrorRule {
   return {
     body: { 'error.message': /reduce the amount of data/i },
     verdict: 'config',
-    say: 'cannot return so much data at once',
+    say: 'cannot return this much data at once',
     next,
   };
 }
@@ -36,7 +36,7 @@ export const errors: readonly ErrorRule[] = [
   {
     body: { 'error.code': permissions },
     verdict: 'permission',
-    next: 'give the user a role in the ad account or page, and the app the permission that the response names',
+    next: 'give the user a role in the ad account or on the page, and give the app the permission that the response names',
   },
   { status: [400, 404], verdict: 'config', next: 'check the IDs and names in the query, and `api_version`' },
 ];

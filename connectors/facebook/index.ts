@@ -10,15 +10,15 @@ import { account, adAccount, asking, byCursor, insights } from './insights.ts';
 export default defineService({
   id: 'facebook',
   title: 'Facebook',
-  summary: 'Reads daily figures for Facebook ads, their campaigns, and posts on pages.',
+  summary: 'Reads daily figures for Facebook ads, and campaigns, pages and page posts.',
   options: {
     token: option.text({
-      about: 'System user token, which may never expire; replaces `login`.',
+      about: 'System user token to use instead of `login`. Such a token may never expire.',
       secret: true,
       example: `$\{env:FACEBOOK_TOKEN}`,
     }),
     app_secret: option.text({
-      about: 'App secret, if the app requires proof of it (`appsecret_proof`) in each request.',
+      about: 'App secret. Set it if the app requires `appsecret_proof` in each request.',
       secret: true,
       example: `$\{env:FACEBOOK_APP_SECRET}`,
     }),
@@ -54,13 +54,13 @@ export default defineService({
   streams: {
     insights: {
       ...insights('Figures for ads, one row per day.'),
-      errors: [tooMuch('read it with `stream: report`, or with fewer `breakdowns`')],
+      errors: [tooMuch('use `stream: report` or fewer `breakdowns`')],
       window: { step: '30d', start: '30d', look_back: '28d' },
       request: { path: adAccount('/insights'), query: { ...asking, limit: 500, after: '{{ page.token }}' } },
     },
     report: {
       ...insights(
-        'The same figures, from a report that is generated in the background: for long periods and many breakdowns.',
+        'The same figures as `insights`, from a report that Facebook generates in the background. Use it for long periods and many breakdowns.',
       ),
       errors: [tooMuch('request fewer `metrics` or `breakdowns`, or a later `start_date`')],
       window: { step: '90d', start: '30d', look_back: '28d' },
@@ -149,7 +149,7 @@ export default defineService({
       },
     },
     pages: {
-      about: 'The pages that the login may read, with their followers.',
+      about: 'Pages that the logged-in user may read, with their likes and followers.',
       request: {
         path: '/me/accounts',
         query: { fields: 'id,name,category,fan_count,followers_count', limit: 100, after: '{{ page.token }}' },
@@ -169,12 +169,12 @@ export default defineService({
   budget,
   check: { request: { path: '/me', query: { fields: 'id,name' } }, say: 'logged in as {{ answer.name }}' },
   limits: [
-    'Figures are restated for up to 28 days: an incremental run reads the last 28 days again, including posts from those days and their reactions.',
+    'Facebook restates figures for up to 28 days, so an incremental run reads the last 28 days again, including posts from those days and their reactions.',
     'Days are in the time zone of the ad account, regardless of `timezone`.',
     'Budgets are in the smallest unit of the account’s currency, such as cents, as the API returns them.',
-    'A login lasts 60 days; only logging in again renews it. System user tokens may never expire.',
+    'A login lasts 60 days and cannot be renewed automatically: log in again. System user tokens may never expire.',
     'An API version is supported for about two years; `api_version` selects it.',
-    'Not confirmed by the vendor’s documentation: some error numbers, and the types of some metrics; unknown ones are returned as text.',
+    'Facebook’s documentation does not confirm some error numbers and the types of some metrics. Metrics of unknown type are returned as text.',
   ],
   example: `sources:
   ads:

@@ -13,7 +13,7 @@ export const account = option.text({
 const options = {
   account,
   level: option.choice(levels, {
-    about: 'Level of detail: one row per day for each item on this level.',
+    about: 'Level of detail. Each item at this level has one row per day.',
     default: 'campaign',
   }),
   metrics: option.list<string>(

@@ -23,7 +23,7 @@ import { watchFile } from './watched-input.ts';
 export default defineConnector({
   id: 'file',
   title: 'File',
-  summary: 'Reads csv, json, json lines, xml or xlsx from one or more files, compressed or not.',
+  summary: 'Reads one or more csv, json, json lines, xml or xlsx files, compressed or not.',
   source,
   query,
   ...reference,

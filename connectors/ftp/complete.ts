@@ -111,12 +111,12 @@ export function reasonOf(file: RemoteFile, { path, marker = '' }: ReadyQuery): s
 /** The problem for files that are still being written. */
 export function notComplete(
   files: readonly RemoteFile[],
-  reason = 'the size or time changed within settle_seconds',
+  reason = 'the size or modification time changed within settle_seconds',
 ): Problem {
   return make('FTP_NOT_COMPLETE', 'try_later', {
     message: `${files.length === 1 ? 'a file is' : `${files.length} files are`} not complete yet`,
     seen: namesOf(files),
-    next: `${reason}; the run is retried automatically`,
+    next: `${reason}; Sluice retries the run automatically`,
   });
 }
 

@@ -172,7 +172,7 @@ function linkedFolders(count: number): RunWarning {
     code: 'FTP_LINKED_FOLDERS',
     message: 'symbolic links to folders are not followed, so their files are not read',
     seen: count === 1 ? '1 link' : `${count} links`,
-    next: 'to read a linked folder, put it before the pattern: `path: LINK/*.csv`',
+    next: 'to read a linked folder, put the link before the pattern: `path: LINK/*.csv`',
   };
 }
 

@@ -54,7 +54,7 @@ type Extracting = ExtractContext<typeof source, typeof query>;
 export default defineConnector({
   id: 'ftp',
   title: 'FTP, FTPS, SFTP',
-  summary: 'Reads csv, json, json lines, xml or xlsx from files on an FTP or SFTP server, compressed or not.',
+  summary: 'Reads csv, json, json lines, xml or xlsx files from an FTP or SFTP server, compressed or not.',
   source,
   query,
   ...reference,

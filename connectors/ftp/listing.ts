@@ -31,7 +31,7 @@ function unknownLine(folder: string, line: string): Problem {
     message: `cannot parse a line in the listing of ${folder}`,
     seen: cutText(line, 200),
     allowed: 'MLSD (RFC 3659), or LIST in Unix (ls -l) or DOS (dir) format',
-    next: 'enable MLSD on the server, or set the path to a file instead of a pattern, which requires no listing',
+    next: 'enable MLSD on the server, or set the path to one file instead of a pattern, so that no listing is needed',
   });
 }
 

@@ -14,7 +14,8 @@ const tlsSchema = {
   properties: {
     mode: {
       enum: ['verify', 'require'],
-      description: 'verify checks the server certificate and its name; require encrypts but trusts any server.',
+      description:
+        '`verify` verifies the server’s certificate and host name; `require` encrypts the connection but trusts any server.',
     },
     ...tlsFileSchemas,
   },
@@ -46,7 +47,7 @@ export const source = {
   protocol: option.choice(protocols, {
     required: true,
     about:
-      'sftp runs over SSH; ftps uses TLS after the greeting, ftps_implicit from the first byte; ftp is unencrypted.',
+      '`sftp` runs over SSH. `ftps` switches to TLS after the greeting; `ftps_implicit` uses TLS from the first byte. `ftp` is unencrypted.',
     example: 'sftp',
   }),
   host: option.text({ required: true, about: 'Host name or address of the server.', example: 'files.example.com' }),
@@ -79,7 +80,7 @@ export const source = {
   }),
   algorithms: option.choice(['modern', 'legacy'], {
     default: 'modern',
-    about: 'sftp: `legacy` also allows the algorithms of old servers: SHA-1 key exchange and CBC ciphers.',
+    about: 'sftp: `legacy` also allows the algorithms that old servers need: SHA-1 key exchange and CBC ciphers.',
   }),
   account: option.text({
     about: 'ftp and ftps: account (ACCT), which a few servers require in addition to user and password.',
@@ -118,7 +119,7 @@ export const source = {
 export const query = {
   path: option.text({
     required: true,
-    about: 'Path of the file, or a glob for several files with the same columns; `**` matches folders.',
+    about: 'Path of the file, or a glob for several files with the same columns; `**` matches any number of folders.',
     example: '2026/**/orders-*.csv.gz',
   }),
   ...changedFilesOptions,
@@ -126,11 +127,11 @@ export const query = {
     minimum: 0,
     default: 3,
     about:
-      "How long a file's size and modification time must stay unchanged before the file counts as complete; 0 does not wait.",
+      "How long a file's size and modification time must stay unchanged before the file counts as complete; 0 disables the wait.",
   }),
   marker: option.text({
     about:
-      'A file is complete if this marker file exists next to it: an extension (.done means orders.csv.done), a pattern with {stem} or {name}, or a name.',
+      'Marker file that must exist next to a file before the file counts as complete: an extension (with .done, orders.csv is complete when orders.csv.done exists), a pattern with {stem} or {name}, or a file name.',
     example: '.done',
   }),
   ...fileOptions,

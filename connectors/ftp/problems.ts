@@ -30,9 +30,9 @@ export function notConnected(thrown: unknown, place: string): Problem {
 /** TLS failed, or the server certificate is not trusted. */
 export function tlsRefused(place: string, seen: string, cause: unknown): Problem {
   return make('FTP_TLS_REFUSED', 'config', {
-    message: `no trusted TLS connection to ${place}`,
+    message: `cannot establish a trusted TLS connection to ${place}`,
     seen,
-    next: 'fix the tls options: ca_file is the CA certificate, servername the name in the server certificate; check the protocol and the port',
+    next: 'fix the tls options: set ca_file to the CA certificate and servername to the name in the server certificate; check the protocol and the port',
     cause,
   });
 }
@@ -45,7 +45,7 @@ function isTls(code: string, message: string): boolean {
 /** The server speaks another protocol, according to its greeting. */
 export function otherProtocol(place: string, { seen, protocol }: { seen: string; protocol: string }): Problem {
   return make('FTP_PROTOCOL', 'config', {
-    message: `the server at ${place} uses another protocol`,
+    message: `the server at ${place} uses a different protocol`,
     seen: cutText(seen, 100),
     next: `set \`protocol: ${protocol}\` on the source, or fix the port`,
   });
@@ -77,7 +77,7 @@ export function noSftp(thrown: unknown, place: string): Problem | undefined {
   return make('FTP_NO_SFTP', 'config', {
     message: `${place} does not offer SFTP to this user`,
     seen: length === undefined ? message : `text that begins with ${JSON.stringify(beginningOf(Number(length)))}`,
-    next: "ask the server's administrator to allow the SFTP subsystem for this user; a ForceCommand or a login script that prints text breaks it",
+    next: "ask the server's administrator to allow the SFTP subsystem for this user; also check for a ForceCommand and for login scripts that print text, because both break SFTP",
   });
 }
 
@@ -104,7 +104,7 @@ export function lost(thrown: unknown, place: string): Problem {
   return make('FTP_LOST', 'try_later', {
     message: `the connection to ${place} was lost${networkWords[code] === undefined ? '' : `: ${networkWords[code]}`}`,
     seen: message,
-    next: "the run is retried from the start; if this persists, check the server's log and any firewalls in between",
+    next: "the run will be retried from the start; if this persists, check the server's log and any firewalls on the way to the server",
     cause: thrown,
   });
 }
@@ -193,7 +193,7 @@ export function busy(place: string, seen: string): Problem {
   return make('FTP_BUSY', 'try_later', {
     message: `${place} is busy or shutting down`,
     seen,
-    next: "the run is retried; if this persists, ask the server's administrator how many logins it allows",
+    next: "the run will be retried; if this persists, ask the server's administrator how many logins the server allows",
   });
 }
 
@@ -211,7 +211,7 @@ export function endedEarly(name: string, seen: string): Problem {
   return make('FTP_LOST', 'try_later', {
     message: `the transfer of ${name} was incomplete`,
     seen,
-    next: 'the run is retried from the start; if this persists, check the firewalls in between, and whether the server reports sizes in binary mode',
+    next: 'the run will be retried from the start; if this persists, check the firewalls on the way to the server, and whether the server reports sizes in binary mode',
   });
 }
 

@@ -1,20 +1,20 @@
 /** The reference page's content, except for the options. */
 export const reference = {
   columns:
-    'The columns of the header (csv, xlsx), or all keys and elements of all records (json, xml) in order of first appearance; exactly `columns` if that is set. `path_column` and `modified_column` come first, if set.',
+    'The header’s columns (csv, xlsx), or the keys or elements of all records in order of first appearance (json, xml). If `columns` is set, exactly those columns. `path_column` and `modified_column` come first, if set.',
   limits: [
     'Files on the server are never changed, moved, renamed or deleted.',
     'Each file is downloaded completely before its first row is read, so the disk must have space for all files of a run.',
-    'Every matching file in a listing is read, or the run fails: a listing line that cannot be parsed or a listed file that the server refuses fails it, and the error shows the line or the file. LIST output can be in Unix (`ls -l`) or DOS (`dir`) format.',
-    'Symbolic links to files are followed. Links to folders and broken links are skipped; the log counts both, and a run warns about the first one. To read a linked folder, name it before the pattern.',
-    'If a file changes while it is read, or its marker is missing, the run is retried later. An interrupted transfer resumes if the size, the time and the last 64 kB before the interruption are unchanged; it starts over if the server reports no times.',
+    'A run reads every matching file in a listing or fails. If a listing line cannot be parsed or the server refuses a listed file, the run fails, and the error shows the line or the file. LIST output can be in Unix (`ls -l`) or DOS (`dir`) format.',
+    'Symbolic links to files are followed. Links to folders and broken links are skipped; the log counts both, and a run warns about the first one. To read a linked folder, put the link before the pattern.',
+    'If a file changes while it is being read, or its marker file is missing, the run is retried later. An interrupted transfer resumes if the size, the time and the last 64 kB before the interruption are unchanged; it starts over if the server reports no times.',
     'A matching file that ends in .part, .filepart or .partial is an unfinished upload: it is skipped with a warning, unless the pattern has the same ending.',
     'With `files: changed`, a file is recognized as new by its name, size and modification time, however old that time is. If the folder is missing or access is denied, the run fails.',
-    'Servers report times in whole seconds. A file that is rewritten within the same second with the same size is not detected as changed: give new data a new name.',
+    'Servers report times in whole seconds. Sluice cannot detect that a file was rewritten within the same second with the same size, so give files with new data a new name.',
     'An unknown host key is refused; the message shows its fingerprint and how to trust it. SSH certificate authorities are not supported.',
-    'See docs/faults.md for the server errors that are retried and those that require someone to step in.',
+    'docs/faults.md lists which server errors are retried and which must be fixed by hand.',
     'On FTP servers without MLSD, the time of each matching file is requested with MDTM. On servers with neither MLSD nor MDTM, files have no modification time.',
-    'The text in a workbook (xlsx) is limited to 128 MB; csv has no limit. Formulas return their last saved value.',
+    'The text in a workbook (xlsx) is limited to 128 MB; csv files have no limit. Formula cells return their last saved value.',
   ],
   example: `
 sources:

@@ -21,7 +21,7 @@ function sftpFaults(source: FtpSourceValues): Fault[] {
   return [
     ...(user === undefined ? [{ option: 'user', message: 'is missing; sftp has no anonymous login' }] : []),
     ...(password === undefined && key === undefined
-      ? [{ option: 'password', message: 'is missing; set it or private_key_file' }]
+      ? [{ option: 'password', message: 'is missing; set password or private_key_file' }]
       : []),
     ...(passphrase !== undefined && key === undefined
       ? [{ option: 'passphrase', message: 'requires a private key; set private_key_file' }]

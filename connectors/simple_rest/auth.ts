@@ -92,7 +92,7 @@ export const auth = option.schema<Auth>(
   }),
   {
     about:
-      'Credentials: `basic` sends a user and password, `bearer` sends a token, `key` sends the name and value of a header or query parameter, `client_credentials` requests tokens from `token_url` (client ID and secret are in `login`), `authorization_code` does so after a person has consented (`sluice login`), and `login_call` gets a token with a separate request.',
+      'Credentials: `basic` sends a user and password, `bearer` sends a token, `key` sends the name and value of a header or query parameter, `client_credentials` requests tokens from `token_url` (client ID and secret are in `login`), `authorization_code` requests them after a person has consented (`sluice login`), and `login_call` gets a token with a separate request.',
     example: { kind: 'bearer', token: `\${env:API_TOKEN}` },
     default: { kind: 'none' },
     secret: true,

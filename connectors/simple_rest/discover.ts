@@ -51,7 +51,7 @@ export async function discoverPath({ asking, client, path }: DiscoverPathOptions
   };
   const key = keyIn([...records, ...found.more]);
   const notes = [
-    list === undefined ? 'The response contains no list of records, so it is a single record.' : '',
+    list === undefined ? 'The response contains no list of records, so it is read as a single record.' : '',
     others.length === 0 ? '' : `Other lists in the response: ${others.map((one) => one.path).join(', ')}.`,
     key === undefined ? '' : `${key} is different in each of the ${records.length + found.more.length} records seen.`,
     ...found.notes,
@@ -152,7 +152,7 @@ async function pagingOf(document: unknown, first: Answer, search: PagingSearch):
   const rest = others.length === 0 ? [] : [`Other possible settings for paging: ${others.join(' or ')}.`];
   if (isOther)
     return { paging: best.paging, more, notes: ['The second page was requested and has different records.', ...rest] };
-  const said = `A request for the second page with ${JSON.stringify(best.paging)} returned no different records`;
+  const said = `A request for the second page with ${JSON.stringify(best.paging)} returned no new records`;
   if (!best.isTold) return { more: [], notes: [`${said}; see the API's documentation for paging.`, ...rest] };
   return { paging: best.paging, more: [], notes: [`${said}: check \`paging\`.`, ...rest] };
 }

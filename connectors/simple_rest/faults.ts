@@ -33,7 +33,7 @@ function authFaults(auth: Auth): OptionFault[] {
 function addressFaults(source: RestSource, { path, endpoint_url }: RestQuery): OptionFault[] {
   const { url } = source;
   if (url === undefined && endpoint_url === undefined) {
-    return [{ option: 'path', message: "requires the source's `url`; or set `endpoint_url` instead" }];
+    return [{ option: 'path', message: "requires the source's `url`; set `url`, or use `endpoint_url` instead" }];
   }
   if (path !== undefined && /^https?:\/\//i.test(path)) {
     return [{ option: 'path', message: 'is a full URL; set it as `endpoint_url`' }];
@@ -48,7 +48,12 @@ function addressFaults(source: RestSource, { path, endpoint_url }: RestQuery): O
   if (faults.length > 0 || url === undefined || endpoint_url === undefined || !holdsCredentials(source)) return faults;
   const isElsewhere = new URL(url).origin !== new URL(endpoint_url).origin;
   return isElsewhere
-    ? [{ option: 'endpoint_url', message: 'does not have the same origin as `url`, which the credentials are for' }]
+    ? [
+        {
+          option: 'endpoint_url',
+          message: 'must have the same origin as `url`, because the credentials are only for that origin',
+        },
+      ]
     : [];
 }
 
@@ -106,9 +111,9 @@ function pagingFaults(query: RestQuery): OptionFault[] {
   const { paging, records, format } = query;
   const fault = (message: string): OptionFault[] => [{ option: 'paging', message }];
   if (paging.kind === 'cursor' && !paging.cursor)
-    return fault('of kind cursor requires `cursor`, its path in the response');
+    return fault('of kind cursor requires `cursor`, the path of the cursor in the response');
   if (paging.kind === 'next_link' && !paging.path)
-    return fault('of kind next_link requires `path`, the location of the link in the response');
+    return fault('of kind next_link requires `path`, the path of the link in the response');
   const isJson = format === undefined || format === 'json';
   if (query.fail_when !== undefined && query.fail_when.length > 0 && !(isJson && records)) {
     return [{ option: 'fail_when', message: 'requires json responses and `records`' }];

@@ -24,7 +24,7 @@ const connector = defineConnector({
   id: 'simple_rest',
   title: 'REST API',
   summary:
-    'Reads json, csv or xml from an HTTP API, page after page, with retries and protection against truncated responses.',
+    'Reads json, csv or xml from an HTTP API, page by page, with retries and protection against truncated responses.',
   source,
   query,
   ...reference,

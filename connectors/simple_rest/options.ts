@@ -97,7 +97,7 @@ export const source = {
 export const query = {
   path: option.text({ about: 'Path of the request, appended to the base URL.', example: '/orders?status=open' }),
   endpoint_url: option.text({
-    about: 'Full URL, instead of a path.',
+    about: 'Full URL of the request; use it instead of `path`.',
     example: 'https://api.example.com/v2/orders',
     pattern: '^https?://',
   }),
@@ -128,7 +128,7 @@ export const query = {
   }),
   conditional: option.boolean({
     about:
-      'Use conditional requests (ETag, Last-Modified); unchanged data ends the run as unchanged. Single page only.',
+      'Use conditional requests (ETag, Last-Modified). If the server reports no change, the run ends as unchanged. Works only with single-page responses.',
     default: false,
   }),
   method: option.text({ about: 'HTTP method, in upper or lower case.', default: 'GET', pattern: '^[A-Za-z]+$' }),
@@ -149,7 +149,7 @@ export const query = {
     },
     {
       about:
-        'List of {name, value, type}, or the same as JSON text. Type `header` sets a request header, any other type sets a query parameter.',
+        'List of {name, value, type}, or the same list as a JSON string. Type `header` sets a request header, any other type sets a query parameter.',
       example: [{ name: 'since', value: '2026-01-01', type: 'query' }],
       default: [],
     },
@@ -189,16 +189,16 @@ export const query = {
           },
         ],
         description:
-          'Path in the response with the total number of records; if there are fewer, the run fails. With `{path, estimate: true}`, it is not checked.',
+          'Path in the response with the total number of records. If fewer records are read, the run fails. With `{path, estimate: true}`, the number is not checked.',
       },
       pages: {
         ...text,
-        description: 'Path in the response with the total number of pages; if there are fewer, the run fails.',
+        description: 'Path in the response with the total number of pages. If fewer pages are read, the run fails.',
       },
       missing: {
         enum: ['end', 'error'],
         description:
-          'cursor, next_link, link_header: meaning of a missing next page: `end` if the server omits it on the last page, `error` if every page has one. By default, it means the end only if something else in the response confirms that.',
+          'cursor, next_link, link_header: what a missing next page means. `end`: the server omits it on the last page. `error`: every page has one. By default, it means the end only if something else in the response confirms that.',
       },
     }),
     {
@@ -231,7 +231,7 @@ export const query = {
   ),
   null_records: option.choice(['error', 'empty'], {
     about:
-      'Meaning of null instead of the list at `records` (json), or of a first response without the element (xml): an error or an empty page.',
+      'Whether null instead of the list at `records` (json), or a first response without the element (xml), means an error or an empty page.',
     default: 'error',
   }),
   max_pages: option.integer({

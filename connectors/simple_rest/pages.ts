@@ -271,7 +271,8 @@ function moreIsShown(sign: string, kind: string): RunWarning {
   return {
     code: 'REST_MORE_PAGES',
     message: `The last response refers to a next page, at ${sign}, which was not read`,
-    next: kind === 'none' ? 'set `paging` to read all pages' : 'check where `paging` finds the next page and the total',
+    next:
+      kind === 'none' ? 'set `paging` to read all pages' : 'check the paths of the next page and the total in `paging`',
     incomplete: true,
   };
 }

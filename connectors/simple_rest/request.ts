@@ -90,7 +90,7 @@ function refuseOtherOrigin(source: RestSource, url: URL): void {
   throw httpProblem('REST_ORIGIN', 'config', "`endpoint_url` does not have the same origin as the source's `url`", {
     seen: shownUrl(url),
     allowed: base.origin,
-    next: "use the same origin in `endpoint_url`, or use another source: the source's credentials are only for its `url`",
+    next: "use the same origin in `endpoint_url`, or use another source, because this source's credentials are only for its `url`",
   });
 }
 
@@ -175,7 +175,7 @@ function badParameters(): Problem {
   return new Problem({
     code: 'REST_PARAMETERS',
     family: 'config',
-    message: '`parameters` must be a list of {name, value, type}, or the same as JSON text',
+    message: '`parameters` must be a list of {name, value, type}, or the same list as a JSON string',
     allowed: '[{"name": "since", "value": "2026-01-01", "type": "query"}]',
   });
 }

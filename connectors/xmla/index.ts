@@ -27,7 +27,8 @@ export default defineService({
       example: 'https://olap.example.com/olap/msmdpump.dll',
     }),
     data_source: option.text({
-      about: '`DataSourceInfo`, if the server has more than one data source; the `sources` stream lists them.',
+      about:
+        '`DataSourceInfo` of the data source, if the server has more than one; the `sources` stream lists all data sources.',
       example: 'Provider=Mondrian;DataSource=Foodmart;',
     }),
     user: option.text({ about: 'User for HTTP Basic authentication. Default: anonymous access.', example: 'reader' }),
@@ -121,7 +122,7 @@ export default defineService({
     'A result is a single response without pages. Its rows and cells are streamed to the payload; the members of its axes are kept in memory.',
     'Anonymous access and HTTP Basic are supported; NTLM and Kerberos are not.',
     'A column is numeric if the server declares it as numeric or marks each of its values as a number.',
-    'Each run reads everything: limit the period in the statement.',
+    'Each run reads the whole result, so limit the period in the statement.',
   ],
   example: `sources:
   olap:

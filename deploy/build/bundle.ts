@@ -184,7 +184,7 @@ const installed = Object.keys({ ...manifest.dependencies, ...manifest.peerDepend
 const missing = missingPackages(chunks, installed);
 if (missing.length > 0) {
   throw new Error(
-    `The package would lack: ${missing.join(', ')}. Load it with import(), which bundles it, or move it to "dependencies".`,
+    `The package would be missing ${missing.join(', ')}. Load each module with import(), which bundles it, or move it to "dependencies".`,
   );
 }
 

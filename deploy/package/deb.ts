@@ -14,7 +14,7 @@ export async function makeDeb({ into, revision, epochSeconds }: PackageOptions):
   const { version, description } = await readManifest();
   const architecture = architectures[process.arch];
   if (architecture === undefined)
-    throw new Error(`A .deb is made on ${Object.keys(architectures)}, not ${process.arch}`);
+    throw new Error(`A .deb package can be built only on ${Object.keys(architectures)}, not on ${process.arch}`);
   const full = `${version}-${revision}`;
   await using folder = await makeFolder();
   const root = join(folder.path, 'root');

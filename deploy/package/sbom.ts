@@ -36,7 +36,7 @@ function componentOf({ name, version, license }: IncludedPackage, lock: SbomOpti
   const [path, locked] =
     Object.entries(lock).find(([folder, one]) => folder.endsWith(`node_modules/${name}`) && one.version === version) ??
     [];
-  if (path === undefined) throw new Error(`${name} ${version} is packaged, but package-lock.json lacks it`);
+  if (path === undefined) throw new Error(`${name} ${version} is in the package, but not in package-lock.json`);
   const [group, last] = name.startsWith('@') ? name.split('/') : [undefined, name];
   const purl = purlOf({ name, version });
   return {

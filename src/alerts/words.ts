@@ -59,8 +59,8 @@ const words: Readonly<Record<Occasion, Words>> = {
     overMany: '{} destinations accept the credentials again',
   },
   unsent: {
-    one: '{}: owed payloads are not being delivered',
-    many: '{} destinations: owed payloads are not being delivered',
+    one: '{}: payloads are not being delivered',
+    many: '{} destinations: payloads are not being delivered',
     over: '{} accepts payloads again',
     overMany: '{} destinations accept payloads again',
   },

@@ -14,7 +14,7 @@ export const configFlag = ['-c, --config <file>', 'path of the config', usualCon
 /** The `--without-secrets` flag with its description, for commands that work without secrets. */
 export const withoutSecretsFlag = [
   '--without-secrets',
-  'read no secrets, run no commands and accept variables that are not set, for checks in CI',
+  "for checks in CI: don't read secrets or run commands, and accept variables that are not set",
 ] as const;
 
 /**

@@ -16,7 +16,7 @@ export async function jobForFile(jobs: readonly Job[], file: string): Promise<Jo
   const found = await lstat(file).catch(() => undefined);
   if (found?.isFile() === false) {
     throw badTo(
-      `--to can only write to a regular file, which ${file} is not`,
+      `--to can write only to a regular file, but ${file} is not one`,
       'specify a file that does not exist or may be replaced',
     );
   }

@@ -23,7 +23,7 @@ const waitingLabels: Readonly<Record<string, string>> = {
 /** Why a payload is waiting, in a few words, based on the problem's code. */
 function waitingLabel({ code, until }: { readonly code: string; readonly until?: number }, now: number): string {
   if (code === 'SEND_SLOTS_BUSY' && until !== undefined) {
-    return `waiting for earlier requests without a response; sends in ${durationText(Math.max(0, until - now))}`;
+    return `waiting because earlier requests got no response; will send in ${durationText(Math.max(0, until - now))}`;
   }
   return waitingLabels[code] ?? 'waiting to retry';
 }

@@ -89,7 +89,7 @@ export class Progress {
     const shown = active.slice(0, room - 1);
     const ended = views.filter(({ endedAt }) => endedAt !== undefined).length;
     const rest = views.length - shown.length - ended;
-    const counts = [`${ended} of ${views.length} jobs ended`, ...(rest > 0 ? [`${rest} more to come`] : [])];
+    const counts = [`${ended} of ${views.length} jobs finished`, ...(rest > 0 ? [`${rest} more to come`] : [])];
     return [...shown.map((view) => this.#lineOf(view)), this.#clip(counts.join(', '))];
   }
 

@@ -85,7 +85,7 @@ function died(how: string, errorText: string): Extract<RefreshOutcome, { kind: '
       code: 'REFRESH_MEMORY',
       family: 'job',
       message: 'Out of memory: the refresh exceeded its memory limit',
-      next: 'read less at once: fewer rows, shorter periods, smaller pages',
+      next: 'read less data at once: fewer rows, shorter periods or smaller pages',
     };
   }
   return {

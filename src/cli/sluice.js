@@ -79,7 +79,7 @@ if (!isSupported(process.versions.node)) {
   await reportOldNode();
 } else if (lacksFiles()) {
   process.stderr.write(
-    'OPEN_FILES_LIMIT: This process may open too few files\n  allowed  64 or more; 1024 for a daemon\n  next     raise the limit: ulimit -n 1024, LimitNOFILE=1024 in a unit, --ulimit nofile=1024 of a container\n',
+    'OPEN_FILES_LIMIT: The limit of open files of this process is too low\n  allowed  64 or more; 1024 for a daemon\n  next     raise the limit: ulimit -n 1024, LimitNOFILE=1024 in a unit, --ulimit nofile=1024 of a container\n',
   );
   process.exitCode = 2;
 } else if (builtIn('fs').existsSync(source)) {

@@ -75,7 +75,7 @@ describe('progress on a terminal', () => {
       '36',
       '',
     ]);
-    expect(terminal.lines[4]).toBe('36 of 50 jobs ended, 10 more to come');
+    expect(terminal.lines[4]).toBe('36 of 50 jobs finished, 10 more to come');
   });
 });
 

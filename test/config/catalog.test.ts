@@ -76,7 +76,7 @@ describe('the connector catalog', () => {
     expect(problems.map(({ message }) => message)).toEqual([
       'The "db" connector cannot be used: the name "db" is taken by another connector; rename this one',
       'The "crashes" connector cannot be used: boom',
-      'The "empty" connector cannot be used: its default export is not from defineConnector',
+      'The "empty" connector cannot be used: its default export was not created with defineConnector',
       'The "half" connector cannot be used: it lacks "summary"',
       'The "renamed" connector cannot be used: its id is "other", but its file is named "renamed"',
     ]);
@@ -98,7 +98,7 @@ describe('the connector catalog', () => {
       [
         'CONFIG_CONNECTOR_PACKAGE',
         'The package "bare" provides no connectors: its package.json does not list them as "sluice": {"connectors": {"NAME": "./FILE.js"}}',
-        "contact the package's author, or remove it",
+        "contact the package's author, or remove the package",
       ],
       [
         'CONFIG_CONNECTOR_PACKAGE',

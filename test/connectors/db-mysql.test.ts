@@ -43,7 +43,7 @@ describeWithServer({ servers: 'MariaDB' }, 'the MariaDB reader', (server) => {
 
   it("returns the server's version from check()", async () => {
     expect(await check(source())).toMatch(
-      /^MariaDB 1\d\.\d+\.\d+ as sluice on test; this account may write: ALL PRIVILEGES$/,
+      /^MariaDB 1\d\.\d+\.\d+ as sluice on test; this account has write privileges: ALL PRIVILEGES$/,
     );
     expect(await check({ url: server().url.replace('mysql:', 'mariadb:') })).toMatch(/^MariaDB/);
   });

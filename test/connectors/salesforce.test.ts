@@ -189,7 +189,7 @@ describeStream(
     {
       name: "an object that isn't available in bulk",
       faults: [{ at: 2, reply: refusal(400, 'INVALIDENTITY', 'Entity is not supported by the Bulk API') }],
-      problem: { code: 'SERVICE_REFUSED', family: 'config', next: 'read it with `stream: records`' },
+      problem: { code: 'SERVICE_REFUSED', family: 'config', next: 'use `stream: records` for this object' },
     },
     {
       name: 'a failed job',

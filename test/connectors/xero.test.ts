@@ -156,7 +156,7 @@ it('names the available organizations if an unknown one is requested, and report
 });
 
 it('reports which organizations it can access', async () => {
-  expect(await checkServiceCase(given)).toBe('logged in, with the organisations Shop Ltd, Works Ltd');
+  expect(await checkServiceCase(given)).toBe('logged in with access to Shop Ltd, Works Ltd');
 });
 
 it("returns a report's rows for each month", async () => {

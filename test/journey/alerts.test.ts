@@ -59,7 +59,7 @@ describe('alerts from one-shot syncs', () => {
     expect(status).toContain('"sluice explain orders" shows the cause and the fix; the same for stock.');
     expect(status).toContain('2 of 2 jobs need attention; 1 other problem.');
     expect(status).toContain(
-      'the ops alert channel fails: HTTP 500: not now; 1 message is waiting. Fix: sluice alerts test ops',
+      'the ops alert channel is failing: HTTP 500: not now; 1 message is waiting. Fix: sluice alerts test ops',
     );
     const listed = JSON.parse((await home.sluice(['alerts', '--json'])).stdout) as Record<string, unknown[]>;
     expect(listed).toMatchObject({
@@ -93,7 +93,7 @@ describe('alerts from one-shot syncs', () => {
     expect(JSON.parse((await home.sluice(['alerts', '--json'])).stdout)).toMatchObject({
       channels: [{ channel: 'alive', waiting: 0, sent_at: expect.any(String), problem: expect.stringMatching('410') }],
     });
-    expect((await home.sluice(['status'])).stdout).toContain('the alive heartbeat fails: ');
+    expect((await home.sluice(['status'])).stdout).toContain('the alive heartbeat is failing: ');
     beats.answer(200);
     await home.syncHere();
     expect((await home.sluice(['status'])).stdout).not.toContain('heartbeat');

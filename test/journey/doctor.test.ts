@@ -164,7 +164,7 @@ describeWithServer({ servers: 'MariaDB' }, 'sluice doctor --connect', (server) =
     });
     const { code, stdout } = await home.sluice(['doctor', '--connect']);
     expect(code).toBe(1);
-    expect(stdout).toMatch(/^ok +source +shop: MariaDB .*this account may write: ALL PRIVILEGES$/m);
+    expect(stdout).toMatch(/^ok +source +shop: MariaDB .*this account has write privileges: ALL PRIVILEGES$/m);
     expect(stdout).toMatch(/^BAD +source +away: .*cannot connect to.*\n +fix +check the host/m);
   });
 });

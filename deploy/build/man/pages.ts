@@ -64,7 +64,7 @@ async function configPage(options: ManPagesOptions): Promise<string> {
   const parts = sections.map(({ title, text }) => `${heading(title)}\n${roffOf(text)}`);
   const intro = `The config of ${bold('sluice')}(1) in YAML: where data comes from, where it goes, and when. `;
   const check = inline(
-    '`sluice check` reports its errors, and `sluice connectors describe NAME` shows the options of a connector.',
+    '`sluice check` reports errors in the config, and `sluice connectors describe NAME` shows a connector’s options.',
   );
   return manPage(
     { ...options, name: 'sluice.yaml', section: 5, about: 'config of sluice' },

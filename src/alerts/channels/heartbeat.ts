@@ -5,12 +5,12 @@ import { text, timeout, urlOf } from '../channel-options.ts';
 
 const options = {
   url: urlOf(
-    'URL that is pinged with GET while everything works. The monitoring service raises an alarm when the pings stop.',
+    'URL that Sluice pings with GET requests while everything works. The monitoring service at this URL raises an alarm when the pings stop.',
     'https://hc.example.com/ping/0123',
   ),
   jobs: option.list<string>(text, {
     about:
-      'Ping after each successful result of these jobs. If no jobs are set, ping at an interval while the daemon is healthy.',
+      'Jobs whose successful results trigger a ping. If no jobs are set, Sluice pings at an interval while the daemon is healthy.',
     example: ['orders'],
   }),
   every: duration(

@@ -4,7 +4,7 @@ import { defineChannel } from '../channel.ts';
 import { timeout, urlOf } from '../channel-options.ts';
 
 const options = {
-  url: urlOf('URL to which alerts are POSTed as JSON.', 'https://alerts.example.com/sluice'),
+  url: urlOf('URL to which Sluice sends alerts as JSON in POST requests.', 'https://alerts.example.com/sluice'),
   secret: option.text({
     required: true,
     secret: true,

@@ -72,7 +72,7 @@ async function skipBackoff(channel: string, config: Config): Promise<number> {
 
 function lineOf({ channel, type, ok, message, due }: ChannelTest): string {
   const waited = due === 1 ? 'one waiting message goes' : `${due} waiting messages go`;
-  const more = due === undefined ? '' : `; ${waited} out within a minute, or with the next "sluice sync"`;
+  const more = due === undefined ? '' : `; ${waited} out within a minute or during the next "sluice sync"`;
   return `${ok ? 'ok ' : 'BAD'}  ${channel} (${type}): ${message}${more}`;
 }
 

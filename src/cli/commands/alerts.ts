@@ -10,8 +10,8 @@ interface Flags {
 export default {
   help: {
     exitCodes: [
-      ['0', 'every channel accepted the test message, or none was sent'],
-      ['1', 'at least one channel did not accept it'],
+      ['0', 'every channel accepted the test message, or no test message was sent'],
+      ['1', 'at least one channel did not accept the test message'],
     ],
     examples: [
       ['sluice alerts list', 'open alerts, latest messages and channel states'],

@@ -59,7 +59,9 @@ export default {
   register(program: Command): void {
     program
       .command('backfill')
-      .description("Rereads a past range of a job, merges it into the job's kept rows, and delivers the result once.")
+      .description(
+        "Rereads a past range from a job's source, merges it into the job's kept rows, and delivers the result once.",
+      )
       .argument('<job>', 'name of a job with write: append or merge')
       .requiredOption('--from <value>', 'start of the range (inclusive): a date, time or number')
       .requiredOption('--to <value>', 'end of the range (exclusive)')

@@ -16,7 +16,7 @@ async function run(folder: string, { config: file }: { readonly config: string }
 export default {
   help: {
     notes: [
-      'The backup does not include the config. It includes the login key file if there is one: protect backups like passwords.',
+      'The backup does not include the config, but it includes the login key file if there is one, so protect backups like passwords.',
     ],
     examples: [
       ['sluice backup /backups/before-upgrade', 'to a named folder'],

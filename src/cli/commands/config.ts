@@ -8,14 +8,14 @@ export default {
       'Secrets are hidden, but the variables that they come from are shown. To find errors in the file, run "sluice check".',
     ],
     exitCodes: [
-      ['0', "no errors; each day's requests fit, or they didn't fit before either"],
-      ['1', "a day's requests no longer fit"],
+      ['0', "no errors, and each day's requests fit the allowance or already exceeded it before"],
+      ['1', "a day's requests no longer fit the allowance"],
       ['2', 'the config has errors'],
     ],
     examples: [
-      ['sluice config show', 'all options of the running daemon'],
+      ['sluice config show', 'all options that the running daemon uses'],
       ['sluice config show jobs/orders', 'one job'],
-      ['sluice config show --file-on-disk', 'the file, even if a daemon is running with another version'],
+      ['sluice config show --file-on-disk', 'the config file, even if the running daemon uses another version of it'],
       ['sluice config diff before.yaml', 'what an edit changes'],
       ['sluice config diff before.yaml --without-secrets --markdown', 'in CI'],
     ],
@@ -25,7 +25,7 @@ export default {
     group
       .command('show', { isDefault: true })
       .description(
-        'Shows every option of the running daemon, including defaults, and where each value comes from. Without a daemon, shows what the next start would use.',
+        'Shows every option that the running daemon uses, including defaults, and where each value comes from. If no daemon is running, shows what the next start would use.',
       )
       .argument('[part]', 'show only this part: concurrency, jobs, jobs/orders …')
       .option(...configFlag)

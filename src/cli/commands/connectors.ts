@@ -36,7 +36,7 @@ export default {
       .action(async (id, flags) => (await import('../connectors/scaffold.ts')).scaffoldConnector(id, flags));
     group
       .command('test')
-      .description('Runs the standard test suite on a connector, using the test world next to it.')
+      .description('Runs the standard test suite on a connector, using the test world in the same folder.')
       .argument('<file>', 'path of the connector file')
       .action(async (file) => (await import('../connectors/test.ts')).testConnector(file));
     for (const one of group.commands) one.exitOverride();

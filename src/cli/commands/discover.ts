@@ -4,7 +4,7 @@ import { configFlag } from '../config-file.ts';
 
 export default {
   help: {
-    notes: ['A name is a source in the config; anything else is a path or URL and needs no config.'],
+    notes: ['The argument is the name of a source in the config, or a path or URL, which needs no config.'],
     examples: [
       ['sluice discover shop', 'a source in the config'],
       ["sluice discover shop 'order*'", 'only some of its tables'],
@@ -21,7 +21,7 @@ export default {
       .description('Lists what a source offers: tables, files, sheets or streams, with their columns.')
       .argument('<source>', 'a source in the config, the path of a file or folder, or the URL of a database')
       .argument('[pattern]', 'only datasets that have this name or match this glob')
-      .option('--path <path>', 'simple_rest: the path to request once or twice')
+      .option('--path <path>', 'simple_rest: path to request; Sluice sends one or two requests')
       .option(...configFlag)
       .option('--json', 'print JSON')
       .action(async (source, pattern, flags) =>

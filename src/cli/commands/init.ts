@@ -49,7 +49,7 @@ function collect(value: string, former: readonly string[]): string[] {
 export default {
   help: {
     notes: [
-      "Lists what the source offers, writes jobs for what you choose, checks the config, and shows the first rows. Sends nothing unless you confirm. A password in the URL becomes a variable and isn't written to the config.",
+      "Lists what the source offers, writes jobs for what you choose, checks the config, and shows the first rows. Sends no data to the dashboard unless you confirm. A password in the URL becomes a variable and isn't written to the config.",
     ],
     examples: [
       ['sluice init', 'asks on a terminal'],
@@ -67,7 +67,7 @@ export default {
       .option('--url <address>', 'URL of a database, or path of a SQLite, csv or xlsx file, to write jobs for')
       .option('--table <name>', 'write a job for this table, file or sheet; can be repeated', collect, [])
       .option('--destination <url>', 'URL of the dashboard service; default: the embedded service (sluice serve)')
-      .option('--yes', "don't ask: use the tables given with --table, or all")
+      .option('--yes', "don't ask; use the tables given with --table, or all tables")
       .action(run);
   },
 } satisfies CliCommand;

@@ -122,7 +122,7 @@ function guessedText({ guessed }: AccountPlan): string[] {
 
 function verdictOf({ worst, expected, limit, spent_until, next }: AccountPlan): string {
   if (worst.fits)
-    return `fits: the worst case leaves ${countText(worst.left)} of ${countText(limit)} requests, expected ${countText(expected.left)}`;
+    return `fits: the worst case leaves ${countText(worst.left)} of ${countText(limit)} requests; the expected case leaves ${countText(expected.left)}`;
   const firings = worst.short.reduce((sum, one) => sum + one.firings, 0);
   const names = worst.short.slice(0, 5).map(({ job }) => job);
   const more = worst.short.length > names.length ? ` and ${worst.short.length - names.length} more` : '';
@@ -131,7 +131,7 @@ function verdictOf({ worst, expected, limit, spent_until, next }: AccountPlan): 
     : `; the expected usage reaches the limit at ${timeText(expected.ends_at!)}`;
   const said = spent_until === undefined ? '' : `; the service reports no requests left until ${timeText(spent_until)}`;
   return [
-    `does not fit: in the worst case, requests run out at ${timeText(worst.ends_at!)} and ${countOf(firings, 'firing')} of ${names.join(', ')}${more} will not be sent${hope}${said}`,
+    `does not fit: in the worst case, requests run out at ${timeText(worst.ends_at!)} and the results of ${countOf(firings, 'firing')} of ${names.join(', ')}${more} will not be sent${hope}${said}`,
     `next: ${next.join('; or ')}`,
   ].join('\n');
 }
@@ -173,7 +173,7 @@ export default {
     program
       .command('plan')
       .description(
-        "Checks whether the day's remaining firings fit each account's allowance, and shows which jobs do not fit.",
+        "Checks whether the day's remaining firings fit each account's daily allowance, and shows which jobs do not fit.",
       )
       .option(...configFlag)
       .option(...withoutSecretsFlag)

@@ -44,7 +44,7 @@ function listText(rows: readonly Quarantined[], { all }: ListFlags): string {
     messagesOf(findings).join('; '),
   ]);
   const table = renderTable(columns, cells, { widest: 80, paper: process.stdout });
-  return all === true ? table : `${table}\n\nDetails: sluice quarantine show JOB. Then approve or discard it.`;
+  return all === true ? table : `${table}\n\nDetails: sluice quarantine show JOB. Then approve or discard the payload.`;
 }
 
 function messagesOf(findings: string): string[] {
@@ -132,7 +132,7 @@ async function discardOne(ref: string, _: unknown, command: Command): Promise<vo
     await discard(runtime.gateway, row, by);
     const { job, run, instance } = row;
     show(flags, {
-      text: `Discarded: run ${run} of job ${job}. The instance keeps its current data.`,
+      text: `Discarded the payload of run ${run} of job ${job}. The instance keeps its current data.`,
       data: { job, run, instance, state: 'discarded' },
     });
   });
@@ -184,7 +184,7 @@ export default {
       .action(list);
     quarantine
       .command('show')
-      .description('Shows the guard findings and how the rows differ from the last good payload.')
+      .description('Shows what the guards found and how the rows differ from the last good payload.')
       .argument(...refArgument)
       .action(showOne);
     quarantine

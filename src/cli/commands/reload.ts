@@ -135,7 +135,7 @@ export default {
       ['2', 'the config has errors; the previous config stays active'],
     ],
     examples: [
-      ['sluice check && sluice reload', 'if the new config has no errors'],
+      ['sluice check && sluice reload', 'reloads only if the new config has no errors'],
       ['systemctl reload sluice', 'the same for the shipped systemd unit'],
     ],
   },

@@ -22,7 +22,9 @@ async function run(from: string, { config: file, replace, moved }: Flags): Promi
   if (moved !== true) {
     const parked = countOf(done.parked, 'payload that was', 'payloads that were');
     if (done.parked > 0)
-      lines.push(`${parked} owed at the time will not be sent, because newer data may have been sent since.`);
+      lines.push(
+        `${parked} waiting at the time of the backup will not be sent, because newer data may have been sent since.`,
+      );
     lines.push(
       'Every job sends its data again at its next firing, or now with "sluice sync".',
       "Today's request count does not include requests made since the backup.",
@@ -42,10 +44,13 @@ export default {
     program
       .command('restore')
       .description('Restores the state folder from a backup. Stop the daemon first.')
-      .argument('<folder>', 'the folder of the backup')
+      .argument('<folder>', 'the backup folder')
       .option(...configFlag)
       .option('--replace', 'move an existing state aside')
-      .option('--moved', 'nothing has run since the backup, so payloads that were owed then stay owed')
+      .option(
+        '--moved',
+        'confirms that nothing has run since the backup; payloads that were waiting then will still be sent',
+      )
       .action(run);
   },
 } satisfies CliCommand;

@@ -29,7 +29,7 @@ async function list(name: string, flags: RollbackFlags): Promise<void> {
 }
 
 function listText(rows: readonly GoodPayload[], name: string): string {
-  if (rows.length === 0) return `No earlier payload of ${name} is kept.`;
+  if (rows.length === 0) return `No earlier payload of ${name} is stored.`;
   const right = { align: 'right' as const };
   const columns = [
     { title: 'run' },
@@ -92,7 +92,8 @@ function choose(name: string, former: readonly GoodPayload[], to: string | undef
     message: to === undefined ? 'No earlier payload is kept' : `The payload of run ${to} is no longer kept`,
     where: { job: name },
     allowed:
-      former.map(({ run }) => run).join(', ') || 'none: "keep" in the config sets how many are kept and for how long',
+      former.map(({ run }) => run).join(', ') ||
+      'none; "keep" in the config sets how many payloads are kept and for how long',
     ...(former.length === 0 ? {} : { next: `sluice rollback ${name} --list` }),
   });
 }

@@ -85,7 +85,7 @@ async function run({ config: file, log: level, monitor: asked, second, strict }:
     monitoring = await Monitoring.open({ daemon, runtime, log, systemd, ...asking });
     await daemon.start({ config_sha256: note.sha256 });
     await saveRecord(note, runtime);
-    await monitoring.started(leftOut === 0 ? undefined : `${countOf(leftOut, 'job')} left out because of errors`);
+    await monitoring.started(leftOut === 0 ? undefined : `${countOf(leftOut, 'job')} skipped because of config errors`);
     syncs = await SyncListener.open({ daemon, runtime });
     syncs?.adopt(terms);
     const reloading = { file, daemon, monitoring, runtime, config, log, syncs };
@@ -156,7 +156,7 @@ const secondFlag = new Option('--second <what>', 'if another daemon uses the sta
 export default {
   help: {
     notes: [
-      'SIGHUP reloads the config, all or nothing. SIGTERM and SIGINT stop the daemon within ten seconds, with exit code 0. Owed payloads stay owed and are sent after the next start.',
+      'SIGHUP reloads the config, all or nothing. SIGTERM and SIGINT stop the daemon within ten seconds, with exit code 0. Unsent payloads are kept and sent after the next start.',
     ],
     examples: [
       ['sluice run', 'until it is stopped'],

@@ -74,7 +74,7 @@ function daemonText(daemon: Status['daemon'], jobs: readonly JobStatus[]): strin
   const stopped =
     daemon.stopped === undefined
       ? ''
-      : `, but its schedules have stopped: ${printable(daemon.stopped)}. Restart the daemon`;
+      : `, but its scheduler has stopped: ${printable(daemon.stopped)}. Restart the daemon`;
   const config = configText(daemon.config);
   return `${running}${stopped}.${config}`;
 }
@@ -126,7 +126,7 @@ function rowOf(
 
 function accountText(account: AccountStatus): string {
   const { destinations, used, others, limit, day, turns_at, spent_until, usage_refused } = account;
-  const untold = usage_refused === undefined ? '' : `; usage by others is unknown: ${printable(usage_refused)}`;
+  const untold = usage_refused === undefined ? '' : `; usage by other clients is unknown: ${printable(usage_refused)}`;
   const by = others === 0 ? '' : ` (${countText(others)} by others)`;
   const spent =
     spent_until === undefined ? '' : `; the service reports no requests left until ${instantText(spent_until)}`;

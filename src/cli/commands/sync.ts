@@ -120,18 +120,18 @@ function seconds(text: string): number {
 export default {
   help: {
     exitCodes: [
-      ['0', 'everything delivered, or unchanged'],
+      ['0', 'all results were delivered or unchanged'],
       ['1', 'at least one job failed'],
       ['2', 'the config or the command line has an error'],
-      ['3', 'a destination rejects the credentials; payloads stay owed'],
-      ['4', 'waiting for the daily quota; payloads stay owed'],
+      ['3', 'a destination rejects the credentials; unsent payloads are kept'],
+      ['4', 'waiting for the daily quota; unsent payloads are kept'],
       ['130', 'interrupted (SIGINT); 143 terminated (SIGTERM)'],
     ],
     examples: [
       ['sluice sync', 'all jobs'],
       ['sluice sync orders', 'one of them'],
       ['sluice sync orders --dry-run', 'preview'],
-      ['sluice sync orders --diff', 'compare with what was sent last'],
+      ['sluice sync orders --diff', 'compare the result with the data that was sent last'],
       ['sluice sync orders --to o.csv', 'write the rows to a file'],
     ],
   },
@@ -141,14 +141,17 @@ export default {
       .description('Runs all enabled jobs, or the given jobs, once: extracts, transforms and delivers.')
       .argument('[job...]', 'names of jobs')
       .option(...configFlag)
-      .option('-n, --dry-run', 'extract and encode, show the first rows and what would be sent, but send nothing')
+      .option('-n, --dry-run', 'extract and encode, and show the first rows and what would be sent, without sending it')
       .addOption(
         new Option('--diff', 'with --dry-run: also show how the rows differ from those sent last').implies({
           dryRun: true,
         }),
       )
       .addOption(
-        new Option('--to <file>', 'write the rows of one job to a file, in the format of its extension; send nothing')
+        new Option(
+          '--to <file>',
+          "write one job's rows to a file, in the format of the file extension, without sending them",
+        )
           .implies({ dryRun: true })
           .conflicts('diff'),
       )

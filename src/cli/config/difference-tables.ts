@@ -38,10 +38,10 @@ function verdictOf({ jobs, changes, accounts, fits }: ConfigDifference): string 
     return count === 0 ? [] : [`${countOf(count, 'job')} ${kind}`];
   });
   const what = counts.length === 0 ? 'No job changed' : counts.join(', ');
-  if (!fits) return `${what}. A day's requests no longer fit.`;
+  if (!fits) return `${what}. A day's requests no longer fit the allowance.`;
   return accounts.every(({ after }) => after?.fits !== false)
-    ? `${what}. Each day's requests fit.`
-    : `${what}. A day's requests still don't fit.`;
+    ? `${what}. Each day's requests fit the allowance.`
+    : `${what}. A day's requests still don't fit the allowance.`;
 }
 
 const changesTitle = 'Changed options';
@@ -97,7 +97,7 @@ const countOrNone = (count: number | null): string =>
 
 function peakText(peak: AccountPeak | null): string {
   if (peak === null) return '–';
-  return `${countText(peak.requests)} of ${countText(peak.limit)}${peak.fits ? '' : ': does not fit'}`;
+  return `${countText(peak.requests)} of ${countText(peak.limit)}${peak.fits ? '' : ': over the allowance'}`;
 }
 
 function markdownTable({ columns, rows }: Table): string {

@@ -10,5 +10,5 @@ export async function shipped(name: string): Promise<string> {
     const text = await readFile(resolve(import.meta.dirname, up, name), 'utf8').catch(() => undefined);
     if (text !== undefined) return text;
   }
-  throw new Error(`the package lacks config/${name}`);
+  throw new Error(`config/${name} is missing from the package`);
 }

@@ -22,8 +22,8 @@ export function reportLoss({ why, jobs, json, flag, code }: Loss): void {
   const problem = new Problem({
     code: 'SYNC_RESULT_UNKNOWN',
     family: 'job',
-    message: `The daemon that ran this sync ended or does not respond: ${why}`,
-    seen: 'the results of these runs are unknown; owed payloads stay owed',
+    message: `The daemon that ran this sync has stopped or is not responding: ${why}`,
+    seen: 'the results of these runs are unknown; unsent payloads are kept',
     next: `check what happened with sluice history${config}${jobs.length === 1 ? ` ${jobs[0]}` : ''}; then sync again`,
   });
   process.exitCode = code ?? exitCodeAfter(problem);

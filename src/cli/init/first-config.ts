@@ -31,11 +31,11 @@ const embedded = 'http://127.0.0.1:8080/api/1.0';
 
 const headText = (url: string): string => `# yaml-language-server: $schema=./sluice.schema.json
 #
-# Written by sluice init. Every option is explained in docs/config.md of the package.
+# Written by sluice init. The package's docs/config.md explains every option.
 
 version: 1
 
-# Where data goes. The service that Sluice has inside (sluice serve) is at ${embedded}.
+# Where data goes. The embedded service (sluice serve) listens at ${embedded}.
 destinations:
   dashboards:
     url: ${JSON.stringify(url)}
@@ -130,7 +130,7 @@ function jobText({ dataset, cursor }: ChosenDataset, { name, source }: { name: s
 /** Reading everything is correct for every table, so reading only changes is just a suggestion. */
 function hintText(key: readonly string[], cursor: string): string {
   const rule = stringify({ disposition: 'merge', key }, { collectionStyle: 'flow' }).trim();
-  return `  # To read only changed rows (deleted rows then stay), set query.cursor: ${JSON.stringify(cursor)}, and write: ${rule}\n`;
+  return `  # To read only changed rows (rows deleted at the source then stay), set query.cursor: ${JSON.stringify(cursor)}, and write: ${rule}\n`;
 }
 
 function yaml(value: object): string {

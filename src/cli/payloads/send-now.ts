@@ -44,9 +44,9 @@ function sentence({ state, until, problem }: SendResult): string {
   if (state === 'unchanged') return 'The instance already shows exactly this data.';
   if (state === 'superseded') return 'Superseded by newer data.';
   if (state === 'dead') return `The service rejected the payload${why}.`;
-  if (state === 'waiting_quota') return `Owed: waiting for the daily quota${at}.`;
-  if (state === 'waiting_login') return `Owed: the destination rejects the credentials${why}.`;
+  if (state === 'waiting_quota') return `Not delivered yet: waiting for the daily quota${at}.`;
+  if (state === 'waiting_login') return `Not delivered yet: the destination rejects the credentials${why}.`;
   if (state === 'waiting_retry')
-    return `Owed: waiting to retry${at}${why}; the daemon or the job's next sync will send it.`;
-  return 'Owed: its destination is no longer in the config; the payload is sent when the destination is added again.';
+    return `Not delivered yet: waiting to retry${at}${why}; the daemon or the job's next sync will send the payload.`;
+  return "Not delivered yet: the payload's destination is no longer in the config; add it again to send the payload.";
 }

@@ -81,7 +81,7 @@ function tooMuchMemory(bytes: number): Problem {
     code: 'REFRESH_MEMORY',
     family: 'job',
     message: `Out of memory: the refresh exceeded ${Math.round(bytes / 1024 / 1024)} MB`,
-    next: 'read less at once: fewer rows, shorter periods, smaller pages',
+    next: 'read less data at once: fewer rows, shorter periods or smaller pages',
   });
 }
 

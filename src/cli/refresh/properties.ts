@@ -91,7 +91,7 @@ function refuseDisk(name: string, value: unknown): void {
     code: 'REFRESH_DISK',
     family: 'config',
     message: `The "${name}" property names a file on the service's machine, which data sources cannot read`,
-    next: "remove it; to send a file's content, read it with a job and push it",
+    next: "remove the property; to send a file's content, read the file with a job",
   });
 }
 

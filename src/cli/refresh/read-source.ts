@@ -88,7 +88,7 @@ async function connectorOf(id: string): Promise<Connector> {
   throw new Problem({
     code: 'REFRESH_CONNECTOR',
     family: 'config',
-    message: `A data source with the "${id}" connector cannot be refreshed here`,
+    message: `This service cannot refresh a data source with the "${id}" connector`,
     next: 'push its data to PUT /datasource-instances/{id}/data',
   });
 }

@@ -249,7 +249,7 @@ function lossesOf(jobs: readonly JobUse[]): string[] {
     ...(lost.length > 0
       ? [`the last runs of ${named(lost)} failed or were abandoned, and no later run delivered a result`]
       : []),
-    ...(owed.length > 0 ? [`the newest rows of ${named(owed)} were still owed at the end`] : []),
+    ...(owed.length > 0 ? [`the newest rows of ${named(owed)} were still undelivered at the end`] : []),
   ];
 }
 

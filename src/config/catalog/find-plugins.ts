@@ -96,7 +96,7 @@ function badPackage(name: string, { from, error }: { from: string; error: NodeJS
     seen: from,
     next: isAbsent
       ? `run in the config's folder: ${commandLine('npm', 'install', name)}`
-      : "contact the package's author, or remove it",
+      : "contact the package's author, or remove the package",
     cause: error,
   });
 }

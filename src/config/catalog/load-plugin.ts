@@ -35,7 +35,7 @@ export function openSdkDoor(): void {
 export async function loadPlugin({ id, file }: Plugin, { isOwn = false } = {}): Promise<Connector> {
   const { default: plugin } = await (isOwn ? importOwn<PluginModule>(pathToFileURL(file)) : importEdited(file));
   if (plugin === undefined || typeof plugin !== 'object' || plugin === null)
-    throw new Error('its default export is not from defineConnector');
+    throw new Error('its default export was not created with defineConnector');
   if (plugin.id !== id) throw new Error(`its id is "${plugin.id}", but its file is named "${id}"`);
   for (const member of ['title', 'summary', 'source', 'query', 'check', 'extract'] as const) {
     if (plugin[member] === undefined) throw new Error(`it lacks "${member}"`);

@@ -27,7 +27,7 @@ export function connectorPage(connector: Connector, notes?: string): string {
 }
 
 function factsOf({ oauth, resumes, retired }: Connector): string {
-  if (retired !== undefined) return 'A job that uses it fails validation with this message.';
+  if (retired !== undefined) return 'A job that uses this connector fails validation with this message.';
   const login =
     oauth === undefined
       ? "**Login**: with the source's options."

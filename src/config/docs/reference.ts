@@ -20,42 +20,50 @@ export function configReference({ connectors, formats, transforms }: Declaration
     '`npm run generate` generates this page from the option declarations in `src/`. Edit the declarations, not this page.\n[config/example.yaml](../config/example.yaml) uses every option.',
     variablesText(),
     section('Top level', { ...topOptions, ...topMaps }),
-    section('A destination', destinationOptions, 'Under `destinations`, with a name of your choice.'),
+    section(
+      'A destination',
+      destinationOptions,
+      'Each destination is an entry of `destinations`, with a name of your choice.',
+    ),
     section(
       'A source',
       sourceOptions,
-      "Under `sources`, with a name of your choice. Its connector's options are next to `connector`.",
+      "Each source is an entry of `sources`, with a name of your choice. Set the connector's options next to `connector`.",
     ),
     section(
       'A login',
       loginOptions,
-      'In the `login` option of a source whose connector uses OAuth; see [oauth.md](oauth.md).',
+      'These options go in the `login` option of a source whose connector uses OAuth; see [oauth.md](oauth.md).',
     ),
-    section('A job', jobOptions, 'Under `jobs`, with a name of your choice.'),
+    section('A job', jobOptions, 'Each job is an entry of `jobs`, with a name of your choice.'),
     section('A schedule', scheduleOptions, scheduleText),
     section('Retry', retryOptions, retryText),
     section(
       'Guards',
       guardOptions,
-      'In `guards`, in a job or, for all jobs, at the top level. [guards.md](guards.md) explains what happens to a quarantined result.',
+      'Set guards in `guards`, in a job or, for all jobs, at the top level. [guards.md](guards.md) explains what happens to a quarantined result.',
     ),
     section(
       'Write',
       writeOptions,
-      "In a job's `write`, as a map. [incremental.md](incremental.md) explains how rows are kept.",
+      "A job's `write` can be a map of these options. [incremental.md](incremental.md) explains how rows are kept.",
     ),
-    section('Alerts', alertOptions, 'In `alerts` at the top level; see [alerts.md](alerts.md).'),
-    section('An alert rule', ruleOptions, 'In `rules` of `alerts`.'),
-    section("A job's alerts", ownAlertOptions, "In a job's `alerts`."),
+    section('Alerts', alertOptions, 'Set these options in `alerts` at the top level; see [alerts.md](alerts.md).'),
+    section('An alert rule', ruleOptions, 'Each rule is an item of the `rules` list in `alerts`.'),
+    section("A job's alerts", ownAlertOptions, "Set these options in a job's `alerts`."),
     ...Object.entries(channelOptions).map(([type, options]) =>
-      section(`Alert channel: ${type}`, options, `In \`channels\` of \`alerts\`, with \`type: ${type}\`.`),
+      section(
+        `Alert channel: ${type}`,
+        options,
+        `Set these options in an entry of \`channels\` in \`alerts\` that has \`type: ${type}\`.`,
+      ),
     ),
     section(
       'A target',
       targetOptions,
-      'In `target`, as a map with exactly one of `instance`, `datasource` and `refresh`.',
+      "A job's `target` can be a map with exactly one of `instance`, `datasource` and `refresh`.",
     ),
-    section('A declared data source', datasourceOptions, 'In `target: {datasource: …}`.'),
+    section('A declared data source', datasourceOptions, 'Set these options in `target: {datasource: …}`.'),
     '## Connectors',
     'Each connector has a page with its options, columns and limits. To write your own, see [connectors.md](connectors.md).',
     connectors.map(({ id, summary }) => `- [${id}](connectors/${id}.md): ${summary}`).join('\n'),
@@ -101,14 +109,14 @@ ${secretRows()}
 
 In YAML's \`{…}\` and \`[…]\`, put quotes around values that contain variables.`;
 
-const retryText = `In \`retry\`, in a job or, for all jobs, at the top level. It repeats a whole **run** minutes later, with a new connection, for
+const retryText = `Set \`retry\` in a job or, for all jobs, at the top level. It repeats a whole **run** minutes later, with a new connection, for
 example after a database restart or a 503 from the token endpoint. In contrast, \`retries\` of an HTTP source
 ([simple_rest](connectors/simple_rest.md)) repeats one **request** within a run, seconds later, and keeps the connection and
 the pages read so far. A request that still fails after its \`retries\` ends the attempt, and \`retry\` decides when the next
 attempt starts. From the second attempt on, a request is repeated at most once.
 [operate.md](operate.md#unavailable-sources) explains what is retried, and until when.`;
 
-const scheduleText = `A schedule is text or a map:
+const scheduleText = `A schedule is a string or a map:
 
 | Schedule | Fires |
 |---|---|
@@ -117,5 +125,5 @@ const scheduleText = `A schedule is text or a map:
 | \`at 06:00, 18:30 on MON-FRI\` | at these times of day; without \`on\`, every day |
 | \`manual\` | never (the default) |
 
-As a map, it has exactly one of \`cron\`, \`every\` and \`at\`. [schedules.md](schedules.md) explains clock changes, missed and
+A map has exactly one of \`cron\`, \`every\` and \`at\`. [schedules.md](schedules.md) explains clock changes, missed and
 overlapping runs, and edits of a schedule.`;

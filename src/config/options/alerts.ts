@@ -63,11 +63,11 @@ const channelSchema: JsonSchema = {
 export const ruleOptions = {
   on: option.list<(typeof occasions)[number]>(
     { enum: occasions },
-    { about: 'Occasions that match. Default: all.', example: ['stale', 'dead'] },
+    { about: 'Occasions that this rule matches. Default: all.', example: ['stale', 'dead'] },
   ),
   jobs: option.list<string>(text, {
     about:
-      "Jobs that match; `*` is a wildcard. Alerts that aren't about a single job only match rules without `jobs`. Default: all.",
+      "Jobs that this rule matches; `*` is a wildcard. Alerts that aren't about a single job match only rules without `jobs`. Default: all.",
     example: ['orders*'],
   }),
   to: option.schema<readonly string[]>(

@@ -39,7 +39,7 @@ export const budgetDestinationOptions = {
   }),
   ask_usage: option.boolean({
     about:
-      "Ask the service for the account's request count, at most once an hour and only if there is something to send. The count includes requests by other programs on the same account. Asking costs one request and requires the `account.api` permission.",
+      "Whether to ask the service for the account's request count, at most once an hour and only if there is something to send. The count includes requests by other programs on the same account. Asking costs one request and requires the `account.api` permission.",
     default: true,
   }),
 } satisfies OptionSet;

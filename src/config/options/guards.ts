@@ -32,7 +32,7 @@ export const guardOptions = {
       from: option.integer({
         minimum: 0,
         default: changeFrom,
-        about: 'Applies only if the last good result had at least this many rows.',
+        about: 'Apply this guard only if the last good result had at least this many rows.',
       }),
     },
     {
@@ -59,7 +59,7 @@ export const guardOptions = {
     },
     {
       about:
-        'Maximum age of the newest date or time in this column, relative to the run, or, with `misfire: run_all`, to its firing: minutes (m), hours (h), days (d) or weeks (w).',
+        'Maximum age of the newest date or time in this column when the run starts (with `misfire: run_all`, at its firing), in minutes (m), hours (h), days (d) or weeks (w).',
       example: { column: 'ordered_at', within: '2d' },
     },
   ),
@@ -100,7 +100,7 @@ export const topStateOptions = {
         minimum: 0,
         maximum: 1000,
         default: keepDefaults.payloads,
-        about: 'Number of payloads per instance.',
+        about: 'Number of payloads to keep per instance.',
       }),
       days: option.integer({ minimum: 1, maximum: 3650, default: keepDefaults.days, about: 'Number of days.' }),
     },
@@ -127,7 +127,7 @@ export const topStateOptions = {
     },
     {
       about:
-        'Disk limits of the state folder. A run fails before it writes a result that does not fit. Owed payloads are never removed; payloads kept for `sluice rollback` are removed first. Takes effect at startup.',
+        'Disk limits of the state folder. A run fails before it writes a result that does not fit. Unsent payloads are never removed; payloads kept for `sluice rollback` are removed first. Takes effect at startup.',
       default: diskDefaults,
     },
   ),

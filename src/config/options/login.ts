@@ -44,7 +44,7 @@ export const loginOptions = {
     example: 'service-account.json',
   }),
   private_key: option.text({
-    about: `Private key (PEM) that signs assertions if there is no account file; \`$\{file:PATH}\` reads one.`,
+    about: `Private key (PEM) that signs assertions if there is no account file; \`$\{file:PATH}\` reads it from a file.`,
     secret: true,
   }),
   subject: option.text({

@@ -36,7 +36,7 @@ export const retryDefaults = { first: '30s', longest: '10m', within: '6h' } as c
 const schema: JsonSchema = { anyOf: [{ enum: ['off'] }, schemaOf(retryOptions)] };
 
 const about =
-  'When to retry a run that failed because its source was unavailable or busy: after `first` (half of each wait is random), then with doubled waits up to `longest`, until `within` has passed or the job fires again. With `off`, there is no retry before the next firing.';
+  'When to retry a run that failed because its source was unavailable or busy: after `first` (half of each wait is random), then with doubled waits up to `longest`, until `within` has passed or the next firing of the job is due. With `off`, the job does not run again before its next firing.';
 
 export const topRetryOptions = {
   retry: option.schema<'off' | object | undefined>(schema, { about, default: retryDefaults }),

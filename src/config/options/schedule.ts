@@ -76,7 +76,7 @@ export const scheduleRuleOptions = {
   ),
   overlap: option.choice(overlapPolicies, {
     about:
-      'What to do about a firing while the job is still running: `skip` ignores it, `buffer_one` queues one firing, `cancel_other` stops the current run and starts a new one.',
+      'What to do if a firing is due while the job is still running: `skip` ignores the firing, `buffer_one` queues at most one firing, `cancel_other` stops the current run and starts a new one.',
     default: 'skip',
   }),
   spread: limitedDuration(
@@ -109,7 +109,7 @@ export const scheduleOptions = {
   ),
   at: timeOf(
     option.schema<string | readonly string[] | undefined>(textOrList, {
-      about: 'Times of day. Each fires exactly once a day, even when clocks change.',
+      about: 'Times of day at which the job runs. Each occurs exactly once a day, even when clocks change.',
       example: ['06:00', '18:30'],
     }),
     readTimes,

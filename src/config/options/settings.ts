@@ -35,7 +35,7 @@ const name = { type: 'string', minLength: 1 } as const;
 export const topOptions = {
   version: option.schema<1>({ const: 1 }, { about: 'Version of this file format.', default: 1 }),
   state: option.text({
-    about: 'Folder for the state: owed payloads, history, request counts. Relative to this file.',
+    about: 'Folder for the state: unsent payloads, history, request counts. Relative to this file.',
     default: defaultStateFolder,
   }),
   timezone: timezone(
@@ -169,7 +169,7 @@ export const destinationOptions = {
     minimum: 1,
     default: serviceUploadLimit,
     about:
-      "Maximum payload size in bytes. With a larger payload, the run fails before anything is sent. The service's limit is 10 MB.",
+      "Maximum payload size in bytes. If a payload is larger, the run fails before any data is sent. The service's limit is 10 MB.",
   }),
   timeout_seconds: seconds(
     option.integer({ minimum: 1, maximum: 86_400, default: 60, about: 'Request timeout in seconds.' }),
@@ -233,7 +233,10 @@ export const jobOptions = {
   ),
   transforms: option.schema<readonly unknown[]>(
     { type: 'array', items: { type: 'object', minProperties: 1, maxProperties: 1 } },
-    { about: 'Steps that transform the rows, in order, each a map with one key.', default: [] },
+    {
+      about: "Steps that transform the rows, in order. Each step is a map with one key, the transform's name.",
+      default: [],
+    },
   ),
   format: option.schema<string | Record<string, unknown> | undefined>(
     { type: ['string', 'object'] },

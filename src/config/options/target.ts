@@ -25,7 +25,7 @@ export const datasourceOptions = {
   }),
   format: option.choice(datasourceFormats, { about: "Data format. Default: the job's format." }),
   shares: groups(shareOptions, {
-    about: 'Groups and users to share it with.',
+    about: 'Groups and users to share the data source with.',
     example: [{ group: '0123456789abcdef0123456789abcdef', can_edit: false }],
   }),
 } satisfies OptionSet;

@@ -17,7 +17,7 @@ const retainOptions = {
   within: readAs(
     option.text({
       pattern: '^[1-9]\\d{0,5}[mhdw]$',
-      about: 'Maximum age of rows, relative to the run: minutes (m), hours (h), days (d) or weeks (w).',
+      about: 'Maximum age of rows when the run starts, in minutes (m), hours (h), days (d) or weeks (w).',
     }),
     { read: readRetention },
   ),

@@ -22,7 +22,7 @@ export function findNamed<O extends LoadResult<unknown>>(
     message: `Unknown ${option} "${name}"`,
     path,
     allowed: [...all.keys()].join(', ') || `none: the config has no ${option}s`,
-    next: didYouMean(name, all.keys()) ?? `use one of these, or add it under "${option}s"`,
+    next: didYouMean(name, all.keys()) ?? `use one of these, or add "${name}" under "${option}s"`,
   });
 }
 

@@ -68,7 +68,7 @@ function checkGrant(draft: Draft, { values, grant, description }: Chosen): void 
   }
   for (const name of missing(partAt(draft.part, 'login'), grant, description.assertion?.algorithm)) {
     const message = `"${name}" is missing from "login": the ${grant} grant requires it`;
-    fault(draft, { message, next: `add it; this vendor supports these grants: ${offered}` });
+    fault(draft, { message, next: `add "${name}"; this vendor supports these grants: ${offered}` });
   }
   for (const address of [
     description.token_url,

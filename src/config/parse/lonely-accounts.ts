@@ -19,7 +19,7 @@ export function warnUnsharedAccounts(
     const faults = new Faults(document, { destination: name });
     faults.warn({
       code: 'CONFIG_ACCOUNT',
-      message: `The "${meant.name}" destination has its own account, so the two do not share their limits`,
+      message: `The "${meant.name}" destination has its own account, so it does not share its limits with this destination`,
       path: below(below('/destinations', name), 'account'),
       seen: account,
       next: `write "account: ${account}" in the "${meant.name}" destination too`,

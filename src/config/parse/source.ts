@@ -105,7 +105,7 @@ async function asDriver(
 /** Why a connector can't be loaded: it's broken or unknown. */
 function unusable(id: string, known: readonly string[]): { message: string; allowed?: string; next?: string } {
   if (known.includes(id)) {
-    return { message: `The "${id}" connector cannot be used; see its own error` };
+    return { message: `The "${id}" connector cannot be used; see the connector's own error` };
   }
   return { message: `Unknown connector "${id}"`, allowed: known.join(', '), next: didYouMean(id, known) };
 }

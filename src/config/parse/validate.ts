@@ -165,7 +165,7 @@ function unknownOption(error: SchemaError, path: Path, { schema, noun, elsewhere
   const owner = nodeAt(schema, error.schemaPath.replace(/\/(additionalProperties|unevaluatedProperties)$/, ''));
   const known = Object.keys((owner?.properties as object | undefined) ?? {});
   const next =
-    cut <= 0 && elsewhere?.options.includes(name) ? `write it in ${elsewhere.place}` : didYouMean(name, known);
+    cut <= 0 && elsewhere?.options.includes(name) ? `move it to ${elsewhere.place}` : didYouMean(name, known);
   const inside = cut <= 0 ? noun : `"${error.instancePath.slice(1, cut).split('/').at(-1)}"`;
   return {
     code: 'CONFIG_UNKNOWN_OPTION',

@@ -68,7 +68,7 @@ export const unreadCode = 'CONFIG_UNREAD';
 function unreadFault({ path, message }: Fault, written: string): Fault {
   return {
     code: unreadCode,
-    message: `Not checked without the value of ${written}: ${message}`,
+    message: `Not checked, because the value of ${written} is unknown: ${message}`,
     path,
     next: 'set the variable when you run this command, or give it a default',
   };

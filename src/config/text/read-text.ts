@@ -30,7 +30,7 @@ const isText = (bytes: Buffer): boolean => isUtf8(bytes) && !bytes.includes(0);
 
 /** If the file were decoded as UTF-8 anyway, names with replacement characters would be sent to the dashboard. */
 function notUtf8(file: string, bytes: Buffer): Problem {
-  const seen = bytes.includes(0) ? 'zero bytes, as in UTF-16' : 'bytes as in Windows-1252 or Latin-1';
+  const seen = bytes.includes(0) ? 'zero bytes, as in UTF-16' : 'bytes that look like Windows-1252 or Latin-1';
   return new Problem({
     code: 'CONFIG_NOT_UTF8',
     family: 'config',

@@ -190,7 +190,7 @@ export class VariableScan {
       signal: this.#settings.signal,
     });
     if (ran.ok) return this.#piece(line, fileValue(ran.output));
-    const next = "run it manually in the config's folder and check its standard error";
+    const next = "run the command manually in the config's folder, and check its standard error";
     return this.#fault({ code: 'CONFIG_VARIABLE_COMMAND', message: ran.reason, within, next });
   }
 

@@ -32,35 +32,36 @@ export async function describe(
   }
   if (kind === 'clock') {
     const next = { message: 'schedules use the new time; the history shows missed and repeated runs' };
-    return { next, fix: 'synchronize the clock with a time server: timedatectl set-ntp true; then: sluice doctor' };
+    return { next, fix: 'synchronize the clock with a time server: timedatectl set-ntp true; then sluice doctor' };
   }
   if (kind === 'disk') {
     const holds = (await reportDisk(config, store))?.holds ?? [];
     const next = {
-      message: 'owed payloads are still sent; jobs whose runs fail for lack of space run again on schedule',
+      message: 'unsent payloads are still sent; jobs whose runs fail for lack of space run again on schedule',
     };
     return { next, fix: roomAdvice(holds) ?? 'sluice doctor' };
   }
   if (kind === 'config') {
     const next = { message: 'jobs without errors keep running' };
-    return { next, fix: 'sluice config show; fix the file, then sluice reload' };
+    return { next, fix: 'run "sluice config show", fix the file, then run "sluice reload"' };
   }
   if (kind === 'source' && occasion === 'login') {
-    const next = { message: 'its jobs wait; the source is not contacted until the login is retried' };
+    const next = { message: "the source's jobs wait; Sluice does not contact the source until it retries the login" };
     return { next, fix: resumeAdvice(name) };
   }
   if (kind === 'source') {
     const advice = (await readChecks(store)).get(name)?.trouble?.next;
-    const next = { message: 'it is checked again within 15 minutes; scheduled runs also try to read it' };
+    const next = { message: 'Sluice checks the source again within 15 minutes; scheduled runs also try to read it' };
     return { next, fix: advice ?? 'sluice check --connect' };
   }
   if (kind === 'account')
     return { fix: '"sluice plan" shows how many requests each job needs and how to stay within the allowance' };
   if (occasion === 'unsent') {
-    const next = { message: 'the daemon keeps retrying; owed payloads are sent as soon as the service accepts them' };
+    const next = { message: 'the daemon keeps retrying; unsent payloads are sent as soon as the service accepts them' };
     return { next, fix: 'to see the cause, run "sluice check --connect"' };
   }
-  if (kind === 'destination') return { fix: `fix the credentials of destination ${name}; owed payloads are then sent` };
+  if (kind === 'destination')
+    return { fix: `fix the credentials of destination ${name}; unsent payloads are then sent` };
   if (kind === 'login') {
     const source = [...config.sources.values()].find(({ login }) => login?.name === name);
     return { fix: loginCommand(source?.name ?? name) };

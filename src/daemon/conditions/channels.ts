@@ -10,8 +10,8 @@ export async function findFailingChannels({ config, store, overview }: Snapshot)
     if (problem === undefined || type === undefined) return [];
     const what =
       type === 'heartbeat'
-        ? `the ${channel} heartbeat fails: ${problem}`
-        : `the ${channel} alert channel fails: ${problem}; ${countOf(waiting, 'message is waiting', 'messages are waiting')}`;
+        ? `the ${channel} heartbeat is failing: ${problem}`
+        : `the ${channel} alert channel is failing: ${problem}; ${countOf(waiting, 'message is waiting', 'messages are waiting')}`;
     const fix = `sluice alerts test ${channel}`;
     return [
       { subject: `channel:${channel}`, kind: 'channel', level: 'error', since: overview.now, what, jobs: [], fix },

@@ -2,7 +2,7 @@ import { countOf } from '../../lib/count-text.ts';
 import { type ActiveRecord, type RecordedFault, recordedFault } from '../config/config-record.ts';
 import type { Condition, Snapshot } from './condition.ts';
 
-const fix = 'sluice config show; fix the file, then sluice reload';
+const fix = 'run "sluice config show", fix the file, then run "sluice reload"';
 
 /** Parts of the config that aren't active: jobs left out because of errors, other errors, a rejected reload. */
 export function findConfigFaults({
@@ -72,7 +72,8 @@ function describeFaults(
       origin === 'edit'
         ? `the config file has an error${text}; the daemon keeps its current config`
         : `left out because of an error in the config${text}`,
-    fix: next === undefined ? 'sluice check; fix the file, then sluice reload' : `${next}; then sluice reload`,
+    fix:
+      next === undefined ? 'run "sluice check", fix the file, then run "sluice reload"' : `${next}; then sluice reload`,
   };
 }
 

@@ -41,7 +41,7 @@ export function parseFilesRead(text: string | undefined): FilesRead {
     throw new Problem({
       code: 'FILES_WATERMARK',
       family: 'config',
-      message: "the job's watermark is from another connector",
+      message: "the job's watermark was written by a different connector",
       seen: cutText(text, 80),
       allowed: '{"since":"2026-11-21T00:00:00Z"}, to read the files modified since then',
       next: 'to read all files again, clear the watermark: `sluice state clear JOB`',

@@ -78,7 +78,7 @@ test("doesn't suggest paging if the second request returns the same records, and
   const { query, notes } = await discover('/orders');
   expect(query).toEqual({ path: '/orders' });
   expect(notes).toContain(
-    'A request for the second page with {"kind":"page","parameter":"page"} returned no different records; see the API\'s documentation for paging.',
+    'A request for the second page with {"kind":"page","parameter":"page"} returned no new records; see the API\'s documentation for paging.',
   );
 });
 
@@ -98,7 +98,7 @@ test('lists the columns in other formats and in a single record', async () => {
   });
   server.answer = (_, response) => sendJson(response, { id: 1, name: 'x' });
   expect((await discover('/me')).notes).toContain(
-    'The response contains no list of records, so it is a single record.',
+    'The response contains no list of records, so it is read as a single record.',
   );
 });
 

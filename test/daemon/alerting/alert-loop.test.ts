@@ -230,7 +230,7 @@ describe("the daemon's alert loop", () => {
     await passUntil('ten minutes to pass', () => true, 600_000);
     expect(receiver.got).toEqual([]);
     await told(1);
-    expect(receiver.titles()).toEqual(['main: owed payloads are not being delivered']);
+    expect(receiver.titles()).toEqual(['main: payloads are not being delivered']);
     expect(receiver.got[0]?.text).toContain('connection refused; 3 jobs have unsent payloads');
     for (const id of ids) await store.outbox.delivered((await store.outbox.attempt(id))!);
     await told(2);

@@ -252,8 +252,12 @@ it('a failing alert channel causes an error that contains the number of waiting 
   expect(await findFailingChannels(snapshot)).toEqual([]);
   const config = { ...snapshot.config, alerts: { channels: own } as never };
   expect(await findFailingChannels({ ...snapshot, config })).toMatchObject([
-    { subject: 'channel:ops', level: 'error', what: 'the ops alert channel fails: HTTP 500; 2 messages are waiting' },
-    { subject: 'channel:alive', level: 'error', what: 'the alive heartbeat fails: timeout' },
+    {
+      subject: 'channel:ops',
+      level: 'error',
+      what: 'the ops alert channel is failing: HTTP 500; 2 messages are waiting',
+    },
+    { subject: 'channel:alive', level: 'error', what: 'the alive heartbeat is failing: timeout' },
   ]);
 });
 
