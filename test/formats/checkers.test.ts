@@ -313,3 +313,9 @@ test('the xml checker accepts text of any length', () => {
 test('the csv checker names the first of several empty lines between records', () => {
   expect(answer('csv', [Buffer.from('a,b\n1,2\n\n\n\n3,4\n')])).toContain('line 3');
 });
+
+test.each(['csv', 'json', 'xml'] as const)('the %s checker rejects a document without bytes', (id) => {
+  expect([answer(id, []), answer(id, [Buffer.alloc(0)])]).toEqual(
+    Array(2).fill(expect.stringContaining('the document is empty')),
+  );
+});

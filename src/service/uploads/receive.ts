@@ -38,7 +38,6 @@ export async function receive(blobs: Blobs, incoming: Incoming): Promise<Receive
       checker.write(chunk);
       await writer.write(asBuffer(chunk));
     }
-    if (bytes === 0) throw badRequest(`The data is empty, which is not valid ${incoming.format}`);
     checker.end();
     return { blob: await writer.finish(), bytes, sha256: hash.digest('hex') };
   } catch (thrown) {
