@@ -241,3 +241,11 @@ describe('the daily allowance', () => {
     expect((await pauses({})).longest).toBeGreaterThan(2 * 60_000 + 100);
   });
 });
+
+it('a payload is dead after the attempt that reaches the limit, not after one more', async () => {
+  const { destination, gateway } = open({ attempts: 1 });
+  await owe(gateway, destination, 'i');
+  await deliver(gateway, { only: [await owe(gateway, destination, 'other')] });
+  stage.otherwise = say(503);
+  expect(await deliver(gateway)).toMatchObject([{ state: 'dead', problem: { code: 'DELIVERY_GAVE_UP' } }]);
+});
