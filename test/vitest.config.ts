@@ -1,22 +1,20 @@
 import { configDefaults, defineConfig } from 'vitest/config';
 import base from './base.config.ts';
 
-/**
- * Tests that replace a module, set up tracing, measure memory, count what their process has open, or use a virtual
- * clock, which waits while its process is busy.
- */
+/** Tests that replace a module, set up tracing, measure memory, or count what their process has open. */
 const alone = [
   'test/**/{*memory*,*idle*,open-files,left-behind}.test.ts',
   'test/alerts/slow-channels.test.ts',
   'test/conformance/connectors.test.ts',
   'test/connectors/{db-mysql,db-postgres,db-sqlite,file}.test.ts',
   'test/connectors/service/answers.test.ts',
-  'test/daemon/{checks/source-checks,retry/*,traces/*}.test.ts',
+  'test/daemon/traces/*.test.ts',
   'test/formats/checkers.test.ts',
   'test/sdk/testing.test.ts',
   'test/service/{fetching,uploads}.test.ts',
-  'test/simulate/*.test.ts',
 ];
+/** Tests that drive a virtual clock, which waits while its process is busy: they share a process only with each other. */
+const clocks = ['test/daemon/checks/source-checks.test.ts', 'test/{daemon/retry,simulate}/*.test.ts'];
 // `npm run test:servers`, `test:package`, `test:packages` and `test:systemd` run these.
 const others = [
   ...configDefaults.exclude,
@@ -34,9 +32,15 @@ export default defineConfig({
     // Starting a process and loading all modules again for each file takes a sixth of the CPU time of all tests.
     projects: [
       { extends: true, test: { name: 'isolated', include: alone, exclude: others } },
+      { extends: true, test: { name: 'clocks', include: clocks, exclude: others, isolate: false } },
       {
         extends: true,
-        test: { name: 'shared', include: ['test/**/*.test.ts'], exclude: [...others, ...alone], isolate: false },
+        test: {
+          name: 'shared',
+          include: ['test/**/*.test.ts'],
+          exclude: [...others, ...alone, ...clocks],
+          isolate: false,
+        },
       },
     ],
   },
