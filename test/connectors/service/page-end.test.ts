@@ -382,3 +382,28 @@ it('a stream is incomplete if a single record of the announced total is missing'
     message: expect.stringContaining('3 records in total'),
   });
 });
+
+describe('pages by offset', () => {
+  const byOffset = (stop: object = {}): Partial<StreamData> => ({
+    request: { path: '/things', query: { offset: '{{ page.offset }}' } },
+    paging: { by: 'offset', ...stop } as Paging,
+  });
+
+  it('count from the first offset that the vendor declares', async () => {
+    const routes: Routes = {
+      'GET /v1/things': ({ query }) => ({ json: { data: ids(Number(query.get('offset')) - 1, 5).slice(0, 2) } }),
+    };
+    const { rows, asked } = await run(byOffset({ first: 1 }), { routes });
+    expect(rows).toEqual(numbers(0, 5));
+    expect(asked).toEqual([1, 3, 5, 6].map((offset) => `GET /v1/things?offset=${offset}`));
+  });
+
+  it('end with an error if an empty page announces more, because the next offset would be the same', async () => {
+    const routes: Routes = {
+      'GET /v1/things': ({ query }) => ({ json: { data: query.get('offset') === '0' ? ids(0, 2) : [], flag: true } }),
+    };
+    expect(await fail(byOffset({ more: 'flag' }), { routes })).toMatchObject({
+      code: 'SERVICE_NO_WAY_ON',
+    });
+  });
+});
