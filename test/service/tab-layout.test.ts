@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { layoutTypes } from '../../src/service/tab-layout.ts';
+import { layoutTypes, makeRoom } from '../../src/service/tab-layout.ts';
 import { createTab } from './dashboards.ts';
 import { dashboard, places, readLayout, writeLayout } from './layouts.ts';
 import { bench } from './service.ts';
@@ -189,4 +189,10 @@ describe("a dashboard's layout (2.8, 4.8)", () => {
     expect(await readLayout(given, tab)).toEqual(before);
     expect((await given.call('GET', `/tabs/${tab}`)).body.data.last_updated).toBe(last_updated);
   });
+});
+
+it('an instance covers its own columns in a grid, but not the next one', () => {
+  const wide = { id: 'a', region: 1, position: 0, colSpan: 2, minHeight: 0, height: null };
+  const moved = [1, 2, 3].map((region) => makeRoom({ type: 'grid', cols: 6 }, [wide], { region, position: 0 }).length);
+  expect(moved).toEqual([1, 1, 0]);
 });
