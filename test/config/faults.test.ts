@@ -172,11 +172,11 @@ jobs:
 
   it('says where an option belongs if a neighboring section has it', async () => {
     const source = (line: string) => configWith(goodJob).replace('host: db', `${line}\n    host: db`);
-    expect(await only(source('limit: 5'))).toMatchObject({ next: 'write it in the query of a job' });
+    expect(await only(source('limit: 5'))).toMatchObject({ next: 'move it to the query of a job' });
     const query = goodJob.replace('select 1', '{sql: select 1, port: 5432}');
-    expect(await only(configWith(query))).toMatchObject({ next: 'write it in the source' });
+    expect(await only(configWith(query))).toMatchObject({ next: 'move it to the source' });
     expect(await only(job('    timezone: Europe/Warsaw\n'))).toMatchObject({
-      next: 'write it in the schedule: {cron: …, …}',
+      next: 'move it to the schedule: {cron: …, …}',
     });
   });
 
