@@ -36,7 +36,7 @@ describe('database options', () => {
     [{ driver: 'sqlite' }, ['file is missing']],
     [{ file: 'a', host: 'b', tls: { mode: 'require' } }, ['host does not apply', 'tls does not apply']],
     [{ driver: 'postgres', user: 'a', tls: { mode: 'off', ca_file: 'b' } }, ['tls is off']],
-    [{ driver: 'postgres', user: 'a', tls: { mode: 'verify', cert_file: 'b' } }, ['tls needs cert_file and key_file']],
+    [{ driver: 'postgres', user: 'a', tls: { mode: 'verify', cert_file: 'b' } }, ['tls needs both cert_file and key_file']],
   ])('are rejected with a reason: %j', (source, reasons) => {
     const found = faults(source);
     expect(found).toHaveLength(reasons.length);
@@ -58,7 +58,7 @@ describe('options for incremental reads', () => {
     [{ lag: '10m' }, ['lag requires cursor']],
     [{ null_cursors: 'leave_out' }, ['null_cursors requires cursor']],
     [{ cursor: '' }, ['cursor is empty']],
-    [{ cursor: 'at', chunks: { column: 'id', rows: 10 } }, ['chunks reads all rows']],
+    [{ cursor: 'at', chunks: { column: 'id', rows: 10 } }, ['chunks cannot be combined with cursor']],
   ])('are validated before anything runs: %j', (query, reasons) => {
     const found = faults({ url: 'postgres://a@b' }, { sql: 'select 1', ...query });
     expect(found).toHaveLength(reasons.length);
