@@ -28,7 +28,7 @@ describe('database options', () => {
     [{ url: 'not a url' }, ['url must be a full URL that starts with']],
     [{ url: 'postgres://a@b', driver: 'mysql' }, ['driver is mysql']],
     [{ url: 'postgres://a@b', host: 'c', password: 'd' }, ['host is also in the URL', 'password is also in the URL']],
-    [{ url: 'postgres://a@b?sslmode=require' }, ['url must not have ?parameters']],
+    [{ url: 'postgres://a@b?sslmode=require' }, ['url must not have query parameters']],
     [{ url: 'postgres://a:100%@b' }, ['url has a %']],
     [{ url: 'postgres://b' }, ['url has no user']],
     [{ driver: 'mysql', host: 'b' }, ['user is missing']],
@@ -36,7 +36,10 @@ describe('database options', () => {
     [{ driver: 'sqlite' }, ['file is missing']],
     [{ file: 'a', host: 'b', tls: { mode: 'require' } }, ['host does not apply', 'tls does not apply']],
     [{ driver: 'postgres', user: 'a', tls: { mode: 'off', ca_file: 'b' } }, ['tls is off']],
-    [{ driver: 'postgres', user: 'a', tls: { mode: 'verify', cert_file: 'b' } }, ['tls needs both cert_file and key_file']],
+    [
+      { driver: 'postgres', user: 'a', tls: { mode: 'verify', cert_file: 'b' } },
+      ['tls needs both cert_file and key_file'],
+    ],
   ])('are rejected with a reason: %j', (source, reasons) => {
     const found = faults(source);
     expect(found).toHaveLength(reasons.length);
