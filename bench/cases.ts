@@ -2,18 +2,21 @@ import { createHash } from 'node:crypto';
 import type { TestServer } from '../test/servers/server.ts';
 import { mariadbClient, orderColumns } from './data.ts';
 
-/** A benchmark case: a job, and the shell pipe that does the same work. */
+/** A benchmark case: a job and an equivalent shell pipeline. */
 export interface Case {
   readonly name: string;
   readonly format: 'csv' | 'json' | 'xml';
-  /** True if the job has a per-row transform that converts the country to lower case. */
+  /** Whether the job converts the country to lower case in a per-row transform. */
   readonly transformed: boolean;
   readonly source: 'pg' | 'maria' | 'file';
   /** False if the rows never change, so only the first run sends data. */
   readonly sends: boolean;
-  /** The shell pipe; `$SINK` is the receiver's URL. */
+  /** The equivalent shell pipeline; `$SINK` is the receiver's URL. */
   readonly pipe: string;
-  /** Target and maximum for wall time: in seconds for a small job, otherwise relative to the pipe's time. */
+  /**
+   * Target and maximum for the job's wall time: in seconds for a small job, otherwise as a multiple of the pipeline's
+   * time.
+   */
   readonly limits: Limits;
 }
 
@@ -22,7 +25,7 @@ export type Limits = readonly [aim: number, floor: number];
 const columns = orderColumns.join(', ');
 const query = `select ${columns} from orders order by id`;
 
-/** Number of rows that make about 10 MB of csv, the largest payload that the service accepts. */
+/** Number of rows that produce about 10 MB of csv, the size of the largest payload that the service accepts. */
 export const largestPayloadRows = 95_000;
 
 /** The small job reads a few rows from a csv file. */
@@ -38,7 +41,10 @@ interface CasesOptions {
   readonly rows: number;
 }
 
-/** All cases, with pipes that read from these two servers. The limits depend on startup's share of the run time. */
+/**
+ * All cases. Their shell pipelines read from these two servers. The limits depend on how much of the run time is
+ * startup.
+ */
 export function casesFor({ pg, maria, folder, rows }: CasesOptions): Case[] {
   const psql = (copy: string): string => `psql -q "${pg.url}" -c "\\copy (${copy}) to stdout`;
   const curl = 'curl -sS -o /dev/null -T - "$SINK"';

@@ -8,9 +8,9 @@ import { cellText, storedRow } from '../src/sdk/index.ts';
 import { contextOf } from '../test/connectors/harness.ts';
 
 /**
- * Reads a whole source once and prints the number of rows and the total length of all cells as text, so that no reader
- * gains time by skipping data. `ours CONNECTOR SOURCE QUERY [touch]` reads like a run; `touch` also converts each cell
- * to a JavaScript string. To run another reader, pass its name and a file.
+ * Reads a whole source once, then prints the row count and the total text length of all cells, which proves that the
+ * reader skipped no data. `ours CONNECTOR SOURCE QUERY [touch]` reads with Sluice's connector; with `touch`, it also
+ * converts each cell to a JavaScript string. To measure another reader, pass its name and a file.
  */
 const [who, ...rest] = process.argv.slice(2);
 

@@ -64,7 +64,7 @@ const writers: Readonly<Record<Form, { begin: string; row: (row: Row) => string;
   },
 };
 
-/** Writes an `orders.<format>` file to a folder for each format. */
+/** Writes one `orders.<format>` file per format to a folder. */
 export async function writeForms(folder: string, rows: number): Promise<void> {
   for (const form of forms) {
     await pipeline(Readable.from(pieces(form, rows)), createWriteStream(join(folder, `orders.${form}`)));

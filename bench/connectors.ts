@@ -11,10 +11,10 @@ import { writeForms } from './connectors-data.ts';
 import { type Cost, measure, median } from './measure.ts';
 
 /**
- * `npm run bench:connectors -- [--rows 1000000] [--runs 3] [--only TEXT] [--json]`: rows per second, CPU and peak
- * memory of the readers for files, HTTP and file servers, compared with the best libraries and with tools that only
- * move bytes. Each reader runs in its own process, whose startup is included. All readers that convert cells to text
- * must report the same number of characters.
+ * `npm run bench:connectors -- [--rows 1000000] [--runs 3] [--only TEXT] [--json]`: measures rows per second, CPU and
+ * peak memory of the readers for files, HTTP and file servers, and compares them with the best libraries and with tools
+ * that only copy bytes. Each reader runs in its own process, and the process's startup time is included. All readers
+ * that convert cells to text must report the same number of characters.
  */
 const { values: options } = parseArgs({
   options: {
@@ -103,7 +103,10 @@ function readersOf({ folder, web, ftp }: Places): Reader[] {
   ];
 }
 
-/** The row and character counts that the child processes print. All readers of a file must report the same counts. */
+/**
+ * The row and character counts that the child processes printed. All readers of the same file must report the same
+ * counts.
+ */
 const characters = new Map<string, number>();
 function assertWhole({ what, counts, file }: Reader, { said }: Cost): void {
   if (counts === undefined) return;

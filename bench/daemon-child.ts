@@ -8,8 +8,8 @@ import { createTimer } from '../src/schedule/timer.ts';
 import { heldBytes } from '../src/sdk/testing/memory.ts';
 
 /**
- * Runs the daemon for several simulated hours against a service in another process. Prints its memory use after the
- * first hour, when all code is loaded and compiled, and after the last hour.
+ * Runs the daemon for several simulated hours against a service in another process. Prints the daemon's memory use
+ * after the first hour, when all code is loaded and compiled, and after the last hour.
  */
 const [file = '', hours = '24'] = process.argv.slice(2);
 const hourMs = 3_600_000;

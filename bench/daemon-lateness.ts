@@ -7,7 +7,7 @@ import { SqliteDatabase, type SqliteValue } from '../src/lib/sqlite.ts';
 import { instanceOf, writeFixtures, writeJobs } from './daemon-world.ts';
 import { serve } from './service-process.ts';
 
-/** Delay between a firing and the start of its run, in real milliseconds. */
+/** Delay between a firing's due time and the start of its run, in real milliseconds. */
 export interface Lateness {
   readonly runs: number;
   readonly p50: number;
@@ -15,7 +15,7 @@ export interface Lateness {
   readonly most: number;
   /** Time from process start until the schedules are active. */
   readonly startSeconds: number;
-  /** Resident memory of the daemon at the end. */
+  /** The daemon's resident memory at the end. */
   readonly residentMb: number;
 }
 
@@ -34,12 +34,12 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 /** The daemon must be ready before the first measured minute. */
 const readyMs = 45_000;
-/** How long to wait for outstanding runs after the last minute. */
+/** How long to wait for the remaining runs after the last minute. */
 const patienceMs = 10 * minuteMs;
 
 /**
- * Runs a daemon process on the real clock. All targets are up to date, so runs read, encode, hash and compare, but send
- * no data. The result shows the daemon's speed, not the rate limit.
+ * Runs a daemon process on the real clock. All targets are up to date, so each run reads, encodes, hashes and compares
+ * its rows but sends no data. The result therefore shows the daemon's speed and isn't affected by the rate limit.
  */
 export async function measureLateness(given: LatenessGiven): Promise<Lateness> {
   const { folder, jobs } = given;
@@ -54,7 +54,7 @@ export async function measureLateness(given: LatenessGiven): Promise<Lateness> {
   }
 }
 
-/** Runs one job, then records its payload as delivered to all other targets, too. */
+/** Runs one job, then records its payload as delivered to all other targets. */
 async function pretendAllIsDelivered({ sluice, folder, jobs, file }: LatenessGiven & { file: string }): Promise<void> {
   const args = [sluice, 'sync', 'job-0', '--config', file];
   const [code] = await once(spawn(process.execPath, args, { stdio: 'ignore' }), 'exit');
@@ -137,7 +137,7 @@ async function latenessIn(
   }
 }
 
-/** Time since this minute of the hour last occurred. */
+/** Time since the clock last showed this minute of the hour. */
 function lateOf({ started_at }: Run, minute: number): number {
   return (started_at - minute * minuteMs) % hourMs;
 }

@@ -52,8 +52,8 @@ export async function writeFixtures(folder: string, jobs: number): Promise<strin
 }
 
 /**
- * A typical agency's fifty jobs: ten each run every 15 minutes, hourly, every two hours, daily, and three times on
- * weekdays.
+ * A typical agency's fifty jobs, ten for each of these schedules: every 15 minutes, hourly, every two hours, daily, and
+ * three times on weekdays.
  */
 const rhythms = ['3,18,33,48 * * * *', '6 * * * *', '9 */2 * * *', '30 6 * * *', '10 6,12,18 * * 1-5'];
 export const referenceJobs = 50;

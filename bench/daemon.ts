@@ -18,8 +18,8 @@ import { serve } from './service-process.ts';
 
 /**
  * `npm run bench:daemon -- [--runs 9] [--jobs 10000] [--minutes 3] [--only start|late|memory|requests]`: measures the
- * daemon's overhead: the duration of a one-shot sync, start delays with very many jobs, memory use, and the number of
- * requests saved by skipping unchanged results.
+ * duration of a one-shot sync, the daemon's start delays with thousands of jobs, its memory use, and the number of
+ * requests that it saves by skipping unchanged results.
  */
 const { values: options } = parseArgs({
   options: {
@@ -37,8 +37,7 @@ const seconds = (value: number): string => `${value.toFixed(2)} s`;
 const megabytes = (value: number): string => `${value.toFixed(0)} MB`;
 
 /**
- * Compares one `sync` of a job that always sends its twelve rows, in its own process and in a daemon, with a process
- * that does nothing.
+ * Measures a `sync` of twelve rows in its own process and in a daemon. Compares both with a process that does nothing.
  */
 const start: Part = async ({ folder, sluice }) => {
   const service = await serve(folder, ['--memory', '--no-limits', '--fixtures', await writeFixtures(folder, 1)]);

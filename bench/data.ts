@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import type { TestServer } from '../test/servers/server.ts';
 
 /**
- * The table that all benchmarks use: id bigint, UTF-8 names, country, numeric(12,2), timestamptz with microseconds, and
- * a note that is null in a third of the rows and otherwise contains quotes, commas, newlines, CJK and markup. The seed
- * is fixed, so every machine has the same rows.
+ * The table that all benchmarks use. Its columns are: id bigint, UTF-8 names, country, numeric(12,2), timestamptz with
+ * microseconds, and a note. The note is null in a third of the rows; otherwise it contains quotes, commas, newlines,
+ * CJK and markup. The seed is fixed, so every machine has the same rows.
  */
 const ordersSql = (rows: number): string => `
 select setseed(0.42);
@@ -52,12 +52,12 @@ export async function fillMariadb(from: TestServer, to: TestServer): Promise<voi
   );
 }
 
-/** The command that runs the MariaDB client against a server. */
+/** The command that runs the MariaDB client and connects it to a server. */
 export function mariadbClient(server: TestServer): string {
   return `MYSQL_PWD='${server.password}' mariadb --no-defaults -h ${server.host} -P ${server.port} -u ${server.user} --default-character-set=utf8mb4 ${server.database}`;
 }
 
-/** Runs a shell command with this standard input. If the command fails, throws its standard error output. */
+/** Runs a shell command with this input on stdin. If the command fails, throws an error with the command's stderr. */
 export async function shell(command: string, input: string): Promise<string> {
   const child = spawn('bash', ['-c', `set -o pipefail; ${command}`], { stdio: ['pipe', 'pipe', 'pipe'] });
   let out = '';

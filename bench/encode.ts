@@ -1,6 +1,6 @@
 /**
  * `node bench/encode.ts [csv|json|xml]`: measures encoding and checking alone, in memory. Encodes a million rows of six
- * columns, as bytes and as values, to each format. Prints medians of five runs.
+ * columns to each format, once from bytes and once from values. Prints medians of five runs.
  */
 import { formats } from '../src/formats/index.ts';
 import { Output } from '../src/formats/output.ts';
@@ -23,7 +23,7 @@ const rowsPerBatch = 1000;
 const distinctBatches = 50;
 const rounds = 20;
 
-/** Pseudorandom numbers that are the same in every run (an LCG from Numerical Recipes). */
+/** Pseudorandom numbers that are the same in every run, from the LCG in Numerical Recipes. */
 function numbers(seed: number): () => number {
   let state = seed;
   return () => {
@@ -65,10 +65,7 @@ function orders(count: number): Value[][] {
   });
 }
 
-/**
- * The rows in the format in which PostgreSQL sends them: one message of length-prefixed fields per row, all in one
- * buffer.
- */
+/** The rows in PostgreSQL's wire format: one message of length-prefixed fields per row, all in one buffer. */
 function wireBatch(rows: readonly (readonly Value[])[]): Batch {
   const parts: Buffer[] = [];
   const spans = new Int32Array(rows.length * columns.length * 2);

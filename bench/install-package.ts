@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 
 const root = join(import.meta.dirname, '..');
 
-/** Builds the package and installs it in a folder with npm; returns the path of the `sluice` command. */
+/** Builds the package and installs it in a folder with npm. Returns the path of the `sluice` command. */
 export async function installPackage(folder: string): Promise<string> {
   await promisify(execFile)('npm', ['run', 'build'], { cwd: root });
   const home = join(folder, 'package');

@@ -13,7 +13,7 @@ import { type Cost, measure, median } from './measure.ts';
 
 /**
  * `npm run bench:kept [-- --rows 1000000 --changed 10000 --runs 5]`: compares a job that keeps its rows and reads only
- * changes with a job that reads everything each time. Both must send identical payloads.
+ * changes with a job that reads all rows in every run. Both jobs must send identical payloads.
  */
 const given = new Map<string, string>();
 for (let i = 2; i < process.argv.length; i += 2) given.set(process.argv[i]!, process.argv[i + 1] ?? '');
@@ -26,7 +26,7 @@ const columns = orderColumns.join(', ');
 
 interface Sink {
   readonly url: string;
-  /** `<bytes> <sha256>` of the last body. */
+  /** Size and hash of the last body, as `<bytes> <sha256>`. */
   last(): Promise<string>;
   stop(): void;
 }

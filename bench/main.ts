@@ -17,11 +17,11 @@ import { verifyRows } from './verify.ts';
 import { startWarm } from './warm.ts';
 
 /**
- * `npm run bench -- [--rows 95000] [--runs 5] [--only TEXT]`: moves a table to a loopback receiver with Sluice and with
- * a shell pipe, alternately in one run. By default, the table is the largest payload that the service accepts; with a
- * million or ten million rows, it shows how Sluice scales. Sluice is measured twice: `sluice sync` of the built package
- * (process start, config, extract, encode, spool with hash and fsync, outbox, PUT, receipt), and the same run in a
- * process that is already running.
+ * `npm run bench -- [--rows 95000] [--runs 5] [--only TEXT]`: sends a table to a loopback receiver, alternately with
+ * Sluice and with a shell pipeline. The default table makes the largest payload that the service accepts. A million or
+ * ten million rows show how Sluice scales. Sluice is measured twice: first as `sluice sync` of the built package, which
+ * includes process start, config, extract, encode, spool with hash and fsync, outbox, PUT and receipt; then as the same
+ * run in a process that is already running.
  */
 interface Options {
   readonly rows: number;
@@ -40,7 +40,7 @@ interface Bench {
 
 interface Sink {
   readonly url: string;
-  /** `<bytes> <sha256>` of the last body. */
+  /** Size and hash of the last body, as `<bytes> <sha256>`. */
   last(): Promise<string>;
   stop(): void;
 }
@@ -120,18 +120,21 @@ interface Result {
 }
 
 /**
- * Number of warm-up rounds. While rows are checked, a virtual machine returns memory to its host, and the next process
- * may wait half a second to get it back.
+ * Number of warm-up rounds. While a benchmark checks rows, a virtual machine may return free memory to its host, and
+ * the next process may wait half a second to get that memory back.
  */
 const uncounted = 2;
 
 /**
- * Pause after each round of a small job. Faster rounds would exceed five requests per second, so the times would
- * include waiting for the rate limit.
+ * Pause after each round of a small job. Faster rounds would exceed five requests per second, so the measured times
+ * would include waits for the rate limit.
  */
 const pauseMs = 500;
 
-/** Runs one case, alternating between pipe, sync and daemon, so that any other load affects all three. */
+/**
+ * Runs one case, alternating between pipeline, sync and daemon, so that any other load on the machine affects all
+ * three.
+ */
 async function runCase(bench: Bench, one: Case, right: string): Promise<Result> {
   const sink = await startSink(bench.folder);
   try {

@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
 
 /**
- * The cost of one command: time in seconds, and peak memory in MB (the largest resident set of any of its processes).
+ * The cost of one command: its time in seconds, and its peak memory in MB (the largest resident set of any of its
+ * processes).
  */
 export interface Cost {
   readonly wall: number;
@@ -11,7 +12,7 @@ export interface Cost {
   readonly said: string;
 }
 
-/** Runs a shell command under GNU time. If the command fails, throws its standard error output. */
+/** Runs a shell command under GNU time. If the command fails, throws an error with the command's stderr. */
 export async function measure(command: string, env: NodeJS.ProcessEnv = {}): Promise<Cost> {
   const started = process.hrtime.bigint();
   const child = spawn('/usr/bin/time', ['-f', '@@ %U %S %M', 'bash', '-c', `set -o pipefail; ${command}`], {

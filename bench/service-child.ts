@@ -7,8 +7,8 @@ import Fastify from 'fastify';
 import { startService } from '../src/service/service.ts';
 
 /**
- * Runs one server. The first argument is the server's name, the second a folder for its files. The process reports its
- * URL when it listens, and its CPU time and memory on request.
+ * Runs one server. The first argument is the server's name; the second is a folder for its files. The process reports
+ * its URL when the server starts to listen, and its CPU time and memory on request.
  */
 const [kind, folder] = process.argv.slice(2) as [keyof typeof servers, string];
 
@@ -19,7 +19,7 @@ interface Running {
   close(): Promise<void>;
 }
 
-/** The fastest possible server: bare Node with one small response. */
+/** The fastest possible server: Node without a framework and with one small response. */
 async function bareNode(): Promise<Running> {
   const body = JSON.stringify({ hello: 'world' });
   return listening(

@@ -1,4 +1,4 @@
-/** Upload formats, each with a function that makes a document of about the given size. */
+/** The upload formats, each with a function that creates a document of approximately the given size. */
 export const formats = ['csv', 'json', 'xml'] as const;
 export type Format = (typeof formats)[number];
 

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 
-/** A repeated request, and the body that every response must have. */
+/** A request to repeat, and the body that every response must have. */
 export interface Load {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -13,9 +13,9 @@ export interface Load {
 const headEnd = Buffer.from('\r\n\r\n');
 
 /**
- * Keeps each connection busy with one request at a time, and returns the requests per second. Responses are compared
- * byte for byte, except for their date. A response that differs ends the run with an error. Uses sockets instead of an
- * HTTP client, because the client must use less CPU than the measured server.
+ * Sends requests over each connection, one at a time, and returns the requests per second. Compares responses byte for
+ * byte, except for their date, and fails if one differs. Uses sockets, because an HTTP client would need more CPU than
+ * the measured server.
  */
 export async function load(given: Load): Promise<{ readonly perSecond: number; readonly answers: number }> {
   const started = performance.now();

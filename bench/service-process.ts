@@ -65,7 +65,7 @@ async function timed(work: () => Promise<void>): Promise<number> {
   return (performance.now() - started) / 1000;
 }
 
-/** The service's peak resident memory in MB, when idle and after it received documents of these sizes. */
+/** The service's peak resident memory in MB, when idle and after it has received documents of these sizes. */
 export interface Peaks {
   readonly format: Format;
   readonly idle: number;

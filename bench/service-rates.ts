@@ -20,7 +20,7 @@ interface Answer {
   readonly hello?: string;
 }
 
-/** Requests per second and server CPU time per request, as medians of the rounds. */
+/** Requests per second and the server's CPU time per request, each as the median of all rounds. */
 export interface Rate {
   readonly name: string;
   readonly perSecond: number;
@@ -42,7 +42,9 @@ interface Servers {
 const connections = 20;
 const pageItems = 25;
 
-/** After a warm-up round, alternates between all servers, so that any other load affects them all. */
+/**
+ * Runs a warm-up round, then alternates between all servers, so that any other load on the machine affects all of them.
+ */
 export async function measureRates(folder: string, rounds: Rounds): Promise<Rate[]> {
   const [node, fastify, service] = await Promise.all([
     startServer('node', folder),
@@ -100,7 +102,7 @@ function detailTarget(server: Server): Target {
   };
 }
 
-/** The measurement's name for this list, as used in the results. */
+/** The name of this list's measurement in the results. */
 export const listName = (company: Company, person: Person): string => `list ${company} ${person}`;
 
 function listTarget(server: Server, company: Company, person: Person): Target {

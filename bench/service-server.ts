@@ -11,7 +11,7 @@ export interface Server {
 
 export type ServerKind = 'node' | 'fastify' | 'receiver' | 'synced receiver' | 'service';
 
-/** Starts a server. `nodeFlags` are passed to Node, for example for a profiler. */
+/** Starts a server. `nodeFlags` are passed to Node, for example to start a profiler. */
 export async function startServer(
   kind: ServerKind,
   folder: string,

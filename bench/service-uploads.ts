@@ -8,8 +8,8 @@ import { type Server, startServer } from './service-server.ts';
 import { keyOf } from './service-world.ts';
 
 /**
- * The cost of receiving a ten-megabyte document: wall time and the server's CPU time in seconds, as medians of the
- * rounds.
+ * The cost of receiving a ten-megabyte document: wall time and the server's CPU time in seconds, each as the median of
+ * all rounds.
  */
 export interface Upload {
   readonly name: string;
@@ -20,7 +20,7 @@ export interface Upload {
 const documentBytes = 10_000_000;
 const admin = { 'kf-api-key': keyOf('small', 'admin') };
 
-/** Where a document is sent, and how to verify that it arrived. */
+/** Where to send a document, and how to verify that the document arrived. */
 interface Receiver {
   readonly name: string;
   readonly server: Server;
@@ -29,8 +29,8 @@ interface Receiver {
 }
 
 /**
- * Sends the same content in turn to a ten-line Node server that writes and hashes the body, to the same server with
- * fsync, and to the service.
+ * Sends the same content in turn to three servers: a ten-line Node server that writes and hashes the body, the same
+ * server with fsync, and the service.
  */
 export async function measureUploads(folder: string, rounds: Rounds): Promise<Upload[]> {
   const plain = await startServer('receiver', folder);
@@ -55,8 +55,8 @@ function bare(name: string, server: Server): Receiver {
 }
 
 /**
- * Creates a data source with this format. The benchmark reads the stored document from disk, so that reading puts no
- * load on the service.
+ * Creates a data source with this format. The benchmark reads the stored document from disk, so that verification puts
+ * no load on the service.
  */
 async function instanceOf(server: Server, format: Format, folder: string): Promise<Receiver> {
   const body = JSON.stringify({ name: format, format });

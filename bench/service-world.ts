@@ -7,7 +7,7 @@ import { insertDatasource } from '../src/service/store/datasources.ts';
 import { share } from '../src/service/store/shares.ts';
 
 /**
- * Two companies in one data folder, one with few and one with many data sources, and users with different permissions.
+ * Two companies in one data folder, one with few data sources and one with many, and users with different permissions.
  */
 export const companies = { small: 100, large: 100_000 } as const;
 export type Company = keyof typeof companies;
@@ -31,10 +31,12 @@ export function keyOf(company: Company, person: Person): string {
 
 export const sourceId = (company: Company, index: number): string => `${company}-source-${index}`;
 
-/** A rate that no machine reaches: every call is checked against the limits, but none exceeds them. */
+/**
+ * A rate limit that no machine can reach: the server checks every call against the limits, but no call exceeds them.
+ */
 const endless = 1_000_000_000;
 
-/** Fills a folder; the data sources of both companies alternate, as in a shared service. */
+/** Writes both companies' data to a folder. Their data sources alternate, as in a shared service. */
 export async function makeServiceWorld(folder: string): Promise<void> {
   const file = join(folder, 'fixtures.json');
   await writeFile(file, JSON.stringify({ companies: (Object.keys(companies) as Company[]).map(companyFixture) }));

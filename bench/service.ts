@@ -10,7 +10,7 @@ import { makeServiceWorld, type Person, people } from './service-world.ts';
 
 /**
  * `npm run bench:service -- [--runs 5] [--seconds 1] [--json]`: compares the embedded service with the fastest possible
- * servers, in one run on one machine. Each server runs in its own process; this process is the client.
+ * servers on the same machine. Each server runs in its own process; this process is the client.
  */
 const { values: options } = parseArgs({
   options: {
@@ -20,12 +20,12 @@ const { values: options } = parseArgs({
   },
 });
 
-/** A measurement and its reference. A ratio of 1 means that both are equally fast; more is better. */
+/** A measurement and its reference. A ratio of 1 means that both are equally fast; a larger ratio is better. */
 interface Line {
   readonly what: string;
   readonly beside: string;
   readonly ratio: number;
-  /** The same ratio based on the servers' CPU time, which other load affects less. */
+  /** The same ratio, but of the servers' CPU times, which depend less on other load. */
   readonly cpuRatio: number;
   readonly aim: number | undefined;
 }

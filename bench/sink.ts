@@ -5,12 +5,12 @@ import { createServer } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 
 /**
- * A bare receiver: accepts any PUT, counts the body and responds like the service. After the response, it hashes the
- * body and writes `<bytes> <sha256>` to the file named by the second argument, so the measured time doesn't include
- * verification. If there is a third argument, it stores the body in that file.
+ * A minimal receiver that accepts any PUT, counts the body's bytes and responds like the service. After the response,
+ * it hashes the body and writes `<bytes> <sha256>` to the file named by the second argument, so the measured time
+ * doesn't include verification. If there is a third argument, it also stores the body in that file.
  */
 const [ready, last, keep] = process.argv.slice(2);
-/** If the body is larger than this, hashing starts while the rest arrives. */
+/** If the body is larger than this, hashing starts before the whole body has arrived. */
 const mostHeld = 256 * 1024 * 1024;
 
 const server = createServer(async (request, response) => {

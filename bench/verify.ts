@@ -4,7 +4,7 @@ import { parse } from 'csv-parse';
 import { SaxesParser } from 'saxes';
 import { orderColumns } from './data.ts';
 
-/** One normalized row from an independent parser: instants have no zone and have six fractional digits. */
+/** One normalized row from an independent parser. Timestamps have no zone and six fractional digits. */
 type Row = readonly (string | null)[];
 
 /** Reads a csv file with csv-parse. An empty cell means null, because no string in the table is empty. */
@@ -15,7 +15,7 @@ async function* csvRows(file: string, nullText: string): AsyncGenerator<Row> {
   }
 }
 
-/** Reads a JSON array with one object per line, and keeps numbers as written. */
+/** Reads a JSON array that has one object per line, and keeps numbers exactly as written. */
 async function* jsonRows(file: string): AsyncGenerator<Row> {
   for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY })) {
     if (line === '[' || line === ']') continue;
@@ -27,7 +27,7 @@ async function* jsonRows(file: string): AsyncGenerator<Row> {
   }
 }
 
-/** Reads `<rows><row>…` with saxes. A missing element becomes null. */
+/** Reads `<rows><row>…` with saxes, and converts missing elements to null. */
 async function* xmlRows(file: string): AsyncGenerator<Row> {
   const parser = new SaxesParser();
   let ready: Row[] = [];

@@ -3,8 +3,8 @@ import { composeRuntime } from '../src/daemon/compose.ts';
 import { syncJobs } from '../src/daemon/run/sync-jobs.ts';
 
 /**
- * A long-running process like the daemon: `fork`ed with a config and a job, it runs the job once per message and
- * returns the run's cost, from extract to receipt, without process start.
+ * A long-running process like the daemon. It is `fork`ed with a config and a job, and runs the job once per message. It
+ * returns the run's cost from extract to receipt, without process start.
  */
 const [file, name] = process.argv.slice(2);
 const { config } = await loadConfig(file!);

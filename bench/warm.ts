@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { Cost } from './measure.ts';
 
-/** A job in a long-running process. The first run is a warm-up and doesn't count. */
+/** A job in a long-running process. The first run is a warm-up, and its cost isn't counted. */
 export interface Warm {
   run(): Promise<Cost>;
   stop(): void;

@@ -3,7 +3,10 @@ import { defineService, fileOptions, type LoginData, option, renderDeep, type St
 const token_url = 'https://api.box.com/oauth2/token';
 const described = 'type,id,name,size,created_at,modified_at,content_modified_at,modified_by,owned_by,sha1';
 
-/** Logs in as the app, without a user's consent: as the enterprise's service account or as one of its users. */
+/**
+ * Logs in as the app, without a user's consent. The login acts as the enterprise's service account or as one of the
+ * enterprise's users.
+ */
 function appLogin(subject: 'enterprise' | 'user'): LoginData {
   const when = `${subject}_id`;
   return {
@@ -20,7 +23,8 @@ function appLogin(subject: 'enterprise' | 'user'): LoginData {
 }
 
 /**
- * Box redirects to another host for the content. If the content isn't ready yet, the response says how long to wait.
+ * Box redirects to another host for a file's content. If the content isn't ready yet, the response says how long to
+ * wait.
  */
 const bytes = {
   request: { path: '/files/{{ partition.file.id | url }}/content' },
@@ -58,7 +62,7 @@ export default defineService({
         authorize_url: 'https://account.box.com/api/oauth2/authorize',
         token_url,
         revoke_url: 'https://api.box.com/oauth2/revoke',
-        // A refresh token can be used once, within 60 days.
+        // A refresh token is valid for 60 days and can be used only once.
         refresh: 'rotating',
         lifetime_seconds: 3600,
       },
@@ -179,7 +183,7 @@ export default defineService({
         },
       },
       records: 'entries',
-      // Every response includes a next position, so an empty chunk marks the end.
+      // Every response includes a next position, even the last one. An empty chunk therefore marks the end.
       paging: { by: 'token', at: 'next_stream_position', empty: 'chunk_size' },
       incremental: { state: 'next_stream_position' },
       distinct: 'event_id',

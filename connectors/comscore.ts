@@ -63,8 +63,8 @@ function inEnvelope(content: string): string {
 }
 
 /**
- * comScore reports over SOAP. Confirmed by public clients: addresses, namespace, the three calls, the states, the
- * parameter names. Not confirmed: the exact tags of a report's table, so all common table layouts are accepted.
+ * comScore reports over SOAP. Public clients confirm the addresses, the namespace, the three calls, the states and the
+ * parameter names. The exact tags of a report's table are not confirmed, so all common table layouts are accepted.
  */
 export default defineService({
   id: 'comscore',
@@ -131,7 +131,7 @@ type Node = Readonly<Record<string, unknown>>;
 
 const keys = { geo: 'geo', loc: 'loc', time_type: 'timeType', media_set: 'mediaSet', target_group: 'targetGroup' };
 
-/** A report's query: its parameters, by key. */
+/** A report query's parameters, by key. */
 function submitted(scope: Scope): string {
   const named = Object.entries(keys).map(([option, key]) => [key, scope[option]] as const);
   const measures = ((scope.measures ?? []) as unknown[]).map((measure) => ['measure', measure] as const);
@@ -146,7 +146,7 @@ function escaped(value: unknown): string {
   return String(value).replaceAll(/[<>&"']/g, (c) => `&#${c.charCodeAt(0)};`);
 }
 
-/** The rows of the first table in the response. The last row of the table head has the column names. */
+/** The rows of the first table in the response. The last row of the table's header contains the column names. */
 function* rowsOf(body: unknown, period: string): Generator<Node> {
   const table = firstTable(body);
   if (table === undefined) throw noTable();
@@ -159,7 +159,7 @@ function* rowsOf(body: unknown, period: string): Generator<Node> {
   }
 }
 
-/** Gives missing names a number, and appends one to duplicate names. */
+/** Replaces missing names with a number, and appends a number to duplicate names. */
 function namesOf(cells: readonly string[]): string[] {
   const names: string[] = [];
   for (const [i, cell] of cells.entries()) {

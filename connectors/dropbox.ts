@@ -3,7 +3,8 @@ import { defineService, fileOptions, option, type RequestData } from '#sdk';
 const more: RequestData = { path: '/2/files/list_folder/continue', json: { cursor: '{{ page.token }}' } };
 
 /**
- * Dropbox API v2. All reads are POST requests. A listing ends with a cursor that later returns the changes since then.
+ * Dropbox API v2. All reads are POST requests. A listing ends with a cursor, which can later be used to list the
+ * changes since then.
  */
 export default defineService({
   id: 'dropbox',
@@ -44,7 +45,7 @@ export default defineService({
         json: { path: '{{ path }}', recursive: '{{ recursive }}', include_deleted: '{{ deleted }}', limit: 2000 },
       },
       records: 'entries',
-      // A cursor returns deletions regardless of `include_deleted`.
+      // A listing that continues from a cursor includes deletions regardless of `include_deleted`.
       each: (entry, { deleted: wanted }) => {
         const deleted = entry['.tag'] === 'deleted';
         return deleted && wanted !== true ? undefined : { ...entry, deleted };
@@ -86,7 +87,7 @@ export default defineService({
         method: 'POST',
         base: 'https://content.dropboxapi.com',
         path: '/2/files/download',
-        // Headers are ASCII only, so other characters of the path are escaped.
+        // Headers may contain only ASCII, so other characters in the path are escaped.
         headers: { 'dropbox-api-arg': '{"path":{{ partition.file | ascii_json }}}' },
       },
       decode: { as: 'file', name: '{{ partition.file }}' },

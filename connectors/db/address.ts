@@ -1,7 +1,7 @@
 import { Problem, readTlsFiles, registerSecret, type SourceAccount, type TlsTexts, tlsFileFaults } from '#sdk';
 import type { DbTlsOptions, DriverName, QueryValues, SourceValues } from './options.ts';
 
-/** A driver's connection parameters, from the url or the separate options. */
+/** A driver's connection parameters, taken from the `url` option or from the separate options. */
 export interface ServerAddress {
   readonly driver: DriverName;
   readonly host: string;
@@ -32,19 +32,22 @@ const defaultPort: Readonly<Record<DriverName, number>> = {
 };
 const beside = ['host', 'port', 'database', 'user', 'password'] as const;
 
-/** The driver, or undefined if neither option sets it. */
+/** The driver; undefined if neither the URL nor the options specify it. */
 export function driverOf(source: SourceValues): DriverName | undefined {
   if (source.driver !== undefined) return source.driver;
   if (source.file !== undefined && source.url === undefined) return 'sqlite';
   return source.url === undefined ? undefined : schemes[URL.parse(source.url)?.protocol ?? ''];
 }
 
-/** The address from the url or the separate options. The options must be valid, see {@link faultsOf}. */
+/**
+ * The address, taken from the `url` option or from the separate options. The options must have passed {@link faultsOf}.
+ */
 export function addressOf(source: SourceValues): ServerAddress {
   const driver = driverOf(source) ?? 'postgres';
   const url = source.url === undefined ? undefined : URL.parse(source.url);
   const given = url ? partsOf(url) : source;
-  // The whole url is registered as a secret, but drivers may print the password alone.
+  // The whole URL is already registered as a secret. The password is registered too, because drivers may print only the
+  // password.
   if (given.password !== undefined) registerSecret(given.password);
   return {
     driver,
@@ -56,7 +59,7 @@ export function addressOf(source: SourceValues): ServerAddress {
   };
 }
 
-/** A source's login; undefined for a file, which needs none. */
+/** A source's login; undefined for a file, which doesn't need a login. */
 export function accountOf(source: SourceValues): SourceAccount | undefined {
   if (driverOf(source) === 'sqlite') return undefined;
   const { driver, host, port, user, password } = addressOf(source);
@@ -81,7 +84,7 @@ function partsOf(url: URL) {
   };
 }
 
-/** Checks that the options can be combined. Needs no network access. */
+/** Checks that the options can be combined. Doesn't need network access. */
 export function faultsOf({ source, query }: { source: SourceValues; query?: QueryValues }): Fault[] {
   const driver = driverOf(source);
   return [

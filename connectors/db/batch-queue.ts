@@ -6,7 +6,7 @@ export interface Pausable {
   resume(): void;
 }
 
-/** High-water marks: high enough to keep the reader busy, low enough for constant memory use. */
+/** High-water marks: high enough to keep the reader busy, and low enough to limit memory use. */
 const maxBatches = 8;
 const maxBytes = 1024 * 1024;
 
@@ -43,7 +43,7 @@ export class BatchQueue {
     return this.#closed || this.#failure !== undefined;
   }
 
-  /** The reader has stopped: drop waiting and later batches. */
+  /** The reader has stopped. Drops all waiting and later batches. */
   close(): void {
     this.#closed = true;
     this.#waiting.length = 0;
@@ -64,20 +64,21 @@ export class BatchQueue {
     this.#stir();
   }
 
-  /** The result is complete. The reader gets the waiting batches, then the end. */
+  /** The result is complete. The reader receives the waiting batches and then the end. */
   end(): void {
     this.#ended = true;
     this.#stir();
   }
 
-  /** The query failed. The reader gets the error at once. Only the first error counts. */
+  /** The query failed. The reader receives the error immediately. Errors after the first one are ignored. */
   fail(reason: unknown): void {
     this.#failure ??= { reason };
     this.#stir();
   }
 
   /**
-   * The next batch, or undefined at the end; the previous batch is no longer valid. Throws the error passed to `fail`.
+   * Returns the next batch, or undefined at the end. The previous batch is then no longer valid. Throws the error that
+   * was passed to `fail`.
    */
   async next(): Promise<Batch | undefined> {
     this.#release?.();
@@ -110,7 +111,9 @@ export class BatchQueue {
   }
 }
 
-/** Returns the queue as the extraction's batches. Calls `leave` once when the reader finishes, fails or stops early. */
+/**
+ * Returns the queue as the extraction's batches. Calls `leave` once, when the reader finishes, fails or stops early.
+ */
 export async function* batchesOf(queue: BatchQueue, leave: () => Promise<void>): AsyncGenerator<Batch, void, void> {
   try {
     for (let batch = await queue.next(); batch !== undefined; batch = await queue.next()) yield batch;

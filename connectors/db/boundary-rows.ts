@@ -6,7 +6,7 @@ import type { Watermark } from './watermark.ts';
 
 /**
  * Maximum number of boundary rows to remember. If more rows share the boundary value, the next run reads and sends the
- * first ones again.
+ * rows beyond the limit again.
  */
 export const maxBoundaryRows = 10_000;
 
@@ -27,24 +27,26 @@ interface BoundaryRowsOptions {
 }
 
 /**
- * The boundary rows of an incremental read. Drops rows that the last run already sent unchanged, and remembers those
- * that the next run will read again. Rows arrive in cursor order, so only the first and last rows are compared.
+ * The boundary rows of an incremental read. Drops rows that the last run already sent and that haven't changed.
+ * Remembers the rows that the next run will read again. Rows arrive in cursor order, so only the first and last rows
+ * are compared.
  */
 export class BoundaryRows {
   readonly #reading: BoundaryRowsOptions;
-  /** Rows that the last run sent and that this read may return again, each with its number of occurrences. */
+  /** Rows that the last run sent and that this read may return again, each with the number of times it was sent. */
   readonly #expected = new Map<string, number>();
   /**
-   * Current indexes of the last run's columns, in that run's order. Rows of both runs are compared by these columns.
+   * Current indexes of the last run's columns, in the last run's order. Rows of both runs are compared by these
+   * columns.
    */
   readonly #common: readonly number[];
   readonly #all: readonly number[];
-  /** Columns from the last run that no longer exist, so its rows cannot be compared. */
+  /** Columns of the last run that no longer exist, so the last run's rows can't be compared. */
   readonly #gone: readonly string[];
-  /** True if this read returned rows that can't be compared and that the last run may have sent. */
+  /** Whether this read returned rows that can't be compared and that the last run may already have sent. */
   #hasUncompared = false;
   #seen: BoundaryRow[] = [];
-  /** Cursor value of the last row that exceeded the limit and so wasn't remembered. */
+  /** Cursor value of the last row that wasn't remembered because the limit was exceeded. */
   #forgotten: CursorBound | undefined;
   #value: CursorBound | undefined;
 
@@ -85,7 +87,7 @@ export class BoundaryRows {
     return true;
   }
 
-  /** After the last run's boundary value, no rows from the last run can follow. */
+  /** Rows after the last run's boundary value can't be from the last run. */
   #leaveBehind(value: CursorBound): void {
     const { before, type } = this.#reading;
     if (type !== 'text' && isBefore(before!.value, value)) this.#expected.clear();
@@ -113,15 +115,15 @@ export class BoundaryRows {
     if (this.#forgotten !== undefined && isBefore(this.#forgotten, from)) this.#forgotten = undefined;
   }
 
-  /** Whether the rows remembered by the last run have missing or unknown columns. */
+  /** Whether the rows that the last run remembered have missing or unknown columns. */
   get #isIncomparable(): boolean {
     const { columns = [], seen = [] } = this.#reading.before ?? {};
     return seen.length > 0 && (columns.length === 0 || this.#gone.length > 0);
   }
 
   /**
-   * Rows are sorted, so checking the first one is enough. Text is sorted by the database's collation, so any row may be
-   * from the last run.
+   * Rows are sorted, so it's sufficient to check the first row. Text is sorted by the database's collation, so any row
+   * with a text cursor may be from the last run.
    */
   #noteUncompared(batch: Batch): void {
     if (this.#hasUncompared || !this.#isIncomparable) return;
@@ -129,7 +131,10 @@ export class BoundaryRows {
     this.#hasUncompared = type === 'text' || !isBefore(before!.value, this.#valueOf(batch, 0));
   }
 
-  /** Why rows may be duplicated: the next run repeats rows beyond the limit, or rows in this run can't be compared. */
+  /**
+   * Why rows may be duplicated: either the next run repeats the rows beyond the limit, or this run's rows can't be
+   * compared.
+   */
   get comesAgain(): RowsAgain | undefined {
     if (this.#hasUncompared) return { why: 'columns_gone', columns: this.#gone };
     return this.#forgotten === undefined ? undefined : { why: 'too_many' };
@@ -140,11 +145,11 @@ export class BoundaryRows {
     return { type, text: cellText(batch.cells[at]!, batch.columns[at]!.type, storedRow(batch, i))! };
   }
 
-  /** The new watermark; if there are no rows, the previous one. */
+  /** The new watermark, or the previous one if there are no rows. */
   watermark(): Watermark | undefined {
     const { before, column, columns, type } = this.#reading;
     if (this.#value === undefined) return before;
-    // The latest rows may have been deleted after the last run, but the watermark never moves back.
+    // The latest rows may have been deleted since the last run, but the watermark never moves back.
     const isBack = before !== undefined && type !== 'text' && isBefore(this.#value, before.value);
     const value = isBack ? before.value : this.#value;
     return { column, value, columns: columns.map(({ name }) => name), seen: this.#seen.map(({ row }) => row) };
@@ -152,8 +157,8 @@ export class BoundaryRows {
 }
 
 /**
- * Hash of a row's cells in these columns, in this order. All columns count, because a row may change twice at the same
- * instant. Cells are compared by value, so a column that gets more decimals doesn't change the hashes.
+ * Hash of a row's cells in these columns, in this order. All columns are hashed, because a row may change twice at the
+ * same instant. Cells are hashed by value, so the hashes don't change if a column gets more decimal places.
  */
 function rowOf(batch: Batch, i: number, columns: readonly number[]): string {
   const stored = storedRow(batch, i);

@@ -1,4 +1,7 @@
-/** Promisifies a connection's callback-based operations. If the connection breaks, rejects the pending operation. */
+/**
+ * Wraps a connection's callback-based operations in promises. If the connection breaks, the pending operation is
+ * rejected.
+ */
 export class Breakable {
   readonly #problem: (thrown: unknown) => Error;
   /** Called if the connection breaks. */
@@ -9,7 +12,7 @@ export class Breakable {
   }
 
   /**
-   * Runs an operation, which also ends if the connection breaks or the signal is aborted. Throws a Problem or the
+   * Runs an operation, and stops waiting if the connection breaks or the signal is aborted. Throws a Problem or the
    * signal's reason.
    */
   async until(signal: AbortSignal, step: (settle: (failure: unknown) => void) => void): Promise<void> {

@@ -9,12 +9,12 @@ export function brokenProtocol(what: string, seen?: string): Problem {
   return new Problem({ code: 'DB_PROTOCOL', family: 'try_later', message: `the server sent ${what}`, ...shown, next });
 }
 
-/** The server sent a row whose length does not match its cells. */
+/** The server sent a row whose length doesn't match the total length of its cells. */
 export function otherColumns(): Problem {
   return brokenProtocol('a row with more or fewer columns than announced');
 }
 
-/** The driver failed to parse the server's bytes. */
+/** The driver failed to parse bytes from the server. */
 export function unreadable(thrown: unknown): Problem {
   if (thrown instanceof Problem) return thrown;
   return new Problem({

@@ -1,4 +1,6 @@
-/** The columns of all tables and views that the login may read, in the order that `catalogue.ts` expects. */
+/**
+ * Queries for the columns of all tables and views that the login may read, in the order that `catalogue.ts` expects.
+ */
 
 export const postgresCatalogue = `
 select case when n.nspname = current_schema() then '' else n.nspname::text end as schema_name,
@@ -31,7 +33,7 @@ where c.table_schema = coalesce(database(), c.table_schema)
   and c.table_schema not in ('information_schema', 'mysql', 'performance_schema', 'sys')
 order by c.table_schema, c.table_name, c.ordinal_position`;
 
-/** `select *` excludes a virtual table's hidden columns (1) and includes generated columns (2, 3). */
+/** `select *` excludes a virtual table's hidden columns (1) and includes generated columns (2 and 3). */
 export const sqliteCatalogue = `
 select '' as schema_name, m.name as table_name, m.type as kind, i.name as column_name, i.type as type,
        nullif(i.pk, 0) as key_position

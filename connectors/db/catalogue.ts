@@ -34,8 +34,8 @@ export async function discoverBy(
 }
 
 /**
- * The rows of a catalogue: schema (empty for the default schema), table, kind, column, type, position in the primary
- * key.
+ * The rows of a catalogue. Each row contains the schema (empty for the default schema), the table, its kind, the
+ * column, its type and its position in the primary key.
  */
 function addColumn(tables: Map<string, CatalogueTable>, row: readonly (string | null)[]): void {
   const [schema, name, kind, column, type, key] = row.map((cell) => cell ?? '') as [string, ...string[]];
@@ -67,8 +67,8 @@ const moment = /timestamp|datetime|^date$/i;
 const whole = /^(?:(?:big|small|medium)?int(?:eger)?|int[248]|(?:big|small)?serial)\b/i;
 
 /**
- * Finds possible cursors. A last-modified time finds added and changed rows; a single integer key finds only added
- * rows.
+ * Finds columns that could be cursors. A last-modified time identifies added and changed rows; a single integer key
+ * identifies only added rows.
  */
 function cursorsOf(columns: readonly CatalogueColumn[], key: readonly CatalogueColumn[]): string[] {
   const times = columns.filter(({ name, type }) => changed.test(name) && moment.test(type));

@@ -3,10 +3,10 @@ import { type Batch, type ByteCells, type Cells, type Column, type ColumnType, P
 /**
  * How a column's bytes become canonical text.
  *
- * - `in place`: the canonical text isn't longer than the original; `fix` rewrites it and moves `spans[at]` and
- *   `spans[at + 1]`.
- * - `boolean`: the first byte decides between true and false.
- * - `rewrite`: anything else; the text is written to new bytes.
+ * - `in place`: the canonical text isn't longer than the original. `fix` rewrites the text and moves `spans[at]` and
+ * `spans[at + 1]`.
+ * - `boolean`: the first byte says whether the value is true or false.
+ * - `rewrite`: all other columns. The text is written to new bytes.
  */
 export type CellRewrite =
   | { readonly how: 'in place'; readonly fix: (bytes: Buffer, spans: Int32Array, at: number) => void }
@@ -27,7 +27,7 @@ export interface WireColumn {
   readonly fix?: CellRewrite;
 }
 
-/** Rows in wire format: `bytes`, and the spans of its cells: `length` rows of `width` cells each. */
+/** Rows in wire format: `length` rows of `width` cells each. `spans` has the positions of the cells in `bytes`. */
 export interface WireRows {
   readonly bytes: Buffer;
   readonly spans: Int32Array;
@@ -36,7 +36,7 @@ export interface WireRows {
   readonly before: number;
 }
 
-/** Converts wire rows to a batch, column by column; leaves columns that are already canonical unchanged. */
+/** Converts wire rows to a batch, column by column. Columns whose text is already canonical are left unchanged. */
 export class BatchMaker {
   readonly columns: readonly Column[];
   readonly #wire: readonly WireColumn[];
@@ -141,10 +141,10 @@ class OwnBytes {
   }
 }
 
-/** All cells of a boolean column point into the same nine bytes. */
+/** All cells of a boolean column are slices of these nine bytes. */
 const words = Buffer.from('truefalse');
 
-/** Rejects duplicate column names, because a record could keep only one of their values. */
+/** Rejects duplicate column names, because a record can hold only one value per name. */
 export function refuseDuplicates(columns: readonly Column[]): void {
   const seen = new Set<string>();
   for (const { name } of columns) {

@@ -14,7 +14,8 @@ export interface ChangesOptions {
 }
 
 /**
- * Incremental read: returns the rows that were added or changed since the last run, ordered by an increasing column.
+ * Incremental read: returns the rows that were added or changed since the last run, ordered by a column whose values
+ * increase.
  */
 export async function extractChanges({ query, dialect, watermark, ask }: ChangesOptions): Promise<Extraction> {
   const { cursor: column, lag, null_cursors: nulls } = query;
@@ -24,7 +25,7 @@ export async function extractChanges({ query, dialect, watermark, ask }: Changes
   const at = columnAt(read.columns, column, 'cursor');
   const { type } = read.columns[at]!;
   refuseCursorType(column, type);
-  // If the stored value was requested, it's the last column; drop it here.
+  // If the query also returned the stored value, it's the last column, which is dropped here.
   const columns = dialect.stored === undefined ? read.columns : read.columns.slice(0, -1);
   const decides = dialect.stored === undefined ? at : columns.length;
   const edge = new BoundaryRows({ column, lag, before, at: decides, type, columns });
@@ -68,7 +69,7 @@ async function* freshRows(batches: AsyncIterable<Batch>, reading: Reading): Asyn
   }
 }
 
-/** Requires rows: SQLite has no column types without them. */
+/** Only for results that have rows: without rows, SQLite can't tell a column's type. */
 function refuseOtherType({ name, type }: Column, before: Watermark | undefined): void {
   if (before === undefined || before.value.type === type) return;
   throw new Problem({

@@ -5,7 +5,7 @@ import type { ConnectOptions } from './driver.ts';
 import type { ChunkOptions, QueryValues } from './options.ts';
 import { columnAt, nullInOrder } from './ordered.ts';
 
-/** How often to reconnect without receiving a new row, with exponential backoff, before the read fails. */
+/** How many times to reconnect without receiving a new row before the read fails. The delays grow exponentially. */
 const maxTries = 6;
 const firstPauseMs = 250;
 const maxPauseMs = 8000;
@@ -20,9 +20,9 @@ export interface ChunkedOptions {
 }
 
 /**
- * Keyset pagination: reads a query in chunks, in the order of a column with unique values. Each chunk is a separate
- * statement and transaction, so the chunks are from different snapshots. If the connection is lost, the read reconnects
- * and continues after the last row; the reader doesn't notice.
+ * Keyset pagination: reads a query in chunks, ordered by a column with unique values. Each chunk is a separate
+ * statement in its own transaction, so chunks may see different snapshots. If the connection is lost, the read
+ * reconnects and continues after the last row; the reader doesn't notice.
  */
 export async function extractChunks(given: ChunkedOptions): Promise<Extraction> {
   const chunks = new Chunks(given);
@@ -41,7 +41,7 @@ class Chunks {
   /** Index of the column that orders the chunks. */
   #at = 0;
   #last: CursorBound | undefined;
-  /** Number of rows passed on so far. */
+  /** Number of rows returned so far. */
   #rows = 0;
 
   constructor(given: ChunkedOptions) {
@@ -60,7 +60,7 @@ class Chunks {
     return first.columns;
   }
 
-  /** Chunks exclude rows with null, so check for such rows first. */
+  /** Chunks exclude rows whose ordering column is null, so the read first checks that there are no such rows. */
   async #refuseNulls(): Promise<void> {
     const { query, dialect, ask } = this.#given;
     const { column } = query.chunks;
@@ -86,7 +86,10 @@ class Chunks {
     }
   }
 
-  /** Each chunk starts with the previous chunk's last row, to check that the values are unique. */
+  /**
+   * Each chunk starts with the previous chunk's last row, so that the read can check that the column's values are
+   * unique.
+   */
   #ask(): Promise<Extraction> {
     const { query, dialect, ask } = this.#given;
     const { column, rows } = query.chunks;
@@ -95,7 +98,7 @@ class Chunks {
     return ask(rangeQuery(query, { column, nulls: 'leave_out', ...range }, dialect));
   }
 
-  /** Passes on the rows of a chunk; resolves to the number of new rows. */
+  /** Yields the rows of a chunk, then returns the number of new rows. */
   async *#read(chunk: Extraction): AsyncGenerator<Batch, number, void> {
     this.#refuseOtherColumns(chunk.columns);
     let came = 0;
@@ -125,7 +128,7 @@ class Chunks {
     return cellText(batch.cells[this.#at]!, this.#columns[this.#at]!.type, storedRow(batch, i))!;
   }
 
-  /** If two rows have the same value, a chunk boundary could lose one of them. */
+  /** If two rows had the same value, a chunk boundary between them could lose the second row. */
   #advance(batch: Batch, from: number): void {
     let before = this.#last?.text;
     for (let i = from; i < batch.length; i++) {
@@ -136,7 +139,7 @@ class Chunks {
     if (before !== undefined) this.#last = { type: this.#columns[this.#at]!.type, text: before };
   }
 
-  /** The chunk's last row was deleted or changed, so other rows may have been, too. */
+  /** The previous chunk's last row was deleted or changed, so other rows may have been deleted or changed, too. */
   #warnOfGoneRow({ text }: CursorBound): void {
     this.#given.door.warn?.({
       code: 'DB_ROW_GONE',
@@ -170,7 +173,7 @@ class Chunks {
   }
 }
 
-/** Only a new run can fix this error; another chunk can't. */
+/** Only a new run can fix this error; reading the chunk again can't. */
 const isForNewRun = ({ code }: Problem) => code === 'DB_COLUMNS_CHANGED' || code === 'DB_ROWS_GONE';
 
 function columnsChanged(): Problem {
@@ -182,7 +185,7 @@ function columnsChanged(): Problem {
   });
 }
 
-/** The last row and all rows after it have disappeared, so this isn't the real end of the table. */
+/** The last row and all rows after it are gone, so this may not be the real end of the table. */
 function rowsGone(column: string, { text }: CursorBound): Problem {
   return new Problem({
     code: 'DB_ROWS_GONE',

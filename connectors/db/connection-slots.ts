@@ -6,7 +6,7 @@ interface Server {
 
 const servers = new Map<string, Server>();
 
-/** Heartbeat interval while a job waits. */
+/** Heartbeat interval while a job waits for a connection slot. */
 const aliveMs = 1000;
 
 interface SlotOptions {
@@ -18,11 +18,11 @@ interface SlotOptions {
 }
 
 /**
- * Semaphore per server: waits until fewer than `most` jobs of this process read from it; resolves to a release
- * function. Throws the signal's reason if aborted.
+ * Semaphore per server: waits until fewer than `most` jobs of this process read from the server, and resolves to a
+ * release function. Throws the signal's reason if the signal is aborted.
  *
- * Connections are never reused: each job opens a new one, so that session state (settings, temporary tables, variables,
- * a changed password) does not leak and no connection stays open between runs.
+ * Connections are never reused. Each job opens a new connection, so that no session state leaks (settings, temporary
+ * tables, variables, a changed password) and no connection stays open between runs.
  */
 export async function acquireSlot({ server: name, most, signal, alive }: SlotOptions): Promise<() => void> {
   signal.throwIfAborted();

@@ -29,7 +29,7 @@ export function refuseCursorType(column: string, type: ColumnType): void {
   });
 }
 
-/** Rejects values that have no usable order: infinity, NaN, years BC, five-digit years. */
+/** Rejects values that can't be compared as text: infinity, NaN, years BC and years with five digits. */
 export function refuseCursorValue(column: string, { type, text }: CursorBound): void {
   if (shapes[type]!.test(text)) return;
   throw new Problem({
@@ -43,8 +43,8 @@ export function refuseCursorValue(column: string, { type, text }: CursorBound): 
 }
 
 /**
- * Whether a value is less than another value of the same type. Only the database can sort text, so text is tested only
- * for equality.
+ * Whether a value is less than another value of the same type. Only the database can sort text, so text values are
+ * compared only for equality.
  */
 export function isBefore(a: CursorBound, b: CursorBound): boolean {
   switch (a.type) {
@@ -63,7 +63,7 @@ export function isBefore(a: CursorBound, b: CursorBound): boolean {
   }
 }
 
-/** Converts an instant to sortable text. For UTC, the usual case, this only removes the Z. */
+/** Converts a timestamp to sortable text. Timestamps are usually in UTC; then only the Z is removed. */
 function instantOf(text: string): string {
   if (/Z$/i.test(text)) return text.slice(0, -1);
   return Temporal.Instant.from(text).toString().slice(0, -1);
@@ -78,13 +78,13 @@ function scaled(text: string, scale: number): bigint {
   return BigInt(text.replace('.', '') + '0'.repeat(scale - scaleOf(text)));
 }
 
-/** The lag: a number for numbers, a duration for times. */
+/** The lag: a number for numeric columns, a duration for dates and times. */
 export type Lag = string | number;
 
 const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
 const daySeconds = 86_400;
 
-/** The value minus the lag, exactly. Throws a Problem if the lag does not fit the column's type. */
+/** The exact difference of the value and the lag. Throws a Problem if the lag doesn't match the column's type. */
 export function lagged(column: string, { type, text }: CursorBound, lag: Lag | undefined): CursorBound {
   if (lag === undefined) return { type, text };
   const isNumber = type === 'integer' || type === 'decimal';
@@ -105,7 +105,7 @@ function less(text: string, lag: bigint): string {
   return `${left < 0n ? '-' : ''}${digits.slice(0, -scale)}.${digits.slice(-scale)}`;
 }
 
-/** Keeps the value's format, because SQLite compares text: a space stays a space, and no seconds are added. */
+/** Keeps the value's format, because SQLite compares text. A space stays a space, and no seconds are added. */
 function earlier(text: string, seconds: number): string {
   const [, day, between, clock, zone] = /^(\d{4}-\d\d-\d\d)([T ])([\d:.]+)(.*)$/.exec(text)!;
   const before = Temporal.PlainDateTime.from(`${day}T${clock}`).subtract({ seconds }).toString();
@@ -113,7 +113,7 @@ function earlier(text: string, seconds: number): string {
   return `${kept.replace('T', between!)}${zone}`;
 }
 
-/** An example of a lag for this column type. */
+/** The error for a lag that doesn't match the column's type, with an example of a valid lag. */
 function noLag(column: string, type: ColumnType, lag: Lag): Problem {
   const { allowed, next } = lagFor(type, lag);
   return new Problem({

@@ -1,7 +1,10 @@
 import type { ColumnType, Extraction } from '#sdk';
 import type { QueryValues, SqlParameter } from './options.ts';
 
-/** A cursor value as the canonical text of its type: exact, never a JavaScript number. */
+/**
+ * A cursor value as the canonical text of its type. The text is exact, so the value is never converted to a JavaScript
+ * number.
+ */
 export interface CursorBound {
   readonly type: ColumnType;
   readonly text: string;
@@ -18,13 +21,13 @@ export type RunQuery = (query: QueryValues) => Promise<Extraction>;
 /** The SQL dialect of one kind of database. */
 export interface Dialect {
   quote(name: string): string;
-  /** The bound as an operand. `before` contains the parameters that are already bound. */
+  /** The cursor bound as an operand. `before` contains the parameters that are already bound. */
   operand(bound: CursorBound, before: readonly SqlParameter[]): SqlFragment;
-  /** The row limit, either right after `select` or at the end of the statement. */
+  /** The row limit. Depending on the dialect, it follows `select` or ends the statement. */
   limit(rows: number): { readonly first?: string; readonly last?: string };
   /**
-   * The column's stored value, if it determines the order of rows and may differ from the row's text. The query returns
-   * it as an additional last column.
+   * The column's stored value, for a column that is sorted by its stored value and whose text may differ from that
+   * value. The query returns the stored value as an additional last column.
    */
   stored?(column: string): string;
 }
@@ -35,7 +38,7 @@ export interface OrderedRange {
   readonly from?: CursorBound;
   /** Exclusive upper bound. */
   readonly to?: CursorBound;
-  /** Rows with null: include them (to report them), exclude them, or return only them. */
+  /** Whether to include rows with null (to report them), exclude them, or return only them. */
   readonly nulls: 'read' | 'leave_out' | 'only';
   readonly rows?: number;
 }
@@ -55,7 +58,7 @@ export function rangeQuery(
   const condition = conditionOf(name, { low: low?.sql, high: high?.sql }, nulls);
   return {
     ...query,
-    // The query is on separate lines, because it may end in a comment.
+    // The query is on lines of its own, because it may end in a comment.
     sql: `select ${first}sluice_rows.*${stored} from (\n${bare(query.sql)}\n) sluice_rows${condition} order by ${name}${last}`,
     parameters: [...bound, ...(high?.parameters ?? [])],
   };

@@ -1,6 +1,6 @@
 import type { Dialect } from './dialect.ts';
 
-/** Binds the value as text; the server converts it to the column's type without loss. */
+/** Binds the value as text. The server converts the text to the column's type without loss. */
 export const postgresDialect: Dialect = {
   quote: (name) => `"${name.replaceAll('"', '""')}"`,
   operand: ({ text }, before) => ({ sql: `$${before.length + 1}`, parameters: [text] }),
@@ -23,10 +23,12 @@ function mysqlLiteral(type: string, text: string): string {
 
 const isTime = (type: string) => type === 'timestamp' || type === 'timestamptz';
 
-/** The session's time zone is UTC; literals have no zone. */
+/** The session's time zone is UTC, so literals have no zone. */
 const wallClock = (text: string) => text.replace('T', ' ').replace(/Z$/, '');
 
-/** SQLite sorts by stored values, which may differ from the text in the rows: `2026-01-31 10:00` has no T. */
+/**
+ * SQLite sorts by stored values, which may differ from the text in the rows. For example, `2026-01-31 10:00` has no T.
+ */
 export const sqliteDialect: Dialect = {
   quote: (name) => `"${name.replaceAll('"', '""')}"`,
   operand: ({ type, text }) =>
@@ -35,7 +37,7 @@ export const sqliteDialect: Dialect = {
   stored: (column) => `cast(${column} as text)`,
 };
 
-/** Text is bound; all other values are exact literals. */
+/** Text is bound as a parameter; all other values are exact literals. */
 export const sqlserverDialect: Dialect = {
   quote: (name) => `[${name.replaceAll(']', ']]')}]`,
   operand({ type, text }, before) {

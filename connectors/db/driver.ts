@@ -10,9 +10,9 @@ export interface ConnectOptions {
   readonly log: ConnectorLog;
   /** Wraps each login attempt. */
   readonly logIn?: LogIn;
-  /** Adds a warning to the run; absent if there is no run. */
+  /** Adds a warning to the run; undefined if there is no run. */
   readonly warn?: (warning: RunWarning) => void;
-  /** SSH tunnel to the server, used instead of the host and port. */
+  /** SSH tunnel to the server. If present, the driver connects through it instead of to the host and port. */
   readonly tunnel?: Pick<Tunnel, 'folder' | 'path'>;
 }
 

@@ -11,7 +11,7 @@ import { Route } from './route.ts';
 
 type Context = ExtractContext<typeof sourceOptions, typeof queryOptions>;
 
-/** Checks whether the server is reachable over the route that runs use. */
+/** Checks whether the server can be reached over the same route that runs use. */
 export async function checkBy(driver: Driver, context: SourceContext<typeof sourceOptions>): Promise<string> {
   const way = new Route(context);
   try {
@@ -23,7 +23,7 @@ export async function checkBy(driver: Driver, context: SourceContext<typeof sour
   }
 }
 
-/** Waits for a free slot, then reads a query with a driver: in full, incrementally or in chunks. */
+/** Waits for a free connection slot, then reads a query with a driver: in full, incrementally or in chunks. */
 export async function extractBy(driver: Driver, context: Context): Promise<Extraction> {
   const { signal } = context;
   const free = await placeOf(context);
@@ -73,9 +73,9 @@ function read(driver: Driver, context: Context, way: Route): Promise<Extraction>
 
 interface Leaving {
   readonly leave: () => Promise<void>;
-  /** Called instead of reading if the run is stopped before the first read. */
+  /** Called instead of the read if the run is stopped before the first read. */
   readonly unread: () => void;
-  /** Called if the reader stops before the first read; aborts the run. */
+  /** Called if the reader stops before the first read. Aborts the run. */
   readonly left: () => void;
   readonly signal: AbortSignal;
   readonly way: Route;
@@ -93,7 +93,7 @@ function leaving(batches: AsyncIterable<Batch>, { leave, unread, left, signal, w
     return reading.next();
   }
 
-  /** If a generator never starts, its `finally` block doesn't run. */
+  /** If a generator is never started, its `finally` block doesn't run. */
   async function whenLeft(): Promise<IteratorResult<Batch, void>> {
     if (!isRead) {
       left();

@@ -9,7 +9,7 @@ import { meantWatermark } from './watermark.ts';
 
 const mysql = async (): Promise<Driver> => (await import('./mysql.ts')).mysql;
 
-/** Loads drivers on demand: loading all of them would take longer than many runs. */
+/** Loads each driver on demand, because loading all of them would take longer than many runs. */
 const byName: Readonly<Record<DriverName, () => Promise<Driver>>> = {
   postgres: async () => (await import('./postgres.ts')).postgres,
   mysql,

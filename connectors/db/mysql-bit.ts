@@ -5,19 +5,21 @@ export interface BitField {
   readonly name: string;
   /** The width in bits. */
   readonly columnLength: number;
-  /** The database of the field's table; empty for computed values. */
+  /** The database of the field's table; empty if the field's value is computed. */
   readonly schema: string;
 }
 
-/** Up to this width, every raw byte is less than the digit 0, so raw bytes and digits can't be confused. */
+/**
+ * Up to this width, every raw byte is less than the byte of the digit 0, so raw bytes can't be confused with digits.
+ */
 const maxSafeBits = 5;
 const zero = 0x30;
 const nine = 0x39;
 
 /**
- * A BIT column is sent as raw bytes. A computed BIT value, as in `max(flag)`, is sent as raw bytes or as decimal
- * digits, depending on the function, the plan and the version; the field's metadata doesn't say which. From six bits
- * on, a byte is ambiguous: 0x31 could be the value 49 or the digit 1.
+ * The server sends a BIT column as raw bytes. It sends a computed BIT value, as in `max(flag)`, as raw bytes or as
+ * decimal digits, depending on the function, the plan and the version. The field's metadata doesn't say which. From six
+ * bits on, a byte is ambiguous: 0x31 could be the value 49 or the digit 1.
  */
 export function bitType({ name, columnLength, schema }: BitField): CellType {
   if (columnLength <= maxSafeBits)
@@ -39,7 +41,7 @@ function narrowText(name: string, width: number): (bytes: Buffer, start: number,
   };
 }
 
-/** The number in decimal digits; NaN for any other bytes. */
+/** The number that these decimal digits represent; NaN if any byte isn't a digit. */
 function numberOf(digits: Buffer): number {
   const areDigits = digits.length > 0 && digits.every((byte) => byte >= zero && byte <= nine);
   return areDigits ? Number(digits.toString('latin1')) : Number.NaN;

@@ -7,7 +7,7 @@ interface ConfigParts {
   readonly address: ServerAddress;
   readonly tls: Tls | undefined;
   readonly timeoutMs: number;
-  /** The socket of a tunnel to the server. */
+  /** The socket of an SSH tunnel to the server. */
   readonly socket: string | undefined;
 }
 
@@ -15,7 +15,7 @@ interface ConfigParts {
 export function mysqlConfig({ address, tls, timeoutMs, socket }: ConfigParts): ConnectionOptions {
   const { host, port, user, password, database } = address;
   return {
-    // This name is only for the certificate check; the connection uses the socket below.
+    // This name is used only to verify the certificate; the connection uses the socket below.
     host: tls?.servername ?? host,
     port,
     user,
@@ -24,7 +24,7 @@ export function mysqlConfig({ address, tls, timeoutMs, socket }: ConfigParts): C
     charset: 'utf8mb4',
     connectTimeout: timeoutMs,
     stream: () => socketTo(address, socket),
-    // The server must not read local files, and the driver must not change the meaning of a query.
+    // The server must not be able to read local files, and the driver must not change the meaning of a query.
     flags: ['-LOCAL_FILES', '-IGNORE_SPACE', '-FOUND_ROWS'],
     ssl: tls === undefined ? undefined : secure(tls),
   };
@@ -41,9 +41,9 @@ function secure({ rejectUnauthorized, ca, cert, key }: Tls) {
 }
 
 /**
- * If the host is an IP address, mysql2 passes no name to TLS, so Node checks against the socket's own host, or against
- * `localhost` if the socket has none. Node sets that host only for names, so this function sets it for addresses. If
- * Node ever ignores it, the check fails closed.
+ * If the host is an IP address, mysql2 passes no name to TLS. Node then verifies the certificate for the socket's own
+ * host, or for `localhost` if the socket has none. Node sets the socket's host only for names, so this function sets it
+ * for addresses. If Node ever ignores this setting, the verification fails closed.
  */
 function socketTo({ host, port }: ServerAddress, path: string | undefined): Socket {
   if (host.startsWith('/')) return new ReadingSocket().connect({ path: host });

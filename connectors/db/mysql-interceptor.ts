@@ -3,16 +3,16 @@ import { RowInterceptor, type RowInterceptorOptions } from './row-interceptor.ts
 import { blockBytes, type SpanBlock } from './span-block.ts';
 
 const headerBytes = 4;
-/** The length in a packet header if the payload continues in the next packet. */
+/** The length in a packet's header if the payload continues in the next packet. */
 const goesOn = 0xffffff;
 const failure = 0xff;
 const endOfRows = 0xfe;
-/** A row whose first cell has 16 MB or more starts like the end-of-rows packet. */
+/** A row whose first cell has 16 MB or more starts with the same byte as the end-of-rows packet. */
 const maxEndBytes = 8;
 
 /**
- * Intercepts the rows of one statement in the text protocol of MySQL and MariaDB, as spans over bytes; forwards
- * everything else to mysql2's parser. https://mariadb.com/kb/en/0-packet/ and
+ * Intercepts the rows of one statement in the text protocol of MySQL and MariaDB, and returns them as spans over bytes.
+ * Forwards all other packets to mysql2's parser. https://mariadb.com/kb/en/0-packet/ and
  * https://mariadb.com/kb/en/result-set-packets/#text-resultset-row
  */
 export class MysqlInterceptor extends RowInterceptor {
@@ -21,25 +21,25 @@ export class MysqlInterceptor extends RowInterceptor {
   #isBeforeRows = false;
   #inRows = false;
   #isDropping = false;
-  /** Expected sequence number of the next row packet; wraps around to 0 after 255. */
+  /** Expected sequence number of the next row packet. After 255, it wraps around to 0. */
   #number = 0;
-  /** Number of warnings, as reported in the packet after the rows. */
+  /** The warning count from the packet after the rows. */
   warnings = 0;
-  /** Number of packets that never reached mysql2, so mysql2 didn't count them. */
+  /** Number of intercepted packets, which mysql2 didn't see and therefore didn't count. */
   #hidden = 0;
 
   constructor(settings: Omit<RowInterceptorOptions, 'bytes'>) {
     super({ ...settings, bytes: Buffer.allocUnsafeSlow(blockBytes) });
   }
 
-  /** Sets the receiver for the rows that follow these columns and their end packet. */
+  /** Sets the receiver for the rows that follow the column packets and the packet that ends them. */
   begin(block: SpanBlock, width: number): void {
     this.#block = block;
     this.#width = width;
     this.#isBeforeRows = true;
   }
 
-  /** Drops all data until the connection ends. */
+  /** Drops all data until the connection is closed. */
   drop(): void {
     this.#isDropping = true;
   }
@@ -49,13 +49,13 @@ export class MysqlInterceptor extends RowInterceptor {
     if (this.#isDropping) this.at = this.filled;
   }
 
-  /** Forwards a packet that is not a row to mysql2. False if there is no packet. */
+  /** Forwards one packet that isn't a row to mysql2. Returns false if there is no packet. */
   #cutOther(): boolean {
     const { at, bytes } = this;
     const end = this.#endOfPacket(at);
     if (end > this.filled) return false;
     this.at = end;
-    // Copied, because mysql2 keeps column packets, and this memory will be reused.
+    // The packet is copied, because mysql2 keeps column packets, and this memory will be reused.
     const packet = Buffer.from(bytes.subarray(at, end));
     packet[3]! -= this.#hidden;
     if (this.#isBeforeRows) this.#enterRows(bytes[at + 3]!);
@@ -70,7 +70,7 @@ export class MysqlInterceptor extends RowInterceptor {
     this.moveTo(this.newBlock());
   }
 
-  /** Takes all complete rows; false if no complete packet follows. */
+  /** Takes all complete rows. Returns false if no complete packet follows. */
   #cutRows(): boolean {
     const { bytes, filled } = this;
     const block = this.#block!;
@@ -99,7 +99,7 @@ export class MysqlInterceptor extends RowInterceptor {
 
   #leaveRows(first: number): void {
     this.#inRows = false;
-    // If the server is shutting down, its error packet may have any sequence number.
+    // If the server is shutting down, its error packet may have an arbitrary sequence number.
     if (first === failure) return;
     this.#checkNumber(this.at);
     this.warnings = this.bytes.readUInt16LE(this.at + headerBytes + 1);
@@ -116,7 +116,7 @@ export class MysqlInterceptor extends RowInterceptor {
     if (this.bytes[at + 3] !== this.#number) throw brokenProtocol('packets out of order');
   }
 
-  /** Joins a row that is split over several packets; false if it is incomplete. */
+  /** Joins the packets of a split row. Returns false if the row is incomplete. */
   #takeLong(): boolean {
     const { bytes, at } = this;
     if (this.#endOfMessage() > this.filled) return false;
@@ -172,17 +172,17 @@ export class MysqlInterceptor extends RowInterceptor {
     this.#block?.flush(this.bytes, this.at);
     const left = this.filled - this.at;
     const whole = this.#endOfMessage() - this.at;
-    // Only the last packet of a split row shows the row's length.
+    // Only a split row's last packet reveals the length of the row.
     const least = whole > goesOn ? Math.max(whole, 2 * left) : Math.max(whole, blockBytes);
     return this.#block?.renew(least) ?? Buffer.allocUnsafeSlow(least);
   }
 
-  /** End of the packet at this position, if its header is complete. */
+  /** End of the packet that starts at this position. If its header is incomplete, the end of the header. */
   #endOfPacket(at: number): number {
     return this.filled - at < headerBytes ? at + headerBytes : at + headerBytes + this.bytes.readUIntLE(at, 3);
   }
 
-  /** End of the first message, if it is known. */
+  /** End of the first message. If the message is incomplete, the result is beyond the bytes that have arrived. */
   #endOfMessage(): number {
     let end = this.at;
     let isLast = false;

@@ -36,7 +36,7 @@ const rules: readonly ErrorNumbers[] = [
     next: 'create an account for this user and the address that the server reports, or for any address (%)',
   },
   {
-    // This host has caused too many failed handshakes; retrying doesn't help.
+    // The server has blocked this host after too many failed handshakes. A retry doesn't help.
     errors: [1129],
     family: 'job',
     code: 'DB_HOST_BLOCKED',
@@ -61,15 +61,15 @@ const rules: readonly ErrorNumbers[] = [
     next: "make the query faster, or raise the source's statement_timeout_seconds or the server's limit for this user",
   },
   {
-    // Transient: too many connections, shutdown, out of memory or disk, lock wait, deadlock, killed, changes after the
-    // snapshot, offline mode.
+    // Transient errors: too many connections, shutdown, out of memory or disk space, lock wait, deadlock, killed,
+    // changes after the snapshot, offline mode.
     errors: [
       1020, 1021, 1037, 1038, 1040, 1041, 1053, 1077, 1078, 1079, 1135, 1203, 1205, 1206, 1213, 1226, 1412, 1637, 1927,
       3032, 3168, 3572, 4031,
     ],
     ...serverBusy,
   },
-  // TiDB and ProxySQL, while their servers are unavailable or fail over.
+  // Errors that TiDB and ProxySQL return while their servers are unavailable or fail over.
   { errors: [9001, 9002, 9003, 9004, 9005, 9006, 9007, 9008], ...serverBusy },
   {
     errors: [1152, 1153, 1158, 1159, 1160, 1161, 1184, 2003, 2006, 2013],
@@ -80,8 +80,8 @@ const rules: readonly ErrorNumbers[] = [
 ];
 
 /**
- * SQLSTATEs of connection and serialization errors, which are transient whatever their number, such as 1047 from a
- * Galera node that isn't ready.
+ * SQLSTATEs of connection and serialization errors. They are transient regardless of the error number, such as 1047
+ * from a Galera node that isn't ready.
  */
 const passingStates = /^(08|40001|40P01)/;
 
@@ -104,14 +104,14 @@ export function mysqlProblem(thrown: unknown, where: Circumstances): Problem {
 
 function verdictOn(errno: number, sqlState = '', { isConnected, hasTls }: Circumstances): ErrorMeaning {
   const found = rules.find(({ errors }) => errors.includes(errno));
-  // The server returns the same error for a wrong password and for an account that requires TLS.
+  // The server returns the same error for a wrong password as for an account that requires TLS.
   if (errno === 1045 && !hasTls) return { ...passwordRefused, next: `${loginRefused.next}; ${mayNeedTls}` };
   return found ?? (passingStates.test(sqlState) ? serverBusy : otherwise(isConnected));
 }
 
 const mayNeedTls = 'if the credentials are correct, the account may require tls: { mode: verify }';
 
-/** A driver error about an authentication plugin, usually one that isn't supported. */
+/** A driver error about an authentication plugin, which usually isn't supported. */
 function pluginRefused(cause: unknown, { place, hasTls }: Circumstances): Problem {
   const { message } = seenIn(cause);
   const plugin = /unknown plugin (\w+)/.exec(message)?.[1];

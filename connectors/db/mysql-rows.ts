@@ -8,15 +8,16 @@ import { manyResults, noRows } from './result-problems.ts';
 import { wireOf } from './row-interceptor.ts';
 import type { SpanBlock } from './span-block.ts';
 
-/** The first five bytes: length and sequence number, then the protocol version, or 0xff for an error. */
+/** The first five bytes: the length, the sequence number, and either the protocol version or 0xff for an error. */
 const headBytes = 5;
 /** https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_connection_phase_packets_protocol_handshake.html */
 const firstBytes: ReadonlySet<number | undefined> = new Set([9, 10, 0xff]);
 
 /**
- * Rejects a server whose first bytes aren't a MySQL greeting. The driver would interpret them as a packet length and
- * wait for the packet, so an SSH or SMTP server on the port would seem unresponsive.
- * @param stream a guarded socket: an error thrown by its listeners ends it.
+ * Rejects a server whose first bytes aren't a MySQL greeting. The driver would interpret these bytes as a packet length
+ * and wait for the packet, so an SSH or SMTP server on the port would seem unresponsive.
+ *
+ * @param stream a guarded socket, which is closed if one of its listeners throws.
  */
 function checkGreeting(stream: Duplex): void {
   let head = Buffer.alloc(0);
@@ -35,10 +36,10 @@ function textOf(bytes: Buffer): string {
 }
 
 /**
- * All uses of mysql2's undocumented interface are in this file. A connection has a `stream`: its socket (TLS or not),
- * with the packet parser as the only 'data' listener. A query command without a callback emits `fields` after the last
- * column and before the next packet is read, and `end` at the end, with or without an error. mysql2's console output is
- * suppressed, see {@link keepFromConsole}.
+ * Everything that uses mysql2's undocumented interface is in this file. A connection has a `stream`: its socket (TLS or
+ * not), with the packet parser as the only 'data' listener. A query command without a callback emits `fields` after the
+ * last column and before the next packet is read. It emits `end` at the end, with or without an error. mysql2's console
+ * output is suppressed, see {@link keepFromConsole}.
  */
 interface Command {
   on(event: 'fields', listener: (fields: Field[] | undefined) => void): Command;
@@ -46,15 +47,15 @@ interface Command {
   on(event: 'end', listener: () => void): Command;
 }
 
-/** The socket of a connection, with or without TLS. */
+/** A connection's socket, with or without TLS. */
 export function streamOf(connection: Connection): Duplex {
   const { stream } = connection as unknown as { stream?: Duplex };
   return stream ?? wireOf(stream, 'mysql2').stream;
 }
 
 /**
- * Guards a new connection's socket, and its TLS socket, which mysql2 creates later. Sends the driver's console output
- * to the log.
+ * Guards a new connection's socket, and also its TLS socket, which mysql2 creates later. Redirects the driver's console
+ * output to the log.
  */
 export function guardConnection(connection: Connection, log: ConnectorLog): void {
   const guarded = connection as unknown as { startTLS(then: (failure?: Error) => void): void };
@@ -82,9 +83,9 @@ interface Handling {
 }
 
 /**
- * mysql2 prints a line for each packet with an unexpected sequence number, and a stack trace for an invalid length. An
- * unexpected sequence number is logged once per connection, because some harmless proxies number packets differently;
- * an invalid length ends the connection.
+ * mysql2 prints a line for each packet with an unexpected sequence number, and a stack trace for an invalid length.
+ * This function logs an unexpected sequence number once per connection, because some harmless proxies number packets
+ * differently. It closes the connection after an invalid length.
  */
 function keepFromConsole(connection: Connection, log: ConnectorLog): void {
   const handling = connection as unknown as Handling;
@@ -104,7 +105,9 @@ function keepFromConsole(connection: Connection, log: ConnectorLog): void {
   };
 }
 
-/** The largest first byte of a valid length: https://mariadb.com/kb/en/protocol-data-types/#length-encoded-integers */
+/**
+ * The largest possible first byte of a length: https://mariadb.com/kb/en/protocol-data-types/#length-encoded-integers
+ */
 const maxFirstByte = 0xfe;
 
 function refuseOddLengths(packet: Packet): void {
@@ -127,7 +130,10 @@ export interface RowsOptions {
   readonly fail: (reason: unknown) => void;
 }
 
-/** Runs one statement and returns its rows as spans over bytes. After `fail`, the connection is unusable. */
+/**
+ * Runs one statement and returns its rows as spans over bytes. After `fail` is called, the connection can't be used
+ * again.
+ */
 export function readRows(connection: Connection, { sql, begin, end, fail }: RowsOptions): void {
   let hasColumns = false;
   let failed = false;
@@ -143,8 +149,8 @@ export function readRows(connection: Connection, { sql, begin, end, fail }: Rows
       stop(thrown);
     }
   };
-  // mysql2 compiles a row parser, even though it never receives rows, and that parser rejects a column named __proto__.
-  // If compiling is disabled, mysql2 uses a parser that ignores names.
+  // mysql2 compiles a row parser even though it never receives rows, and the compiled parser rejects a column named
+  // `__proto__`. With compilation disabled, mysql2 uses a parser that ignores names.
   const command = connection.query({ sql, disableEval: true } as QueryOptions) as unknown as Command;
   const tap = new MysqlInterceptor({ wire: wireOf(streamOf(connection), 'mysql2'), onFault: stop });
   command.on('fields', (fields) =>

@@ -16,12 +16,12 @@ import type { ServerWarnings } from './server-warnings.ts';
 import { SpanBlock } from './span-block.ts';
 
 /**
- * How long a run waits for the server to acknowledge the cancellation. Afterwards, the cancellation continues in the
+ * How long a run waits for the server to acknowledge a cancellation. After that, the cancellation continues in the
  * background.
  */
 const killPatienceMs = 800;
 const maxKillMs = 60_000;
-/** The server's write timeout for a slow reader: one day instead of the default, one minute. */
+/** The server's write timeout, which applies if the reader is slow: one day instead of the default of one minute. */
 const writePatienceSeconds = 86_400;
 
 interface SessionOptions {
@@ -86,21 +86,21 @@ export class MysqlSession {
     });
   }
 
-  /** Runs internal statements in order and drops their results. */
+  /** Runs Sluice's own statements in order and drops their results. */
   async run(statements: readonly string[], signal: AbortSignal): Promise<void> {
     for (const sql of statements) {
       await this.#breakable.until(signal, (settle) => this.#connection.query(sql, (failure) => settle(failure)));
     }
   }
 
-  /** Starts a read-only transaction with a snapshot. */
+  /** Starts a read-only transaction that reads from one snapshot. */
   async begin({ source, signal }: ConnectOptions): Promise<void> {
     await this.run(
       [
         `set names utf8mb4`,
         `set session time_zone = '+00:00', net_write_timeout = ${writePatienceSeconds}`,
         ...(await this.#timeout(source.statement_timeout_seconds)),
-        // Both are necessary: a DDL statement first ends a read-only transaction and could then write.
+        // Both are necessary, because a DDL statement first ends the read-only transaction and could then write.
         'set session transaction isolation level repeatable read, read only',
         'start transaction with consistent snapshot, read only',
       ],
@@ -108,7 +108,9 @@ export class MysqlSession {
     );
   }
 
-  /** MariaDB's timeout variable is in seconds, MySQL's in milliseconds, and neither server has the other's variable. */
+  /**
+   * MariaDB's timeout variable is in seconds and MySQL's is in milliseconds. Neither server has the other's variable.
+   */
   async #timeout(seconds: number): Promise<readonly string[]> {
     if (seconds === 0) return [];
     return this.isMariadb
@@ -120,7 +122,7 @@ export class MysqlSession {
     return /mariadb/i.test(this.serverVersion);
   }
 
-  /** The version from the greeting, such as `5.5.5-10.11.6-MariaDB-log`. */
+  /** The version from the server's greeting, such as `5.5.5-10.11.6-MariaDB-log`. */
   get serverVersion(): string {
     const { _handshakePacket: handshake } = this.#connection as unknown as {
       _handshakePacket?: { serverVersion?: string };
@@ -128,7 +130,7 @@ export class MysqlSession {
     return handshake?.serverVersion ?? '';
   }
 
-  /** Runs the statement; resolves when its columns are known. Rows are sent on demand. */
+  /** Runs the statement, and resolves when its columns are known. The rows are then read on demand. */
   async read({ sql, names }: BoundStatement, { signal, zeroDates, onWarnings, leave }: Reading): Promise<Extraction> {
     const stream = streamOf(this.#connection);
     const queue = new BatchQueue({ pause: () => stream.pause(), resume: () => stream.resume() });
@@ -177,7 +179,7 @@ export class MysqlSession {
     return { columns, batches: batchesOf(queue, end) satisfies AsyncIterable<Batch> };
   }
 
-  /** Prepares a statement but doesn't run it. */
+  /** Prepares a statement without running it. */
   async prepare(sql: string, signal: AbortSignal): Promise<StatementShape> {
     let found: StatementShape = { parameters: 0, names: [] };
     await this.#breakable.until(signal, (settle) =>
@@ -193,17 +195,17 @@ export class MysqlSession {
     return found;
   }
 
-  /** Runs an internal statement and returns one row of text. */
+  /** Runs one of Sluice's own statements and returns one row of text. */
   async row(sql: string, signal: AbortSignal): Promise<readonly string[]> {
     return (await this.#rows(sql, signal))[0] ?? [];
   }
 
-  /** The account's grants, in the server's format. */
+  /** The account's grants, in the format in which the server prints them. */
   async grants(signal: AbortSignal): Promise<readonly string[]> {
     return (await this.#rows('show grants', signal)).map(([grant = '']) => grant);
   }
 
-  /** The warnings about the previous statement, without notes. */
+  /** The warnings about the previous statement. Notes are excluded. */
   async #warnings(count: number, signal: AbortSignal): Promise<ServerWarnings> {
     const rows = await this.#rows('show warnings', signal);
     const warnings = rows.filter(([level]) => level !== 'Note');
@@ -245,8 +247,8 @@ export class MysqlSession {
   }
 
   /**
-   * A busy server doesn't notice a closed connection, so a second connection kills the statement. It doesn't keep this
-   * process running.
+   * A busy server doesn't notice a closed connection, so a second connection kills the statement. The second connection
+   * doesn't keep this process running.
    */
   async #kill(threadId: number): Promise<void> {
     const helper = mysql.createConnection({ ...this.#config, connectTimeout: maxKillMs });
@@ -270,9 +272,9 @@ interface Prepared {
 interface Reading {
   readonly signal: AbortSignal;
   readonly zeroDates: ZeroDates;
-  /** Called with the server's warnings after the last row. If it throws, the run fails. */
+  /** Called with the server's warnings after the last row. If this callback throws, the run fails. */
   readonly onWarnings: (warnings: ServerWarnings) => void;
-  /** Called once at the end; the argument tells whether all rows were read. */
+  /** Called once at the end. The argument says whether all rows were read. */
   readonly leave: (whole: boolean) => Promise<void>;
 }
 

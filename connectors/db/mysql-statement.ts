@@ -1,14 +1,14 @@
 import { Problem } from '#sdk';
 import type { QueryValues, SqlParameter } from './options.ts';
 
-/** The result of preparing a statement. */
+/** What the server returns when it prepares a statement. */
 export interface StatementShape {
   readonly parameters: number;
-  /** The column names of its result. */
+  /** The result's column names. */
   readonly names: readonly string[];
 }
 
-/** A statement with its values inserted. */
+/** The column names from before the values were inserted; undefined if the insertion didn't change them. */
 export interface BoundStatement {
   readonly sql: string;
   /** The column names before the values were inserted; undefined if insertion didn't change them. */
@@ -16,12 +16,12 @@ export interface BoundStatement {
 }
 
 /**
- * Inserts a query's values into its text, as literals that mean the same in every sql_mode and cannot break out of a
- * quote: numbers unchanged, text in hexadecimal. If a number is bound in any other way, MySQL interprets it as bytes
- * (`select ?`), and prepared statements return their results in a different protocol.
+ * Inserts a query's values into its text as literals: numbers unchanged, text in hexadecimal. These literals mean the
+ * same in every sql_mode and can't break out of a quote. The alternatives don't work: MySQL interprets a bound number
+ * as bytes (`select ?`), and prepared statements return their results in a different protocol.
  *
  * The server confirms the positions of the placeholders: it must count as many placeholders in the query as there are
- * values, and none after the replacement. A question mark in a string or comment is not a placeholder: replacing it
+ * values, and none after the replacement. A question mark in a string or comment isn't a placeholder. Replacing one
  * would leave a real placeholder behind.
  */
 export async function boundStatement(
@@ -40,12 +40,15 @@ export async function boundStatement(
   throw notFound();
 }
 
-/** A string, quoted name or comment, or a placeholder. */
+/** Matches a string, a quoted name, a comment or a placeholder. */
 const escaped = /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`|--(?=\s|$)[^\n]*|#[^\n]*|\/\*(?!M?!).*?\*\/|\?/gs;
-/** The same for the sql_mode NO_BACKSLASH_ESCAPES. */
+/** Matches the same tokens as `escaped`, but for the sql_mode NO_BACKSLASH_ESCAPES. */
 const unescaped = /'[^']*'|"[^"]*"|`[^`]*`|--(?=\s|$)[^\n]*|#[^\n]*|\/\*(?!M?!).*?\*\/|\?/gs;
 
-/** The statement without strings, quoted names and comments, once for each meaning of the backslash. */
+/**
+ * The statement without strings, quoted names and comments. There are two versions, because the meaning of a backslash
+ * depends on the sql_mode.
+ */
 export function withoutQuoted(sql: string): readonly string[] {
   return [escaped, unescaped].map((quoted) => sql.replaceAll(quoted, (piece) => (piece === '?' ? piece : ' ')));
 }
@@ -60,7 +63,7 @@ function withLiterals(sql: string, places: readonly number[], parameters: readon
   let bound = '';
   let from = 0;
   for (const [i, place] of places.entries()) {
-    // Add a space only where needed, because `--` followed by a space starts a comment.
+    // Adds a space only where necessary, because `--` followed by a space starts a comment.
     const gap = /[\w$\u0080-\uffff]/.test(sql[place - 1] ?? '') ? ' ' : '';
     bound += `${sql.slice(from, place)}${gap}${literal(parameters[i]!)} `;
     from = place + 1;

@@ -2,14 +2,17 @@ import { Problem } from '#sdk';
 import type { CellRewrite, CellType } from './cells.ts';
 import { type BitField, bitType } from './mysql-bit.ts';
 
-/** A field in MySQL's text protocol. Some of these properties are missing in mysql2's own type. */
+/** A field in MySQL's text protocol. mysql2's own type lacks some of these properties. */
 export interface Field extends BitField {
   readonly columnType: number;
   readonly characterSet: number;
   readonly flags: number;
-  /** MariaDB's extended metadata, such as `uuid` or `inet6`; the server sends these values as text. */
+  /**
+   * Type name from MariaDB's extended metadata, such as `uuid` or `inet6`. The server sends values of these types as
+   * text.
+   */
   readonly extendedTypeName?: string;
-  /** MariaDB's extended metadata: `json` for `JSON`, its alias of longtext. */
+  /** Format name from MariaDB's extended metadata: `json` for a `JSON` column, whose type is an alias of longtext. */
   readonly extendedFormat?: string;
 }
 
@@ -24,7 +27,7 @@ const Z = 0x5a;
 
 const monthDays = [0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-/** Whether the text starts with a date that exists. */
+/** Whether the text starts with a valid date. */
 function isDay(bytes: Buffer, start: number): boolean {
   const two = (at: number) => 10 * (bytes[start + at]! - ZERO) + bytes[start + at + 1]! - ZERO;
   const [month, day] = [two(5), two(8)];
@@ -35,8 +38,8 @@ function isDay(bytes: Buffer, start: number): boolean {
 }
 
 /**
- * MySQL can store dates that don't exist, such as 30 February or a month or day 00. Returns true if it handled such a
- * date.
+ * MySQL can store invalid dates, such as 30 February or a date whose month or day is 00. Returns true if this function
+ * handled an invalid date.
  */
 function isNoDate(bytes: Buffer, spans: Int32Array, at: number, zeroDates: ZeroDates): boolean {
   const start = spans[at]!;
@@ -61,7 +64,7 @@ function date(zeroDates: ZeroDates): CellRewrite {
   return { how: 'in place', fix: (bytes, spans, at) => void isNoDate(bytes, spans, at, zeroDates) };
 }
 
-/** `2024-01-01 00:00:00` → `2024-01-01T00:00:00`. */
+/** Converts `2024-01-01 00:00:00` to `2024-01-01T00:00:00`. */
 function datetime(zeroDates: ZeroDates): CellRewrite {
   return {
     how: 'in place',
@@ -72,8 +75,8 @@ function datetime(zeroDates: ZeroDates): CellRewrite {
 }
 
 /**
- * `2024-01-01 00:00:00` → `2024-01-01T00:00:00Z`: the session's time zone is UTC. To make room for the Z, moves the
- * text one byte to the left, over its length byte.
+ * Converts `2024-01-01 00:00:00` to `2024-01-01T00:00:00Z`, because the session's time zone is UTC. To make room for
+ * the Z, moves the text one byte to the left, over its length byte.
  */
 function timestamp(zeroDates: ZeroDates): CellRewrite {
   return {
@@ -90,7 +93,7 @@ function timestamp(zeroDates: ZeroDates): CellRewrite {
   };
 }
 
-/** YEAR is the only integer type that MySQL sends with leading zeros: `0000`. */
+/** YEAR is the only integer type whose values MySQL sends with leading zeros: `0000`. */
 const year: CellRewrite = {
   how: 'in place',
   fix(bytes, spans, at) {
@@ -107,7 +110,7 @@ export function mysqlType(field: Field, zeroDates: ZeroDates): CellType {
   if (extendedFormat === 'json') return { type: 'json' };
   if (extendedTypeName === 'uuid') return { type: 'uuid' };
   if (extendedTypeName === 'inet4' || extendedTypeName === 'inet6') return { type: 'text' };
-  // ZEROFILL is a display format, so the table's owner wants the leading zeros.
+  // ZEROFILL is a display format, so the table's owner wants to see the leading zeros.
   if ((flags & zerofill) !== 0 && columnType !== 13) return { type: 'text' };
   switch (columnType) {
     case 1:
@@ -142,7 +145,7 @@ export function mysqlType(field: Field, zeroDates: ZeroDates): CellType {
   }
 }
 
-/** Text, blobs and unknown types: the character set `binary` distinguishes bytes from text. */
+/** Text, blobs and unknown types. A field with the character set `binary` contains bytes; other fields contain text. */
 function stringType({ columnType, characterSet }: Field): CellType {
   const isNull = columnType === 6;
   return characterSet === binaryCharset && !isNull ? { type: 'binary', fix: base64 } : { type: 'text' };

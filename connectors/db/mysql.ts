@@ -32,7 +32,7 @@ export const mysql: Driver = {
   extract,
 };
 
-/** Warnings about the query's syntax rather than its values. */
+/** Warnings that are about the query's syntax rather than its values. */
 const deprecations = ['1287', '1681', '3719', '3778'];
 
 const fixes = {

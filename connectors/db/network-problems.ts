@@ -1,6 +1,6 @@
 import { networkWords, Problem, seenIn } from '#sdk';
 
-/** Converts a network or TLS error to a problem. Undefined for any other error. */
+/** Converts a network or TLS error to a problem. Returns undefined for any other error. */
 export function networkProblem(thrown: unknown, place: string): Problem | undefined {
   const { code, message } = seenIn(thrown);
   const because = networkWords[code] ?? socketWords[code];
@@ -14,7 +14,7 @@ const socketWords: Readonly<Record<string, string>> = {
   EACCES: 'permission denied on the socket',
 };
 
-/** The problem to report if a connection was never established. */
+/** The problem to report if the connection was never established. */
 export function neverConnected(place: string, thrown: unknown): Problem {
   const because = 'the connection was closed before the login was complete';
   return networkProblem(thrown, place) ?? unreachable({ place, because, seen: seenIn(thrown).message, cause: thrown });
@@ -42,7 +42,7 @@ function unreachable({ place, because, seen, cause }: Seen & { readonly because:
   });
 }
 
-/** TLS failed, or the server certificate is not trusted. */
+/** The TLS handshake failed, or the server's certificate isn't trusted. */
 export function tlsRefused({ place, seen, cause }: Seen): Problem {
   return new Problem({
     code: 'DB_TLS_REFUSED',
@@ -64,7 +64,7 @@ export function connectTimeout(place: string, seconds: number): Problem {
   });
 }
 
-/** The connection was lost while rows were sent: the result is incomplete. */
+/** The connection was lost while the server was sending rows, so the result is incomplete. */
 export function connectionLost(place: string, cause: unknown): Problem {
   const { code, message } = seenIn(cause);
   const because = networkWords[code] === undefined ? '' : `: ${networkWords[code]}`;

@@ -3,7 +3,10 @@ import { type OptionValues, option, type TlsFiles, tlsFileSchemas } from '#sdk';
 export const drivers = ['postgres', 'mysql', 'mariadb', 'sqlite', 'sqlserver'] as const;
 export type DriverName = (typeof drivers)[number];
 
-/** How to use TLS with the server. `require` only encrypts; `verify` also checks certificate and name. */
+/**
+ * How to use TLS with the server. `require` only encrypts; `verify` also verifies the server's certificate and host
+ * name.
+ */
 export interface DbTlsOptions extends TlsFiles {
   readonly mode: 'off' | 'require' | 'verify';
 }
@@ -22,7 +25,7 @@ const tlsSchema = {
   },
 };
 
-/** The login for the SSH server that the database is reached through. */
+/** The login for the SSH server through which the database is reached. */
 export interface SshOptions {
   readonly host: string;
   readonly port?: number;
@@ -141,7 +144,7 @@ const lagSchema = {
   pattern: '^[0-9]{1,9}[smhd]$',
 };
 
-/** A value bound to a placeholder of the query. */
+/** A value that is bound to one of the query's placeholders. */
 export type SqlParameter = string | number | boolean | null;
 
 export const query = {

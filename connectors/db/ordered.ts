@@ -19,7 +19,9 @@ function isNull(cells: Cells, stored: number): boolean {
   return cells.spans[2 * (stored * cells.stride + cells.slot)]! < 0;
 }
 
-/** Rejects rows that have null in the column that orders them. `before` is the number of rows before this batch. */
+/**
+ * Rejects rows with null in the column that determines their order. `before` is the number of rows before this batch.
+ */
 export function refuseNulls(batch: Batch, at: number, { before, next }: { before: number; next: string }): void {
   const cells = batch.cells[at]!;
   for (let i = 0; i < batch.length; i++) {
@@ -27,7 +29,7 @@ export function refuseNulls(batch: Batch, at: number, { before, next }: { before
   }
 }
 
-/** The error for a row with null in the column that orders the rows. */
+/** The error for a row with null in the column that determines the order of rows. */
 export function nullInOrder(column: string, { row, next }: { row?: number; next: string }): Problem {
   return new Problem({
     code: 'DB_NULL_IN_ORDER',

@@ -12,12 +12,12 @@ interface Rule extends ErrorMeaning {
   readonly words: RegExp;
 }
 
-/** For errors that mean the pooler closed an idle connection during the read. */
+/** The meaning of errors by which a pooler reports that it closed an idle connection during the read. */
 const idleEnded = { family: 'try_later', code: 'DB_CONNECTION_LOST' } as const;
 
 /**
- * PgBouncer's errors by message, because nearly all have SQLSTATE 08P01. The first match applies.
- * https://github.com/pgbouncer/pgbouncer/tree/master/src, `disconnect_client` and `disconnect_server`.
+ * PgBouncer's errors, identified by their messages because nearly all have SQLSTATE 08P01. The first matching rule
+ * applies. https://github.com/pgbouncer/pgbouncer/tree/master/src, `disconnect_client` and `disconnect_server`.
  */
 const pgbouncer: readonly Rule[] = [
   {
@@ -70,8 +70,8 @@ const pgbouncer: readonly Rule[] = [
 ];
 
 /**
- * Pgpool-II's errors. They have SQLSTATE XX000 or 57000, unless Pgpool-II forwards them from the server.
- * https://github.com/pgpool/pgpool2/tree/master/src, `ereport` and `pool_send_error_message`.
+ * Pgpool-II's own errors, which have SQLSTATE XX000 or 57000. Errors that Pgpool-II forwards from the server keep their
+ * SQLSTATE. https://github.com/pgpool/pgpool2/tree/master/src, `ereport` and `pool_send_error_message`.
  */
 const pgpool: readonly Rule[] = [
   {
@@ -110,7 +110,10 @@ const rulesOf = new Map([
   ['57000', pgpool],
 ]);
 
-/** Classifies a connection pooler's error by SQLSTATE, message and details; undefined if it is not from a pooler. */
+/**
+ * Classifies a connection pooler's error by SQLSTATE, message and details. Returns undefined if the error isn't from a
+ * pooler.
+ */
 export function poolerErrorMeaning(sqlstate: string, words: string): ErrorMeaning | undefined {
   return rulesOf.get(sqlstate)?.find((rule) => rule.words.test(words));
 }

@@ -1,8 +1,8 @@
 import type { CellType } from './cells.ts';
 
 /**
- * Reads PostgreSQL's array text (`{1,NULL,"a \"b\""}`, nested, with or without bounds as in `[0:1]={1,2}`) and writes
- * it as a JSON array. Numbers keep their digits; `NaN` and `Infinity`, which JSON doesn't have, become strings.
+ * Parses PostgreSQL's array text (`{1,NULL,"a \"b\""}`, nested, with or without bounds as in `[0:1]={1,2}`) and writes
+ * it as a JSON array. Numbers keep their digits. `NaN` and `Infinity` become strings, because JSON doesn't have them.
  * https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO
  */
 export function arrayReader(element: CellType, delimiter: string) {
@@ -57,12 +57,12 @@ function elementWriter({ type, fix }: CellType): (element: string) => string {
   }
   if (fix === undefined) return JSON.stringify;
   if (fix.how === 'boolean') return (element) => String(fix.isTrue(Buffer.from(element), 0, element.length));
-  // A domain over an array is a nested array.
+  // If the elements' type is a domain over an array, each element is itself an array.
   if (type === 'json') return (element) => fixed(element, fix);
   return (element) => JSON.stringify(fixed(element, fix));
 }
 
-/** Converts array elements like cells, one at a time. */
+/** Converts one array element as if it were a cell. */
 function fixed(element: string, fix: Exclude<CellType['fix'], undefined | { how: 'boolean' }>): string {
   const bytes = Buffer.from(element);
   if (fix.how === 'rewrite') return fix.text(bytes, 0, bytes.length);

@@ -5,7 +5,7 @@ import { exponentialMs } from '#sdk';
 import { waitAtMost } from './patience.ts';
 import { checkMessages } from './postgres-messages.ts';
 
-/** The part of pg's Connection that sends a CancelRequest; pg's published types don't include it. */
+/** The part of pg's Connection that sends a CancelRequest. pg's published types lack this part. */
 interface Messenger {
   on(event: 'connect' | 'sslconnect' | 'end' | 'error', listener: () => void): void;
   connect(portOrPath: number | string, host?: string): void;
@@ -15,13 +15,13 @@ interface Messenger {
 
 interface CancelOptions {
   readonly config: pg.ClientConfig;
-  /** Whether the server still has to respond. */
+  /** Whether a response from the server is still outstanding. */
   readonly isBusy: () => boolean;
 }
 
 /**
- * How long a run waits for the server to acknowledge the cancellation. Afterwards, the requests continue in the
- * background.
+ * How long a run waits for the server to acknowledge the cancellation. After that, Sluice continues to send cancel
+ * requests in the background.
  */
 export const cancelPatienceMs = 800;
 const maxCancelMs = 60_000;
@@ -40,8 +40,8 @@ export async function repeatCancel(client: pg.Client, { config, isBusy }: Cancel
 }
 
 /**
- * Asks the server to cancel the client's current statement, over a second connection. It's encrypted like the client's
- * and doesn't keep the process running.
+ * Opens a second connection and asks the server to cancel the client's current statement. The second connection is
+ * encrypted like the client's, and it doesn't keep the process running.
  */
 async function requestCancel(client: pg.Client, config: pg.ClientConfig): Promise<void> {
   const { processID, secretKey } = client as unknown as { processID: number | null; secretKey: number };
@@ -56,7 +56,7 @@ async function requestCancel(client: pg.Client, config: pg.ClientConfig): Promis
     messenger.on('end', () => resolve());
     messenger.on('error', () => resolve());
   });
-  // As usual in PostgreSQL, a host that starts with a slash is the folder of a Unix socket.
+  // As usual in PostgreSQL, a host that starts with a slash is the folder that contains a Unix socket.
   if (host!.startsWith('/')) messenger.connect(`${host}/.s.PGSQL.${port}`);
   else messenger.connect(port!, host!);
   checkMessages(connection);

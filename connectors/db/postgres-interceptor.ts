@@ -5,7 +5,7 @@ import { endOfMessage, headerBytes } from './postgres-messages.ts';
 import { RowInterceptor, type RowInterceptorOptions, type Wire, wireOf } from './row-interceptor.ts';
 import { blockBytes, type SpanBlock } from './span-block.ts';
 
-/** pg's undocumented interface: a client has a `connection.stream`, which pg's parser reads. */
+/** pg's undocumented interface: a client has a `connection.stream`, from which pg's parser reads. */
 export function pgWire(client: Client): Wire {
   return wireOf((client as { connection?: { stream?: Duplex } }).connection?.stream, 'pg');
 }
@@ -16,11 +16,14 @@ const dataRow = 68; // 'D'
 const portalSuspended = 115; // 's'
 const readyForQuery = 90; // 'Z'
 
-/** A statement's phase. Rows are valid only after the server accepted its parameters and before it ends. */
+/**
+ * A statement's stage. Rows are valid only after the server has accepted the parameters and before the statement ends.
+ */
 type Stage = 'begun' | 'bound' | 'complete';
 
 /**
- * Intercepts PostgreSQL's DataRow messages as spans over bytes; forwards all other messages, complete, to pg's parser.
+ * Intercepts PostgreSQL's DataRow messages as spans over bytes. Forwards all other messages to pg's parser, one
+ * complete message at a time.
  */
 export class PostgresInterceptor extends RowInterceptor {
   readonly #block: SpanBlock;
@@ -33,7 +36,7 @@ export class PostgresInterceptor extends RowInterceptor {
     this.#width = width;
   }
 
-  /** Flushes the rows of an incomplete batch. */
+  /** Passes on the rows of an incomplete batch. */
   flush(): void {
     this.#block.flush(this.bytes, this.at);
   }
@@ -58,7 +61,7 @@ export class PostgresInterceptor extends RowInterceptor {
     }
   }
 
-  /** Checks the order of responses. pg accepts any order, so rows could be missing without an error. */
+  /** Checks the order of the server's responses. pg accepts any order, so rows could be lost without an error. */
   #follow(type: number): void {
     if (type === bindComplete) this.#stage = 'bound';
     else if (type === portalSuspended) this.#expect('bound', 'a part of the rows');
@@ -98,7 +101,7 @@ export class PostgresInterceptor extends RowInterceptor {
     this.#block.rows++;
   }
 
-  /** A message larger than a block gets a block of its own size. */
+  /** If a message is larger than a block, it gets a block of its own size. */
   protected override newBlock(): Buffer {
     this.flush();
     const left = this.filled - this.at;

@@ -4,15 +4,19 @@ import { guardStream, Problem } from '#sdk';
 import { brokenProtocol, unreadable } from './broken-protocol.ts';
 import { wireOf } from './row-interceptor.ts';
 
-/** Message type and length; the length includes itself, but not the type. */
+/** Size of the message type and the length. The length includes its own four bytes, but not the type. */
 export const headerBytes = 5;
-/** The maximum size of messages other than rows; the largest is an error that repeats a value from the query. */
+/**
+ * The maximum size of a message that isn't a row. The largest of these messages is an error that quotes a value from
+ * the query.
+ */
 const maxMessageBytes = 64 * 1024 * 1024;
-/** The server's limit: it builds each message in memory. */
+/** The server's own limit, because it builds each message in memory. */
 const maxRowBytes = 0x3fffffff;
 
 /**
- * The end of the message at this position. Its header must have arrived. The result is never before the header's end.
+ * The end of the message that starts at this position. The message's header must have arrived. The result is never
+ * before the end of the header.
  */
 export function endOfMessage(bytes: Buffer, at: number): number {
   const length = bytes.readInt32BE(at + 1);
@@ -22,9 +26,9 @@ export function endOfMessage(bytes: Buffer, at: number): number {
 }
 
 /**
- * Validates messages between a connection's socket and pg's parser. The parser gets one complete message at a time, so
- * it never reads beyond a message's end, and it never gets a message that would make it loop or throw. Call it right
- * after `connect`; it also covers the TLS stream, which pg creates later.
+ * Validates messages between a connection's socket and pg's parser. The parser receives one complete message at a time,
+ * so it never reads beyond a message's end. It never receives a message that would make it loop or throw. Call this
+ * function right after `connect`; it also covers the TLS stream, which pg creates later.
  */
 export function checkMessages(connection: Connection): void {
   const watched = connection as unknown as { readonly stream: Duplex; on(event: 'sslconnect', then: () => void): void };
@@ -33,7 +37,7 @@ export function checkMessages(connection: Connection): void {
     guardStream(watched.stream, unreadable);
     insert(watched.stream);
   });
-  // With TLS, pg's parser doesn't listen before this event.
+  // With TLS, pg's parser doesn't listen before the `sslconnect` event.
   if (!(connection as unknown as { ssl: unknown }).ssl) insert(watched.stream);
 }
 
@@ -44,13 +48,13 @@ function insert(stream: Duplex): void {
   stream.on('data', (bytes: Buffer) => messages.take(bytes));
 }
 
-/** Splits the byte stream of a server into messages. */
+/** Splits a server's byte stream into messages. */
 class Messages {
   readonly #pass: (message: Buffer) => void;
-  /** Chunks of an incomplete message. */
+  /** The chunks of a message that is still incomplete. */
   #pieces: Buffer[] = [];
   #bytes = 0;
-  /** Number of bytes to wait for before the next attempt. */
+  /** Number of bytes that must arrive before the next attempt to split off a message. */
   #wanted = headerBytes;
 
   constructor(pass: (message: Buffer) => void) {
@@ -71,11 +75,11 @@ class Messages {
     }
     this.#wanted = this.#end(bytes, at) - at;
     this.#bytes = bytes.length - at;
-    // The memory of a chunk may be reused after this returns.
+    // The chunk's memory may be reused after this method returns, so the remaining bytes are copied.
     this.#pieces = this.#bytes === 0 ? [] : [Buffer.from(bytes.subarray(at))];
   }
 
-  /** End of the message; if its header is incomplete, end of the header. */
+  /** The end of the message, or the end of its header if the header is incomplete. */
   #end(bytes: Buffer, at: number): number {
     if (bytes.length - at < headerBytes) return at + headerBytes;
     const end = endOfMessage(bytes, at);
@@ -84,7 +88,7 @@ class Messages {
   }
 }
 
-/** Throws if the message would make pg's parser misread it, loop or throw. */
+/** Throws if pg's parser would misread the message, loop or throw. */
 function check(message: Buffer): void {
   const type = String.fromCharCode(message[0]!);
   const body = message.subarray(headerBytes);
@@ -98,7 +102,7 @@ function check(message: Buffer): void {
 /** https://www.postgresql.org/docs/current/protocol-message-formats.html */
 const knownTypes = 'RKSZTDCEN123nstAIVvGHWcd';
 
-/** Number of bytes after the code of an authentication request, if it is fixed. */
+/** Number of bytes that follow the code in an authentication request, if this number is fixed. */
 const loginBytes = new Map([
   [0, 0],
   [3, 0],
@@ -123,7 +127,7 @@ function checkLogin(body: Buffer): void {
   throw loginUnsupported(unsupported.get(kind) ?? `an unknown authentication method (${kind})`);
 }
 
-/** The server requires an unsupported authentication method for this user. */
+/** For this user, the server requires an authentication method that Sluice doesn't support. */
 export function loginUnsupported(kind: string): Problem {
   return new Problem({
     code: 'DB_LOGIN_REFUSED',
@@ -134,7 +138,7 @@ export function loginUnsupported(kind: string): Problem {
   });
 }
 
-/** Each field is a type byte and a zero-terminated string; a zero byte ends the list. */
+/** Each field consists of a type byte and a zero-terminated string. A zero byte ends the list of fields. */
 function checkFields(body: Buffer): void {
   let at = 0;
   while (body[at] !== 0) {

@@ -14,7 +14,9 @@ import {
   serverProblem,
 } from './server-problems.ts';
 
-/** The fields of an ErrorResponse that we read. https://www.postgresql.org/docs/current/protocol-error-fields.html */
+/**
+ * The fields of an ErrorResponse that Sluice reads. https://www.postgresql.org/docs/current/protocol-error-fields.html
+ */
 interface ServerError {
   readonly code?: string;
   readonly severity?: string;
@@ -29,9 +31,9 @@ interface Rule extends ErrorMeaning {
 }
 
 /**
- * Classification by SQLSTATE (appendix A of the PostgreSQL manual); the first match applies. Transient errors:
- * connection errors, insufficient resources, shutdown and startup, disk read errors, serialization failures, deadlocks,
- * locks.
+ * Classifies errors by SQLSTATE (appendix A of the PostgreSQL manual). The first matching rule applies. Transient
+ * errors are connection errors, insufficient resources, shutdown and startup, disk read errors, serialization failures,
+ * deadlocks and locks.
  */
 const rules: readonly Rule[] = [
   { sqlstate: /^28P01/, ...passwordRefused },
@@ -58,7 +60,7 @@ const otherParameters: ErrorMeaning = {
   next: 'set one parameter for each placeholder ($1, $2 …)',
 };
 
-/** The role doesn't exist, or isn't allowed to log in; the password isn't the cause. */
+/** The role doesn't exist or isn't allowed to log in. The password isn't the cause. */
 const roleRefused: ErrorMeaning = {
   ...loginRefused,
   next: "check the source's user; if the role exists, allow it to log in (alter role … login)",
@@ -66,7 +68,7 @@ const roleRefused: ErrorMeaning = {
 
 type Where = Omit<Circumstances, 'connectSeconds'>;
 
-/** Converts any of pg's errors to a problem. */
+/** Converts any error that pg throws to a problem. */
 export function postgresProblem(thrown: unknown, where: Where): Problem {
   if (thrown instanceof Problem) return thrown;
   const error = (thrown ?? {}) as ServerError;
@@ -76,16 +78,19 @@ export function postgresProblem(thrown: unknown, where: Where): Problem {
   const said = [message, error.detail, error.hint].filter(Boolean).join('; ');
   return serverProblem({
     ...{ place: where.place, said, family, code, next, seen: stateOf(error), cause: thrown },
-    // After the login, the query itself may log in to another server.
+    // After the login, a login error is the query's: the query itself may log in to another server.
     isLoginRefused: isLoginRefused && !where.isConnected,
   });
 }
 
-/** Messages only count if there is no code: servers use any language, poolers always English. */
+/**
+ * The message is matched only if the code isn't sufficient, because servers write messages in any language. Poolers
+ * always write in English.
+ */
 function verdictOn(error: ServerError, message: string, where: Where): ErrorMeaning {
   const { code = '', routine } = error;
   if (routine === 'exec_bind_message') return otherParameters;
-  // The same routine reports that the role has no connections left, with 53300.
+  // The code is checked too, because the same routine reports with 53300 that the role has no connections left.
   if (code === '28000' && routine === 'InitializeSessionUserId') return roleRefused;
   if (routine === 'ClientAuthentication') return notAdmitted(message, where);
   const pooler = routine === undefined ? poolerErrorMeaning(code, [message, error.detail].join('; ')) : undefined;
@@ -95,14 +100,14 @@ function verdictOn(error: ServerError, message: string, where: Where): ErrorMean
 }
 
 /**
- * The user lacks permission to connect, or the database accepts no connections. For a query, these codes mean something
- * else.
+ * The user isn't allowed to connect, or the database doesn't accept connections. If a query fails, these codes have
+ * other meanings.
  */
 const noAccess = /^(42501|55000)/;
 
 /**
- * The server refused before it checked the password: because of pg_hba.conf, a name that is the same in every language,
- * or because a certificate is missing.
+ * The server refused the login before it checked the password: either because of pg_hba.conf, whose name is the same in
+ * every language, or because a client certificate is missing.
  */
 function notAdmitted(message: string, { hasTls }: Where): ErrorMeaning {
   if (!message.includes('pg_hba.conf')) return noCertificate;
@@ -132,7 +137,7 @@ function clientProblem(thrown: unknown, { place, isConnected }: Where): Problem 
   });
 }
 
-/** Logs the server's notices, for the query's author. */
+/** Logs the server's notices for the author of the query. */
 export function logNotice(log: ConnectorLog): (notice: { message: string | undefined }) => void {
   return ({ message }) => log.debug('database notice', { notice: message });
 }

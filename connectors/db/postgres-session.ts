@@ -20,14 +20,14 @@ import { SpanBlock } from './span-block.ts';
 
 const goodbyePatienceMs = 2000;
 
-/** SQLSTATEs of warnings; notices have other codes. */
+/** SQLSTATEs of warnings. Notices have other codes. */
 const warningClass = '01';
-/** Maximum number of warnings to keep: a function may raise one for each row. */
+/** Maximum number of warnings to keep, because a function may raise one warning per row. */
 const maxWarnings = 1000;
 
 interface Reading {
   readonly signal: AbortSignal;
-  /** Called with the server's warnings after the last row. If it throws, the run fails. */
+  /** Called with the server's warnings after the last row. If this callback throws, the run fails. */
   readonly onWarnings: (warnings: ServerWarnings) => void;
   readonly leave: (whole: boolean) => Promise<void>;
 }
@@ -46,7 +46,7 @@ export class PostgresSession {
   #onBroken: (reason: unknown) => void = () => {};
   readonly #warnings: ServerWarning[] = [];
   #isConnected = false;
-  /** Whether the server still has to respond. */
+  /** Whether a response from the server is still outstanding. */
   #isBusy = false;
 
   private constructor(place: string, config: pg.ClientConfig) {
@@ -103,7 +103,7 @@ export class PostgresSession {
     return postgresProblem(thrown, { place, isConnected: this.#isConnected, hasTls: this.#config.ssl !== false });
   }
 
-  /** Runs an internal statement that returns one row of text. */
+  /** Runs one of Sluice's own statements, which returns one row of text. */
   async row(sql: string): Promise<readonly string[]> {
     const { rows } = await this.#query<string[]>({ text: sql, rowMode: 'array' });
     return (rows[0] ?? []).map(String);
@@ -117,7 +117,7 @@ export class PostgresSession {
     }
   }
 
-  /** Starts a read-only transaction with a snapshot. */
+  /** Starts a read-only transaction that reads from one snapshot. */
   async begin(statementTimeoutSeconds: number): Promise<void> {
     const timeoutMs = Math.ceil(statementTimeoutSeconds * 1000);
     await this.#query({
@@ -157,8 +157,8 @@ export class PostgresSession {
   }
 
   /**
-   * Runs a described statement and reads batches on demand. At the end, calls `leave` once and passes whether all rows
-   * were read; otherwise, the connection is no longer usable.
+   * Runs a described statement and reads batches on demand. At the end, calls `leave` once and tells it whether all
+   * rows were read. If they weren't, the connection can no longer be used.
    */
   read(
     wire: readonly WireColumn[],
@@ -240,7 +240,9 @@ export class PostgresSession {
     return { columns: maker.columns, batches: lazily(start, () => batchesOf(queue, end)) };
   }
 
-  /** Closes the connection cleanly. Doesn't wait if the server no longer responds, because all rows have arrived. */
+  /**
+   * Closes the connection cleanly. If the server doesn't respond, stops waiting, because all rows have already arrived.
+   */
   async close(): Promise<void> {
     const goodbye = async () => {
       await this.#client.query('commit');
@@ -254,8 +256,8 @@ export class PostgresSession {
   }
 
   /**
-   * Cancels the current statement on the server and closes the connection. A CancelRequest that arrives before its
-   * statement has no effect, and a busy server does not notice a closed connection, so the request is repeated until
+   * Cancels the current statement on the server and closes the connection. A CancelRequest has no effect if it arrives
+   * before its statement, and a busy server doesn't notice a closed connection. The request is therefore repeated until
    * the server responds. The requests don't keep the process running.
    */
   async cancel(): Promise<void> {
@@ -279,9 +281,9 @@ export class PostgresSession {
 }
 
 /**
- * Calls back after reading all data that has arrived so far. If the server ended an idle session, it has sent the
- * reason, and a write would break the connection before the reason is read. The first tick of the event loop starts the
- * read, and the second one completes it.
+ * Calls `then` after reading all data that has arrived so far. If the server has ended an idle session, it has already
+ * sent the reason, and a write would break the connection before that reason is read. The first tick of the event loop
+ * starts the read, and the second one completes it.
  */
 function whenHeard(then: () => void): void {
   setImmediate(() => setImmediate(then));

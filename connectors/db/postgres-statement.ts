@@ -3,7 +3,7 @@ import type { SqlParameter } from './options.ts';
 import { noRows } from './result-problems.ts';
 
 /**
- * The messages that pg passes to a Submittable, its documented interface to the extended protocol.
+ * The messages that pg passes to a Submittable, which is its documented interface to the extended protocol.
  * https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-EXT-QUERY
  */
 abstract class Statement implements Submittable {
@@ -19,7 +19,7 @@ abstract class Statement implements Submittable {
   handleCopyData(_message: unknown): void {}
 }
 
-/** The methods of pg's connection that we call; pg's published types are out of date. */
+/** The methods that Sluice calls on pg's connection. pg's published types are out of date. */
 interface Extended {
   parse(query: { name: string; text: string; types: number[] }): void;
   bind(config: { portal: string; statement: string; values: (string | null)[] }): void;
@@ -74,11 +74,11 @@ export class Description extends Statement {
 export interface PortalOptions {
   readonly sql: string;
   readonly parameters: readonly SqlParameter[];
-  /** Rows per Execute; 0 fetches all rows at once. */
+  /** Number of rows to fetch per Execute message; 0 fetches all rows at once. */
   readonly rows: number;
   /** Called before the first rows can arrive. */
   readonly begin: (connection: Connection) => void;
-  /** A batch is complete and more rows follow; call {@link Portal.proceed} when there is space for them. */
+  /** Called when a batch is complete and more rows follow. Call {@link Portal.proceed} when there is space for them. */
   readonly suspended: () => void;
   /** All rows have arrived. */
   readonly complete: () => void;
@@ -88,12 +88,12 @@ export interface PortalOptions {
 }
 
 /**
- * Prefetches one batch while the reader processes the previous one; otherwise, the server would be idle after each
- * batch.
+ * Number of batches to request ahead. The server prepares one batch while the reader processes the previous one;
+ * otherwise, the server would be idle after each batch.
  */
 const slicesAhead = 2;
 
-/** Runs a statement with the unnamed portal, batch by batch. */
+/** Runs a statement with the unnamed portal and reads its rows batch by batch. */
 export class Portal extends Statement {
   readonly #settings: PortalOptions;
   #connection: Connection | undefined;
@@ -117,8 +117,8 @@ export class Portal extends Statement {
   }
 
   /**
-   * Requests the next batches, but none after the last one, because pg would treat the extra response as a broken
-   * connection. If all rows fit into one batch, the Sync is sent with the request.
+   * Requests the next batches. Doesn't request any after the last batch, because pg would treat the extra response as a
+   * broken connection. If all rows are fetched in one batch, the Sync is sent with the request.
    */
   proceed(): void {
     if (this.#complete) return;
@@ -130,7 +130,7 @@ export class Portal extends Statement {
     else wire.flush();
   }
 
-  /** True while a requested batch is incomplete. */
+  /** Whether a requested batch is still incomplete. */
   get isAsking(): boolean {
     return this.#asked > 0;
   }
@@ -140,7 +140,7 @@ export class Portal extends Statement {
     this.#settings.suspended();
   }
 
-  /** This also ends a batch that was requested after the last row and has no rows. */
+  /** This also handles a batch that was requested after the last row and is therefore empty. */
   override handleCommandComplete(): void {
     if (this.#complete) return;
     this.#complete = true;
@@ -155,8 +155,8 @@ export class Portal extends Statement {
   handleError(error: unknown): void {
     this.#complete = true;
     this.#settings.fail(error);
-    // After an error, the server skips everything until a Sync. If all rows are in one batch, the Sync was already
-    // sent.
+    // After an error, the server ignores all messages until it receives a Sync. If all rows are fetched in one batch,
+    // the Sync was already sent.
     if (this.#settings.rows > 0) extended(this.#connection!).sync();
   }
 }

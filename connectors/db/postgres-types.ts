@@ -8,7 +8,7 @@ const Z = 0x5a;
 const PLUS = 0x2b;
 const ZERO = 0x30;
 
-/** `2024-01-01 00:00:00` → `2024-01-01T00:00:00`; `infinity` and years BC stay unchanged. */
+/** Converts `2024-01-01 00:00:00` to `2024-01-01T00:00:00`. `infinity` and years BC stay unchanged. */
 function timestamp(bytes: Buffer, spans: Int32Array, at: number): void {
   const start = spans[at]!;
   const end = spans[at + 1]!;
@@ -20,15 +20,15 @@ function timestamp(bytes: Buffer, spans: Int32Array, at: number): void {
   }
 }
 
-/** Years BC and infinities are the values that end in a letter. */
+/** Only infinities and years BC end in a letter. */
 function isClock(bytes: Buffer, end: number): boolean {
   const last = bytes[end - 1]!;
   return last >= 0x30 && last <= 0x39;
 }
 
 /**
- * `2024-01-01 00:00:00+00` → `2024-01-01T00:00:00Z`. The session's time zone is UTC, so PostgreSQL writes no other
- * offset; a server that merely uses PostgreSQL's protocol may have ignored the setting.
+ * Converts `2024-01-01 00:00:00+00` to `2024-01-01T00:00:00Z`. The session's time zone is UTC, so PostgreSQL writes no
+ * other offset. Another server that uses PostgreSQL's protocol may have ignored the time zone setting.
  */
 function timestamptz(bytes: Buffer, spans: Int32Array, at: number): void {
   const end = spans[at + 1]!;
@@ -41,7 +41,7 @@ function timestamptz(bytes: Buffer, spans: Int32Array, at: number): void {
   spans[at + 1] = end - 2;
 }
 
-/** `04:05:06+02` → `04:05:06+02:00`. */
+/** Converts `04:05:06+02` to `04:05:06+02:00`. */
 function timetz(bytes: Buffer, start: number, end: number): string {
   const text = bytes.toString('latin1', start, end);
   return /[+-]\d\d$/.test(text) ? `${text}:00` : text;
@@ -51,12 +51,15 @@ const BACKSLASH = 0x5c;
 const X = 0x78;
 const hexForm = '\\x followed by pairs of hexadecimal digits';
 const base64 = Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/');
-/** Greater than any byte, so every value derived from it is also greater. */
+/** Greater than any byte. A value that is computed from it is greater than any byte, too. */
 const noDigit = 0x1000;
 const hex = new Uint16Array(256).fill(noDigit);
 for (let digit = 0; digit < 16; digit++) hex[digit.toString(16).charCodeAt(0)] = digit;
 
-/** `\x686921` → `aGkh`, in place: base64 is always shorter than hex, so the writer never overtakes the reader. */
+/**
+ * Converts `\x686921` to `aGkh` in place. Base64 is always shorter than hex, so the write position never overtakes the
+ * read position.
+ */
 function bytea(bytes: Buffer, spans: Int32Array, at: number): void {
   const start = spans[at]!;
   const end = spans[at + 1]!;
@@ -99,7 +102,7 @@ function isTrue(bytes: Buffer, start: number, end: number): boolean {
 }
 
 /**
- * This server uses PostgreSQL's protocol but isn't PostgreSQL, so guessing its types could silently produce wrong
+ * This server uses PostgreSQL's protocol but isn't PostgreSQL. A guess at its types could silently produce wrong
  * values.
  */
 function otherForm(type: string, allowed: string): Problem {
@@ -118,7 +121,10 @@ const boolean: CellType = {
 };
 const text: CellType = { type: 'text' };
 
-/** Fixed object IDs from pg_type.dat. Arrays and user-defined types aren't listed; they're looked up on the server. */
+/**
+ * Fixed object IDs from pg_type.dat. Arrays and user-defined types aren't listed here, because they're looked up on the
+ * server.
+ */
 const scalars: ReadonlyMap<number, CellType> = new Map<number, CellType>([
   [16, boolean],
   [17, { type: 'binary', fix: { how: 'in place', fix: bytea } }],
@@ -137,24 +143,24 @@ const scalars: ReadonlyMap<number, CellType> = new Map<number, CellType>([
   [1114, { type: 'timestamp', fix: { how: 'in place', fix: timestamp } }],
   [1184, { type: 'timestamptz', fix: { how: 'in place', fix: timestamptz } }],
   [2950, { type: 'uuid' }],
-  // "char", name, text, char(n), varchar, money, interval, bit, bit varying: these types are text without a catalog
-  // lookup.
+  // "char", name, text, char(n), varchar, money, interval, bit and bit varying. These types become text without a
+  // catalog lookup.
   ...[18, 19, 25, 1042, 1043, 790, 1186, 1560, 1562].map((oid): [number, CellType] => [oid, text]),
 ]);
 
 /** One row of pg_type, see {@link typeQuery}. */
 export interface TypeRow {
   readonly oid: number;
-  /** The element type of an array, the base type of a domain, otherwise 0. */
+  /** The element type of an array or the base type of a domain; 0 for other types. */
   readonly inner: number;
   readonly is_array: boolean;
-  /** The delimiter in arrays of this type. */
+  /** The delimiter between the elements of an array of this type. */
   readonly delimiter: string;
 }
 
 /**
- * Types by object ID, with their element and base types. `$1` is a list of object IDs. int2vector and oidvector have
- * elements too, but aren't arrays on the wire; only array_in reads `{…}`.
+ * Types by object ID, with their element types and base types. `$1` is a list of object IDs. int2vector and oidvector
+ * have elements too, but they aren't sent as arrays; only array_in reads `{…}`.
  */
 export const typeQuery = `
   with recursive need (oid) as (
@@ -170,12 +176,12 @@ export const typeQuery = `
   from need join pg_catalog.pg_type t on t.oid = need.oid
   where t.typtype = 'd' or t.typinput = 'pg_catalog.array_in'::pg_catalog.regproc or t.typdelim <> ','`;
 
-/** True for types that require a catalog lookup. */
+/** Whether this type requires a catalog lookup. */
 export function isUnknown(oid: number): boolean {
   return !scalars.has(oid);
 }
 
-/** The column type; `catalog` holds looked-up types. Unknown types are text. */
+/** The column type; `catalog` contains the types that were looked up. Unknown types become text. */
 export function typeOf(oid: number, catalog: ReadonlyMap<number, TypeRow>): CellType {
   const known = scalars.get(oid);
   if (known !== undefined) return known;

@@ -6,14 +6,15 @@ import type { QueryValues } from './options.ts';
 import { PostgresSession } from './postgres-session.ts';
 import { reportWarnings, type ServerWarnings } from './server-warnings.ts';
 
-/** PostgreSQL and compatible servers. */
+/** Driver for PostgreSQL and compatible servers. */
 export const postgres: Driver = {
   dialect: postgresDialect,
   catalogue: postgresCatalogue,
   async check(door) {
     const session = await PostgresSession.open(door);
     try {
-      // Use a transaction, as a run does: a pooler or a compatible server may not support it.
+      // The check uses a transaction, as a run does, because a pooler or a compatible server may not support
+      // transactions.
       await session.begin(door.source.statement_timeout_seconds);
       const [version, user, database] = await session.row(
         "select current_setting('server_version'), current_user::text, current_database()::text",

@@ -5,14 +5,17 @@ import { type CursorBound, rangeQuery } from './dialect.ts';
 import { columnAt } from './ordered.ts';
 import { parseWatermark } from './watermark.ts';
 
-/** The watermark determines the column's type. */
+/** The options of a range read. The watermark determines the cursor column's type. */
 interface RangeReadOptions extends ChangesOptions {
   readonly range: Range;
-  /** IANA time zone for days and for times without a zone. */
+  /** IANA time zone in which days start and end, and which applies to times without a zone. */
   readonly timezone: string | undefined;
 }
 
-/** Reads the rows whose cursor is in a range, regardless of earlier runs. Rows with null aren't in any range. */
+/**
+ * Reads the rows whose cursor value is in a range, regardless of earlier runs. Rows whose cursor is null aren't in any
+ * range.
+ */
 export async function extractRange(given: RangeReadOptions): Promise<Extraction> {
   const { query, dialect, range, timezone = 'UTC', ask } = given;
   const { cursor: column } = query;
@@ -32,7 +35,7 @@ export async function extractRange(given: RangeReadOptions): Promise<Extraction>
   };
 }
 
-/** Removes the last column, which was only read to sort the rows. */
+/** Removes the last column, which was read only to sort the rows. */
 async function* without(batches: AsyncIterable<Batch>, columns: readonly Column[]): AsyncGenerator<Batch, void, void> {
   for await (const batch of batches) {
     const { cells, ...rest } = batch;
@@ -40,12 +43,12 @@ async function* without(batches: AsyncIterable<Batch>, columns: readonly Column[
   }
 }
 
-/** Writes the bound in the format of the values. SQLite compares text, so a space doesn't match a T. */
+/** Writes a bound in the same format as the column's values. SQLite compares text, so a space and a T are different. */
 function stored(bound: CursorBound, { text }: CursorBound): CursorBound {
   return text[10] === ' ' ? { ...bound, text: bound.text.replace('T', ' ') } : bound;
 }
 
-/** An end of the range as a value of the column's type, in canonical text. */
+/** One end of the range as a value of the column's type, in canonical text. */
 function boundOf(text: string, to: { column: string; type: ColumnType; timezone: string }): CursorBound {
   const { type } = to;
   const made = makers[type]?.(text, to.timezone);
@@ -57,7 +60,7 @@ const isDay = (text: string) => /^\d{4}-\d\d-\d\d$/.test(text);
 const hasZone = (text: string) => /(Z|[+-]\d\d:\d\d)$/.test(text.slice(10));
 const isNumber = (text: string) => /^-?\d+$/.test(text);
 
-/** Undefined if the text is not a value of the type. */
+/** Returns undefined if the text isn't a value of the type. */
 const makers: Readonly<Partial<Record<ColumnType, (text: string, timezone: string) => string | undefined>>> = {
   integer: (text) => (isNumber(text) ? text : undefined),
   decimal: (text) => (isNumber(text) ? text : undefined),

@@ -1,12 +1,15 @@
 import { Socket } from 'node:net';
 
-/** Servers send 8 kB at a time. If data has piled up while we were busy, up to this many bytes are read at once. */
+/**
+ * Maximum number of bytes to read at once. Servers send 8 kB at a time, but more data may have arrived while the
+ * process was busy.
+ */
 const bufferBytes = 128 * 1024;
 
 /**
- * A socket that reads into a single buffer. By default, Node would allocate a new one for each of the thousands of
- * chunks of a large result. A chunk is valid only until its `data` listener returns. Some listeners keep chunks, for
- * example pg's parser if a message is incomplete, so listeners get copies until {@link startLending} is called.
+ * A socket that reads into a single buffer. By default, Node would allocate a new buffer for each of the thousands of
+ * chunks of a large result. A chunk is valid only until its `data` listener returns. Some listeners keep chunks, such
+ * as pg's parser if a message is incomplete. Listeners therefore receive copies until {@link startLending} is called.
  */
 export class ReadingSocket extends Socket {
   #lends = false;
@@ -14,17 +17,17 @@ export class ReadingSocket extends Socket {
   constructor() {
     const buffer = Buffer.allocUnsafeSlow(bufferBytes);
     super({
-      // Node supports this option here and in `connect`, but its types declare it only there.
+      // Node supports this option both here and in `connect`, but its types declare the option only in `connect`.
       ...{ onread: { buffer, callback: (length: number) => this.#hand(buffer.subarray(0, length)) } },
     });
   }
 
-  /** From now on, listeners share the buffer and must copy what they keep. */
+  /** From now on, listeners receive the shared buffer and must copy the bytes that they keep. */
   startLending(): void {
     this.#lends = true;
   }
 
-  /** From now on, listeners get copies again. */
+  /** From now on, listeners receive copies again. */
   stopLending(): void {
     this.#lends = false;
   }

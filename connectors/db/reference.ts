@@ -1,4 +1,4 @@
-/** The reference page's content, except for the options. */
+/** The content of the reference page, except for the options. */
 export const reference = {
   resumes:
     'With `cursor`, the watermark is that column’s highest value with all its digits, and hashes of the rows with that value, which the next run reads again.',

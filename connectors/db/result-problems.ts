@@ -1,6 +1,6 @@
 import { Problem } from '#sdk';
 
-/** The error for a statement that returns no result set, not even an empty one: the job is misconfigured. */
+/** The error for a statement that returns no result set, not even an empty one. The job is misconfigured. */
 export function noRows(): Problem {
   return new Problem({
     code: 'DB_NO_RESULT',
@@ -10,7 +10,7 @@ export function noRows(): Problem {
   });
 }
 
-/** The error for a statement that returns several result sets: it's unclear which one to read. */
+/** The error for a statement that returns several result sets, because it's unclear which of them to read. */
 export function manyResults(): Problem {
   return new Problem({
     code: 'DB_MANY_RESULTS',

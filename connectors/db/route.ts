@@ -4,12 +4,15 @@ import type { ConnectOptions } from './driver.ts';
 import type { SshOptions } from './options.ts';
 
 /**
- * Grace period before the tunnel closes, because a run that ends early may still have to send a cancel request through
- * it.
+ * Grace period before an SSH tunnel is closed. A run that ends early may still have to send a cancel request through
+ * the tunnel.
  */
 const lastWordsMs = 1000;
 
-/** Route to a source's server: direct, or through an SSH tunnel that is opened on demand and reopened if it breaks. */
+/**
+ * Route to a source's server. The route is either direct or through an SSH tunnel that is opened on demand and reopened
+ * if it breaks.
+ */
 export class Route {
   readonly #options: ConnectOptions;
   #tunnel: Tunnel | undefined;
@@ -18,7 +21,7 @@ export class Route {
     this.#options = connectOptions;
   }
 
-  /** The connect options, with the tunnel if one is configured. */
+  /** The options to connect with. They include the SSH tunnel if one is configured. */
   async door(): Promise<ConnectOptions> {
     const { source, folder, signal } = this.#options;
     const { ssh } = source;
@@ -26,13 +29,16 @@ export class Route {
     if (this.#tunnel?.fault() !== undefined) await this.close();
     const { host, port } = addressOf(source);
     const login = loginOf(ssh, { folder, source });
-    // PostgreSQL's driver expects the folder, and derives this file name from the port.
+    // PostgreSQL's driver expects the socket's folder as the host, and derives the socket's file name from the port.
     const open = () => openTunnel({ login, to: { host, port }, name: `.s.PGSQL.${port}`, signal });
     this.#tunnel ??= await logInBy(this.#options, open, { isPart: true });
     return { ...this.#options, tunnel: this.#tunnel };
   }
 
-  /** The cause of a failure: if the tunnel broke, the driver only sees a lost connection. */
+  /**
+   * The cause of a failure. If the SSH tunnel broke, that is the cause, even though the driver only saw a lost
+   * connection.
+   */
   causeOf(thrown: unknown): unknown {
     const { signal } = this.#options;
     return signal.aborted ? signal.reason : (this.#tunnel?.fault() ?? thrown);

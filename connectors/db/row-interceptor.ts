@@ -4,14 +4,14 @@ import { unreadable } from './broken-protocol.ts';
 import { ReadingSocket } from './reading-socket.ts';
 
 /**
- * The socket of a driver's connection, with or without TLS, and its only data listener, which is the driver's parser.
+ * The socket of a driver's connection, with or without TLS, and the socket's only data listener: the driver's parser.
  */
 export interface Wire {
   readonly stream: Duplex;
   readonly parser: (bytes: Buffer) => void;
 }
 
-/** Returns a stream's socket and listener. Throws if the driver's internals have changed. */
+/** Returns a stream's socket and data listener. Throws if the driver's internals have changed. */
 export function wireOf(stream: Duplex | undefined, driver: string): Wire {
   const listeners = stream?.listeners('data') ?? [];
   if (stream === undefined || listeners.length !== 1) {
@@ -29,7 +29,7 @@ export interface RowInterceptorOptions {
   readonly wire: Wire;
   /** The first block. */
   readonly bytes: Buffer;
-  /** Called with any error that occurs while reading; after that, the connection is unusable. */
+  /** Called with any error that occurs during the read. After that, the connection can't be used again. */
   readonly onFault: (thrown: unknown) => void;
 }
 
@@ -37,8 +37,8 @@ const nothing = Buffer.alloc(0);
 
 /**
  * Intercepts rows between a socket and a driver's parser, so that the driver never parses them. Bytes are collected in
- * our own blocks, so that rows split across two packets become contiguous, cells can be rewritten in place, and small
- * TLS records still fill whole batches. Subclasses know the messages of the protocol.
+ * Sluice's own blocks. Rows that are split across two packets thus become contiguous, cells can be rewritten in place,
+ * and small TLS records still fill whole batches. Subclasses know the messages of their protocol.
  */
 export abstract class RowInterceptor {
   readonly #wire: Wire;
@@ -46,12 +46,12 @@ export abstract class RowInterceptor {
   protected bytes: Buffer;
   /** Bytes received into the block. */
   protected filled = 0;
-  /** Offset of the first unhandled message. */
+  /** Offset of the first message that hasn't been handled. */
   protected at = 0;
-  /** True after the socket was returned to the driver. */
+  /** Whether the socket was returned to the driver. */
   protected released = false;
   #taking = false;
-  /** Parsing failed, so later bytes are ignored. */
+  /** Whether parsing has failed. Later bytes are then ignored. */
   #isFaulty = false;
 
   constructor({ wire, bytes, onFault }: RowInterceptorOptions) {
@@ -63,10 +63,10 @@ export abstract class RowInterceptor {
     if (wire.stream instanceof ReadingSocket) wire.stream.startLending();
   }
 
-  /** Handles complete messages, starting at `at`, until one is incomplete or the socket is released. */
+  /** Handles complete messages, starting at `at`, until a message is incomplete or the socket is released. */
   protected abstract parse(): void;
 
-  /** Returns a block that can hold the incomplete message at `at`. */
+  /** Returns a block that is large enough for the incomplete message at `at`. */
   protected abstract newBlock(): Buffer;
 
   /** Forwards a message to the driver. */
@@ -74,7 +74,7 @@ export abstract class RowInterceptor {
     this.#wire.parser.call(this.#wire.stream, message);
   }
 
-  /** Moves unhandled bytes to a new block. */
+  /** Moves the bytes that haven't been handled to a new block. */
   protected moveTo(renewed: Buffer): void {
     this.bytes.copy(renewed, 0, this.at, this.filled);
     this.bytes = renewed;
@@ -82,7 +82,7 @@ export abstract class RowInterceptor {
     this.at = 0;
   }
 
-  /** Returns the socket to the driver, with all unhandled bytes. */
+  /** Returns the socket and all bytes that haven't been handled to the driver. */
   release(): void {
     if (this.released) return;
     this.released = true;
@@ -94,7 +94,7 @@ export abstract class RowInterceptor {
     try {
       this.#forwardRest(nothing);
     } catch (thrown) {
-      // The driver's parser may throw, and no caller catches that.
+      // The driver's parser may throw, and no caller would catch that error.
       this.#wire.stream.destroy(unreadable(thrown));
     }
   }
@@ -127,11 +127,11 @@ export abstract class RowInterceptor {
     }
   }
 
-  /** Forwards all unread bytes to the driver, even if they end in an incomplete message. */
+  /** Forwards all unread bytes to the driver, even if the last message is incomplete. */
   #forwardRest(chunk: Buffer): void {
     const rest = this.bytes.subarray(this.at, this.filled);
     for (const bytes of [rest, chunk]) {
-      // The parser keeps incomplete messages, but this memory is reused.
+      // The bytes are copied, because the parser keeps incomplete messages and this memory is reused.
       if (bytes.length > 0) this.forward(Buffer.from(bytes));
     }
   }

@@ -9,38 +9,38 @@ export interface ErrorMeaning {
   readonly isLoginRefused?: boolean;
 }
 
-/** An entry in the error table for a server that uses error numbers. */
+/** An entry in the error table of a server that uses error numbers. */
 export interface ErrorNumbers extends ErrorMeaning {
   readonly errors: readonly number[];
 }
 
-/** For query errors that aren't in the table. */
+/** Applies to errors in response to a query that aren't in the table. */
 const queryFailed: ErrorMeaning = {
   family: 'job',
   code: 'DB_QUERY_FAILED',
   next: "fix the query; the server's message says where the error is",
 };
 
-/** For such errors before login, when no query has been sent yet. */
+/** Applies to errors before the login that aren't in the table. No query has been sent at that point. */
 const connectRefused: ErrorMeaning = {
   family: 'job',
   code: 'DB_CONNECT_REFUSED',
   next: 'fix the cause that the server reports; it refused the connection before any query was sent',
 };
 
-/** For errors that aren't in any table. */
+/** The meaning of an error that isn't in any table. */
 export function otherwise(isConnected: boolean): ErrorMeaning {
   return isConnected ? queryFailed : connectRefused;
 }
 
-/** The error for a request that the server may accept later. */
+/** The error for a request that the server may accept if it's retried later. */
 export const serverBusy: ErrorMeaning = {
   family: 'try_later',
   code: 'DB_SERVER_BUSY',
   next: 'nothing to do: Sluice retries the run automatically',
 };
 
-/** The user is valid, but the database doesn't exist or this user may not access it. */
+/** The login is valid, but the database doesn't exist or this user may not access it. */
 export const noDatabase: ErrorMeaning = {
   family: 'config',
   code: 'DB_NO_DATABASE',
@@ -68,7 +68,7 @@ export const loginRefused: ErrorMeaning = {
 /** The server rejected the password. */
 export const passwordRefused: ErrorMeaning = { ...loginRefused, isLoginRefused: true };
 
-/** Facts about the connection that a problem needs. */
+/** Facts about the connection that are needed to describe a problem. */
 export interface Circumstances {
   /** The server's name in messages. */
   readonly place: string;
@@ -80,7 +80,7 @@ export interface Circumstances {
   readonly hasTls: boolean;
 }
 
-/** Converts a server's error in response to a login or a statement to a Problem. */
+/** Converts an error with which a server responded to a login or a statement to a Problem. */
 export function serverProblem(init: Omit<ProblemOptions, 'message'> & { place: string; said: string }): Problem {
   const { place, said, ...rest } = init;
   return new Problem({ ...rest, message: `the database at ${place} returned an error: ${said}` });

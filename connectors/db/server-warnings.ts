@@ -10,11 +10,11 @@ export interface ServerWarning {
 /** The server's warnings about one statement. */
 export interface ServerWarnings {
   readonly list: readonly ServerWarning[];
-  /** False if the server truncated the list. */
+  /** False if the server returned only some of the warnings. */
   readonly isAll: boolean;
 }
 
-/** What to do with warnings from the server: report them, or fail the run. */
+/** Whether to report the server's warnings or to fail the run. */
 export type WarningsOption = 'tell' | 'refuse';
 
 interface Told {
@@ -22,11 +22,11 @@ interface Told {
   readonly place: string;
   readonly option: WarningsOption;
   readonly warn: ((warning: RunWarning) => void) | undefined;
-  /** What to do for each warning code. */
+  /** The fix to suggest for each warning code. */
   readonly fixes?: Readonly<Record<string, string>>;
 }
 
-/** Adds the warnings to the run, grouped by code. Throws if the option doesn't allow them. */
+/** Adds the warnings to the run, grouped by code. Throws if the option says that they fail the run. */
 export function reportWarnings({ list, isAll }: ServerWarnings, { place, option, warn, fixes = {} }: Told): void {
   const byCode = Map.groupBy(list, ({ code }) => code);
   const many = isAll ? '' : 'at least ';

@@ -2,17 +2,17 @@ import { Problem } from '#sdk';
 import type { BatchQueue } from './batch-queue.ts';
 import type { BatchMaker } from './cells.ts';
 
-/** Block size: large enough for a thousand typical rows, small enough for the CPU cache. */
+/** Block size: large enough for a thousand typical rows, and small enough for the CPU cache. */
 export const blockBytes = 256 * 1024;
 const maxRows = 1024;
 const maxCells = 128 * 1024;
 
-/** Maximum number of free blocks: as many as a full queue and the reader can release at once. */
+/** Maximum number of free blocks. A full queue and the reader can release this many at once. */
 const maxSpare = 8;
 
 /**
  * Collects the spans of complete rows in a block of bytes until the rows are passed on as a batch. Several batches may
- * share a block. Bytes of a batch aren't overwritten until the reader requests the next batch. Blocks are reused,
+ * share a block. A batch's bytes aren't overwritten until the reader requests the next batch. Blocks are reused,
  * because allocating new ones for each batch would burden the garbage collector.
  */
 export class SpanBlock {
@@ -20,14 +20,14 @@ export class SpanBlock {
   readonly #queue: BatchQueue;
   readonly #width: number;
   readonly #capacity: number;
-  /** Number of batches passed on from each block. */
+  /** Number of batches from each block that were passed on. */
   readonly #lent = new Map<Buffer, number>();
   readonly #spare: Buffer[] = [];
   readonly #spareSpans: Int32Array[] = [];
   #current: Buffer | undefined;
   #before = 0;
   #firstByte = 0;
-  /** Position of the next row's spans. */
+  /** Position at which the next row's spans will be written. */
   spans: Int32Array;
   /** Rows in `spans`. */
   rows = 0;
@@ -50,7 +50,7 @@ export class SpanBlock {
     return reason instanceof Problem && row > 1 ? reason.at({ row }) : reason;
   }
 
-  /** Passes on the rows. `end` is the position in the block where the next row starts; 0 for a new block. */
+  /** Passes on the rows. `end` is the position in the block at which the next row starts; 0 in a new block. */
   flush(bytes: Buffer, end: number): void {
     if (this.rows > 0) {
       const { spans, rows } = this;

@@ -4,13 +4,13 @@ import type { SqliteAnswer, SqliteRequest } from './sqlite-process.ts';
 import { FileOverwritten } from './sqlite-snapshot.ts';
 
 /**
- * The child process that reads one SQLite file. It handles requests in order, and ends when its parent ends. The parent
- * kills it to stop a query, because a running query can't be interrupted.
+ * The child process that reads one SQLite file. It handles requests in order, and exits when its parent exits. To stop
+ * a query, the parent kills this process, because a running query can't be interrupted.
  */
 let file: SqliteFile | undefined;
 
 process.on('message', (request: SqliteRequest) => process.send?.(answerTo(request)));
-// Flush now, because Node doesn't write the cache if the process is killed.
+// Writes the cache now, because Node doesn't write it if the process is killed.
 setImmediate(flushCompileCache);
 
 function answerTo(request: SqliteRequest): SqliteAnswer {

@@ -11,19 +11,20 @@ export interface SqliteOrder {
   readonly parameters: readonly SqlParameter[];
 }
 
-/** A column of a result, with its declared type. */
+/** A result column with its declared type. */
 export interface SqliteColumn {
   readonly name: string;
   readonly type: string | null;
 }
 
-/** A query over a SQLite file, in this or another process. */
+/** A query over a SQLite file. The query runs in this process or in another one. */
 export interface SqliteReader {
   /**
-   * Opens the file and prepares the statement. Returns the columns of the result; none if the statement has no result.
+   * Opens the file and prepares the statement. Returns the result's columns, or an empty list if the statement has no
+   * result.
    */
   open(order: SqliteOrder): Promise<readonly SqliteColumn[]>;
-  /** The next rows; none at the end. */
+  /** Returns the next rows, or an empty list at the end. */
   rows(): Promise<SqliteValue[][]>;
   close(): Promise<void>;
 }
@@ -53,13 +54,13 @@ export class SqliteFile {
     }
   }
 
-  /** The columns of the result, without running the statement; none if the statement has no result. */
+  /** Returns the result's columns without running the statement, or an empty list if the statement has no result. */
   columns(): readonly SqliteColumn[] {
     return this.#statement.columns();
   }
 
   /**
-   * The next rows, about a thousand at a time; none at the end. Reaching the end confirms that all rows are from one
+   * Returns about a thousand rows, or an empty list at the end. If the read reaches the end, all rows are from one
    * version of the file.
    */
   take(): SqliteValue[][] {
@@ -85,7 +86,7 @@ export class SqliteFile {
   }
 }
 
-/** Opens the file and starts a read transaction: everything read from now on is from one snapshot. */
+/** Opens the file and starts a read transaction. All data read from now on is from one snapshot. */
 function openSnapshot(order: SqliteOrder): { db: SqliteDatabase; snapshot: SqliteSnapshot } {
   const end = Date.now() + order.timeoutMs;
   for (;;) {
@@ -94,7 +95,7 @@ function openSnapshot(order: SqliteOrder): { db: SqliteDatabase; snapshot: Sqlit
     try {
       snapshot = new SqliteSnapshot(order.path);
       db.exec('begin');
-      // The transaction starts with its first read.
+      // SQLite starts the transaction at its first read.
       db.prepare('select count(*) from sqlite_schema').get();
       if (snapshot.begin()) return { db, snapshot };
       if (Date.now() >= end) throw new FileOverwritten();
@@ -113,7 +114,7 @@ export function openSqlite({ path, timeoutMs }: Pick<SqliteOrder, 'path' | 'time
   return new SqliteDatabase(path, { readOnly: true, busyTimeoutMs: timeoutMs });
 }
 
-/** Binds whole numbers as integers, because JavaScript has only floats, and booleans as SQLite stores them. */
+/** Binds whole numbers as integers, because all JavaScript numbers are floats. Binds booleans as SQLite stores them. */
 function bound(value: SqlParameter): SqliteValue {
   if (typeof value === 'boolean') return value ? 1n : 0n;
   return typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : value;

@@ -53,7 +53,7 @@ export function sqliteProblem(thrown: unknown, path: string): Problem {
   });
 }
 
-/** SQLite reports a disk read error if the path is a folder. */
+/** If the path is a folder, SQLite reports a disk read error. */
 function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }

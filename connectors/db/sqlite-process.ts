@@ -17,8 +17,8 @@ const ending = import.meta.url.endsWith('.js') ? 'js' : 'ts';
 const entry = fileURLToPath(new URL(`./sqlite-child.${ending}`, import.meta.url));
 
 /**
- * A SQLite query in a child process. SQLite is synchronous and cannot be interrupted: in the main process, a heavy
- * query would block all other jobs and the daemon's shutdown.
+ * A SQLite query in a child process. SQLite is synchronous and can't be interrupted. In the main process, a heavy query
+ * would block all other jobs and the daemon's shutdown.
  */
 export class SqliteProcess implements SqliteReader {
   readonly #child: ChildProcess;
@@ -28,12 +28,12 @@ export class SqliteProcess implements SqliteReader {
   #isClosing = false;
   #fail: ((reason: unknown) => void) | undefined;
 
-  /** `timeoutMs` is the time limit for each step; 0 means no limit. Aborting the signal ends the process. */
+  /** `timeoutMs` is the time limit for each step; 0 means no limit. If the signal is aborted, the process is killed. */
   constructor({ signal, timeoutMs }: { readonly signal: AbortSignal; readonly timeoutMs: number }) {
     this.#signal = signal;
     this.#timeoutMs = timeoutMs;
     this.#child = spawn(process.execPath, [entry], {
-      // SQLite uses TZ for 'localtime'.
+      // SQLite uses the TZ variable for 'localtime'.
       env: environmentWith('NODE_COMPILE_CACHE', 'TZ'),
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       serialization: 'advanced',
@@ -50,13 +50,15 @@ export class SqliteProcess implements SqliteReader {
     return answer.kind === 'opened' ? answer.columns : unexpected(answer);
   }
 
-  /** Throws like `open`, or throws the signal's reason. Don't call it while another request is pending. */
+  /**
+   * Throws the same errors as `open`, or the signal's reason. Don't call this method while another request is pending.
+   */
   async rows(): Promise<SqliteValue[][]> {
     const answer = await this.#ask({ kind: 'rows' });
     return answer.kind === 'rows' ? answer.rows : unexpected(answer);
   }
 
-  /** Kills the process; resolves when it has ended. */
+  /** Kills the process, and resolves when the process has exited. */
   async close(): Promise<void> {
     this.#signal.removeEventListener('abort', this.#abort);
     const { exitCode, signalCode, pid } = this.#child;
@@ -97,9 +99,9 @@ export class SqliteProcess implements SqliteReader {
   }
 
   /**
-   * The child keeps this process alive only while a response is pending, and it ends when this process ends. If a
-   * response arrives while the child is being closed, the child keeps this process alive, because `close` still waits
-   * for it to end.
+   * The child keeps this process alive only while a response is pending, and it exits when this process exits. If a
+   * response arrives while the child is being closed, the child keeps this process alive until it exits, because
+   * `close` waits for the exit.
    */
   #hold(isWaiting: boolean): void {
     const { channel } = this.#child;

@@ -2,13 +2,13 @@ import { type BigIntStats, closeSync, fstatSync, openSync, readSync } from 'node
 
 /** Two writes within this time may have the same timestamp, because kernels use a coarse clock. */
 const stampMs = 50;
-/** How long to wait for a pause if a file is written continuously. */
+/** How long to wait for a pause if another program writes the file continuously. */
 const maxSettleMs = 200;
 
 const headerBytes = 100;
 /**
- * Size of the start of the WAL index, up to the checkpoint information: salts, checkpointed frames, and the target of a
- * running checkpoint.
+ * Size of the first part of the WAL index, up to the checkpoint information. This part contains the salts, the number
+ * of checkpointed frames and the target of a running checkpoint.
  */
 const shmBytes = 132;
 
@@ -23,16 +23,16 @@ export class FileOverwritten extends Error {
 interface Mark {
   readonly stats: BigIntStats;
   readonly header: Buffer;
-  /** Empty if the database has no write-ahead log. */
+  /** The content of the WAL index; empty if the database has no write-ahead log. */
   readonly shm: Buffer;
 }
 
 /**
- * Detects whether a SQLite file was overwritten during a read. SQLite's locks stop SQLite writers, but not a program
- * that copies another database over the file; the read would continue with the other database's pages.
+ * Detects whether a SQLite file was overwritten during a read. SQLite's locks stop SQLite writers, but they don't stop
+ * a program that copies another database over the file. The read would continue with the other database's pages.
  *
- * Uses its own descriptors and closes them last: closing any descriptor of a file releases SQLite's locks on it in this
- * process.
+ * Uses its own file descriptors and closes them last, because closing any descriptor of a file releases all of SQLite's
+ * locks on that file in this process.
  */
 export class SqliteSnapshot {
   readonly #path: string;
@@ -41,7 +41,7 @@ export class SqliteSnapshot {
   readonly #before: BigIntStats;
   #start: Mark | undefined;
 
-  /** Records the file's state. Call it before SQLite reads. */
+  /** Records the file's state. Call this before SQLite reads the file. */
   constructor(path: string) {
     this.#path = path;
     this.#file = openSync(path, 'r');
@@ -49,8 +49,8 @@ export class SqliteSnapshot {
   }
 
   /**
-   * Call it after SQLite has started to read. False means that the file was written after the constructor ran, so start
-   * again.
+   * Call this after SQLite has started to read. False means that the file was written after the constructor ran, so the
+   * read must start again.
    */
   begin(): boolean {
     this.#shm = openIfThere(`${this.#path}-shm`);
@@ -58,7 +58,7 @@ export class SqliteSnapshot {
     return !isWritten(this.#before, this.#start.stats);
   }
 
-  /** Whether the pages may be from more than one version. Call it before SQLite finishes the read. */
+  /** Whether the pages may be from more than one version of the file. Call this before SQLite finishes the read. */
   get isBroken(): boolean {
     const start = this.#start;
     if (start === undefined) return false;
@@ -67,13 +67,13 @@ export class SqliteSnapshot {
     return !isCheckpointed(start.shm, end.shm) || !isLater(start.header, end.header);
   }
 
-  /** Call it when SQLite has closed the file. */
+  /** Call this after SQLite has closed the file. */
   close(): void {
     closeSync(this.#file);
     if (this.#shm !== undefined) closeSync(this.#shm);
   }
 
-  /** Waits until the last write is old enough that the next one gets a different timestamp. */
+  /** Waits until the last write is old enough that the next write will have a different timestamp. */
   #settled(): BigIntStats {
     const end = Date.now() + maxSettleMs;
     for (;;) {
@@ -108,8 +108,8 @@ function bytesOf(file: number, length: number): Buffer {
 }
 
 /**
- * Adding or removing a link, for example when another file is renamed over this one, changes ctime but not the
- * contents.
+ * Adding or removing a link changes the ctime but not the content. For example, this happens if another file is renamed
+ * over this one.
  */
 function isWritten(before: BigIntStats, after: BigIntStats): boolean {
   const isLinked = before.nlink !== after.nlink;
@@ -119,7 +119,7 @@ function isWritten(before: BigIntStats, after: BigIntStats): boolean {
 }
 
 /**
- * Whether a writer has checkpointed the write-ahead log to the file, which doesn't affect readers.
+ * Whether a writer has checkpointed the write-ahead log into the database file. A checkpoint doesn't affect readers.
  * https://www.sqlite.org/walformat.html#the_wal_index_file_format
  */
 function isCheckpointed(before: Buffer, after: Buffer): boolean {

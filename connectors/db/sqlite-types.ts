@@ -1,6 +1,6 @@
 import { type ColumnType, canonicalText, type SqliteValue, type Value } from '#sdk';
 
-/** The canonical value; undefined if the stored value doesn't have this type. */
+/** The canonical value, or undefined if the stored value isn't of this type. */
 type Convert = (value: Exclude<SqliteValue, null>) => Value | undefined;
 
 const timestamp = /^(\d{4,}-\d\d-\d\d)[ T](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)$/;
@@ -41,7 +41,7 @@ function joined(value: Exclude<SqliteValue, null>, shape: RegExp): string | unde
   return `${day}T${clock!.length === 5 ? `${clock}:00` : clock}${zone.toUpperCase()}`;
 }
 
-/** The shortest digits of the number, without an exponent. */
+/** The shortest decimal digits that identify the number, without an exponent. */
 function plainNumber(value: number): string {
   const [digits, exponent] = String(value).split('e');
   if (exponent === undefined) return digits!;
@@ -53,7 +53,7 @@ function plainNumber(value: number): string {
   return `${sign}${all.padEnd(point, '0')}`;
 }
 
-/** Type of an undeclared column: the narrowest one that fits all of the first rows. */
+/** Type of an undeclared column: the narrowest type that fits all values in the first rows. */
 const anything: readonly ColumnType[] = ['integer', 'float', 'binary', 'text'];
 
 /**
@@ -86,7 +86,7 @@ export function sqliteType(declaration: string | null, values: readonly SqliteVa
   return candidates.find(fits) ?? candidates.at(-1)!;
 }
 
-/** Converts the value to the column's type; undefined if it has a different type. */
+/** Converts the value to the column's type. Returns undefined if the value isn't of that type. */
 export function sqliteValue(type: ColumnType, value: SqliteValue): Value | undefined {
   return value === null ? null : converters[type](value);
 }

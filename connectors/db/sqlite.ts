@@ -10,7 +10,7 @@ import { sqliteProblem } from './sqlite-problems.ts';
 import { SqliteProcess } from './sqlite-process.ts';
 import { sqliteType, sqliteValue } from './sqlite-types.ts';
 
-/** SQLite files, opened read-only. */
+/** Driver for SQLite files, which are opened read-only. */
 export const sqlite: Driver = {
   dialect: sqliteDialect,
   catalogue: sqliteCatalogue,
@@ -19,7 +19,7 @@ export const sqlite: Driver = {
     return guarded(path, async () => {
       const db = openSqlite({ path, timeoutMs });
       try {
-        // Only reading the schema shows whether the file is a database.
+        // The check reads the schema, because only that shows whether the file is a database.
         db.prepare('select count(*) from sqlite_schema').get();
         return `SQLite ${db.prepare('select sqlite_version()').value()} on ${path}`;
       } finally {
@@ -54,7 +54,10 @@ async function guarded<T>(path: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A process that may not start others was started just for this query, so it reads the file itself. */
+/**
+ * If this process isn't allowed to start child processes, it was started just for this query. It therefore reads the
+ * file itself.
+ */
 function readerFor({ source, signal }: ConnectOptions): SqliteReader {
   if (process.permission?.has('child') === false) return new SqliteHere(signal);
   return new SqliteProcess({ signal, timeoutMs: source.statement_timeout_seconds * 1000 });
@@ -102,7 +105,10 @@ async function read(reader: SqliteReader, order: SqliteOrder, signal: AbortSigna
   return { columns, batches: new Batches(reader, { path: order.path, signal, first, columns }) };
 }
 
-/** The statement isn't run: a statement without a result can only write. SQLite itself refuses writes with a result. */
+/**
+ * The statement isn't run, because a statement without a result can only write. If a statement has a result and also
+ * writes, SQLite itself refuses it.
+ */
 function noResult(): Problem {
   return new Problem({
     code: 'DB_NO_RESULT',
@@ -119,11 +125,14 @@ interface Result {
   readonly columns: readonly Column[];
 }
 
-/** Closes the reader at the end, on an error, and when the consumer stops early, even before the first batch. */
+/**
+ * Closes the reader at the end, after an error, and when the consumer stops early, even if that is before the first
+ * batch.
+ */
 class Batches implements AsyncIterableIterator<Batch, void, void> {
   readonly #reader: SqliteReader;
   readonly #result: Result;
-  /** Prefetched while the previous rows are used. */
+  /** The next rows are prefetched while the consumer processes the previous ones. */
   #next: Promise<SqliteValue[][]>;
   #before = 0;
 

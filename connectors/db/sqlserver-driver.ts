@@ -6,9 +6,9 @@ import { Problem } from '#sdk';
 import { exactValue, type TdsType } from './sqlserver-values.ts';
 
 /**
- * All uses of tedious's undocumented interface are in this file. Its row parser calls one function per value. Our
- * wrapper calls that function to find the value's end, then reads the exact value from the bytes. This file also
- * suppresses the driver's console output.
+ * Everything that uses tedious's undocumented interface is in this file. tedious's row parser calls one function per
+ * value. The wrapper in this file calls that function to find the end of the value, then reads the exact value from the
+ * bytes. This file also suppresses the driver's console output.
  */
 interface ValueParser {
   readValue: ReadValue & { isExact?: true };
@@ -22,8 +22,8 @@ type ReadValue = (
 ) => { value: unknown; readonly offset: number };
 
 /**
- * Loads the driver from Sluice's folder or the config's folder. If it isn't installed, throws a Problem with the
- * command that installs it.
+ * Loads the driver from Sluice's folder or the config's folder. If the driver isn't installed, throws a Problem that
+ * includes the command to install it.
  */
 export function loadTedious(folder: string, places = [import.meta.url, join(folder, 'sluice.yaml')]): typeof Tedious {
   for (const place of places) {
@@ -46,7 +46,10 @@ export function loadTedious(folder: string, places = [import.meta.url, join(fold
   });
 }
 
-/** Makes the parser return exact values. The driver would round decimals, money and fractions below a millisecond. */
+/**
+ * Makes the parser return exact values. Otherwise, the driver would round decimals, money and fractions of a
+ * millisecond.
+ */
 function makeExact(parser: ValueParser): void {
   const read = parser.readValue;
   if (typeof read !== 'function') throw driverChanged();
@@ -73,7 +76,7 @@ interface TokenParser {
 
 const environmentChange = 0xe3;
 /**
- * The ENVCHANGE types that tedious supports ([MS-TDS] 2.2.7.9). For other types, it prints a line and skips the
+ * The ENVCHANGE types that tedious supports ([MS-TDS] 2.2.7.9). For other types, tedious prints a line and skips the
  * message.
  */
 const knownChanges = new Set([1, 2, 3, 4, 7, 8, 9, 10, 13, 18, 20]);
@@ -94,7 +97,7 @@ function keepFromConsole({ prototype }: { prototype: TokenParser }): void {
   prototype.parseToken = quiet;
 }
 
-/** Suppresses the deprecation notice about SQL Server 2000: it only matters for a future version of tedious. */
+/** Suppresses the deprecation notice about SQL Server 2000, which only affects a future version of tedious. */
 function keepFromWarnings({ tds71DeprecationWarning }: { tds71DeprecationWarning?: { emitted: boolean } }): void {
   if (tds71DeprecationWarning !== undefined) tds71DeprecationWarning.emitted = true;
 }
@@ -105,15 +108,15 @@ interface ServerAddress {
 }
 
 /**
- * Opens sockets for tedious by host name, like the other drivers. By default, tedious resolves names first, so the
- * check of allowed addresses would see and report an IP address. After a redirect (Azure SQL), tedious passes a
- * different host, in a parameter that its types don't include.
+ * Opens tedious's sockets by host name, as the other drivers do. By default, tedious resolves names first, so the check
+ * for allowed addresses would only see an IP address. After a redirect (Azure SQL), tedious passes a different host in
+ * a parameter that its types don't include.
  */
 export function connectorTo(to: ServerAddress | { readonly path: string }): () => Promise<Socket> {
   return async (redirected?: ServerAddress) => connect('path' in to ? to : { ...to, ...redirected });
 }
 
-/** The error for a tedious version whose internals are unknown. */
+/** The error for a tedious version with unknown internals. */
 export function driverChanged(): Problem {
   return new Problem({
     code: 'DB_DRIVER_CHANGED',

@@ -30,8 +30,8 @@ const rules: readonly ErrorNumbers[] = [
     next: "in the server's firewall, allow the address that the message names",
   },
   {
-    // Transient errors: locks, deadlocks, snapshot conflicts, full memory, log or tempdb, shutdown, startup, upgrade,
-    // single-user mode, a database that is being recovered, restored or moved, Azure's limits.
+    // Transient errors: locks, deadlocks, snapshot conflicts, out of memory, full log or tempdb, shutdown, startup,
+    // upgrade, single-user mode, Azure's limits, and a database that is being recovered, restored or moved.
     errors: [
       701, 802, 904, 921, 922, 927, 976, 978, 983, 1105, 1204, 1205, 1222, 3960, 3961, 4221, 6005, 8645, 8651, 9002,
       10928, 10929, 17142, 17187, 17188, 17189, 17197, 17809, 18401, 18451, 18461, 40143, 40166, 40197, 40501, 40540,
@@ -48,7 +48,7 @@ const rules: readonly ErrorNumbers[] = [
 ];
 
 interface Login extends Omit<Circumstances, 'hasTls'> {
-  /** Number of the server's first login error; tedious does not expose it. */
+  /** Number of the server's first login error, which tedious doesn't expose. */
   readonly loginError?: number | undefined;
 }
 

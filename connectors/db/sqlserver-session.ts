@@ -14,10 +14,10 @@ import { sqlserverProblem } from './sqlserver-problems.ts';
 import { sqlserverType } from './sqlserver-values.ts';
 
 const rowsPerBatch = 1024;
-/** Initial estimate of a row's size. */
+/** Initial estimate of a row's size in bytes. */
 const roughRowBytes = 200;
 
-/** A connection to SQL Server, with a transaction that is rolled back when the connection closes. */
+/** A connection to SQL Server. Its transaction is rolled back when the connection is closed. */
 export class SqlserverSession {
   readonly #tedious: typeof Tedious;
   readonly #connection: Connection;
@@ -79,7 +79,7 @@ export class SqlserverSession {
     }
   }
 
-  /** Runs an internal statement and returns one row of text. */
+  /** Runs one of Sluice's own statements and returns one row of text. */
   async row(sql: string, signal: AbortSignal): Promise<readonly string[]> {
     let found: readonly string[] = [];
     await this.#breakable.until(signal, (settle) => {
@@ -92,12 +92,12 @@ export class SqlserverSession {
     return found;
   }
 
-  /** Starts a transaction that is never committed, so all writes of a query are rolled back. */
+  /** Starts a transaction that is never committed, so that all of a query's writes are rolled back. */
   async begin(signal: AbortSignal): Promise<void> {
     await this.row('set xact_abort on; begin transaction', signal);
   }
 
-  /** Runs the query; resolves when its columns are known. Rows are sent on demand. */
+  /** Runs the query, and resolves when its columns are known. The rows are then read on demand. */
   async read({ sql, parameters }: QueryValues, signal: AbortSignal): Promise<Extraction> {
     let columns: readonly Column[] | undefined;
     let queue: BatchQueue | undefined;
@@ -153,7 +153,7 @@ export class SqlserverSession {
     });
   }
 
-  /** Closes the connection; the server cancels the query and rolls back. */
+  /** Closes the connection. The server then cancels the query and rolls back its transaction. */
   close(): void {
     this.#breakable.onBroken = () => {};
     this.#connection.close();
@@ -201,7 +201,7 @@ interface Described {
 function columnsOf(metadata: readonly Described[] | Readonly<Record<string, Described>>): readonly Column[] {
   if (!Array.isArray(metadata)) throw driverChanged();
   const columns = (metadata as readonly Described[]).map(({ colName, type }) => {
-    // Each sql_variant value has its own type, and the driver rounds values of some types.
+    // Each sql_variant value has its own type, and for some types the driver would round the value.
     if (type.name === 'Variant') throw variant(colName);
     return { name: colName, type: sqlserverType(type) };
   });
@@ -224,7 +224,7 @@ interface ConfigParts {
   readonly tls: Tls | undefined;
   readonly connectMs: number;
   readonly statementMs: number;
-  /** Path of the tunnel's socket, if there is a tunnel. */
+  /** Path of the SSH tunnel's socket; undefined without a tunnel. */
   readonly socket: string | undefined;
 }
 

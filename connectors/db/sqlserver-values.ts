@@ -41,7 +41,7 @@ export function sqlserverType({ name }: TdsType): ColumnType {
   return types[name] ?? 'text';
 }
 
-/** The types that the driver converts to inexact JavaScript values. [MS-TDS] 2.2.5.5 */
+/** The types whose values the driver converts to inexact JavaScript values. [MS-TDS] 2.2.5.5 */
 const readers: Readonly<Record<string, (bytes: Buffer, scale: number) => string | number>> = {
   Real: (bytes) => single(bytes.readFloatLE()),
   FloatN: (bytes) => (bytes.length === 4 ? single(bytes.readFloatLE()) : bytes.readDoubleLE()),
@@ -62,7 +62,7 @@ const readers: Readonly<Record<string, (bytes: Buffer, scale: number) => string 
 /** Types whose values have no length prefix. */
 const bare = new Set(['Real', 'SmallMoney', 'Money', 'SmallDateTime', 'DateTime']);
 
-/** The exact value in a range of bytes; undefined if the driver's value is exact. */
+/** The exact value in a range of bytes; undefined if the driver's own value is exact. */
 export function exactValue(
   { name, scale = 0 }: TdsType,
   { bytes, start, end }: { readonly bytes: Buffer; readonly start: number; readonly end: number },
@@ -85,13 +85,13 @@ function decimalText(value: bigint, scale: number): string {
   return scale === 0 ? `${sign}${digits}` : `${sign}${digits.slice(0, -scale)}.${digits.slice(-scale)}`;
 }
 
-/** A sign byte, then the digits as one integer. */
+/** A decimal: a sign byte, then all digits as one integer. */
 function numeric(bytes: Buffer, scale: number): string {
   const value = number(bytes.subarray(1));
   return decimalText(bytes[0] === 1 ? value : -value, scale);
 }
 
-/** An integer in ten-thousandths. In eight-byte values, the upper half comes first. */
+/** A money value: an integer that counts ten-thousandths. In eight-byte values, the upper half comes first. */
 function money(bytes: Buffer): string {
   const value =
     bytes.length === 4
@@ -100,7 +100,7 @@ function money(bytes: Buffer): string {
   return decimalText(value, 4);
 }
 
-/** The fewest digits that identify the single-precision number. */
+/** The shortest decimal digits that identify the single-precision number. */
 function single(value: number): number {
   for (let digits = 6; digits < 9; digits++) {
     const short = Number(value.toPrecision(digits));
@@ -128,13 +128,13 @@ function dayText(days: number, since: number): string {
 const yearOne = Date.parse('0001-01-01T00:00:00Z');
 const year1900 = Date.parse('1900-01-01T00:00:00Z');
 
-/** The time, then three bytes with the days since the year one. */
+/** The time of day, followed by three bytes with the number of days since the year one. */
 function moment(bytes: Buffer, scale: number): string {
   const at = bytes.length - 3;
   return `${dayText(Number(number(bytes.subarray(at))), yearOne)}T${clock(number(bytes.subarray(0, at)), scale)}`;
 }
 
-/** The instant in UTC, then the offset in minutes. Returns the local time with its offset. */
+/** Reads an instant in UTC, followed by the offset in minutes. Returns the local time with its offset. */
 function withOffset(bytes: Buffer, scale: number): string {
   const at = bytes.length - 2;
   const minutes = bytes.readInt16LE(at);
@@ -145,7 +145,10 @@ function withOffset(bytes: Buffer, scale: number): string {
   return `${local}${utc.slice(19)}${minutes < 0 ? '-' : '+'}${two(Math.floor(size / 60))}:${two(size % 60)}`;
 }
 
-/** Days since 1900, then minutes or three-hundredths of a second. The server shows those rounded to milliseconds. */
+/**
+ * Reads the days since 1900, followed by minutes or three-hundredths of a second. The server displays three-hundredths
+ * rounded to milliseconds.
+ */
 function oldMoment(bytes: Buffer): string {
   if (bytes.length === 4) {
     return `${dayText(bytes.readUInt16LE(), year1900)}T${clock(BigInt(bytes.readUInt16LE(2) * 60), 0)}`;

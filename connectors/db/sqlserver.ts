@@ -3,7 +3,7 @@ import { sqlserverDialect } from './dialects.ts';
 import type { Driver } from './driver.ts';
 import { SqlserverSession } from './sqlserver-session.ts';
 
-/** Microsoft SQL Server, and Azure SQL with user and password. */
+/** Driver for Microsoft SQL Server, and for Azure SQL with user and password. */
 export const sqlserver: Driver = {
   dialect: sqlserverDialect,
   catalogue: sqlserverCatalogue,

@@ -2,13 +2,13 @@ import { type ColumnType, canonicalText, columnTypes, cutText, Problem } from '#
 import { refuseCursorValue } from './cursor-value.ts';
 import type { CursorBound } from './dialect.ts';
 
-/** Watermark: the highest value of the cursor, and hashes of the rows at the boundary. */
+/** A watermark: the cursor's highest value, and hashes of the boundary rows. */
 export interface Watermark {
   readonly column: string;
   readonly value: CursorBound;
   /** The columns that are hashed in `seen`, in order; empty if unknown. */
   readonly columns: readonly string[];
-  /** Hashes of the rows within the lag, one per row: equal rows repeat a hash. */
+  /** Hashes of the rows within the lag, one per row, so equal rows have equal hashes. */
   readonly seen: readonly string[];
 }
 
@@ -39,8 +39,8 @@ export function parseWatermark(text: string | undefined): Watermark | undefined 
 const texts = (list: unknown): string[] => (list as unknown[]).map(String);
 
 /**
- * Parses a watermark that a user sets: either a whole watermark with the same cursor, or only its value. Throws a
- * Problem for anything else.
+ * Parses a watermark that a user has set: either a whole watermark with the same cursor, or only a value. Throws a
+ * Problem for any other text.
  */
 export function meantWatermark(
   text: string,

@@ -1,11 +1,11 @@
 import type { Budget, ErrorRule } from '#sdk';
 
-/** Rate-limit codes for the app, the user, a page, an ad account, and a business. */
+/** Rate-limit codes for the app, the user, a page, an ad account and a business. */
 const tooManyCalls = [4, 17, 32, 613, ...Array.from({ length: 15 }, (_, i) => 80_000 + i)];
 const permissions = [3, 10, ...Array.from({ length: 100 }, (_, i) => 200 + i)];
 const usage = 'x-business-use-case-usage';
 
-/** Too much data for one response. The fix depends on the stream's options. */
+/** The response would contain too much data. The fix depends on the stream's options. */
 export function tooMuch(next: string): ErrorRule {
   return {
     body: { 'error.message': /reduce the amount of data/i },
@@ -15,7 +15,7 @@ export function tooMuch(next: string): ErrorRule {
   };
 }
 
-/** All errors have status 400; only their codes differ. */
+/** All errors have status code 400 and differ only in their error codes. */
 export const errors: readonly ErrorRule[] = [
   {
     body: { 'error.code': 190 },
@@ -43,7 +43,7 @@ export const errors: readonly ErrorRule[] = [
 
 const near = { means: 'percent_used', threshold: 0.95, pause: '60s' } as const;
 
-/** Headers report usage as JSON, in percent. The limits themselves aren't published. */
+/** Headers report usage as JSON, in percent. Facebook doesn't publish the limits themselves. */
 export const budget: Budget = {
   gauges: [
     { at: { header: 'x-app-usage', at: '*' }, ...near },

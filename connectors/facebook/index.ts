@@ -4,8 +4,9 @@ import { budget, errors, tooMuch } from './errors.ts';
 import { account, adAccount, asking, byCursor, insights } from './insights.ts';
 
 /**
- * Graph API and Marketing API. Confirmed: addresses, paging and its end, asynchronous reports, usage headers, errors in
- * `error.code`, tokens without refresh. The meanings of some codes are unconfirmed general knowledge.
+ * Graph API and Marketing API. The documentation confirms the addresses, paging and its end, asynchronous reports,
+ * usage headers, errors in `error.code`, and tokens without refresh. The meanings of some codes are unconfirmed general
+ * knowledge.
  */
 export default defineService({
   id: 'facebook',
@@ -44,8 +45,8 @@ export default defineService({
         token_request: 'query',
         scopes: ['ads_read', 'pages_show_list', 'pages_read_engagement'],
         scope_separator: ',',
-        // The first token is valid for an hour or two. It is exchanged for one that is valid for 60 days; after that, a
-        // person must log in again.
+        // The first token is valid for an hour or two. It's exchanged for a token that is valid for 60 days. After
+        // that, a person must log in again.
         refresh: 'none',
         exchange: { parameters: { grant_type: 'fb_exchange_token' }, token_parameter: 'fb_exchange_token' },
       },

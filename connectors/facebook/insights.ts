@@ -34,7 +34,7 @@ const options = {
   ),
 };
 
-/** Insights parameters, for a query string or a form. */
+/** Insights parameters, for a query string or a form body. */
 export const asking = {
   level: '{{ level }}',
   fields: (scope: Scope) => askedFields(scope).join(','),
@@ -43,10 +43,10 @@ export const asking = {
   time_increment: 1,
 };
 
-/** The last page still has a cursor; only the URL of the next page is missing. */
+/** The last page still has a cursor, but not the URL of a next page. */
 export const byCursor = { by: 'token', at: 'paging.cursors.after', present: 'paging.next', always: 'paging' } as const;
 
-/** A stream of metrics, without its request. */
+/** A stream of metrics, without the request that reads it. */
 export function insights(
   about: string,
 ): Pick<StreamData, 'about' | 'options' | 'partitions' | 'records' | 'each' | 'paging' | 'columns'> {
@@ -61,7 +61,7 @@ export function insights(
   };
 }
 
-/** A path below an ad account. The `act_` prefix of the account number is optional. */
+/** A path below an ad account. The account number's `act_` prefix is optional. */
 export function adAccount(rest: string) {
   return ({ partition }: Scope): string => {
     const { account: id } = partition as { readonly account: unknown };
@@ -69,7 +69,7 @@ export function adAccount(rest: string) {
   };
 }
 
-/** IDs and names at the selected level and the levels above it. */
+/** The IDs and names at the selected level and at the levels above. */
 function levelFields(level: unknown): string[] {
   const depth = levels.indexOf(String(level));
   return levels.slice(0, depth + 1).flatMap((one) => [`${one}_id`, `${one}_name`]);
@@ -95,7 +95,7 @@ function metricType(name: string): Type {
   return /^(?:spend|social_spend|frequency|cp[cmp]|.*ctr|cost_per_.*)$/.test(name) ? 'decimal' : 'text';
 }
 
-/** Actions are a list of types and values. Each requested type becomes a column. */
+/** Actions are a list of types with values. Each requested type becomes a column. */
 function withActions(record: Fields, { actions }: Scope): Fields {
   const found = listOf(actions).flatMap((name) => [
     [name, actionOf(record.actions, name)] as const,

@@ -6,14 +6,14 @@ import { Problem } from '#sdk';
 export interface FoundFile {
   /** Absolute. */
   readonly path: string;
-  /** Path relative to the source's folder, with `/`; absolute if the file is outside. */
+  /** Path relative to the source's folder, with `/` as the separator; absolute if the file is outside the folder. */
   readonly name: string;
 }
 
 /**
- * The files that match a path or a glob, sorted by name. A file whose name is exactly the pattern, including brackets,
- * takes precedence. If no file matches, throws a Problem unless `none` allows it, because a missing export must not
- * look like an empty one.
+ * The files that match a path or a glob, sorted by name. A file whose name equals the whole pattern, including
+ * brackets, takes precedence. If no file matches and `none` doesn't allow that, throws a Problem, because a missing
+ * export must not look like an empty one.
  */
 export async function findFiles(
   folder: string,
@@ -39,7 +39,7 @@ interface UnlistedFolder {
   readonly error: NodeJS.ErrnoException;
 }
 
-/** The glob library treats an unreadable folder as empty, so check whether the folder is readable. */
+/** The glob library treats an unreadable folder as an empty one, so this code checks whether the folder is readable. */
 function reportingReaddir(report: (failure: UnlistedFolder) => void): typeof readdir {
   const reporting = (folder: string, options: object, done: (error: Error | null, entries: unknown) => void) =>
     readdir(folder, options, (error, entries) => {
@@ -71,7 +71,7 @@ async function statsOf(path: string): Promise<Stats | undefined> {
   }
 }
 
-/** The problem for an unreadable file or folder. */
+/** The problem to report if a file or folder can't be read. */
 export function unreadable(path: string, error: unknown): Problem {
   const { code, message } = error as NodeJS.ErrnoException;
   return new Problem({

@@ -28,7 +28,7 @@ export default defineConnector({
   query,
   ...reference,
   shorthand: 'path',
-  // Local files need no login, so firings don't check whether a login is on hold.
+  // Local files don't need a login, so no firing checks whether a login is on hold.
   account: () => undefined,
   ...changedFilesTraits,
 
@@ -71,12 +71,12 @@ export default defineConnector({
 /** The files that a run reads, and the watermark after that run. */
 interface Selection {
   readonly inputs: readonly RecordInput[];
-  /** Undefined if the job reads the same files in each run. */
+  /** The new watermark; undefined if the job reads the same files in every run. */
   readonly after: FilesRead | undefined;
 }
 
 interface Selecting {
-  /** Absolute path of the folder that relative paths refer to. */
+  /** Absolute path of the folder that relative paths start from. */
   readonly folder: string;
   readonly query: FileQueryValues;
   readonly before: FilesRead;

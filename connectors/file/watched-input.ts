@@ -6,8 +6,8 @@ import { type FoundFile, unreadable } from './find.ts';
 const maxChunkBytes = 256 * 1024;
 
 /**
- * A file that must not change while it's read. If it's rewritten, appended to or replaced, the data would mix two
- * versions.
+ * A file that must not change while it's being read. If another program rewrote, extended or replaced it, the data
+ * would mix two versions.
  */
 export async function watchFile(
   { path, name }: FoundFile,
@@ -40,13 +40,14 @@ async function* read({ path, name, before, signal }: Watched): AsyncGenerator<Ui
   const handle = await opened(path);
   try {
     refuseChange(name, before, await handle.stat({ bigint: true }));
-    // A stream that is aborted when it's created emits a second error later, when it has no listener.
+    // If a stream is already aborted when it's created, it emits a second error later, when it no longer has a
+    // listener.
     signal.throwIfAborted();
     const highWaterMark = Math.min(Number(before.size), maxChunkBytes) || maxChunkBytes;
     yield* handle.createReadStream({ highWaterMark, autoClose: false, signal }) as AsyncIterable<Buffer>;
     refuseChange(name, before, await look(path));
   } catch (error) {
-    // If the stream was aborted, throw the signal's reason instead.
+    // If the stream was aborted, the signal's reason is thrown instead.
     signal.throwIfAborted();
     throw error instanceof Problem || !isSystemError(error) ? error : unreadable(path, error);
   } finally {
@@ -74,7 +75,9 @@ function isSystemError(error: unknown): boolean {
   return error instanceof Error && 'syscall' in error;
 }
 
-/** Programs can set the modification time to an earlier time (`touch -r`, `cp -p`), but not the ctime. */
+/**
+ * Programs can set a file's modification time to an earlier time (`touch -r`, `cp -p`), but they can't set its ctime.
+ */
 const told = ['size', 'mtimeNs', 'ctimeNs', 'ino'] as const;
 
 function refuseChange(name: string, before: BigIntStats, now: BigIntStats): void {

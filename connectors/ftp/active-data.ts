@@ -7,9 +7,9 @@ import type { ActiveOptions } from './options.ts';
 import { make } from './problems.ts';
 
 /**
- * Active mode: lets the server open the data connections (RFC 959, 3.2; EPRT of RFC 2428 for IPv6). The client library
- * only supports passive mode, but it calls a function for each data connection. Our function listens, sends its address
- * to the server, and returns a stream that starts when the server connects.
+ * Active mode: the server opens the data connections (RFC 959, 3.2; EPRT of RFC 2428 for IPv6). The client library
+ * supports only passive mode, but it calls a replaceable function for each data connection. The function in this file
+ * listens on a port, sends the port's address to the server, and returns a stream that starts when the server connects.
  */
 export function useActiveMode(client: Client, options: ActiveOptions): void {
   client.prepareTransfer = (ftp) => announce(ftp, options);
@@ -56,7 +56,7 @@ async function listen(address: string, { first_port: first = 0, last_port: last 
   });
 }
 
-/** Starts TLS on the stream. It resumes the control connection's TLS session, as in passive mode. */
+/** Starts TLS on the stream and resumes the control connection's TLS session, as in passive mode. */
 function secured(ftp: FTPContext, awaited: Duplex): Duplex {
   if (!(ftp.socket instanceof TLSSocket)) return awaited;
   const session = ftp.tlsSessionStore ?? ftp.socket.getSession();
@@ -67,9 +67,11 @@ function secured(ftp: FTPContext, awaited: Duplex): Duplex {
   return socket;
 }
 
-/** A pending data connection. Accepts one connection, and only from the server's own address. */
+/**
+ * A data connection that the server hasn't opened yet. Accepts one connection, and only from the server's own address.
+ */
 class AwaitedSocket extends Duplex {
-  /** The client library reads this to detect a stalled transfer. */
+  /** The client library reads this property to detect a stalled transfer. */
   bytesRead = 0;
   bytesWritten = 0;
   readonly #server: Server;
@@ -86,7 +88,7 @@ class AwaitedSocket extends Duplex {
     server.on('error', (error) => this.destroy(error));
   }
 
-  /** The client library disables the socket's timeout and uses its own. */
+  /** The client library disables the socket's timeout and uses its own timeout. */
   setTimeout(): this {
     return this;
   }
@@ -104,7 +106,7 @@ class AwaitedSocket extends Duplex {
     });
     socket.on('end', () => this.push(null));
     socket.on('error', (error) => this.destroy(error));
-    // After a clean end, buffered data must still be read.
+    // After the connection has ended cleanly, the buffered data must still be read.
     socket.on('close', () => socket.readableEnded || this.destroy(new Error('the data connection was closed')));
     this.#arrived.resolve(socket);
   }

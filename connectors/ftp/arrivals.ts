@@ -4,8 +4,8 @@ import { Writable } from 'node:stream';
 const maxWaiting = 1024 * 1024;
 
 /**
- * Buffers the bytes of a transfer. If the transfer breaks, the reader still gets all bytes that have arrived: a destroyed stream
- * would drop them, and the resumed transfer would fetch them again.
+ * Buffers a transfer's bytes. If the transfer breaks, the reader still receives all bytes that have arrived. A
+ * destroyed stream would drop these bytes, and the resumed transfer would fetch them again.
  */
 export class Arrivals extends Writable {
   #chunks: Uint8Array[] = [];
@@ -16,13 +16,13 @@ export class Arrivals extends Writable {
 
   constructor() {
     super({ highWaterMark: maxWaiting / 4 });
-    // Ignored here, because the caller that started the transfer gets the error.
+    // The error is ignored here, because the caller that started the transfer receives it, too.
     this.on('error', () => undefined);
   }
 
   /**
-   * All bytes up to the transfer's end or failure. Each chunk contains everything that has arrived since the last one:
-   * TLS records are 16 kB, and joining them costs less than writing each one to disk.
+   * Yields all bytes until the transfer ends or fails. Each chunk contains all bytes that have arrived since the
+   * previous chunk. TLS records have 16 kB, and joining them costs less than writing each one to disk.
    */
   async *chunks(): AsyncGenerator<Uint8Array> {
     for (;;) {

@@ -7,16 +7,16 @@ import type { FtpQueryValues } from './options.ts';
 import { make } from './problems.ts';
 import type { FileFacts, Session } from './session.ts';
 
-/** The matching files, split into complete and incomplete ones. */
+/** The files that match, separated into complete and incomplete ones. */
 export interface Sorted<F> {
   readonly ready: readonly F[];
   readonly pending: readonly RemoteFile[];
 }
 
-/** A file that has been stable for the settle time. */
+/** A file that hasn't changed during the settle time. */
 export interface Settled {
   readonly file: RemoteFile;
-  /** The file's size and modification time, to be compared after the read. */
+  /** The file's size and modification time, for a comparison after the read. */
   readonly facts: FileFacts;
 }
 
@@ -27,15 +27,17 @@ export function markerOf(path: string, marker: string): string {
   return marker.startsWith('.') ? `${path}${marker}` : posix.join(dir, marker);
 }
 
-/** Extensions that WinSCP, rclone and browsers give to files during an upload. */
+/** Extensions that WinSCP, rclone and browsers give to files while they're being uploaded. */
 const uploadEnding = /\.(?:part|filepart|partial)$/i;
 
-/** Whether the name shows that the upload isn't finished. Names that the pattern explicitly includes are exempt. */
+/**
+ * Whether the file's name shows that its upload isn't finished. Names that the pattern explicitly includes are exempt.
+ */
 export function isUploading({ name, entry }: RemoteFile, pattern: string): boolean {
   return entry !== undefined && uploadEnding.test(name) && !uploadEnding.test(pattern);
 }
 
-/** The warning about skipped files whose names show that their upload isn't finished. */
+/** The warning about files that were skipped because their names show that the upload isn't finished. */
 export function stillUploading(files: readonly RemoteFile[]): RunWarning {
   return {
     code: 'FTP_UPLOADING',
@@ -47,13 +49,13 @@ export function stillUploading(files: readonly RemoteFile[]): RunWarning {
 
 type ReadyQuery = Pick<FtpQueryValues, 'path' | 'marker'>;
 
-/** Separates files whose upload is complete, including the marker file, from the others. */
+/** Separates files with a complete upload, including the marker file, from all other files. */
 export async function byMarker(found: FoundFiles, { path, marker }: ReadyQuery): Promise<Sorted<RemoteFile>> {
   const ready: RemoteFile[] = [];
   const pending: RemoteFile[] = [];
   const markers = new Set(marker === undefined ? [] : found.files.map((file) => markerOf(file.path, marker)));
   for (const file of found.files) {
-    // A marker file that matches the pattern is not data, and has no marker itself.
+    // If a marker file matches the pattern, it isn't data, and it needs no marker of its own.
     if (markers.has(file.path)) continue;
     const isWaiting = isUploading(file, path);
     const isMarked = marker === undefined || (await found.has(markerOf(file.path, marker)));
@@ -68,7 +70,7 @@ interface Settling {
   readonly signal: AbortSignal;
 }
 
-/** Separates stable files from files that are still changing. Watches all of them at the same time. */
+/** Separates files that no longer change from files that are still changing. Watches all files at the same time. */
 export async function bySettling(
   files: readonly RemoteFile[],
   { session, seconds, signal }: Settling,
@@ -97,18 +99,18 @@ async function look(session: Session, files: readonly RemoteFile[], signal: Abor
   return facts;
 }
 
-/** Whether a file's size and time are unchanged. */
+/** Whether the file's size and modification time are unchanged. */
 export function isSame(a: FileFacts | undefined, b: FileFacts | undefined): boolean {
   return a?.size === b?.size && a?.modified === b?.modified;
 }
 
-/** Why an unchanged file is not ready: its name, or a missing marker. */
+/** Why an unchanged file isn't ready: its name shows an unfinished upload, or its marker is missing. */
 export function reasonOf(file: RemoteFile, { path, marker = '' }: ReadyQuery): string {
   if (isUploading(file, path)) return 'the name marks an unfinished upload';
   return `the marker file is missing (${posix.basename(markerOf(file.path, marker))})`;
 }
 
-/** The problem for files that are still being written. */
+/** The problem to report for files that are still being written. */
 export function notComplete(
   files: readonly RemoteFile[],
   reason = 'the size or modification time changed within settle_seconds',

@@ -1,18 +1,19 @@
 import type { Client, FTPContext } from 'basic-ftp';
 
-/** How long to wait for the control connection to report why the data connection broke. */
+/** How long to wait for the control connection to report why a data connection broke. */
 const graceMs = 1000;
 
 /**
  * If a data connection breaks before any data arrives, waits for the server's reply. Some servers reset the data
- * connection and then refuse the command ("550 Permission denied"); the client library would report a lost connection
- * and never read the refusal.
+ * connection and then refuse the command ("550 Permission denied"). Without the wait, the client library would report a
+ * lost connection and never read the refusal.
  */
 export function delayDataErrors(client: Client): void {
   let strategy = client.prepareTransfer;
   const patient = async (ftp: FTPContext) => {
     const response = await strategy(ftp);
-    // After the first success, the client replaces the function that tries all modes with the one that worked.
+    // After the first success, the client replaces the function that tries all modes with the function for the mode
+    // that worked.
     if (client.prepareTransfer !== patient) strategy = client.prepareTransfer;
     client.prepareTransfer = patient;
     delayErrors(ftp);
@@ -26,7 +27,7 @@ function delayErrors(ftp: FTPContext): void {
   if (socket === undefined) return;
   for (const event of ['error', 'close']) socket.removeAllListeners(event);
   socket.once('error', (error: Error) => {
-    // A transfer that has started or was refused has released its socket by then.
+    // By this time, a transfer that has started or was refused has released its socket.
     const timer = setTimeout(() => ftp.dataSocket === socket && ftp.closeWithError(error), graceMs);
     timer.unref();
   });

@@ -5,12 +5,12 @@ import { endedEarly, fileChanged, isAway, isRefusal, resumedElsewhere } from './
 import type { ReconnectingSession } from './reconnecting-session.ts';
 import type { Absent, FileFacts, Session } from './session.ts';
 
-/** Maximum number of consecutive failures in which no new bytes arrive. */
+/** Maximum number of consecutive failures without any new bytes. */
 const maxBarrenTries = 5;
 
 interface Fetching {
   readonly line: ReconnectingSession;
-  /** The local target file; it must not exist. */
+  /** Path of the local file to write. The file must not exist yet. */
   readonly to: string;
   /** Called as bytes arrive. */
   readonly alive: () => void;
@@ -18,13 +18,13 @@ interface Fetching {
   readonly onResume: (at: number, problem: Problem) => void;
 }
 
-/** Number of bytes before the resume position that are fetched again and compared. */
+/** Number of bytes before the resume position that are fetched again for a comparison. */
 const overlapBytes = 64 * 1024;
 
 /**
- * Downloads one file completely or not at all. After a failure, the transfer resumes with a new login if the file is
- * certainly unchanged: it has the same size and modification time, and the last received bytes match. If the server
- * doesn't report modification times, the transfer starts over, because parts of two versions must not be joined.
+ * Downloads one file, all or nothing. After a failure, logs in again and resumes the transfer, but only if the file is
+ * certainly unchanged: its size and modification time are the same, and the last bytes received match. If the server
+ * doesn't report modification times, the transfer starts over, because parts of two versions must never be joined.
  */
 export async function fetchFile(settled: Settled, fetching: Fetching): Promise<void> {
   const handle = await openScratchFile(fetching.to);
@@ -53,7 +53,8 @@ async function fetchInto(copy: Copy, { file, facts }: Settled, { line, alive, on
       await line.use((session) => goOn(session, copy, { ...file, size: facts.size, alive }));
       if (copy.at > size) throw fileChanged(file.name, `received more than the expected ${size} bytes`);
       await look();
-      // A connection that closed during the transfer looks like the end of the file, and vsftpd even confirms it.
+      // If the connection is closed during a transfer, this looks like the end of the file, and vsftpd even confirms
+      // the end.
       if (facts.size !== undefined && copy.at < size)
         throw endedEarly(file.name, `received ${copy.at} of ${size} bytes`);
       isDone = true;
@@ -80,7 +81,7 @@ interface Wanted {
   readonly alive: () => void;
 }
 
-/** Continues at the end of the copy, or starts over if the server doesn't support offsets. */
+/** Continues at the end of the local copy, or starts over if the server doesn't support offsets. */
 async function goOn(session: Session, copy: Copy, wanted: Wanted): Promise<void> {
   const from = copy.at;
   if (from === wanted.size && from > 0) return;

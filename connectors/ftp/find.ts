@@ -9,13 +9,13 @@ import type { DirectoryEntry, FileFacts, Session } from './session.ts';
 export interface RemoteFile extends FileFacts {
   /** Absolute. */
   readonly path: string;
-  /** Path relative to the source's folder; absolute if the file is outside. */
+  /** Path relative to the source's folder; absolute if the file is outside the folder. */
   readonly name: string;
-  /** The file's entry in a listing; absent if the query names the file itself. */
+  /** The file's entry in the folder's listing; undefined if the query names the file itself. */
   readonly entry?: DirectoryEntry;
 }
 
-/** The matching files, and a function that looks up files in the same folders. */
+/** The files that match, and a function that looks up other files in the same folders. */
 export interface FoundFiles {
   readonly files: readonly RemoteFile[];
   /** Whether a file with this absolute path exists. */
@@ -33,8 +33,8 @@ export interface FindOptions {
 }
 
 /**
- * The files that match a path or a glob, sorted by name. A file whose name equals the pattern, including brackets,
- * takes precedence.
+ * The files that match a path or a glob, sorted by name. A file whose name equals the whole pattern, including
+ * brackets, takes precedence.
  */
 export async function findFiles(session: Session, finding: FindOptions): Promise<FoundFiles> {
   const { path, none } = finding;
@@ -57,7 +57,7 @@ async function findOne(session: Session, base: string, path: string): Promise<Fo
   return { files: [{ path: exact, name: nameOf(base, exact), ...seen }], has };
 }
 
-/** The folder that relative paths refer to. Some servers don't use `/` in paths: VMS, z/OS, IBM i. */
+/** The folder that relative paths start from. Some servers don't use `/` in paths: VMS, z/OS, IBM i. */
 function baseOf(home: string, { folder, path }: FindOptions): string {
   if (folder?.startsWith('/')) return posix.resolve(folder);
   if (home.startsWith('/')) return posix.resolve(home, folder ?? '.');
@@ -77,10 +77,10 @@ interface Walking extends FindOptions {
 class Walk {
   readonly #session: Session;
   readonly #walking: Walking;
-  /** The path of a file whose name equals the pattern. */
+  /** The path of the file whose name equals the whole pattern. */
   readonly #exact: string;
   readonly #matched: { readonly path: string; readonly entry: DirectoryEntry }[] = [];
-  /** The names in the folders that were listed. */
+  /** The file names in the folders that were listed. */
   readonly #names = new Map<string, Set<string>>();
   #entries = 0;
   #linkedFolders = 0;
@@ -94,7 +94,8 @@ class Walk {
   async run(): Promise<FoundFiles> {
     const { base, path, glob } = this.#walking;
     const start = posix.resolve(base, glob.base);
-    // Even for `files: changed`, report an error: a missing or inaccessible folder is not an empty one.
+    // Reports an error even for `files: changed`, because a missing or inaccessible folder isn't the same as an empty
+    // one.
     if (!(await this.#session.isFolder(start)))
       throw notFound(base, path, `folder ${start} does not exist or is not accessible`);
     await this.#look(start);
@@ -131,7 +132,7 @@ class Walk {
     return this.#exact.startsWith(`${path}/`) || this.#walking.glob.mayHold(this.#told(path));
   }
 
-  /** The path in the pattern's form: absolute, or relative to the source's folder. */
+  /** The file's path in the same form as the pattern: absolute, or relative to the source's folder. */
   #told(path: string): string {
     const { base, glob } = this.#walking;
     return glob.base.startsWith('/') ? path : posix.relative(base, path);
@@ -142,7 +143,7 @@ class Walk {
     return exact.length > 0 ? exact : this.#matched;
   }
 
-  /** Follows links to files, but never to folders, which may form cycles. */
+  /** Follows links to files but not to folders, because links to folders may form cycles. */
   async #filesOf(matched: readonly { readonly path: string; readonly entry: DirectoryEntry }[]): Promise<RemoteFile[]> {
     const files: RemoteFile[] = [];
     let dangling = 0;
@@ -181,7 +182,10 @@ function nameOf(base: string, path: string): string {
   return inside.startsWith('..') ? path : inside;
 }
 
-/** The problem if no file on the server matches the query. `base`: the folder where relative paths start. */
+/**
+ * The problem to report if no file on the server matches the query. `base` is the folder that relative paths start
+ * from.
+ */
 export function notFound(base: string, path: string, message: string): Problem {
   return make('FTP_NOT_FOUND', 'job', {
     message,

@@ -15,7 +15,7 @@ import {
   tlsRequired,
 } from './problems.ts';
 
-/** Connects, starts TLS if configured, and logs in, all within the connect timeout. */
+/** Connects, starts TLS if it's configured, and logs in. All of this must finish within the connect timeout. */
 export async function logIn(source: FtpSourceValues, client: Client, secureOptions: object | undefined): Promise<void> {
   const asked: Asked = { hasPassword: false };
   refusePlainData(client, placeOf(source));
@@ -26,7 +26,7 @@ export async function logIn(source: FtpSourceValues, client: Client, secureOptio
   }
 }
 
-/** What the client sent before the server refused. */
+/** What the client had sent when the server refused the login. */
 interface Asked {
   hasPassword: boolean;
 }
@@ -36,7 +36,7 @@ async function login(
   client: Client,
   { secureOptions, asked }: { secureOptions: object | undefined; asked: Asked },
 ): Promise<void> {
-  // Does the same as the library's login, but step by step: only a reply to PASS is about the password.
+  // Does the same as the client library's login, but step by step, because only a reply to PASS is about the password.
   client.login = async (user, password) => {
     let answer = await client.send(`USER ${user}`);
     if (answer.code === 331) {
@@ -73,14 +73,17 @@ async function inTime(source: FtpSourceValues, client: Client, work: Promise<voi
   }
 }
 
-/** The library waits for FTP replies and ignores other data. */
+/** The library waits for an FTP reply and ignores all other data. */
 async function late(source: FtpSourceValues): Promise<Problem> {
   const greeting = await greetingOf({ host: source.host, port: portOf(source) });
   if (greeting?.startsWith('SSH-')) return otherProtocol(placeOf(source), { seen: greeting, protocol: 'sftp' });
   return connectTimeout(placeOf(source), source.connect_timeout_seconds);
 }
 
-/** If a server refuses to encrypt data connections, the library ignores that and fails at the first one. */
+/**
+ * If the server refuses to encrypt data connections, the library ignores the refusal and then fails at the first data
+ * connection.
+ */
 function refusePlainData(client: Client, place: string): void {
   const send = client.sendIgnoringError.bind(client);
   client.sendIgnoringError = async (command) => {
@@ -91,8 +94,8 @@ function refusePlainData(client: Client, place: string): void {
 }
 
 /**
- * Unless the text shows otherwise, replies 332, 530 and 532 are about the account, and 4xx replies are transient (RFC
- * 959). Before TLS, no reply is about the account.
+ * Unless the reply's text shows otherwise, replies 332, 530 and 532 are about the account, and 4xx replies are
+ * transient (RFC 959). Before TLS starts, no reply is about the account.
  */
 function connectProblem(
   source: FtpSourceValues,
@@ -109,5 +112,5 @@ function connectProblem(
   return loginRefused(place, source.user ?? 'anonymous', { seen: error.message, isLoginRefused: asked.hasPassword });
 }
 
-/** The codes differ between servers: 534 (RFC 4217, 10), 530, 550, 503 or 421. */
+/** The reply code depends on the server: 534 (RFC 4217, 10), 530, 550, 503 or 421. */
 const wantsTls = /\b(?:TLS|SSL|AUTH first)\b|encrypt|cleartext/i;

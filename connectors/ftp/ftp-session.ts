@@ -13,7 +13,7 @@ import { placeOf } from './place.ts';
 import { badFile, busy, denied, lost, noSize, refused, tooMany, unusableName } from './problems.ts';
 import type { Absent, DirectoryEntry, FileFacts, ReadRange, Session } from './session.ts';
 
-/** The control connection's keepalive interval during a long transfer, because firewalls drop idle connections. */
+/** Keepalive interval of the control connection during a long transfer. Firewalls would drop an idle connection. */
 const keepAliveMs = 15_000;
 
 /** Logs in over FTP, with TLS if configured. */
@@ -42,10 +42,10 @@ export async function openFtp(source: FtpSourceValues, folder: string, signal: A
   }
 }
 
-/** The reply doubles quotes in the folder name (RFC 959, appendix II). */
+/** In the server's reply, quotes in the folder name are doubled (RFC 959, appendix II). */
 async function homeOf(client: Client): Promise<string> {
   const { message } = await client.sendIgnoringError('PWD');
-  // Some servers omit the quotes or the path; in that case, paths must be absolute.
+  // Some servers omit the quotes or the path. For these servers, paths must be absolute.
   return (/"(.*)"/.exec(message)?.[1] ?? /^257 (\/\S*)/.exec(message)?.[1] ?? '').replaceAll('""', '"');
 }
 
@@ -60,7 +60,7 @@ class FtpSession implements Session {
     this.home = home;
   }
 
-  /** Changes to the folder first, because many servers interpret brackets and stars after LIST as a pattern. */
+  /** Changes to the folder first, because many servers interpret brackets and stars after LIST as wildcards. */
   async list(folder: string): Promise<DirectoryEntry[]> {
     return await this.#ask(folder, async () => {
       await this.#client.cd(folder);
@@ -69,7 +69,7 @@ class FtpSession implements Session {
     });
   }
 
-  /** The reply to the first of MLSD, `LIST -a` and LIST that the server supports. */
+  /** The reply to the first supported command of MLSD, `LIST -a` and LIST. */
   async #listing(): Promise<{ text: string; form: ListingForm }> {
     const client = this.#client;
     const known = client.availableListCommands;
@@ -80,7 +80,8 @@ class FtpSession implements Session {
     };
     await unlessEmpty(client.list());
     if (text.trim() === '' && client.availableListCommands[0] === 'LIST -a') {
-      // `-a` lists the folder itself, so this server interpreted it as a file name.
+      // A listing with `-a` contains the folder itself. This listing doesn't, so the server interpreted `-a` as a file
+      // name.
       client.availableListCommands = ['LIST'];
       await unlessEmpty(client.list());
       if (text.trim() === '') client.availableListCommands = known;
@@ -88,7 +89,7 @@ class FtpSession implements Session {
     return { text, form: client.availableListCommands[0] === 'MLSD' ? 'MLSD' : 'LIST' };
   }
 
-  /** Uses SIZE and MDTM (RFC 3659), always in the same way, so that two results are comparable. */
+  /** Always uses SIZE and MDTM (RFC 3659), so that two results are comparable. */
   async stat(path: string): Promise<FileFacts | Absent> {
     const size = await this.#ask(path, () => unlessUnknown(absent(this.#client.send(`SIZE ${path}`))));
     if (typeof size === 'object') return size;
@@ -103,7 +104,7 @@ class FtpSession implements Session {
     return modified === undefined ? {} : { modified };
   }
 
-  /** The facts from the folder's listing, for servers that don't support SIZE. */
+  /** The file's facts from the folder's listing, for servers that don't support SIZE. */
   async #listed(path: string): Promise<FileFacts | Absent> {
     const at = path.lastIndexOf('/');
     const folder = path.slice(0, at) || '/';
@@ -146,7 +147,7 @@ class FtpSession implements Session {
     if (failure !== undefined) throw hasBegun ? this.#broken(path, failure) : this.#problem(path, failure);
   }
 
-  /** The file was readable before, so any error now is transient. */
+  /** The file was readable before, so any error now is treated as transient. */
   #broken(path: string, error: unknown): Problem {
     return error instanceof FTPError && error.code >= 500
       ? busy(this.#place, `${error.message}: ${path}`)
@@ -180,7 +181,7 @@ function isTooLong(error: unknown): boolean {
   return error instanceof Error && error.message.includes('Maximum bytes exceeded');
 }
 
-/** Some servers return an error for an empty folder: treat it as an empty listing. */
+/** Some servers return an error for an empty folder, which this code treats as an empty listing. */
 async function unlessEmpty(call: Promise<unknown>): Promise<void> {
   await call.catch((error: unknown) => {
     const isEmpty =
@@ -191,7 +192,10 @@ async function unlessEmpty(call: Promise<unknown>): Promise<void> {
   });
 }
 
-/** Reply 550 means missing, not a file, or not permitted; only the text tells them apart. */
+/**
+ * Reply 550 means that the file is missing, that it isn't a file, or that access is denied. Only the text tells these
+ * cases apart.
+ */
 async function absent(call: Promise<FTPResponse>): Promise<string | Absent> {
   try {
     return (await call).message;
@@ -202,7 +206,7 @@ async function absent(call: Promise<FTPResponse>): Promise<string | Absent> {
   }
 }
 
-/** Undefined for 500, 502 and 504: the server doesn't support the command. */
+/** Returns undefined for 500, 502 and 504, which mean that the server doesn't support the command. */
 async function unlessUnknown<T>(call: Promise<T>): Promise<T | undefined> {
   try {
     return await call;
@@ -233,7 +237,7 @@ async function tlsOptions({ tls, host }: FtpSourceValues, folder: string): Promi
   const servername = tls.servername ?? host;
   return {
     rejectUnauthorized: tls.mode === 'verify',
-    // The session is bound to this name: a data connection with another name couldn't resume it.
+    // The TLS session is bound to this name, so a data connection with another name couldn't resume it.
     host: servername,
     ...(isIP(servername) === 0 ? { servername } : {}),
     ...(await readTlsFiles(tls, folder, (option, path, cause) => badFile(`tls.${option}`, path, cause))),
@@ -241,8 +245,8 @@ async function tlsOptions({ tls, host }: FtpSourceValues, folder: string): Promi
 }
 
 /**
- * Guards each of the client's sockets, for commands and data, with and without TLS. If the client throws an error while
- * it parses data, the connection ends instead of the process.
+ * Guards each of the client's sockets, for commands and for data, with and without TLS. If the client throws an error
+ * while it parses data, only the connection ends, not the process.
  */
 function guardClient({ ftp }: Client): void {
   const guarded = <S extends Duplex | undefined>(socket: S): S => {

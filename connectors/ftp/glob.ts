@@ -1,8 +1,8 @@
 import picomatch from 'picomatch';
 
-/** A path pattern: matches paths, and prunes folders that can't contain matches. */
+/** A path pattern. Matches paths, and prunes folders that can't contain any matches. */
 export interface Glob {
-  /** The folders before the first segment that has a wildcard; empty if there are none. */
+  /** The folders before the first segment with a wildcard; empty if there are none. */
   readonly base: string;
   matches(path: string): boolean;
   /** Whether a path below this folder may match. */
