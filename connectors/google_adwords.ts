@@ -14,7 +14,7 @@ import {
 } from '#sdk';
 import { googleOAuth } from './_google-oauth.ts';
 
-/** The last page has no token, and empty lists are omitted, but the field mask is always present. */
+/** The last page has no page token, and Google omits empty lists, but the field mask is always present. */
 const paging: Paging = { by: 'token', at: 'nextPageToken', missing: 'end' };
 const absent = 'fieldMask';
 const conversionWindow = '14d';
@@ -51,7 +51,7 @@ const campaign = {
   channel: 'campaign.advertising_channel_type',
 };
 
-/** Google Ads API, the successor to the AdWords API. The connector keeps the old name. */
+/** Google Ads API, the successor to the AdWords API. The connector keeps the old API's name. */
 export default defineService({
   id: 'google_adwords',
   title: 'Google Ads',
@@ -200,7 +200,7 @@ jobs:
 `,
 });
 
-/** A stream of daily metrics, with its columns by GAQL name. */
+/** A stream of daily metrics. Its columns are listed by their GAQL names. */
 function performance(about: string, from: string, named: Readonly<Record<string, string>>): StreamData {
   const chosen = {
     date: 'segments.date',
@@ -230,7 +230,7 @@ function performance(about: string, from: string, named: Readonly<Record<string,
   };
 }
 
-/** The page token is in the body. Google sets the page size and rejects requests with a different one. */
+/** The page token is sent in the body. Google sets the page size and rejects requests that specify a different one. */
 function search(query: string | ((scope: Scope) => unknown)): StreamData['request'] {
   return {
     path: ({ partition }) => `/customers/${digitsOf((partition as { customer: Fields }).customer.id)}/googleAds:search`,
@@ -250,7 +250,7 @@ function refusal(
   };
 }
 
-/** Normalizes an account number; also accepts `123-456-7890` and `customers/1234567890`. */
+/** Normalizes an account number. Also accepts `123-456-7890` and `customers/1234567890`. */
 function digitsOf(account: unknown): string {
   return String(account).replaceAll(/\D/g, '');
 }
@@ -285,7 +285,7 @@ function fieldsOf(gaql: string): readonly string[] {
   return list.split(',').map((field) => field.trim());
 }
 
-/** Responses use camel-case names: `costMicros`. */
+/** Google's responses use camel-case names, such as `costMicros`. */
 function columnOf(field: string, types: Types = {}): ColumnData {
   const at = field.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
   return { type: Object.hasOwn(types, field) ? types[field]! : typeOf(field), at };

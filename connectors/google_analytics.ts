@@ -70,10 +70,10 @@ export default defineService({
           metrics: ({ metrics }: { metrics?: unknown }) => named(metrics),
           dimensionFilter: '{{ dimension_filter }}',
           metricFilter: '{{ metric_filter }}',
-          // Paging uses offsets, so without an order, rows could be duplicated or missing.
+          // Paging uses offsets. If the rows weren't ordered, some could be duplicated or missing.
           orderBys: ({ dimensions }: { dimensions?: unknown }) =>
             (dimensions as string[]).map((dimensionName) => ({ dimension: { dimensionName } })),
-          // The service returns 64-bit numbers as strings.
+          // The API returns 64-bit numbers as strings.
           limit: '10000',
           offset: '{{ page.offset | text }}',
           keepEmptyRows: false,
@@ -135,8 +135,8 @@ export default defineService({
     },
   },
   budget: {
-    // A request rarely costs more than ten tokens. When few are left, slow down to one request a minute, which uses
-    // less per hour than the refill.
+    // A request rarely costs more than ten tokens. If few tokens are left, requests are slowed down to one per minute,
+    // which uses fewer tokens per hour than Google adds.
     gauges: ['tokensPerHour', 'tokensPerProjectPerHour', 'tokensPerDay'].map((name) => ({
       at: `propertyQuota.${name}.remaining`,
       means: 'left' as const,
@@ -189,7 +189,7 @@ jobs:
 `,
 });
 
-/** Google's lists have the form `properties/123`. */
+/** In Google's lists, IDs have the form `properties/123`. */
 function numberOf({ partition }: Scope): string {
   return String((partition as { property: unknown }).property).replace(/^properties\//, '');
 }

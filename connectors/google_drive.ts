@@ -32,7 +32,7 @@ const where = {
   drive: option.text({ about: 'ID of a shared drive to read instead of the user’s own files.', example: '0AbCdE' }),
 };
 
-/** Reads one file at a time. Downloads uploaded files unchanged, and exports files in Google's own formats. */
+/** Reads one file at a time. Uploaded files are downloaded unchanged; files in Google's own formats are exported. */
 const bytes = {
   request: {
     path: (scope) => `/drive/${scope.api_version}/files/${fileOf(scope).id}${isNative(fileOf(scope)) ? '/export' : ''}`,
@@ -50,9 +50,9 @@ const bytes = {
 const fields = { id: 'id', name: 'name', type: 'mimeType', modified: 'modifiedTime' };
 
 /**
- * Google Drive API v3: file lists and file contents. The changes feed isn't used, because it covers the whole drive: a
+ * Google Drive API v3: file lists and file contents. The changes feed isn't used, because it covers the whole drive. A
  * job that reads one folder would have to page through all users' changes, and the feed's token supports neither a lag
- * nor past ranges. If there are no new files, a search by modification time costs one small request.
+ * nor past ranges. If there are no new files, a search by modification time costs only one small request.
  */
 export default defineService({
   id: 'google_drive',
@@ -83,7 +83,7 @@ export default defineService({
       },
       records: 'files',
       absent: 'kind',
-      // A page before the last one may be short or even empty; only a missing token marks the end.
+      // Any page may be short or even empty. Only a missing page token marks the last page.
       paging: { by: 'token', at: 'nextPageToken', missing: 'end' },
       incremental: { column: 'modified', key: 'id', settles: '5m' },
       columns: {
@@ -158,7 +158,7 @@ export default defineService({
       say: 'did not complete the search',
       next: 'set `drive`, or narrow the `search`',
     },
-    // Drive rate-limits with 403 as well as with 429.
+    // If the rate limit is exceeded, Drive responds with status code 403 or 429.
     { body: { 'error.errors.*.reason': ['rateLimitExceeded', 'userRateLimitExceeded'] }, verdict: 'wait', limit: true },
     { body: { 'error.errors.*.reason': 'dailyLimitExceeded' }, verdict: 'daily' },
     {
@@ -261,7 +261,7 @@ function exported({ format }: Scope): { readonly type: string; readonly ending: 
     : { type: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', ending: 'xlsx' };
 }
 
-/** The file's name. If it has no known extension, adds one for Google's content type. */
+/** The file's name. If the name has no known extension, the extension for Google's content type is appended. */
 function nameOf(scope: Scope): string {
   const file = fileOf(scope);
   if (isNative(file)) return `${file.name}.${exported(scope).ending}`;

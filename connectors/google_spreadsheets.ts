@@ -11,7 +11,7 @@ import {
 } from '#sdk';
 import { googleOAuth } from './_google-oauth.ts';
 
-/** Each request asks for the header row together with the values, so that each range can be read on its own. */
+/** Each request asks for the header row and the values, so that each range can be read independently. */
 interface Part {
   readonly header: string | undefined;
   readonly rows: string | undefined;
@@ -24,7 +24,7 @@ interface Sheet {
   readonly gridProperties?: { readonly rowCount?: unknown; readonly columnCount?: unknown };
 }
 
-/** Google Sheets API v4. It has no pages: the connector requests a sheet in ranges of rows. */
+/** Google Sheets API v4. The API has no pages, so the connector requests a sheet in ranges of rows. */
 export default defineService({
   id: 'google_spreadsheets',
   title: 'Google Sheets',
@@ -113,7 +113,7 @@ export default defineService({
     },
   },
   errors: [
-    // Google doesn't return how long to wait; its quotas refill every minute.
+    // Google doesn't say how long to wait, but its quotas are refilled every minute.
     { status: 429, body: { 'error.status': 'RESOURCE_EXHAUSTED' }, verdict: 'wait', wait: '20s' },
     {
       status: 404,
@@ -158,7 +158,7 @@ jobs:
 `,
 });
 
-/** The ID, which may also be given as a browser URL. */
+/** The spreadsheet's ID, which users may also set as the spreadsheet's browser URL. */
 function idOf(spreadsheet: unknown): string {
   const text = String(spreadsheet).trim();
   return encodeURIComponent(/\/d\/([\w-]+)/.exec(text)?.[1] ?? text);
@@ -180,7 +180,7 @@ function sheetIn(body: unknown, { sheet }: Scope): Sheet {
   });
 }
 
-/** The requested ranges of a sheet, in A1 notation. */
+/** The ranges of a sheet to request, in A1 notation. */
 function* partsOf(
   { title, gridProperties = {} }: Sheet,
   { range, header, rows_per_request }: Scope,
@@ -199,12 +199,14 @@ function* partsOf(
   }
 }
 
-/** Letters of the nth column: A, … Z, AA. */
+/** The letters of the nth column: A, … Z, AA. */
 function lettersOf(n: number): string {
   return n <= 26 ? String.fromCharCode(64 + n) : lettersOf(Math.floor((n - 1) / 26)) + lettersOf(((n - 1) % 26) + 1);
 }
 
-/** Google truncates rows after the last non-empty cell; this pads them, so that columns without values remain. */
+/**
+ * Google omits empty cells at the end of a row. This function pads the row, so that columns without values aren't lost.
+ */
 function* recordsOf(answer: ServiceAnswer, { partition }: Scope): Generator<Fields> {
   const { header } = (partition as { part: Part }).part;
   const ranges = listAt(answer, 'valueRanges') as readonly { readonly values?: readonly (readonly unknown[])[] }[];
@@ -232,7 +234,7 @@ function cellOf(cell: unknown): unknown {
   return cell === '' || cell === undefined ? null : cell;
 }
 
-/** Duplicate names get a number; empty names become the number of the column. */
+/** Numbers are appended to duplicate names, and empty names are replaced by the column's number. */
 function uniqueNames(header: readonly unknown[]): string[] {
   const names: string[] = [];
   for (const [i, cell] of header.entries()) {

@@ -10,7 +10,7 @@ const properties = option.list<string>(
 );
 
 /**
- * HubSpot API. Confirmed by the vendor's documentation: addresses, paging, search and its limits, token URLs, error
+ * HubSpot API. The vendor's documentation confirms the addresses, paging, search and its limits, token URLs and error
  * fields.
  */
 export default defineService({
@@ -34,7 +34,7 @@ export default defineService({
       oauth: {
         grants: ['authorization_code'],
         authorize_url: 'https://app.hubspot.com/oauth/authorize',
-        // The older /oauth/v1/token will be shut down on 16 February 2027.
+        // HubSpot will shut down the older /oauth/v1/token on 16 February 2027.
         token_url: 'https://api.hubapi.com/oauth/2026-03/token',
         scopes: [
           'oauth',
@@ -106,7 +106,7 @@ export default defineService({
       say: 'requires a scope that the token does not have',
       next: 'give the app the scopes that the response names, then log in again or create a new token',
     },
-    // The API gateway returns this for a malformed token.
+    // The API gateway returns this error for a malformed token.
     { status: 530, verdict: 'login', say: 'cannot read the token' },
     { status: 400, verdict: 'config' },
   ],
@@ -144,15 +144,15 @@ jobs:
 `,
 });
 
-/** A CRM path. A dated API version comes after the object; an older version comes before it. */
+/** The path of a CRM object. A dated API version follows the object; an older version precedes it. */
 function crm(thing: string, rest = '') {
   return ({ api_version: version }: Scope) =>
     String(version).startsWith('v') ? `/crm/${version}/${thing}${rest}` : `/crm/${thing}/${version}${rest}`;
 }
 
 /**
- * Records of one kind from the search endpoint, with keyset pagination by ID. Paging by offset would end at 10,000
- * records, and would skip one whenever an earlier record changes.
+ * Records of one kind from the search endpoint, with keyset pagination by ID. Offsets would end at 10,000 records, and
+ * a record would be skipped whenever an earlier record changes.
  */
 function objects(
   kind: string,
@@ -182,7 +182,7 @@ function objects(
       },
     },
     records: 'results',
-    // The total counts only IDs after the last one read.
+    // The total only counts records with an ID after the last one read.
     paging: { by: 'offset', last_record: 'id', present: 'paging.next.after', remaining: 'total' },
     incremental: { column: 'updated_at', key: 'id', settles: '10m' },
     columns: {

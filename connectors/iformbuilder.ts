@@ -20,8 +20,8 @@ const elements: RequestData = {
 };
 
 /**
- * iFormBuilder (Zerion), API 6. Confirmed by the vendor's samples and by public clients: addresses, signed login, limit
- * and offset, the Total-Count header, filters inside `fields`. Not confirmed: the meanings of data types.
+ * iFormBuilder (Zerion), API 6. The vendor's samples and public clients confirm the addresses, the signed login, limit
+ * and offset, the Total-Count header and filters inside `fields`. The meanings of data types are not confirmed.
  */
 export default defineService({
   id: 'iformbuilder',
@@ -157,8 +157,8 @@ jobs:
 });
 
 /**
- * Sorts by ID, so that pages are stable. The filter is a suffix of the field. It starts one day early, because the
- * documentation only mentions filtering by day.
+ * Sorts by ID, so that pages are stable. The filter is appended to the field. It starts one day early, because the
+ * documentation only mentions filters by day.
  */
 function fieldsOf({ fields, since }: Scope): string {
   const names = ['id:<', ...own.slice(1), ...((fields ?? []) as readonly string[])];

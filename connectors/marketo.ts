@@ -1,12 +1,15 @@
 import { defineService, type Moment, option, type Scope } from '#sdk';
 
-/** The asset API returns `2026-01-31T09:00:00Z+0000`. */
+/** The asset API returns times in this format: `2026-01-31T09:00:00Z+0000`. */
 const assetTime = (at: string) =>
   ({ type: 'timestamptz', at, date: 'YYYY-MM-DDTHH:mm:ssZ+0000', zone: 'UTC' }) as const;
 
 const leadsExport = '/bulk/{{ api_version }}/leads/export';
 
-/** Adobe Marketo Engage: REST for activities and programs, bulk extract for leads. Error responses have status 200. */
+/**
+ * Adobe Marketo Engage: REST API for activities and programs, bulk extract for leads. Error responses have status code
+ * 200.
+ */
 export default defineService({
   id: 'marketo',
   title: 'Marketo',
@@ -28,7 +31,7 @@ export default defineService({
       token_url: 'https://{munchkin}.mktorest.com/identity/oauth/token',
       token_request: 'query',
       token_method: 'GET',
-      // All clients of a service share one token; the response states how long it's still valid.
+      // All clients of a service share one token. The token response says how long the token remains valid.
       refresh: 'none',
       lifetime_seconds: 3600,
     },
@@ -67,7 +70,7 @@ export default defineService({
         state: 'result.0.status',
         done: ['Completed'],
         failed: ['Failed', 'Cancelled'],
-        // The vendor updates the job states once a minute.
+        // The vendor updates the status of jobs once a minute.
         every: '60s',
       },
       request: { path: `${leadsExport}/{{ job.id }}/file.json` },
@@ -119,7 +122,7 @@ export default defineService({
       },
       records: 'result',
       absent: 'success',
-      // Pages may be empty before the end.
+      // Pages before the last one may be empty.
       paging: { by: 'token', first: '{{ partition.start.token }}', at: 'nextPageToken', more: 'moreResult' },
       incremental: { column: 'at', key: 'marketoGUID', settles: '10m' },
       columns: {
@@ -144,7 +147,7 @@ export default defineService({
         },
       },
       records: 'result',
-      // After the end, the response has a warning and no list.
+      // After the last page, the response contains a warning instead of a list.
       absent: 'success',
       paging: { by: 'offset' },
       incremental: { column: 'updated_at', key: 'id', settles: '5m' },
@@ -218,7 +221,7 @@ jobs:
 `,
 });
 
-/** An export's bounds, inclusive and in whole seconds; undefined if the dates filter by the other field. */
+/** An export's inclusive bounds in whole seconds; undefined if the export is filtered by the other date field. */
 function span(by: 'createdAt' | 'updatedAt') {
   return ({ by: wanted, window, now }: Scope) => {
     if (wanted !== by) return undefined;
@@ -235,7 +238,7 @@ function second({ at }: Moment): string {
   return at.toInstant().toString({ smallestUnit: 'second' });
 }
 
-/** Start of the activities. Default: 30 days ago. */
+/** The time from which activities are read. Default: 30 days ago. */
 function firstInstant({ since, now }: Scope): string {
   return second((since as Moment | undefined) ?? now.plus('-30d'));
 }

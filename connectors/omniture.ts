@@ -51,7 +51,7 @@ const report: RequestData = {
 
 const pages = { by: 'page', first: 0, last: 'lastPage', total: 'totalElements' } as const;
 
-/** What both report streams have in common. */
+/** The parts that both report streams have in common. */
 const figures = {
   request: report,
   records: (answer, scope) => rowsOf(answer, scope),
@@ -59,7 +59,8 @@ const figures = {
 } satisfies Partial<StreamData>;
 
 /**
- * Adobe Analytics API 2.0, under the product's former name. API 1.4 and its WSSE login were shut down in August 2026.
+ * Adobe Analytics API 2.0. The connector keeps the product's former name. Adobe shut down API 1.4 and its WSSE login in
+ * August 2026.
  */
 export default defineService({
   id: 'omniture',
@@ -182,7 +183,7 @@ jobs:
 `,
 });
 
-/** The prefix of an ID is optional; calculated metrics' IDs have none. */
+/** The prefix of an ID is optional. The IDs of calculated metrics have no prefix. */
 function metricsOf({ metrics }: Scope): string[] {
   return (metrics as string[]).map((id) => (/\/|^cm/.test(id) ? id : `metrics/${id}`));
 }
@@ -211,7 +212,7 @@ interface Row {
   readonly data?: readonly unknown[];
 }
 
-/** Values are in the order of `columnIds`, which contains the indexes of the metrics in the request. */
+/** Values are in the same order as `columnIds`, which contains the indexes of the request's metrics. */
 function* rowsOf(answer: ServiceAnswer, scope: Scope): Generator<Record<string, unknown>> {
   const metrics = metricsOf(scope);
   const rows = listAt(answer, 'rows') as Row[];
@@ -222,7 +223,7 @@ function* rowsOf(answer: ServiceAnswer, scope: Scope): Generator<Record<string, 
   }
 }
 
-/** If a value can't be computed, such as a ratio with a zero denominator, the API reports it as text. */
+/** If the API can't compute a value, such as a ratio whose denominator is zero, it returns text instead of a number. */
 function figure(value: unknown): unknown {
   return typeof value === 'string' && !/\d/.test(value) ? null : value;
 }
@@ -240,7 +241,7 @@ interface Discovered {
   readonly imsOrgs?: readonly { readonly companies?: readonly { readonly globalCompanyId: string }[] }[];
 }
 
-/** Lists the companies that the login has access to. */
+/** Lists the companies that the login can access. */
 function foundIn({ imsOrgs = [] }: Discovered, wanted: unknown): string {
   const companies = imsOrgs.flatMap(({ companies: own = [] }) => own.map(({ globalCompanyId: id }) => id));
   if (companies.includes(String(wanted))) return `logged in with access to ${companies.join(', ')}`;

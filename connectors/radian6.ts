@@ -1,7 +1,8 @@
 import { defineRetiredService } from '#sdk';
 
 /**
- * Discontinued: only the name remains. Its last day is confirmed; the alternatives are unconfirmed general knowledge.
+ * The service was discontinued, so only the connector's name remains. The service's last day is confirmed; the
+ * alternatives are unconfirmed general knowledge.
  */
 export default defineRetiredService({
   id: 'radian6',

@@ -9,7 +9,7 @@ import {
   type StreamData,
 } from '#sdk';
 
-/** Sluice types by Salesforce type. Types that aren't listed (compound and binary ones) don't become columns. */
+/** The column type for each Salesforce type. Fields of other types (compound and binary ones) don't become columns. */
 const types = {
   ...Object.fromEntries(
     ['id', 'string', 'picklist', 'multipicklist', 'combobox', 'textarea', 'phone', 'url', 'email', 'reference']
@@ -30,8 +30,8 @@ const types = {
 const bulkJob = '/jobs/query/{{ job.id }}';
 
 /**
- * Salesforce REST API and Bulk API 2.0. Confirmed: addresses, paging, the API address in the token response, states of
- * bulk jobs and their locator header, the error code for an exceeded limit. The other error codes are unconfirmed
+ * Salesforce REST API and Bulk API 2.0. Confirmed: addresses, paging, the API address in the token response, the states
+ * of bulk jobs, their locator header, and the error code for an exceeded limit. The other error codes are unconfirmed
  * general knowledge.
  */
 export default defineService({
@@ -56,7 +56,8 @@ export default defineService({
       authorize_url: '{login_url}/services/oauth2/authorize',
       token_url: '{login_url}/services/oauth2/token',
       revoke_url: '{login_url}/services/oauth2/revoke',
-      // This flow is older than the RFC and has other parameter names: see OAuth 2.0 Device Flow in Salesforce's help.
+      // This flow is older than the RFC and uses other parameter names. See "OAuth 2.0 Device Flow" in Salesforce's
+      // help.
       device: {
         url: '{login_url}/services/oauth2/token',
         parameters: { response_type: 'device_code' },
@@ -64,11 +65,11 @@ export default defineService({
         code_parameter: 'code',
       },
       pkce: true,
-      // Without a user's consent, the app's scopes apply: the token endpoint rejects `scope`.
+      // Without a user's consent, the app's own scopes apply, and the token endpoint rejects `scope`.
       person_scopes: ['api', 'refresh_token'],
-      // Tokens have no stated lifetime, so they're refreshed when they're refused. The app's settings decide whether a
-      // refresh token may be used more than once. Using a single-use token twice would end the login, so none is used
-      // twice.
+      // Salesforce doesn't say how long tokens are valid, so a token is refreshed when it's rejected. The app's
+      // settings decide whether a refresh token may be used more than once. No refresh token is used twice, because
+      // that would end the login if the token is for single use.
       refresh: 'rotating',
       keep: ['instance_url'],
       assertion: { algorithm: 'RS256', audience: '{login_url}' },
@@ -194,7 +195,7 @@ jobs:
 `,
 });
 
-/** What `records` and `bulk` have in common: the object, its fields and the start date. */
+/** The parts that `records` and `bulk` have in common: the object, its fields and the start date. */
 function objectStream(about: string): Pick<StreamData, 'about' | 'options' | 'incremental' | 'columns'> {
   return {
     about,
@@ -225,7 +226,7 @@ function objectStream(about: string): Pick<StreamData, 'about' | 'options' | 'in
   };
 }
 
-/** The fields that the user selected, and those required to resume. */
+/** The fields that the user selected, and those that are required to resume the read. */
 function wantedFields({ columns, incremental, changed_field: changed }: Scope): unknown {
   const named = columns as readonly string[] | undefined;
   if (named === undefined || named.length === 0) return undefined;
@@ -241,12 +242,12 @@ function soqlOf({ fields, object, where, since, changed_field: changed }: Scope)
   return `SELECT ${(fields as readonly string[]).join(', ')} FROM ${object}${filter}`;
 }
 
-/** Empty cells of a bulk job are null: Salesforce has no empty strings. */
+/** In a bulk job's results, empty cells mean null, because Salesforce has no empty strings. */
 function withoutBlanks(record: Fields): Fields {
   return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, value === '' ? null : value]));
 }
 
-/** A record and its nested records, without the type and URL attributes. */
+/** A record and its nested records without their type and URL attributes. */
 function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain);
   if (typeof value === 'object' && value !== null && 'nextRecordsUrl' in value) throw nestedCut(value as Fields);
@@ -255,7 +256,7 @@ function plain(value: unknown): unknown {
   return Object.fromEntries(Object.entries(fields).map(([name, inner]) => [name, plain(inner)]));
 }
 
-/** A nested list has its own pages, which are not read. */
+/** A nested list has pages of its own. These pages aren't read. */
 function nestedCut({ totalSize }: Fields): Problem {
   return new Problem({
     code: 'SALESFORCE_NESTED_CUT',

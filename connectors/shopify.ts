@@ -43,8 +43,8 @@ const changed = { column: 'updated_at', key: 'legacyResourceId', settles: '10m' 
 
 /**
  * Shopify Admin API: GraphQL, and the older REST API for order lines. Confirmed: addresses, the token header, paging in
- * both, the rate-limit bucket, error responses with status 200, bulk operations. The field names are unconfirmed
- * general knowledge.
+ * both APIs, the rate-limit bucket, error responses with status code 200, and bulk operations. The field names are
+ * unconfirmed general knowledge.
  */
 export default defineService({
   id: 'shopify',
@@ -77,7 +77,8 @@ export default defineService({
         token_request: 'json',
         scopes: ['read_orders', 'read_products', 'read_customers'],
         scope_separator: ',',
-        // Requests tokens that expire after an hour, each with a new refresh token; public apps must use them.
+        // Requests tokens that expire after an hour. Each token comes with a new refresh token. Public apps must use
+        // such tokens.
         token_parameters: { expiring: '1' },
         refresh: 'rotating',
       },
@@ -140,7 +141,8 @@ export default defineService({
       },
       records: 'orders',
       each: ({ line_items: lines, ...order }) => ((lines ?? []) as Fields[]).map((line) => ({ ...line, order })),
-      // The URL of the next page is complete: no other parameters are allowed. The last of several pages only links to the previous one.
+      // The URL of the next page is complete and must be requested without additional parameters. The last page only
+      // links to the previous page.
       paging: { by: 'link', missing: 'single' },
       incremental: { column: 'updated_at', key: 'id', settles: '10m' },
       columns: {
@@ -204,7 +206,7 @@ export default defineService({
   errors: [
     { status: 404, verdict: 'config', say: 'has no such shop or version', next: 'check `shop` and `api_version`' },
     { status: 402, verdict: 'permission', say: 'has frozen this shop because of unpaid bills' },
-    // GraphQL returns all of these with status 200.
+    // GraphQL returns all of these errors with status code 200.
     { body: { 'errors.*.extensions.code': 'THROTTLED' }, verdict: 'wait', wait: '1s' },
     { body: { 'errors.*.extensions.code': 'INTERNAL_SERVER_ERROR' }, verdict: 'wait' },
     {
@@ -251,7 +253,7 @@ jobs:
 `,
 });
 
-/** One of the shop's lists, page by page, in an order that is stable under changes. */
+/** One of the shop's lists, read page by page in an order that changes don't affect. */
 function connection(
   name: string,
   { fields, sort }: { fields: string; sort: string },
@@ -273,7 +275,7 @@ function connection(
   };
 }
 
-/** The search query: changes since the last run, and the user's filter. */
+/** The search query: records changed since the last run that also match the user's filter. */
 function searchOf({ since, filter: wanted }: Scope): string | undefined {
   const terms = [
     ...(since === undefined ? [] : [`updated_at:>='${(since as Moment).text('iso')}'`]),

@@ -1,6 +1,6 @@
 import { defineService, option, type RequestData, type StreamData } from '#sdk';
 
-/** Times are UTC, with or without a zone. */
+/** All times are in UTC, with or without a zone. */
 const instant = (at: string) => ({ type: 'timestamptz', at, date: 'local', zone: 'UTC' }) as const;
 
 const since = '{{ since | in: UTC | format: YYYY-MM-DDTHH:mm:ss }}';
@@ -12,7 +12,7 @@ const survey = {
   }),
 };
 
-/** The last page has no URL for the next page, but it still has its own URL. */
+/** The last page has no URL for a next page, but it still has its own URL. */
 const paging = { by: 'page', present: 'links.next', always: 'links', total: 'total' } as const;
 
 const surveys = {
@@ -46,7 +46,7 @@ const responses = {
   paging,
 } as const;
 
-/** SurveyMonkey API version 3, according to the vendor's public documentation. */
+/** SurveyMonkey API version 3, as described in the vendor's public documentation. */
 export default defineService({
   id: 'survey_monkey',
   title: 'SurveyMonkey',
@@ -72,7 +72,7 @@ export default defineService({
         grants: ['authorization_code'],
         authorize_url: 'https://api.surveymonkey.com/oauth/authorize',
         token_url: 'https://api.surveymonkey.com/oauth/token',
-        // Scopes are set in the app; tokens never expire and are never refreshed.
+        // Scopes are set in the app's settings. Tokens never expire, so they're never refreshed.
         refresh: 'none',
         keep: ['access_url'],
       },
@@ -137,7 +137,7 @@ export default defineService({
       },
       each: (response, { partition }) => answersOf(response as Response, (partition as { design: Design }).design),
       incremental: { column: 'updated_at', key: 'response_id', settles: '5m' },
-      // Rows, columns and choices of a question may be null.
+      // A question's rows, columns and choices may be null.
       key: [],
       columns: {
         survey_id: { type: 'text', scope: 'partition.survey.id' },
@@ -218,7 +218,7 @@ const hosts: Readonly<Record<string, string>> = {
   ca: 'https://api.surveymonkey.ca',
 };
 
-/** The API host depends on the account's region; the token response contains it. */
+/** The API host depends on the account's region, and is returned in the token response. */
 function hostOf(login: Facts | undefined, dataCenter: unknown): string {
   return (login?.kept?.access_url ?? hosts[String(dataCenter)]!).replace(/\/+$/, '');
 }
@@ -279,7 +279,7 @@ interface Words {
 
 const known = new WeakMap<Design, Words>();
 
-/** The texts of a survey's questions and choices, collected once for all its responses. */
+/** The texts of a survey's questions and choices, which are collected once for all of the survey's responses. */
 function wordsOf(design: Design): Words {
   const found = known.get(design);
   if (found !== undefined) return found;
@@ -293,7 +293,7 @@ function wordsOf(design: Design): Words {
   return words;
 }
 
-/** In a matrix of menus, the choices are nested in the columns. */
+/** If the question is a matrix of dropdown menus, the choices are nested in the columns. */
 function withInner(choice: Choice): Choice[] {
   return [choice, ...(choice.choices ?? []).flatMap(withInner)];
 }

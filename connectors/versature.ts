@@ -24,7 +24,7 @@ const oauth = {
   lifetime_seconds: 3600,
 } satisfies Extract<LoginData, { kind: 'oauth' }>['oauth'];
 
-/** Versature's Integrate API, now part of net2phone Canada. The version is in the Accept header. */
+/** Versature's Integrate API. The vendor is now part of net2phone Canada. The API version is in the Accept header. */
 export default defineService({
   id: 'versature',
   title: 'net2phone Canada',
@@ -120,15 +120,15 @@ jobs:
 `,
 });
 
-/** A party of a call with its number, whichever API version returned it. */
+/** One party of a call, with its number. The field for the number depends on the API version. */
 function numbered(end: unknown): Fields {
   const { id, value, number, ...rest } = (end ?? {}) as Fields;
   return { ...rest, number: number ?? id ?? value };
 }
 
 /**
- * The response is a list, a list in `result`, or a single record. The vendor hasn't confirmed the format; an object
- * that looks like an error is not a record.
+ * The response is a list, a list in `result`, or a single record. The vendor hasn't confirmed this format. An object
+ * that looks like an error isn't treated as a record.
  */
 function listed(answer: ServiceAnswer): Fields[] {
   const { body } = answer;

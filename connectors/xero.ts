@@ -1,7 +1,10 @@
 import { defineService, listAt, option, Problem, type StreamData } from '#sdk';
 
 const organisation = { type: 'text', scope: 'partition.organisation.name' } as const;
-/** Dates and times are in UTC: an invoice dated 1 January has midnight UTC, whatever the time zone. */
+/**
+ * Dates and times are in UTC. An invoice dated 1 January has the time midnight UTC, regardless of the organization's
+ * time zone.
+ */
 const day = (at: string) => ({ type: 'date', at, date: 'dotnet', zone: 'UTC' }) as const;
 const instant = (at: string) => ({ type: 'timestamptz', at, date: 'dotnet', zone: 'UTC' }) as const;
 
@@ -63,7 +66,7 @@ function monthly(about: string, path: string, query: Readonly<Record<string, str
   };
 }
 
-/** Xero's Accounting API, according to its OpenAPI description and the guides to OAuth and limits. */
+/** Xero's Accounting API, as described in its OpenAPI description and in the guides to OAuth and limits. */
 export default defineService({
   id: 'xero',
   title: 'Xero',
@@ -99,7 +102,7 @@ export default defineService({
       lifetime_seconds: 1800,
     },
   },
-  // Without this header, responses are XML.
+  // Without this header, Xero responds with XML.
   headers: { accept: 'application/json' },
   streams: {
     invoices: {
@@ -114,7 +117,7 @@ export default defineService({
       partitions,
       ...changing('/Invoices', { Statuses: '{{ statuses | join: , }}' }),
       records: 'Invoices',
-      // Several organizations are read in sequence: changes in the meantime are read again by the next run.
+      // Several organizations are read one after the other. The next run reads anything that changed in the meantime.
       incremental: { column: 'updated_at', key: 'InvoiceID', settles: '5m' },
       columns: {
         organisation,
@@ -229,7 +232,7 @@ interface Connection {
 
 const nameOf = ({ tenantName, tenantId }: Connection) => tenantName ?? tenantId;
 
-/** The selected organizations, by name or ID; all if none is selected. */
+/** The organizations that are selected by name or ID, or all organizations if none is selected. */
 function chosen(connections: readonly Connection[], wanted: readonly string[] = []): (Connection & Named)[] {
   const all = connections.filter(({ tenantType = 'ORGANISATION' }) => tenantType === 'ORGANISATION');
   if (all.length === 0) throw nothingConnected();
@@ -263,7 +266,7 @@ function notConnected(seen: string, all: readonly Connection[]): Problem {
   });
 }
 
-/** A part of a report: a section with rows, or a row of cells. */
+/** A part of a report: either a section with rows, or a row of cells. */
 interface Part {
   readonly RowType?: string;
   readonly Title?: string;
@@ -274,7 +277,7 @@ interface Part {
   }[];
 }
 
-/** The lines of a report with their sections. */
+/** A report's lines with the titles of their sections. */
 function* linesOf(parts: readonly Part[], section: string): Generator<Named> {
   for (const { RowType: kind, Title = section, Rows = [], Cells = [] } of parts) {
     yield* linesOf(Rows, Title);

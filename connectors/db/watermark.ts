@@ -8,7 +8,7 @@ export interface Watermark {
   readonly value: CursorBound;
   /** The columns that are hashed in `seen`, in order; empty if unknown. */
   readonly columns: readonly string[];
-  /** Hashes of the rows within the lag, one per row, so equal rows have equal hashes. */
+  /** Hashes of the rows within the lag, one per row. If several rows are equal, their hash is listed several times. */
   readonly seen: readonly string[];
 }
 

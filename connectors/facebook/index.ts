@@ -4,7 +4,7 @@ import { budget, errors, tooMuch } from './errors.ts';
 import { account, adAccount, asking, byCursor, insights } from './insights.ts';
 
 /**
- * Graph API and Marketing API. The documentation confirms the addresses, paging and its end, asynchronous reports,
+ * Graph API and Marketing API. Confirmed: addresses, paging and its end, asynchronous reports,
  * usage headers, errors in `error.code`, and tokens without refresh. The meanings of some codes are unconfirmed general
  * knowledge.
  */

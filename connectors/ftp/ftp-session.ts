@@ -217,8 +217,8 @@ async function unlessUnknown<T>(call: Promise<T>): Promise<T | undefined> {
 }
 
 /**
- * For PASV, connects to the address of the control connection, like curl. The address in the server's reply is often
- * 0.0.0.0 or a private one behind NAT, and a server must not redirect us to other hosts.
+ * In passive mode, connects to the control connection's address, as curl does. The address in the server's reply to PASV
+ * is often 0.0.0.0 or a private address behind NAT, and a server must not be able to redirect Sluice to other hosts.
  */
 function ignorePasvAddress({ ftp }: Client): void {
   const request = ftp.request.bind(ftp);

@@ -9,13 +9,13 @@ export interface Glob {
   mayHold(folder: string): boolean;
 }
 
-/** Returns undefined if the text isn't a pattern. Follows the same rules as the `file` connector's globs. */
+/** Returns undefined if the text isn't a pattern. The `file` connector's globs follow the same rules. */
 export function globOf(pattern: string): Glob | undefined {
   const { isGlob, base } = picomatch.scan(pattern);
   if (!isGlob) return undefined;
   const matches = matcherOf(pattern);
   const segments = pattern.split('/');
-  // Braces may contain a slash. If they do, segments can't be matched separately, so all folders are searched.
+  // Braces may contain a slash. Segments then can't be matched separately, so all folders are searched.
   const isFree = segments.some((segment) => count(segment, '{') !== count(segment, '}'));
   const steps = segments.slice(0, -1).map((segment) => (segment === '**' ? undefined : matcherOf(segment)));
   const mayHold = (folder: string) => isFree || leadsOn(folder.split('/'), steps);
@@ -33,7 +33,7 @@ function count(text: string, character: string): number {
   return text.split(character).length - 1;
 }
 
-/** The segments before the first one with a wildcard. */
+/** The segments before the first segment with a wildcard. */
 function baseOf(pattern: string): string {
   const segments = pattern.split('/');
   const first = segments.findIndex((segment) => /[*?[\]{}()!+@\\]/.test(segment));
@@ -41,8 +41,8 @@ function baseOf(pattern: string): string {
 }
 
 /**
- * Whether files in the folder can match, because its names match the pattern's first segments. After `**`, any names
- * match.
+ * Whether the folder can contain matching files, because its segments match the pattern's first segments. After `**`,
+ * any segments match.
  */
 function leadsOn(names: readonly string[], steps: readonly (((name: string) => boolean) | undefined)[]): boolean {
   for (const [i, name] of names.entries()) {

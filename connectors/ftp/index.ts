@@ -50,7 +50,7 @@ function fetchedInput({ name, path, modified, signal }: Fetched): RecordInput {
 
 type Extracting = ExtractContext<typeof source, typeof query>;
 
-/** Reads files from FTP, FTPS and SFTP servers. Downloads each file completely before it reads the first row. */
+/** Reads files from FTP, FTPS and SFTP servers. Downloads each file completely before reading its first row. */
 export default defineConnector({
   id: 'ftp',
   title: 'FTP, FTPS, SFTP',
@@ -100,7 +100,9 @@ export default defineConnector({
   },
 });
 
-/** The files in the folder. Their columns are omitted, because listing them would require downloading the files. */
+/**
+ * The files in the folder, without their columns, because finding out the columns would require downloading the files.
+ */
 async function listAll(context: DiscoverContext<typeof source>): Promise<Dataset[]> {
   const { source: given, log } = context;
   const line = await openLine(context);
@@ -130,7 +132,7 @@ interface FetchedAll {
   readonly after: Selection['after'];
 }
 
-/** Downloads the query's files to the scratch folder. No rows are read until all downloads are complete. */
+/** Downloads the query's files to the scratch folder. Reads no rows until all downloads are complete. */
 async function fetchAll(context: Extracting, before: FilesRead): Promise<FetchedAll> {
   const { source: given, query: asked, scratch, signal, log, warn, alive = () => undefined } = context;
   const line = await openLine(context);

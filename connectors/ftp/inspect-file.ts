@@ -3,14 +3,14 @@ import { Problem } from '#sdk';
 import { isAway, notReadable } from './problems.ts';
 import type { DirectoryEntry, FileFacts, Session } from './session.ts';
 
-/** Why a listed entry can't be read as a file. */
+/** Why an entry in a listing can't be read as a file. */
 export type LeftOut = 'gone' | 'link to a folder' | 'link to nowhere';
 
-/** Maximum number of links to follow in a row, as in Linux. */
+/** Maximum number of links to follow from one path. Linux has the same limit. */
 const maxLinks = 40;
 
 /**
- * Checks a listed entry that should be read as a file. Throws if the file can't be read; it must not be skipped,
+ * Checks an entry in a listing that should be a file. Throws if the file can't be read. The file must not be skipped,
  * because servers use the same messages for missing and forbidden files.
  */
 export async function inspectFile(session: Session, path: string, entry: DirectoryEntry): Promise<FileFacts | LeftOut> {
@@ -34,12 +34,12 @@ async function statOf(session: Session, path: string, entry: DirectoryEntry) {
   }
 }
 
-/** A link that refers to itself has no status, so the server returns the operating system's error message (ELOOP). */
+/** A link that refers to itself has no status, so the server returns the operating system's error message for ELOOP. */
 function isLoop(error: unknown): boolean {
   return error instanceof Problem && /too many levels of symbolic links/i.test(error.seen ?? '');
 }
 
-/** Whether a symbolic link is certain to be dangling or circular. */
+/** Whether a symbolic link is certainly dangling or circular. */
 async function leadsNowhere(session: Session, path: string, entry: DirectoryEntry): Promise<boolean> {
   let at = path;
   let link = entry;
@@ -56,7 +56,10 @@ async function leadsNowhere(session: Session, path: string, entry: DirectoryEntr
   return true;
 }
 
-/** The path's listing entry, from its nearest accessible folder; undefined if that isn't conclusive. */
+/**
+ * The path's entry in the listing of its parent folder, or 'missing' if a listing shows that the path doesn't exist.
+ * Undefined if the listings aren't conclusive.
+ */
 async function entryAt(session: Session, path: string): Promise<DirectoryEntry | 'missing' | undefined> {
   let [folder, name] = [posix.dirname(path), posix.basename(path)];
   let isInside = true;

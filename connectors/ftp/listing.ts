@@ -2,11 +2,14 @@ import { cutText, type Problem } from '#sdk';
 import { make } from './problems.ts';
 import type { DirectoryEntry } from './session.ts';
 
-/** The reply to MLSD, whose format is defined in RFC 3659, or to LIST, whose format depends on the server. */
+/**
+ * A listing: either the reply to MLSD, whose format is defined in RFC 3659, or the reply to LIST, whose format depends
+ * on the server.
+ */
 export type ListingForm = 'MLSD' | 'LIST';
 
 /**
- * The entries in a listing. Throws if a line can't be parsed; the line must not be skipped, because it may be the
+ * The entries in a listing. Throws if a line can't be parsed. The line must not be skipped, because it may describe the
  * wanted file.
  */
 export function parseListing(text: string, { form, folder }: { form: ListingForm; folder: string }): DirectoryEntry[] {
@@ -20,7 +23,7 @@ export function parseListing(text: string, { form, folder }: { form: ListingForm
   });
 }
 
-/** `ls -l` prints the number of blocks on its first line, in the server's language. */
+/** The first line of `ls -l` contains the number of blocks, in the server's language. */
 function isTotal([first = '', ...others]: readonly string[]): boolean {
   if (/^total:? [\d.,]+[KMGTP]?$/i.test(first)) return true;
   return others.length > 0 && /^[\p{L}\p{M}]+:? [\d.,]+[KMGTP]?$/u.test(first);
@@ -35,7 +38,7 @@ function unknownLine(folder: string, line: string): Problem {
   });
 }
 
-/** `fact=value;fact=value; name` (RFC 3659, 7.2). The names of facts and types are case-insensitive. */
+/** Parses `fact=value;fact=value; name` (RFC 3659, 7.2). The names of facts and types are case-insensitive. */
 function machineEntry(line: string): DirectoryEntry | 'itself' | undefined {
   const parts =
     /^((?:[^=;\s]+=[^;]*;)*) (.+)$/s.exec(line) ?? /^((?:[^=;\s]+=[^;\s]*)(?:;[^=;\s]+=[^;\s]*)*) (.+)$/s.exec(line);
@@ -58,7 +61,7 @@ function splitFact(fact: string): [name: string, value: string] {
   return [fact.slice(0, at).toLowerCase(), fact.slice(at + 1)];
 }
 
-/** Symbolic links have no standard type; servers write `OS.unix=slink:target` or `OS.unix=symlink`. */
+/** Symbolic links have no standard type. Servers send `OS.unix=slink:target` or `OS.unix=symlink`. */
 function kindOfType(type: string | undefined, told = ''): Pick<DirectoryEntry, 'kind' | 'target'> {
   if (type === 'file') return { kind: 'file' };
   if (type === 'dir') return { kind: 'folder' };
@@ -67,7 +70,7 @@ function kindOfType(type: string | undefined, told = ''): Pick<DirectoryEntry, '
   return { kind: 'link', ...(link[1] === undefined ? {} : { target: link[1] }) };
 }
 
-/** Parses a time in the format of RFC 3659, 2.3, in UTC: `YYYYMMDDHHMMSS[.sss]`. Returns milliseconds since 1970. */
+/** Parses a UTC time as defined in RFC 3659, 2.3: `YYYYMMDDHHMMSS[.sss]`. Returns milliseconds since 1970. */
 export function timeOf(text: string): number | undefined {
   const [, year, month, day, hour, minute, second, fraction = ''] =
     /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(?:\.(\d+))?/.exec(text) ?? [];
@@ -89,7 +92,7 @@ const time = String.raw`\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?(?:\s[-+]\d{4})?|\d{4}
 const size = String.raw`\d+(?:[.,]\d+)?[KMGTPE]?|\d+,\s*\d+|\?`;
 
 /**
- * Permissions, then some words (link count, owner, group), size, date, name. `ls` appends a character to the
+ * Matches permissions, some words (link count, owner, group), size, date and name. `ls` appends a character to the
  * permissions for ACLs (+), SELinux (.) and macOS (@).
  */
 const unixLine = (words: string) =>
@@ -99,12 +102,12 @@ const unixLine = (words: string) =>
   );
 
 /**
- * First requires at least two words, so that an owner `14` and a group `staff` aren't mistaken for a date. If that
- * doesn't match, requires only one word.
+ * The first pattern requires at least two words, so that it doesn't mistake an owner `14` and a group `staff` for a
+ * date. The second pattern, for lines that don't match the first, requires only one word.
  */
 const unixLines = [unixLine('{2,16}?'), unixLine('{1}')];
 
-/** The line for an entry that `ls` wasn't allowed to inspect: `-????????? ? ? ? ? ? name`. */
+/** Matches an entry that `ls` wasn't allowed to inspect: `-????????? ? ? ? ? ? name`. */
 const unseenLine = /^([a-z?-])\?{9}(?:\s+\?){4,6}\s(.+)$/is;
 
 const kindsOfUnix: Readonly<Record<string, DirectoryEntry['kind']>> = {
@@ -119,7 +122,7 @@ const kindsOfUnix: Readonly<Record<string, DirectoryEntry['kind']>> = {
   s: 'other',
 };
 
-/** Ignores times: they have no zone and often no year, so they don't show when a file was modified. */
+/** Ignores times, because they have no zone and often no year. They therefore don't show when a file was modified. */
 function unixEntry(line: string): DirectoryEntry | undefined {
   const [, type, told, text] = unixLines.map((form) => form.exec(line)).find((found) => found !== null) ?? [];
   const [, unseenType, unseen] = type === undefined ? (unseenLine.exec(line) ?? []) : [];
@@ -134,7 +137,7 @@ function unixEntry(line: string): DirectoryEntry | undefined {
 const dosLine =
   /^\s*\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}\s+\d{1,2}:\d\d(?::\d\d)?\s*(?:[AP]M?)?\s+(?:<([A-Z]+)>|([\d.,]+))\s+(\S.*)$/is;
 
-/** The format that `dir` and Internet Information Services use. Links and junctions may refer to a file or a folder. */
+/** The format of `dir` and Internet Information Services. Links and junctions may refer to files or folders. */
 function dosEntry(line: string): DirectoryEntry | undefined {
   const [, mark, told = '', name] = dosLine.exec(line) ?? [];
   if (name === undefined) return undefined;

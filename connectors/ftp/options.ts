@@ -2,7 +2,9 @@ import { changedFilesOptions, fileOptions, type OptionValues, option, type TlsFi
 
 export const protocols = ['sftp', 'ftps', 'ftps_implicit', 'ftp'] as const;
 
-/** How to use TLS with the server. `verify` checks certificate and name; `require` only encrypts. */
+/**
+ * How to use TLS with the server. `verify` verifies the server's certificate and host name; `require` only encrypts.
+ */
 export interface FtpTlsOptions extends TlsFiles {
   readonly mode: 'verify' | 'require';
 }
@@ -21,7 +23,7 @@ const tlsSchema = {
   },
 };
 
-/** Active mode: the server connects to our machine, so it needs our address. */
+/** Active mode: the server connects to this machine, so it needs this machine's address. */
 export interface ActiveOptions {
   readonly address?: string;
   readonly first_port?: number;

@@ -7,7 +7,7 @@ export function portOf({ protocol, port }: FtpSourceValues): number {
   return port ?? defaultPorts[protocol];
 }
 
-/** The server's address in messages: `sftp://files.example.com`, with the port unless it's the default. */
+/** The server's address for messages: `sftp://files.example.com`. The port is included unless it's the default port. */
 export function placeOf(source: FtpSourceValues): string {
   const { protocol, host } = source;
   const port = portOf(source);

@@ -1,6 +1,6 @@
 import { cutText, networkWords, Problem, type ProblemOptions, seenIn } from '#sdk';
 
-/** A problem from this connector; the code begins with `FTP_`. */
+/** A problem from this connector. Its code begins with `FTP_`. */
 export function make(
   code: string,
   family: ProblemOptions['family'],
@@ -10,12 +10,12 @@ export function make(
 }
 
 /**
- * Messages from servers that have too many users. The reply code alone is misleading, because it often means a wrong
- * login.
+ * Matches messages from servers with too many users. The reply code alone is misleading, because it usually means a
+ * wrong login.
  */
 export const isFull = (words: string): boolean => /too many|maximum|busy/i.test(words);
 
-/** The problem if a connection fails before the login because of TLS or the network. */
+/** The problem to report if TLS or the network makes a connection fail before the login. */
 export function notConnected(thrown: unknown, place: string): Problem {
   const { code, message } = seenIn(thrown);
   if (isTls(code, message)) return tlsRefused(place, message, thrown);
@@ -27,7 +27,7 @@ export function notConnected(thrown: unknown, place: string): Problem {
   });
 }
 
-/** TLS failed, or the server certificate is not trusted. */
+/** The TLS handshake failed, or the server's certificate isn't trusted. */
 export function tlsRefused(place: string, seen: string, cause: unknown): Problem {
   return make('FTP_TLS_REFUSED', 'config', {
     message: `cannot establish a trusted TLS connection to ${place}`,
@@ -42,7 +42,7 @@ function isTls(code: string, message: string): boolean {
   return certificate || /certificate|wrong version number|altnames/i.test(message);
 }
 
-/** The server speaks another protocol, according to its greeting. */
+/** The server's greeting shows that it uses another protocol. */
 export function otherProtocol(place: string, { seen, protocol }: { seen: string; protocol: string }): Problem {
   return make('FTP_PROTOCOL', 'config', {
     message: `the server at ${place} uses a different protocol`,
@@ -51,7 +51,7 @@ export function otherProtocol(place: string, { seen, protocol }: { seen: string;
   });
 }
 
-/** The server doesn't accept logins without encryption. */
+/** The server doesn't accept unencrypted logins. */
 export function tlsRequired(place: string, seen: string): Problem {
   return make('FTP_TLS_REQUIRED', 'config', {
     message: `${place} requires TLS`,
@@ -60,7 +60,7 @@ export function tlsRequired(place: string, seen: string): Problem {
   });
 }
 
-/** The server requires an account, or a different account, in addition to user and password. */
+/** In addition to user and password, the server requires an account, or a different account. */
 export function accountWanted(place: string, seen: string): Problem {
   return make('FTP_ACCOUNT', 'login', {
     message: `${place} requires an account in addition to user and password`,
@@ -81,7 +81,7 @@ export function noSftp(thrown: unknown, place: string): Problem | undefined {
   });
 }
 
-/** The first four characters of a text reply that was misread as an SFTP packet length. */
+/** The first four characters of a text reply that was misinterpreted as the length of an SFTP packet. */
 function beginningOf(length: number): string {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32BE(length);
@@ -96,10 +96,11 @@ export function connectTimeout(place: string, seconds: number): Problem {
   });
 }
 
-/** An established connection was lost or stalled. The reader may log in again and resume. */
+/** An established connection was lost or stalled. The reader may log in again and resume the transfer. */
 export function lost(thrown: unknown, place: string): Problem {
   const { code, message } = seenIn(thrown);
-  // A data connection can fail like this if the server doesn't encrypt it or uses another certificate for it.
+  // A data connection can fail in this way if the server doesn't encrypt it or uses another certificate for it than for
+  // the control connection.
   if (isTls(code, message)) return tlsRefused(place, message, thrown);
   return make('FTP_LOST', 'try_later', {
     message: `the connection to ${place} was lost${networkWords[code] === undefined ? '' : `: ${networkWords[code]}`}`,
@@ -130,7 +131,7 @@ export function loginRefused(place: string, user: string, answer: { seen: string
   });
 }
 
-/** The login works, but the user has no access to this file or folder. */
+/** The login is valid, but the user may not access this file or folder. */
 export function denied(path: string, seen: string): Problem {
   return make('FTP_DENIED', 'job', {
     message: `permission denied on the server: ${path}`,
@@ -139,7 +140,7 @@ export function denied(path: string, seen: string): Problem {
   });
 }
 
-/** A listed file that the server doesn't let us inspect. */
+/** A file in a listing that the server doesn't allow this user to inspect. */
 export function notReadable(path: string, seen: string): Problem {
   const isMangled = path.includes('\ufffd');
   return make('FTP_DENIED', 'job', {
@@ -151,7 +152,7 @@ export function notReadable(path: string, seen: string): Problem {
   });
 }
 
-/** Without a size, a truncated FTP transfer can't be distinguished from a complete one. */
+/** If the file's size is unknown, a truncated FTP transfer can't be distinguished from a complete one. */
 export function noSize(path: string): Problem {
   return make('FTP_NO_SIZE', 'job', {
     message: `the server does not report the size of ${path}, so a truncated transfer could not be detected`,
@@ -159,7 +160,7 @@ export function noSize(path: string): Problem {
   });
 }
 
-/** FTP commands are single lines, so a name with a line break can't be sent. */
+/** An FTP command is a single line, so a name with a line break can't be sent. */
 export function unusableName(path: string): Problem {
   return make('FTP_NAME', 'job', {
     message: 'a file name contains a line break, which FTP does not support',
@@ -168,10 +169,10 @@ export function unusableName(path: string): Problem {
   });
 }
 
-/** Maximum number of entries in all folders that a pattern covers. */
+/** Maximum number of entries in all folders that a pattern searches. */
 export const maxEntries = 200_000;
 
-/** The pattern covers too many entries. */
+/** The folders that the pattern searches have too many entries. */
 export function tooMany(): Problem {
   return make('FTP_TOO_MANY_FILES', 'job', {
     message: `too many files: the folders that the pattern covers contain more than ${maxEntries} entries`,
@@ -179,7 +180,7 @@ export function tooMany(): Problem {
   });
 }
 
-/** Any other refusal by the server. */
+/** The server refused the request for any other reason. */
 export function refused(place: string, seen: string): Problem {
   return make('FTP_REFUSED', 'job', {
     message: `${place} returned an error`,
@@ -188,7 +189,7 @@ export function refused(place: string, seen: string): Problem {
   });
 }
 
-/** A temporary refusal by the server. */
+/** The server refused the request temporarily. */
 export function busy(place: string, seen: string): Problem {
   return make('FTP_BUSY', 'try_later', {
     message: `${place} is busy or shutting down`,
@@ -197,7 +198,7 @@ export function busy(place: string, seen: string): Problem {
   });
 }
 
-/** The file has changed since its download began, so the downloaded part is discarded. */
+/** The file has changed since its download began, so the part that was already downloaded is discarded. */
 export function fileChanged(name: string, seen: string): Problem {
   return make('FTP_FILE_CHANGED', 'try_later', {
     message: `${name} was written to while it was being read`,
@@ -206,7 +207,7 @@ export function fileChanged(name: string, seen: string): Problem {
   });
 }
 
-/** Fewer bytes arrived than the file has, although it's unchanged and the server reported success. */
+/** The file hasn't changed and the server reported success, but fewer bytes arrived than the file has. */
 export function endedEarly(name: string, seen: string): Problem {
   return make('FTP_LOST', 'try_later', {
     message: `the transfer of ${name} was incomplete`,
@@ -216,8 +217,8 @@ export function endedEarly(name: string, seen: string): Problem {
 }
 
 /**
- * A resumed transfer doesn't match the part before it: another version of the file, or a server that resumed at another
- * offset.
+ * The resumed transfer doesn't match the part that was already downloaded. Either the file has changed, or the server
+ * resumed at another offset.
  */
 export function resumedElsewhere(name: string, seen: string): Problem {
   return make('FTP_LOST', 'try_later', {
@@ -227,7 +228,7 @@ export function resumedElsewhere(name: string, seen: string): Problem {
   });
 }
 
-/** A file from the source's options can't be used. */
+/** A file that is named in the source's options can't be used. */
 export function badFile(option: string, path: string, cause: unknown): Problem {
   return make('FTP_OPTION_FILE', 'config', {
     message: `cannot use the source's ${option}: ${path}`,

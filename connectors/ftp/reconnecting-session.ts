@@ -10,7 +10,10 @@ interface ReconnectingSessionOptions {
   readonly signal: AbortSignal;
 }
 
-/** Reopens a lost session. Keeps at most one session open, and closes it if the run is aborted. */
+/**
+ * Opens a new session if the previous one was lost. Keeps at most one session open, and closes it if the run is
+ * aborted.
+ */
 export class ReconnectingSession {
   readonly #connect: Connect;
   readonly #signal: AbortSignal;
@@ -51,14 +54,16 @@ export class ReconnectingSession {
     this.#signal.throwIfAborted();
   }
 
-  /** Replaces a lost session. Waits longer after each consecutive loss (exponential backoff). */
+  /** Replaces a lost session. The wait before the next login grows exponentially with each consecutive loss. */
   async retry(timesLost: number): Promise<void> {
     const ms = exponentialMs(timesLost - 1, { firstMs: firstWaitMs, maxMs: maxWaitMs });
     await wait(ms, undefined, { signal: this.#signal }).catch(() => undefined);
     await this.renew();
   }
 
-  /** Runs `work` with the session. If the run was aborted, throws the signal's reason instead of the error. */
+  /**
+   * Calls `work` with the session. If the run was aborted, throws the signal's reason instead of the error from `work`.
+   */
   async use<T>(work: (session: Session) => Promise<T>): Promise<T> {
     try {
       return await work(this.session);

@@ -1,4 +1,4 @@
-/** The reference page's content, except for the options. */
+/** The content of the reference page, except for the options. */
 export const reference = {
   columns:
     'The header’s columns (csv, xlsx), or the keys or elements of all records in order of first appearance (json, xml). If `columns` is set, exactly those columns. `path_column` and `modified_column` come first, if set.',

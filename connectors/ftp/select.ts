@@ -20,7 +20,7 @@ type Dated = RemoteFile & DatedFile;
 /** The files that a run reads, and the watermark after that run. */
 export interface Selection {
   readonly files: readonly Settled[];
-  /** Undefined if the job reads the same files in each run. */
+  /** The new watermark; undefined if the job reads the same files in every run. */
   readonly after: FilesRead | undefined;
 }
 
@@ -34,8 +34,8 @@ interface Selecting {
 }
 
 /**
- * The files that currently match the query. If some are incomplete, the run is retried or they're left for the next
- * run.
+ * The files that currently match the query. If some files are incomplete, either the run is retried, or these files are
+ * left for the next run.
  */
 export async function selectFiles(session: Session, given: Selecting): Promise<Selection> {
   const { source, query, signal, log, warn } = given;

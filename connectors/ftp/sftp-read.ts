@@ -1,8 +1,8 @@
 import type { SFTPWrapper } from 'ssh2';
 
 /**
- * The request size that every server supports, and the number of concurrent requests. Sequential requests would be
- * limited by latency.
+ * The request size, which every server supports, and the number of concurrent requests. The speed of sequential
+ * requests would be limited by latency.
  */
 const pieceBytes = 32 * 1024;
 const ahead = 48;
@@ -14,18 +14,18 @@ interface Range {
 
 interface Piece {
   readonly bytes: Buffer;
-  /** False if the file ended before its reported size. */
+  /** False if the file ended before the size that the server reported. */
   readonly isWhole: boolean;
 }
 
-/** The pieces of an open file, in order. Later pieces are requested in advance. */
+/** An open file's pieces, in order. Later pieces are requested in advance. */
 export function* readAhead(sftp: SFTPWrapper, handle: Buffer, { from, size }: Range): Generator<Promise<Piece>> {
   const underway: Promise<Piece>[] = [];
   let at = from;
   while (at < size || underway.length > 0) {
     for (; at < size && underway.length < ahead; at += pieceBytes) {
       const piece = readPiece(sftp, handle, { at, bytes: Math.min(pieceBytes, size - at) });
-      // If an earlier piece fails, this one is never awaited.
+      // If an earlier piece fails, this piece's promise is never awaited.
       piece.catch(() => undefined);
       underway.push(piece);
     }
@@ -33,7 +33,7 @@ export function* readAhead(sftp: SFTPWrapper, handle: Buffer, { from, size }: Ra
   }
 }
 
-/** Servers may return fewer bytes than requested, so the rest is requested again. */
+/** Servers may return fewer bytes than requested; the remaining bytes are then requested again. */
 async function readPiece(
   sftp: SFTPWrapper,
   handle: Buffer,

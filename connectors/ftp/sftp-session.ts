@@ -25,10 +25,13 @@ const noSuchFile = 2;
 const permissionDenied = 3;
 const noConnection = 6;
 const connectionLost = 7;
-/** A status code from later versions that some servers send anyway: locked file (draft-ietf-secsh-filexfer-13, 9.1). */
+/**
+ * A status code from later protocol versions that some servers send although they use version 3: locked file
+ * (draft-ietf-secsh-filexfer-13, 9.1).
+ */
 const lockConflict = 17;
 
-/** The high bits of a mode are the file type (POSIX, sys/stat.h). */
+/** The high bits of a file's mode contain the file type (POSIX, sys/stat.h). */
 const kindMask = 0o170000;
 const kinds = new Map<number, DirectoryEntry['kind']>([
   [0o100000, 'file'],
@@ -61,7 +64,7 @@ export async function openSftp(source: FtpSourceValues, folder: string, signal: 
 }
 
 /**
- * SSH clients ignore everything before the SSH greeting (RFC 4253, 4.2). If the server speaks FTP, the client would
+ * SSH clients ignore all data before the SSH greeting (RFC 4253, 4.2). If the server speaks FTP, the client would
  * therefore wait until the timeout.
  */
 async function explain(source: FtpSourceValues, error: unknown): Promise<never> {
@@ -79,14 +82,14 @@ interface Patience {
 }
 
 /**
- * Waits for each reply from the subsystem with a timeout: the SSH server answers keepalives even if its subsystem
+ * Waits for each reply from the subsystem with a timeout. The SSH server answers keepalives even if its subsystem
  * hangs, and some calls never return if the connection breaks.
  */
 class Answers {
   readonly #client: Client;
   /**
-   * Don't race all operations against one promise: it would retain every promise it ever raced, including each piece of
-   * a file.
+   * Don't race all operations against one promise, because that promise would retain every promise it was raced
+   * against, including each piece of a file.
    */
   readonly #waiting = new Set<(error: Error) => void>();
   #gone: Error | undefined;
@@ -165,7 +168,7 @@ class SftpSession implements Session {
     const read = promisify<Buffer, FileEntryWithStats[] | undefined>(this.#sftp.readdir.bind(this.#sftp));
     try {
       const entries: DirectoryEntry[] = [];
-      // Reads batch by batch, so that a long listing doesn't look like a stalled server.
+      // Reads the listing batch by batch, so that a long listing isn't mistaken for a stalled server.
       for (let isEnd = false; !isEnd; ) {
         const batch = await this.#ask(folder, () => unlessStatus(endOfFile, read(handle)));
         for (const entry of batch ?? []) entries.push(entryOf(entry));
@@ -190,7 +193,7 @@ class SftpSession implements Session {
     return stats !== undefined && (await this.#kindOf(path, stats)) === 'folder';
   }
 
-  /** Servers may omit the permissions, and with them the type (draft-ietf-secsh-filexfer-02, 5). */
+  /** Servers may omit the permissions, which include the file type (draft-ietf-secsh-filexfer-02, 5). */
   async #kindOf(path: string, { mode }: Stats): Promise<DirectoryEntry['kind']> {
     if (mode !== undefined) return kinds.get(mode & kindMask) ?? 'other';
     const open = promisify<string, Buffer>(this.#sftp.opendir.bind(this.#sftp));
@@ -257,7 +260,7 @@ function openFile(sftp: SFTPWrapper, path: string): Promise<Buffer> {
   });
 }
 
-/** Undefined if the server replies with this status. */
+/** Returns undefined if the server replies with this status. */
 async function unlessStatus<T>(status: number, call: Promise<T>): Promise<T | undefined> {
   try {
     return await call;

@@ -8,7 +8,7 @@ interface Fault {
 
 const sftpOnly = ['private_key_file', 'passphrase', 'host_key'] as const;
 
-/** Checks whether the options can be combined, without network access. */
+/** Checks whether the options can be combined. Doesn't access the network. */
 export function faultsOf(source: FtpSourceValues, query: FtpQueryValues | undefined): Fault[] {
   return [
     ...(source.protocol === 'sftp' ? sftpFaults(source) : ftpFaults(source)),

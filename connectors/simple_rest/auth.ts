@@ -3,7 +3,7 @@ import { closed, text } from './schemas.ts';
 
 /** A request that returns or revokes a token. */
 export interface SideCall {
-  /** Path below the source's `url`, or a full URL. */
+  /** A path below the source's `url`, or a full URL. */
   readonly path: string;
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly headers?: Readonly<Record<string, string>>;
@@ -18,11 +18,14 @@ export interface Auth {
   readonly user?: string;
   readonly password?: string;
   readonly token?: string;
-  /** Name of the header or query parameter that contains the key. */
+  /** Name of the header or query parameter that sends the key. */
   readonly name?: string;
   readonly value?: string;
   readonly in?: 'header' | 'query';
-  /** For client_credentials and authorization_code: the token endpoint. Client ID and secret are in `login`. */
+  /**
+   * For client_credentials and authorization_code: the token endpoint. The client ID and the client secret are in
+   * `login`.
+   */
   readonly token_url?: string;
   readonly scopes?: readonly string[];
   readonly client_authentication?: 'body' | 'basic';

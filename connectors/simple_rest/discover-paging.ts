@@ -1,23 +1,23 @@
 import { isObject, signPlaces, textOf, valueAt } from '#sdk';
 import type { RestPaging } from './options.ts';
 
-/** A possible paging method, and how to request the second page with it. */
+/** A possible paging method, and how to use it to request the second page. */
 export interface PagingCandidate {
   readonly paging: RestPaging;
-  /** Whether the response itself refers to the next page. If so, this method is more than a guess. */
+  /** Whether the response itself refers to the next page. If it does, this paging method is more than a guess. */
   readonly isTold: boolean;
   readonly page: Readonly<Record<string, unknown>>;
   readonly link?: string;
 }
 
 interface PagingContext {
-  /** The target of the Link header with `rel=next`. */
+  /** The target of the Link header's `rel=next` link. */
   readonly link: string | undefined;
   /** Number of records in the response. */
   readonly records: number;
 }
 
-/** The likely ways to request the next page, best first. */
+/** Likely ways to request the next page, best first. */
 export function pagingCandidates(document: unknown, { link, records }: PagingContext): readonly PagingCandidate[] {
   const header: readonly PagingCandidate[] =
     link === undefined ? [] : [{ paging: { kind: 'link_header' }, isTold: true, page: {}, link }];
@@ -34,7 +34,7 @@ function toldAt(document: unknown, place: string): PagingCandidate[] {
   return [{ paging: { kind: 'cursor', cursor: path, parameter }, isTold: true, page: { token: text } }];
 }
 
-/** Common names for the query parameter that takes the token from such a field. */
+/** Common names of the query parameter that sends the token from such a field. */
 const parameters: readonly (readonly [RegExp, string])[] = [
   [/nextPageToken$/, 'pageToken'],
   [/next_page_token$/, 'page_token'],
@@ -50,8 +50,8 @@ const totals = ['total', 'count', 'total_count', 'totalCount', 'totalElements', 
 const totalParents = ['', 'meta', 'page', 'paging', 'pagination', 'meta.pagination'];
 
 /**
- * If the total is larger than this response, there are more records, but the total alone doesn't show how to request
- * them.
+ * If the total is greater than the number of records in this response, there are more records. The total alone doesn't
+ * show how to request them.
  */
 function counted(document: unknown, records: number): PagingCandidate[] {
   const places = totalParents.flatMap((parent) => totals.map((name) => (parent === '' ? name : `${parent}.${name}`)));

@@ -2,14 +2,14 @@ import { isObject, textOf } from '#sdk';
 
 /** A list of objects found in a response. */
 interface RecordList {
-  /** The path, as in `records`; empty for the response itself. */
+  /** The list's path, in the format of the `records` option; empty if the response itself is the list. */
   readonly path: string;
   readonly items: readonly Readonly<Record<string, unknown>>[];
 }
 
 const maxDepth = 4;
 
-/** The lists of objects in a response, longest first, except those inside another list. */
+/** The response's lists of objects, longest first. Lists inside another list are excluded. */
 export function listsIn(document: unknown): RecordList[] {
   return listsUnder(document, []).toSorted((a, b) => b.items.length - a.items.length);
 }
@@ -26,7 +26,7 @@ function listsUnder(value: unknown, steps: readonly string[]): RecordList[] {
 
 const keyNames = [/^_?id$/i, /^(?:uuid|guid|key)$/i, /(?:^|[_-])(?:id|uuid|key|code|number|sku|no)$|[a-z]Id$/i];
 
-/** The field that probably identifies a record: it has a typical ID name and a unique value in each record. */
+/** The field that probably identifies a record. It has a typical ID name, and its value is unique in each record. */
 export function keyIn(records: readonly unknown[]): string | undefined {
   const objects = records.filter(isObject);
   if (objects.length < 2) return undefined;

@@ -96,7 +96,7 @@ function parsed({ bytes }: Answer): unknown {
   try {
     return parseExact(bytes.toString('utf8'));
   } catch {
-    // The reader will report what is wrong, and where.
+    // The error is ignored here, because the reader will report what is wrong, and where.
     return undefined;
   }
 }
@@ -139,7 +139,10 @@ interface PagingFound {
   readonly notes: readonly string[];
 }
 
-/** Tries the first candidate by requesting the second page: it's confirmed if that page has other records. */
+/**
+ * Tries the first candidate by requesting the second page. The candidate is confirmed if the second page has other
+ * records.
+ */
 async function pagingOf(document: unknown, first: Answer, search: PagingSearch): Promise<PagingFound> {
   const link = nextLink(first.answer.headers.link);
   const candidates = pagingCandidates(document, { link, records: search.records.length });

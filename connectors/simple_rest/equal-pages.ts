@@ -3,8 +3,8 @@ import type { RestQuery } from './options.ts';
 import { isCounted, totalOf } from './paging.ts';
 
 /**
- * Whether a page is allowed to equal the previous one. It is if all its records are equal, like constants, and the
- * number of records is known from a reported total. Otherwise, a repeated page shows that the server ignores the page
+ * Whether a page may equal the previous one. It may if all of its records are equal, like constants, and the response
+ * reports the total number of records or pages. Otherwise, a repeated page shows that the server ignores the page
  * parameter.
  */
 export async function mayEqual(page: SpooledPage, { paging, records = '' }: RestQuery): Promise<boolean> {
@@ -22,7 +22,7 @@ async function parsed({ input }: SpooledPage): Promise<unknown> {
   }
 }
 
-/** The problem for a repeated page. */
+/** The problem to report for a repeated page. */
 export function repeatedPage(url: URL, page: number) {
   return httpProblem('REST_PAGES_REPEAT', 'job', `page ${page} is identical to the previous page`, {
     seen: shownUrl(url),

@@ -134,7 +134,7 @@ function pagingFaults(query: RestQuery): OptionFault[] {
   return paging.stop_at === 'short' && paging.size === undefined ? fault('requires `size` for `stop_at: short`') : [];
 }
 
-/** Whether paging reads values from the response body, which is only possible with json. */
+/** Whether the paging method reads values from the response body, which is possible only with json. */
 export function readsAnswer(paging: RestPaging): boolean {
   return placesOf(paging).length > 0;
 }

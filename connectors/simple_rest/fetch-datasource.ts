@@ -5,11 +5,11 @@ import { requestOf } from './request.ts';
 /** A `simple_rest` data source's properties, as defined in the service document. */
 export interface DatasourceProperties {
   readonly endpoint_url: string;
-  /** The method in upper or lower case. Default: GET. */
+  /** The HTTP method in upper or lower case. Default: GET. */
   readonly method?: string;
-  /** A list of {name, value, type}, or that list as JSON. */
+  /** A list of {name, value, type} objects, or the same list as a JSON string. */
   readonly parameters?: string | readonly RequestParameter[];
-  /** Headers to send with the request; they include the data source's token, if it has one. */
+  /** Headers to send with the request. They include the data source's token if it has one. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -18,13 +18,13 @@ export interface FetchLimits {
   /** Limit of the whole response. */
   readonly timeoutMs: number;
   readonly maxBytes: number;
-  /** Which IP addresses are allowed. Every resolved address is checked, also after a redirect. */
+  /** Which IP addresses may be reached. Every resolved address is checked, even after a redirect. */
   readonly mayReach?: MayReach;
 }
 
 /**
- * The decompressed response body of one request. Doesn't retry, because the caller's queue decides about retries.
- * Throws a Problem unless the request succeeds completely, possibly after some bytes were returned.
+ * Sends one request and returns the decompressed response body. Doesn't retry, because the caller's queue decides about
+ * retries. Throws a Problem if the request doesn't succeed completely, possibly after returning some bytes.
  */
 export async function* fetchDatasource(
   { endpoint_url, method = 'GET', parameters = [], headers = {} }: DatasourceProperties,

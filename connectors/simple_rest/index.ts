@@ -134,7 +134,8 @@ async function greet(client: HttpClient, url: URL, context: SourceContext<typeof
       },
     );
   } catch (error) {
-    // A base URL is often not a resource itself, so any response proves that it works, except a refused login.
+    // The base URL often isn't a resource itself, so any response except a refused login proves that the API can be
+    // reached.
     const isAnswered = error instanceof Problem && ['REST_NOT_FOUND', 'REST_REFUSED'].includes(error.code);
     if (isAnswered) return `${shownUrl(url).replace(/\/$/, '')} is reachable; the base URL itself returns 404`;
     throw error;

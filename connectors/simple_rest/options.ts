@@ -3,8 +3,8 @@ import { auth } from './auth.ts';
 import { closed, text } from './schemas.ts';
 
 /**
- * A parameter as defined in the service document. Type `header` means a request header; any other type means a query
- * parameter.
+ * A parameter as defined in the service document. If its type is `header`, it's a request header; otherwise, it's a
+ * query parameter.
  */
 export interface RequestParameter {
   readonly name: string;
@@ -12,7 +12,10 @@ export interface RequestParameter {
   readonly type?: string;
 }
 
-/** The response reports an error if there is a value at this path, or if the value equals the given one. */
+/**
+ * The response reports an error if there is a value at this path. With `is`, the response reports an error only if the
+ * value equals `is`.
+ */
 export type FailWhen = string | { readonly path: string; readonly is: string | number | boolean };
 
 /** How to request the next page. */
@@ -33,13 +36,13 @@ export interface RestPaging {
   readonly size_parameter?: string;
   readonly size?: number;
   readonly stop_at?: 'empty' | 'short';
-  /** Path of the cursor in the response. */
+  /** Path of the cursor in the response body. */
   readonly cursor?: string;
-  /** Path of the URL of the next page in the response. */
+  /** Path of the next page's URL in the response body. */
   readonly path?: string;
 }
 
-/** A period, and the length of the steps in which it's read. */
+/** A period, and the size of the steps in which Sluice reads it. */
 export interface RestWindow {
   readonly start: string;
   readonly end?: string;

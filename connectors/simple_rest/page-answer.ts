@@ -17,7 +17,7 @@ import {
 import { readsAnswer } from './faults.ts';
 import type { FailWhen, RestQuery } from './options.ts';
 
-/** How to parse a response, based on its headers and the options. */
+/** How to parse a response. This depends on its headers and on the options. */
 export function settingsOf(query: RestQuery, answer: HttpResponse): RecordOptions {
   const contentType = [answer.headers['content-type'] ?? []].flat()[0];
   const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(contentType ?? '')?.[1];
@@ -40,12 +40,12 @@ export function factsOf({ header_columns }: RestQuery, { headers }: HttpResponse
 
 /**
  * Rejects successful responses that are incomplete: 202 (no result yet), 206 (partial content), and 304 (not modified)
- * if the request was unconditional.
+ * if the request wasn't conditional.
  */
 export async function refusePartOf(request: HttpRequest, answer: HttpResponse, given: StatusOptions): Promise<void> {
   const problem = partProblem(request, answer, given);
   if (problem === undefined) return;
-  // An unread response would keep its connection busy.
+  // Starts to read the body, because an unread response would keep its connection busy.
   for await (const _ of answer.body) break;
   throw problem;
 }
@@ -58,7 +58,7 @@ interface StatusOptions {
 function partProblem(request: HttpRequest, answer: HttpResponse, given: StatusOptions): Problem | undefined {
   const { status, url } = answer;
   if (status === 202) {
-    // Another POST may start the same work again.
+    // Only a GET is retried, because another POST may start the same work again.
     return httpProblem(
       'REST_ACCEPTED',
       request.method === 'GET' ? 'try_later' : 'job',
@@ -81,7 +81,7 @@ function partProblem(request: HttpRequest, answer: HttpResponse, given: StatusOp
 }
 
 /**
- * A 206 response is complete only if its range ends at the total, if the user requested this range, or as one of
+ * A 206 response is accepted only if its range ends at the total, if the user requested this range, or if it's one of
  * several pages.
  */
 function partialProblem(request: HttpRequest, { url, headers }: HttpResponse, isPaged: boolean): Problem | undefined {
@@ -97,19 +97,19 @@ function partialProblem(request: HttpRequest, { url, headers }: HttpResponse, is
   });
 }
 
-/** The paths that mark a successful response as an error: the user's, or `errors` for GraphQL. */
+/** The paths that mark a successful response as an error: the user's paths or, for GraphQL, `errors`. */
 export function failPathsOf({ fail_when, body, records, method }: RestQuery): readonly FailWhen[] {
   if (fail_when !== undefined) return fail_when;
   return records && /^post$/i.test(method) && isGraph(body) ? ['errors'] : [];
 }
 
-/** Whether the body contains `query`, as an object or as JSON text. */
+/** Whether the body contains `query`, either as an object or as JSON text. */
 function isGraph(body: unknown): boolean {
   if (typeof body === 'string') return /^\s*\{/.test(body) && /"query"\s*:/.test(body);
   return typeof body === 'object' && body !== null && 'query' in body;
 }
 
-/** The error that a response reports; undefined if it reports none. */
+/** The error that a response reports; undefined if the response doesn't report an error. */
 export function failureMessage(
   paths: readonly FailWhen[],
   valueAt: (path: string) => unknown,
@@ -134,7 +134,7 @@ export function failureMessage(
   return undefined;
 }
 
-/** The problem for a SOAP fault with status 200; undefined for any other response. */
+/** The problem to report for a SOAP fault with status code 200; undefined for any other response. */
 export async function soapFailure(
   { input }: SpooledPage,
   encoding: string | undefined,
@@ -160,7 +160,7 @@ function isSomething(value: unknown): boolean {
   return text !== undefined && !['', 'false', '[]', '{}'].includes(text);
 }
 
-/** The messages of a list of errors, or the value itself. */
+/** The messages in a list of errors, or the value itself if it isn't a list. */
 function wordsOf(value: unknown): string {
   const messages = [value].flat().map((one) => {
     const message = typeof one === 'object' && one !== null && 'message' in one ? one.message : one;

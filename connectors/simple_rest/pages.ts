@@ -50,15 +50,15 @@ interface Page {
 }
 
 /**
- * Spools all pages of a query before it returns any rows, so that an incomplete result is never sent. If the reported
- * total changes between pages, records have moved, so all pages are fetched a second time.
+ * Spools all pages of a query before it returns any rows, so that Sluice never sends an incomplete result. If the
+ * reported total changes between pages, records may have moved to other pages, so all pages are fetched a second time.
  */
 export async function readPages(init: PagesOptions): Promise<Extraction> {
   const { spool, log } = init;
   return (await readTwice(() => PageRun.read(init), { forget: () => spool.clear(), log })).extraction();
 }
 
-/** One scope per step of the window; a single scope if there's no window. */
+/** One scope per step of the window, or a single scope if there's no window. */
 function* scopesOf({ window }: RestQuery, scope: Scope): Generator<Scope> {
   if (window === undefined) return yield scope;
   const { start, end, step, bound = 'inside' } = window;
@@ -68,7 +68,7 @@ function* scopesOf({ window }: RestQuery, scope: Scope): Generator<Scope> {
   }
 }
 
-/** What a page contains besides its records. */
+/** Everything that a page contains except its records. */
 interface Content {
   readonly records: number;
   readonly valueAt: (path: string) => unknown;
@@ -97,7 +97,7 @@ class PageRun {
     this.#wanted = [...new Set([...placesOf(query.paging), ...failPlaces])];
   }
 
-  /** Reads all pages, up to the first problem. */
+  /** Reads all pages until a problem occurs. */
   static async read(init: PagesOptions): Promise<PageRun> {
     const run = new PageRun(init);
     try {
@@ -165,13 +165,16 @@ class PageRun {
       const nothing = (async function* () {})();
       return { columns: [], batches: nothing, watermark: () => this.#validators, unchanged: () => true };
     }
-    // If the window is empty, no requests were sent.
+    // If the window is empty, no request was sent, so there is no reader yet.
     this.#reader ??= await recordReader({ ...query, format: query.format ?? 'json' });
     const table = this.#reader.extraction();
     return query.conditional ? { ...table, watermark: () => this.#validators } : table;
   }
 
-  /** A page and its values, parsed while a retry is still possible; undefined if it has not changed. */
+  /**
+   * A page and its values, which are parsed while a retry is still possible. The content is undefined if the page
+   * hasn't changed.
+   */
   async #fetch(turn: NextPage, scope: Scope): Promise<{ page: Page; content: Content | undefined }> {
     const { asking, query, spool } = this.#init;
     const make = async () => {
@@ -209,11 +212,11 @@ class PageRun {
   async #survey({ answer, spooled }: Page): Promise<Content> {
     const { query, log } = this.#init;
     const isPaged = query.paging.kind !== 'none';
-    // Skip the search for larger responses, because it takes a pass over the data, and a page is never that large.
+    // The search needs a pass over the data, so larger responses aren't searched. A page is never that large.
     const signs = query.records && (isPaged || spooled.bytes < maxPageBytes) ? signPlaces : [];
     const ask = { count: isPaged, values: [...this.#wanted, ...signs] };
     const input = { ...spooled.input, facts: factsOf(query, answer) };
-    // An empty csv is a page without records.
+    // From the second page on, an empty csv body is a page without records.
     const { format, encoding } = this.#settings!;
     const isNothing = answer.status === 204 || (spooled.bytes === 0 && this.#number > 1 && format === 'csv');
     const isMaybeFault = format === 'xml' && !isNothing && query.fail_when?.length !== 0;
@@ -229,7 +232,7 @@ class PageRun {
     return { records, valueAt };
   }
 
-  /** The records must be a list on every page: null or an error message is not a page without records. */
+  /** The records must be a list on every page. Null or an error message isn't the same as a page without records. */
   #refuseShape({ shape }: Surveyed, url: URL): void {
     const { records = '', paging, null_records } = this.#init.query;
     if (shape === 'null' && null_records === 'error') throw noList(records, url, 'null');
@@ -237,13 +240,13 @@ class PageRun {
   }
 }
 
-/** Error codes for a truncated document and for a document in another format. */
+/** Error codes for a truncated document, and for a document in another format. */
 const cutFaults = new Set(['JSON_TRUNCATED', 'XML_SYNTAX', 'CSV_QUOTE', 'RECORDS_GZIP']);
 const otherFaults = new Set(['JSON_SYNTAX', 'RECORDS_FORMAT']);
 
 /**
- * Whether retrying an unreadable page may help: because earlier pages were readable, or because the response has no
- * length and isn't chunked, so that a lost connection looks like its end (RFC 9112, 6.3).
+ * Whether a retry may fix an unreadable page. It may if earlier pages were readable. It also may if the response has no
+ * length and isn't chunked, because a lost connection then looks like the end of the response (RFC 9112, 6.3).
  */
 function isPassing(error: unknown, { answer, number }: { answer: HttpResponse; number: number }): error is Problem {
   if (!(error instanceof Problem)) return false;

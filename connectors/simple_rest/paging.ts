@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type HttpRequest, httpProblem, type Paging, setParameter, shownUrl, withUrl } from '#sdk';
 import type { RestPaging, RestQuery } from './options.ts';
 
-/** The query parameter that contains the page value, unless a template puts it elsewhere. */
+/** The query parameter that sends the page value, unless a template puts the value elsewhere. */
 interface Carrier {
   readonly fact: 'number' | 'offset' | 'token';
   readonly parameter: string;
@@ -14,7 +14,7 @@ const carriers: Readonly<Partial<Record<RestPaging['kind'], Carrier>>> = {
   cursor: { fact: 'token', parameter: 'cursor' },
 };
 
-/** Converts the options to the SDK's paging options. A path is a single step, as in extracted values. */
+/** Converts the options to the SDK's paging options. The whole path is passed as one step, as for extracted values. */
 export function pagingOf(paging: RestPaging): Paging | undefined {
   const { kind, first, cursor = '', path = '', stop_at, size, more, last, pages, missing } = paging;
   const at = (where: string | undefined) => (where === undefined ? undefined : [where]);
@@ -35,7 +35,7 @@ export function pagingOf(paging: RestPaging): Paging | undefined {
   return kind === 'link_header' ? { by: 'link', ...stop } : undefined;
 }
 
-/** In OData, the page without a next link is the last one (OData JSON Format 4.01, 4.6.5). */
+/** In OData, a page without a next link is the last page (OData JSON Format 4.01, 4.6.5). */
 function isOData(path: string): boolean {
   return /^@?odata\.nextLink$/.test(path);
 }
@@ -45,13 +45,13 @@ export function isCounted({ kind }: RestPaging): boolean {
   return kind === 'page' || kind === 'offset';
 }
 
-/** The path to the exact total; undefined if the total is an estimate. */
+/** The path of the exact total; undefined if the total is only an estimate. */
 export function totalOf({ total }: RestPaging): string | undefined {
   if (typeof total === 'string' || total === undefined) return total;
   return total.estimate === true ? undefined : total.path;
 }
 
-/** Paths to the values that paging reads in each response. */
+/** Paths of the values that paging reads from each response. */
 export function placesOf(paging: RestPaging): string[] {
   const { cursor, path, more, last, pages } = paging;
   return [cursor, path, more, last, totalOf(paging), pages].filter(
@@ -59,7 +59,9 @@ export function placesOf(paging: RestPaging): string[] {
   ) as string[];
 }
 
-/** The request for a page: size and number are query parameters, unless a template puts them elsewhere. */
+/**
+ * The request for a page. The page size and page number are query parameters, unless a template puts them elsewhere.
+ */
 export function placePage(
   request: HttpRequest,
   query: Pick<RestQuery, 'paging' | 'path' | 'endpoint_url' | 'parameters' | 'body'>,

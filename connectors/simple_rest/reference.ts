@@ -1,4 +1,4 @@
-/** The reference page's content, except for the options. */
+/** The content of the reference page, except for the options. */
 export const reference = {
   columns:
     'The keys of the records on all pages, in order of first appearance. If `columns` is set, exactly those columns.',

@@ -13,23 +13,26 @@ import {
 import type { Auth } from './auth.ts';
 import type { RequestParameter, RestQuery, RestSource } from './options.ts';
 
-/** A query's options that determine its request. */
+/** The query options that determine the request. */
 type Asked = Pick<RestQuery, 'path' | 'endpoint_url' | 'method' | 'parameters' | 'body'>;
 
-/** Headers and parameters that authenticate a request. */
+/** The headers and parameters that authenticate a request. */
 export interface RestCredentials {
   readonly headers: Readonly<Record<string, string>>;
   readonly query: readonly (readonly [string, string])[];
 }
 
 export interface Filling {
-  /** Fills the templates in a value; undefined if a template has no value. Without `fill`, templates stay unchanged. */
+  /**
+   * Fills the templates in a value. Returns undefined if a template has no value. Without `fill`, templates stay
+   * unchanged.
+   */
   readonly fill?: (value: unknown) => unknown;
-  /** Credentials from a login; credentials in the options are added here. */
+  /** Credentials from a login. Credentials from the options are added to the request later. */
   readonly credentials?: RestCredentials;
 }
 
-/** The request for a query. The options must be valid, see {@link optionFaults}. */
+/** The request for a query. The options must have passed {@link optionFaults}. */
 export function requestOf(source: RestSource, query: Asked, filling: Filling = {}): HttpRequest {
   const { fill = (value: unknown) => value, credentials } = filling;
   const url = addressOf(source, query, fill);
@@ -75,7 +78,7 @@ function addressOf({ url: base }: RestSource, { endpoint_url, path }: Asked, fil
   return url;
 }
 
-/** Whether the source has credentials. They are only valid for the origin of its `url`. */
+/** Whether the source has credentials. Credentials are valid only for the origin of the source's `url`. */
 export function holdsCredentials({ url, auth, headers }: Pick<RestSource, 'url' | 'auth' | 'headers'>): boolean {
   const base = url === undefined ? null : URL.parse(url);
   return (
@@ -83,7 +86,7 @@ export function holdsCredentials({ url, auth, headers }: Pick<RestSource, 'url' 
   );
 }
 
-/** Call this after the templates in the URL are filled, because they may contain the host. */
+/** Call this after the URL's templates have been filled, because a template may contain the host. */
 function refuseOtherOrigin(source: RestSource, url: URL): void {
   const base = source.url === undefined ? null : URL.parse(source.url);
   if (base === null || base.origin === url.origin || !holdsCredentials(source)) return;
@@ -112,7 +115,7 @@ function splitOnce(text: string, mark: string): string[] {
   return at < 0 ? [text] : [text.slice(0, at), text.slice(at + mark.length)];
 }
 
-/** Also removes credentials from the URL, because otherwise they'd end up in logs. */
+/** Also removes credentials from the URL, because they would otherwise appear in logs. */
 function authOf(auth: Auth, url: URL): RestCredentials {
   const { username, password } = url;
   url.username = '';
@@ -127,7 +130,8 @@ function authOf(auth: Auth, url: URL): RestCredentials {
 }
 
 /**
- * Users put keys into ordinary headers and parameters. If a server echoes them, error messages must not expose them.
+ * Users put keys into ordinary headers and parameters. If a server repeats these values in a response, error messages
+ * must not expose them.
  */
 function registerSecrets(named: readonly (readonly [string, string])[]): void {
   for (const [name, value] of named) if (secretName.test(name)) registerSecret(value);
@@ -149,7 +153,7 @@ function bodyOf(body: unknown): { body: string | undefined; type: Record<string,
   return { body: JSON.stringify(body), type: { 'content-type': 'application/json' } };
 }
 
-/** The parameters as a list, even if they're given as JSON text, as in the service document. */
+/** The parameters as a list, even if they are given as JSON text, which the service document allows. */
 export function parametersOf(given: string | readonly RequestParameter[] | undefined): readonly RequestParameter[] {
   if (given === undefined || given === '') return [];
   const list: unknown = typeof given === 'string' ? parsed(given) : given;

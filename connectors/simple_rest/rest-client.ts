@@ -30,19 +30,19 @@ import { requestOf } from './request.ts';
 export interface RestClientOptions {
   readonly source: RestSource;
   readonly client: HttpClient;
-  /** The runner's tokens for `client_credentials` and `authorization_code`. */
+  /** The runner's token store for `client_credentials` and `authorization_code`. */
   readonly login: TokenSource | undefined;
-  /** The runner's login guard, which covers all requests with credentials. */
+  /** The runner's login guard. It covers all requests with credentials. */
   readonly logIn: LogIn | undefined;
   /** IANA zone for days. */
   readonly zone: string;
-  /** The run's logical time. Default: now. */
+  /** The run's logical time. Default: the current time. */
   readonly logicalAt?: number;
   readonly signal: AbortSignal;
   readonly log: ConnectorLog;
 }
 
-/** HTTP client for pages: logs in, fills templates, retries and respects rate limits. */
+/** HTTP client for pages. It logs in, fills templates, retries requests and respects rate limits. */
 export class RestClient {
   readonly scope: Scope;
   readonly #options: RestClientOptions;
@@ -57,7 +57,7 @@ export class RestClient {
     this.#credentials = new CredentialProvider(loginOf(init.source.auth), { login: init.login, call });
   }
 
-  /** The request for a query, with templates filled from the scope. */
+  /** The request for a query, with the scope's values in the templates. */
   async request(
     query: Pick<RestQuery, 'path' | 'endpoint_url' | 'method' | 'parameters' | 'body'>,
     scope: Scope,
@@ -67,8 +67,8 @@ export class RestClient {
   }
 
   /**
-   * Calls `make` for every attempt and sends the request that it returns. Calls `read` with the response while a retry
-   * is still possible. If the server refuses a token, refreshes it once.
+   * For every attempt, calls `make` and sends the request that it returns. Calls `read` with the response while a retry
+   * is still possible. If the server rejects a token, refreshes the token once.
    */
   fetch<T>(
     make: () => Promise<HttpRequest>,
@@ -84,7 +84,7 @@ export class RestClient {
     });
   }
 
-  /** Sends a request. If the token is renewed, builds the request and sends it again. */
+  /** Sends a request. If the token is renewed, builds a new request and sends that. */
   async #exchange(make: () => Promise<HttpRequest>): Promise<{ sent: HttpRequest; answer: HttpResponse }> {
     const sent = await make();
     try {
@@ -108,7 +108,7 @@ export class RestClient {
     return answer;
   }
 
-  /** Ends the session if one was opened. */
+  /** Ends the session if one was started. */
   end(): Promise<void> {
     return this.#credentials.end();
   }
@@ -129,10 +129,12 @@ export class RestClient {
   }
 }
 
-/** Thrown internally to resend a request with a new token; it doesn't mean that the login is invalid. */
+/**
+ * Thrown internally so that the request is sent again with a new token. This doesn't mean that the login is invalid.
+ */
 const again = new Error('The token was refused');
 
-/** The request contains the old secret, so it must be built again. */
+/** The request contains the old secret, so a new request must be built. */
 const onRenewed = (): never => {
   throw again;
 };
@@ -145,7 +147,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Converts `auth` to an SDK login. Authentication methods without a token are added directly to the requests. */
+/** Converts `auth` to an SDK login. The credentials of methods without a token are added directly to the requests. */
 function loginOf(auth: Auth): LoginData {
   const oauth = describedLogin(auth);
   if (oauth !== undefined) return { kind: 'oauth', oauth };
@@ -163,7 +165,7 @@ function loginOf(auth: Auth): LoginData {
   };
 }
 
-/** Registers a login call's secrets, which are nested in `auth` and found by name. */
+/** Registers a login call's secrets, which are nested in `auth` and identified by their names. */
 function registerWithin(value: unknown, name = ''): void {
   if (typeof value === 'string' && secretName.test(name)) registerSecret(value);
   if (typeof value !== 'object' || value === null) return;
@@ -180,7 +182,7 @@ function dataOf({ path, method, headers, body, form }: SideCall): RequestData {
   };
 }
 
-/** The OAuth description for `client_credentials` and `authorization_code`; undefined for every other kind. */
+/** The OAuth description for `client_credentials` and `authorization_code`; undefined for all other kinds. */
 export function describedLogin(auth: Auth): OAuthDescription | undefined {
   const { kind, token_url, scopes, client_authentication, token_parameters } = auth;
   if (token_url === undefined) return undefined;
@@ -189,7 +191,7 @@ export function describedLogin(auth: Auth): OAuthDescription | undefined {
   if (kind !== 'authorization_code') return undefined;
   const { authorize_url, authorize_parameters, revoke_url, device_url, pkce = true } = auth;
   const device = device_url === undefined ? undefined : { url: device_url };
-  // Treats refresh tokens as single-use, which is also correct for reusable ones.
+  // Treats all refresh tokens as single-use. This also works if they can be used more than once.
   const person = { grants: [kind], pkce, refresh: 'rotating' as const };
   return { ...shared, ...person, authorize_url, authorize_parameters, revoke_url, device };
 }

@@ -1,7 +1,7 @@
 /** Any text. */
 export const text = { type: 'string' };
 
-/** A map that has a `kind` and only these keys. */
+/** A map with a `kind` that allows only these keys. */
 export const closed = (properties: object) => ({
   type: 'object',
   additionalProperties: false,

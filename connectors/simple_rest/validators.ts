@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 import type { HttpRequest, HttpResponse } from '#sdk';
 
-/** A response's validators, for the next conditional request (RFC 9110, 8.8 and 13.1). */
+/** The validators from a response. The next request sends them as conditions (RFC 9110, 8.8 and 13.1). */
 interface Validators {
-  /** Hash of the request. Validators are only valid for the request that returned them. */
+  /** Hash of the request. Validators are valid only for the request whose response contained them. */
   readonly asked: string;
   readonly etag?: string;
   readonly modified?: string;
 }
 
-/** Adds the last response's validators as conditions if that response was to the same request. */
+/** Adds the validators from the last response as conditions, provided that it was a response to the same request. */
 export function conditioned(request: HttpRequest, watermark: string | undefined): HttpRequest {
   const known = read(watermark);
   if (known === undefined || known.asked !== askedHash(request)) return request;
@@ -25,7 +25,7 @@ export function isConditioned({ trustedHeaders }: HttpRequest): boolean {
   return 'if-none-match' in trustedHeaders || 'if-modified-since' in trustedHeaders;
 }
 
-/** The watermark after a response; undefined if the response has no validators. */
+/** The new watermark; undefined if the response has no validators. */
 export function validatorsOf(request: HttpRequest, { headers }: Pick<HttpResponse, 'headers'>): string | undefined {
   const etag = [headers.etag ?? []].flat()[0];
   const modified = [headers['last-modified'] ?? []].flat()[0];

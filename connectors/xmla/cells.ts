@@ -10,8 +10,8 @@ type Tuple = readonly Member[];
 
 /**
  * Flattens a multidimensional result: one column per tuple on the first axis, and one row per combination of tuples on
- * the other axes. Cells are numbered with the first axis changing fastest, and arrive in that order; omitted cells are
- * empty.
+ * the other axes. Cell numbers run along the first axis fastest, and cells arrive in the order of their numbers.
+ * Omitted cells are empty.
  */
 export class CellTable {
   readonly #names: readonly string[];
@@ -66,8 +66,8 @@ function tuplesOf(axis: unknown): Tuple[] {
 }
 
 /**
- * The column names: each tuple's captions, joined. Duplicate names get a number. Without a first axis, there is one
- * column.
+ * The column names: each tuple's captions, joined. Numbers are appended to duplicate names. If there is no first axis,
+ * there is one column.
  */
 function columnNames(across: readonly Tuple[]): string[] {
   const names: string[] = [];
@@ -78,7 +78,7 @@ function columnNames(across: readonly Tuple[]): string[] {
   return names;
 }
 
-/** All combinations of tuples, with the first axis changing fastest. */
+/** All combinations of tuples. The first axis changes fastest. */
 function* combinations(axes: readonly (readonly Tuple[])[]): Generator<readonly Tuple[]> {
   const [last, rest] = [axes.at(-1), axes.slice(0, -1)];
   if (last === undefined) return yield [];

@@ -7,13 +7,13 @@ const catalog = option.text({
   example: 'FoodMart',
 });
 const fault = 'Envelope.Body.Fault';
-/** The rows are children of the root element, which exists even if there are no rows. */
+/** The rows are children of the root element, which is present even if there are no rows. */
 const absent = 'Envelope.Body.DiscoverResponse.return.root';
 const rows = `${absent}.row`;
 
 /**
- * XML for Analysis 1.1: the SOAP endpoint of Analysis Services, Mondrian and others. Confirmed by the specification and
- * by public clients: the two calls, both result layouts, faults with status 200.
+ * XML for Analysis 1.1: the SOAP endpoint of Analysis Services, Mondrian and others. The specification and public
+ * clients confirm the two calls, both result layouts, and faults with status code 200.
  */
 export default defineService({
   id: 'xmla',
@@ -141,8 +141,8 @@ jobs:
 });
 
 /**
- * Rules for a fault: it has a value at `has` and a message at `said`. A server reports a fault of its own if its
- * database is down.
+ * Rules for a fault that has a value at `has` and a message at `said`. If the server's database is down, the fault code
+ * says that the server is the cause.
  */
 function faultRules(said: string, has = said): ErrorRule[] {
   const blamesServer = { [has]: true, [`${fault}.faultcode`]: soapServerCode } as const;

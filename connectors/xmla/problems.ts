@@ -5,8 +5,8 @@ const fail = (init: Omit<ProblemOptions, 'family'> & Partial<Pick<ProblemOptions
   new Problem({ family: 'job', ...init });
 
 /**
- * The problem for a SOAP fault. The fault's details are more specific than its `faultstring`. The code `Server` means
- * that a retry may help: Mondrian reports it if its database is down.
+ * The problem to report for a SOAP fault. The fault's details are more specific than its `faultstring`. The `Server`
+ * code means that a retry may help; Mondrian uses this code if its database is down.
  */
 export function refused(fault: unknown): Problem {
   const details = partOf(fault, 'detail', 'Error', '@Description') ?? partOf(fault, 'detail', 'error', 'desc');
@@ -29,7 +29,7 @@ export function refused(fault: unknown): Problem {
   });
 }
 
-/** An error inside a result, after valid rows have arrived. */
+/** The result contains an error, which arrived after valid rows. */
 export function brokeOff(messages: unknown): Problem {
   const said = partOf(messages, 'Error', '@Description') ?? 'no reason';
   return fail({
@@ -39,7 +39,7 @@ export function brokeOff(messages: unknown): Problem {
   });
 }
 
-/** The server accepted the statement, but returned no result. */
+/** The server accepted the statement but didn't return a result. */
 export function noResult(): Problem {
   return fail({
     code: 'XMLA_NO_RESULT',
@@ -48,7 +48,7 @@ export function noResult(): Problem {
   });
 }
 
-/** A cell is out of order. `ordinal` is the cell's number in the response. */
+/** A cell arrived out of order. `ordinal` is the cell's number in the response. */
 export function disordered(ordinal: number): Problem {
   return fail({
     code: 'XMLA_DISORDER',

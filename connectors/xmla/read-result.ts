@@ -3,10 +3,13 @@ import { CellTable } from './cells.ts';
 import { brokeOff, noResult, refused, unreadable } from './problems.ts';
 import { Rowset } from './rowset.ts';
 
-/** The parts of an Execute response: metadata first, then rows or cells. An error may occur anywhere. */
+/**
+ * The parts of an Execute response. Metadata comes first and is followed by rows or cells. An error may occur at any
+ * position.
+ */
 const names = ['schema', 'row', 'Axes', 'Cell', 'Fault', 'Messages'];
 
-/** Reads a spooled result. Streams rows and cells; keeps the schema and axes in memory. */
+/** Reads a spooled result. Rows and cells are streamed; the schema and the axes are kept in memory. */
 export async function* readResult(input: RecordInput, { layout }: Scope): AsyncGenerator<Fields> {
   let rowset: Rowset | undefined;
   let cells: CellTable | undefined;

@@ -8,11 +8,11 @@ interface Column {
   readonly type: string | undefined;
 }
 
-/** A tabular result: a schema, then the rows. Every row has all columns that the schema declares. */
+/** A tabular result: a schema, followed by the rows. Every row has all columns that the schema declares. */
 export class Rowset {
   readonly #columns: readonly Column[];
 
-  /** `schema` declares the columns in its type "row"; `sql:field` is a column's original name. */
+  /** `schema` declares the columns in its type named "row". `sql:field` is a column's original name. */
   constructor(schema: unknown) {
     const types = partsOf(schema, 'complexType');
     const row = types.find((type) => partOf(type, '@name') === 'row');
@@ -36,7 +36,7 @@ function columnOf(element: unknown): Column {
   };
 }
 
-/** `_x005B_` encodes a character that isn't allowed in element names. */
+/** `_x005B_` is the encoding of a character that isn't allowed in element names. */
 function decoded(name: string): string {
   return name.replaceAll(/_x([0-9A-Fa-f]{4})_/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
 }

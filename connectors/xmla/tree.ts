@@ -1,16 +1,16 @@
 import { parseExact } from '#sdk';
 
-/** An element of the response: its children by name, and its attributes as `@name`. */
+/** An element of the response, with its children by name and its attributes as `@name`. */
 export type Node = Readonly<Record<string, unknown>>;
 
-/** The children with this name. The tree stores a single child as an object, and several as a list. */
+/** The children with this name. The tree stores a single child as an object, and several children as a list. */
 export function partsOf(node: unknown, name: string): readonly unknown[] {
   if (typeof node !== 'object' || node === null) return [];
   const found = (node as Node)[name];
   return found === undefined ? [] : [found].flat();
 }
 
-/** The only child with this name, or undefined. */
+/** The only child with this name; undefined if there is no such child. */
 export function partOf(node: unknown, ...names: readonly string[]): unknown {
   let at: unknown = node;
   for (const name of names) at = partsOf(at, name)[0];
@@ -21,8 +21,8 @@ const numeric = /^(?:double|float|decimal|integer|int|long|short|byte|unsigned\w
 const number = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 /**
- * An element's value, by its declared type or its own `xsi:type`. Numbers keep their digits, NaN and infinity become
- * null, and everything else is text.
+ * An element's value, converted by its declared type or its own `xsi:type`. Numbers keep their digits, NaN and infinity
+ * become null, and values of all other types become text.
  */
 export function valueIn(element: unknown, declared?: string): unknown {
   if (element === undefined || element === null) return null;

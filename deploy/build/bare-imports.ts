@@ -13,16 +13,16 @@ interface AstNode {
 }
 
 /**
- * Optional packages that bundled code imports in a `try` block. `pg-native`: used by `pg` if the user installed it.
- * `cardinal`: colors for `mysql2`'s debug output. `picomatch`: tried by `fdir`; `tinyglobby` has its own copy.
+ * Optional packages that bundled code imports in a `try` block. `pg` uses `pg-native` if the user has installed it.
+ * `mysql2` uses `cardinal` to color its debug output. `fdir` tries `picomatch`, but `tinyglobby` has its own copy.
  */
 const optional = ['pg-native', 'cardinal', 'picomatch'];
 
 /**
  * Packages that built files load by name but that are missing from an installation, because they're neither built in,
- * nor bundled, nor in `installed`. Such a file works in a checkout, which has all development packages, but fails for
- * users. Returns each package with the file that loads it. Doesn't find names that aren't literals (test/architecture
- * has a list of those).
+ * nor bundled, nor in `installed`. A file that loads such a package works in a checkout, which has all development
+ * packages, but fails for users. Returns each package with the file that loads it. Doesn't find names that aren't
+ * literals; test/architecture has a list of those.
  */
 export function missingPackages(files: readonly BuiltFile[], installed: readonly string[]): string[] {
   const known = new Set([...installed, ...optional]);
@@ -34,12 +34,12 @@ export function missingPackages(files: readonly BuiltFile[], installed: readonly
   return [...new Set(missing)].sort();
 }
 
-/** The package that a specifier refers to; undefined for paths. */
+/** The package to which a specifier refers; undefined if the specifier is a path. */
 export function packageOf(specifier: string): string | undefined {
   return /^(@[^/]+\/)?[^./#\0][^/]*/.exec(specifier)?.[0];
 }
 
-/** All literal names that a module imports, requires or loads lazily. */
+/** All names that a module imports, requires or loads lazily as literals. */
 function namesIn(node: AstNode): string[] {
   const names: string[] = [];
   const pending: unknown[] = [node];
@@ -59,7 +59,7 @@ function specifierOf(node: AstNode): unknown {
   const [first, second] = node.arguments as unknown[];
   const { name } = node.callee;
   if (typeof name !== 'string') return undefined;
-  // The bundler appends a number to duplicate names.
+  // The bundler appends numbers to duplicate names.
   if (/^(__)?require(\$\d+)?$/.test(name)) return first;
   return /^late(\$\d+)?$/.test(name) ? second : undefined;
 }

@@ -8,24 +8,24 @@ import { filesOfRefresh, filesOfSync } from './trained-run.ts';
 
 /**
  * The last step of `npm run build`: bundles the sources and their packages into a few dozen files in dist/. Short
- * commands spend most of their time finding and linking small files; with bundles, `sync` of one small job starts in
- * two thirds of the time. Files that are loaded by name at run time (commands, connectors, resources, migrations, the
- * SDK) keep their paths.
+ * commands spend most of their time finding and linking small files. With bundles, `sync` of one small job takes two
+ * thirds of the time to start. Files that are loaded by name at run time (commands, connectors, resources, migrations,
+ * the SDK) keep their paths.
  */
 const root = join(import.meta.dirname, '../..');
-/** Output folder: the first argument, or dist/. */
+/** The output folder: either the first argument or dist/. */
 const dist = resolve(process.argv[2] ?? join(root, 'dist'));
 
 /**
- * Files that aren't merged with others: the first runs the command line when it's loaded, and the second is loaded in
- * parallel with other files.
+ * Files that aren't merged with others. The first file runs the command line when it's loaded; the second file is
+ * loaded in parallel with others.
  */
 const apart = ['src/cli/main.js', 'src/lib/temporal-polyfill.js'];
 
 /**
- * Entries that share no file with the rest, because they need little of its code. The first is all that `sync` loads if
- * a daemon runs its jobs, the second is the thread that monitors the event loop, and the third is the child process
- * that reads SQLite.
+ * Entries that share no files with the rest, because they need little of its code. The first entry contains all that
+ * `sync` loads if a daemon runs its jobs, the second is the thread that monitors the event loop, and the third is the
+ * child process that reads SQLite.
  */
 const alone = ['src/cli/hand-over/client', 'src/daemon/loop-watch/watch-worker', 'connectors/db/sqlite-child'] as const;
 
@@ -43,7 +43,7 @@ interface Manifest {
  */
 const isApart = ({ dependencies }: Manifest, name: string): boolean => name in dependencies || name === 'pg-native';
 
-/** Files that are imported with a computed name. The check for unused files uses the same list. */
+/** Files that are imported by a computed name. The check for unused files uses the same list. */
 async function findEntries({ imports, knip }: Manifest): Promise<Record<string, string>> {
   const patterns = [...knip.entry.filter((pattern) => /^(src|connectors)\//.test(pattern)), ...Object.values(imports)];
   const files: string[] = [];
@@ -54,9 +54,9 @@ async function findEntries({ imports, knip }: Manifest): Promise<Record<string, 
 const withoutEnding = (file: string): string => file.replace(/\.ts$/, '').split(sep).join('/');
 
 /**
- * Code uses `import.meta` to find files next to it, so a module in a chunk must still see its original location.
- * Markers are inserted when modules are read, and replaced when each module's output file is known. That file is a
- * CommonJS module, which has no `import.meta`.
+ * Code uses `import.meta` to find files next to it, so a module in a bundled file must still see its original location.
+ * Markers are inserted when the modules are read, and they are replaced when each module's output file is known. The
+ * output file is a CommonJS module, which has no `import.meta`.
  */
 const places: Plugin = {
   name: 'places',
@@ -76,7 +76,10 @@ const places: Plugin = {
   },
 };
 
-/** All HTTP clients exclude HTTP/2 (`allowH2: false`). Otherwise, the first request would load Node's HTTP/2 module. */
+/**
+ * None of the HTTP clients uses HTTP/2 (`allowH2: false`). Without this plugin, the first request would still load
+ * Node's HTTP/2 module.
+ */
 const withoutHttp2: Plugin = {
   name: 'without-http2',
   load: (id) => (id.endsWith('/undici/lib/dispatcher/client-h2.js') ? 'module.exports = undefined;' : undefined),
@@ -110,16 +113,16 @@ const bundle = await bundleOf(Object.fromEntries(shared));
 
 type Chunk = Pick<OutputChunk, 'fileName' | 'moduleIds' | 'code'>;
 
-/** The modules in each built file, by file name. */
+/** The modules to write to each built file, by file name. */
 type Groups = Readonly<Record<string, ReadonlySet<string>>>;
 
-/** Writes the built files to a folder, each group in one file. */
+/** Writes the built files to a folder. Each group of modules is written to one file. */
 async function write(dir: string, groups: Groups = {}, made = bundle): Promise<Chunk[]> {
   const { output } = await made.write({
     dir,
     format: 'cjs',
     exports: 'named',
-    // This halves the size. Functions, classes and modules keep their names, so that stack traces are readable.
+    // Minification halves the size. Functions, classes and modules keep their names, so that stack traces are readable.
     minify: {
       compress: false,
       mangle: { toplevel: false, keepNames: { function: true, class: true } },
@@ -129,7 +132,7 @@ async function write(dir: string, groups: Groups = {}, made = bundle): Promise<C
     entryFileNames: '[name].js',
     chunkFileNames: ({ name }) => `chunks/${basename(name)}-[hash].js`,
   });
-  // It has its own package.json, so that `#sdk` and `#sdk/testing` resolve to built files.
+  // The folder has its own package.json, so that `#sdk` and `#sdk/testing` resolve to built files.
   const doors = Object.entries(manifest.imports).map(([door, file]) => [door, `${withoutEnding(file)}.js`]);
   const scope = { type: 'commonjs', imports: Object.fromEntries(doors) };
   await writeFile(join(dir, 'package.json'), `${JSON.stringify(scope, undefined, 2)}\n`);
@@ -143,12 +146,12 @@ async function write(dir: string, groups: Groups = {}, made = bundle): Promise<C
   );
 }
 
-/** A tagged template can't be escaped, because its function may read the raw text. */
+/** Non-ASCII characters in a tagged template can't be escaped, because the tag function may read the raw text. */
 const taggedText = /\braw`[^`]*[^\0-\x7f]/;
 
 /**
- * Escapes non-ASCII characters, because Node stores code that contains them with two bytes per character, which takes
- * longer to load.
+ * Escapes non-ASCII characters. If a file contains any, Node stores it with two bytes per character, which makes it
+ * load more slowly.
  */
 function toAscii(code: string): string {
   if (taggedText.test(code)) return code;
@@ -156,8 +159,8 @@ function toAscii(code: string): string {
 }
 
 /**
- * The modules that every `sync` loads start faster in two files than in dozens. The first file contains those that a
- * process which only reads a source also loads.
+ * The modules that every `sync` loads. They load faster from two files than from dozens. The first file contains the
+ * modules that are also needed by a process that only reads a source.
  */
 async function findHotModules(): Promise<Groups> {
   const split = await mkdtemp(join(dirname(dist), '.sluice-split-'));

@@ -10,15 +10,15 @@ export interface BundledPackage {
   readonly text: string;
 }
 
-/** The packages that these module paths belong to, by name. */
+/** The names of the packages that contain these module paths. */
 export async function bundledPackages(modules: readonly string[]): Promise<BundledPackage[]> {
   const folders = new Set(modules.map(packageFolder).filter((folder) => folder !== undefined));
   return Promise.all([...folders].sort().map(readPackage));
 }
 
 /**
- * The packages with their license texts, which the licenses require us to include. A text that several packages share
- * appears once.
+ * The packages with their license texts, which must be included according to the licenses. A license text that several
+ * packages share is included once.
  */
 export function noticesOf(packages: readonly BundledPackage[]): string {
   const sharing = Map.groupBy(packages, ({ license, text }) => `${license}\n\n${text}`);

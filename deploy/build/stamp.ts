@@ -15,9 +15,10 @@ export interface StampOptions {
 }
 
 /**
- * Build information in dist/build.json. It's reproducible: the same commit always has the same stamp. Outside a git
- * checkout (an image is built without `.git`), `SLUICE_COMMIT` and `SOURCE_DATE_EPOCH`
- * (https://reproducible-builds.org/specs/source-date-epoch/) provide the values; without them, the commit is unknown.
+ * Build information in dist/build.json. It's reproducible: the same commit always has the same stamp. If there is no
+ * git checkout, as in an image that is built without `.git`, the values are taken from `SLUICE_COMMIT` and
+ * `SOURCE_DATE_EPOCH` (https://reproducible-builds.org/specs/source-date-epoch/). If those aren't set, the commit is
+ * unknown.
  */
 export async function stampOf({ root, version, files, env }: StampOptions): Promise<Build> {
   const hash = createHash('sha256');
@@ -30,7 +31,7 @@ export async function stampOf({ root, version, files, env }: StampOptions): Prom
 
 type Commit = Pick<Build, 'commit' | 'committed_at' | 'modified'>;
 
-/** The commit checked out in `root`. Ignores a repository in a parent folder of `root`. */
+/** The commit that is checked out in `root`. A repository in a parent folder of `root` is ignored. */
 async function commitIn(root: string): Promise<Commit | undefined> {
   const git = async (...args: string[]) => (await run('git', ['-C', root, ...args])).stdout.trim();
   try {
@@ -48,7 +49,7 @@ function commitOf({ SLUICE_COMMIT: commit, SOURCE_DATE_EPOCH: at }: NodeJS.Proce
   return { commit, ...(at ? { committed_at: instantOf(at) } : {}) };
 }
 
-/** Without milliseconds, like git. */
+/** The time has no milliseconds, as in git. */
 function instantOf(epochSeconds: string): string {
   return new Date(Number(epochSeconds) * 1000).toISOString().replace('.000Z', 'Z');
 }

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * Runs `sync` of a small job twice with the built files. The second run finds nothing new. Returns the files that the
+ * Runs `sync` of a small job twice with the built files. The second run finds no new data. Returns the files that the
  * second run loaded.
  */
 export async function filesOfSync(dist: string): Promise<string[]> {
@@ -43,7 +43,7 @@ interface Receiver {
   readonly stop: () => void;
 }
 
-/** Accepts every upload, as the service does. */
+/** A server that accepts every upload, as the service does. */
 async function startReceiver(): Promise<Receiver> {
   const server = createServer((request, response) => {
     request.resume().on('end', () => {

@@ -9,7 +9,7 @@ import { makeFolder, run } from './tools.ts';
 const sources = join(import.meta.dirname, 'debian');
 const maintainer = 'The authors of Sluice <sluice@localhost>';
 
-/** Builds the Debian package and returns its file name. The same commit always produces an identical file. */
+/** Builds the Debian package and returns its file name. Packages from the same commit are always identical. */
 export async function makeDeb({ into, revision, epochSeconds }: PackageOptions): Promise<string> {
   const { version, description } = await readManifest();
   const architecture = architectures[process.arch];
@@ -24,8 +24,8 @@ export async function makeDeb({ into, revision, epochSeconds }: PackageOptions):
   const size = await installedSize(root);
   await addControl(join(root, 'DEBIAN'), controlOf({ full, architecture, size, description }));
   const file = `sluice_${full}_${architecture}.deb`;
-  // zstd, which Debian has supported since version 12, takes a tenth of the time that xz takes. One thread, because the
-  // number of threads affects the bytes.
+  // zstd, which Debian has supported since version 12, needs a tenth of the time that xz needs. Only one thread is
+  // used, because the number of threads affects the package's bytes.
   const flags = ['--root-owner-group', '-Zzstd', '-z12', '--threads-max=1'];
   await run('dpkg-deb', [...flags, '--build', root, join(into, file)], {
     env: { SOURCE_DATE_EPOCH: String(epochSeconds) },
@@ -33,7 +33,7 @@ export async function makeDeb({ into, revision, epochSeconds }: PackageOptions):
   return file;
 }
 
-/** Adds what Debian requires in the documentation folder. */
+/** Adds the files that Debian requires in the documentation folder. */
 async function addDebianFiles(folder: string, changelog: string): Promise<void> {
   await cp(join(sources, 'copyright'), join(folder, 'copyright'));
   await writeFile(join(folder, 'changelog.Debian.gz'), gzipSync(changelog, { level: 9 }));
@@ -45,8 +45,8 @@ function changelogOf(full: string, epochSeconds: number): string {
 }
 
 /**
- * The size in KiB, computed from file sizes as dpkg-gencontrol does, because the blocks that `du` counts change while
- * the file system is still writing.
+ * The installed size in KiB, computed from file sizes as dpkg-gencontrol does. `du` isn't used, because its block
+ * counts change while the file system is still writing.
  */
 async function installedSize(root: string): Promise<number> {
   const entries = await readdir(root, { recursive: true, withFileTypes: true });
@@ -65,7 +65,7 @@ interface Control {
   readonly description: string;
 }
 
-/** The libraries that the included Node needs; a minimal Debian has them. */
+/** The libraries that the bundled Node needs. A minimal Debian has them. */
 const controlOf = ({ full, architecture, size, description }: Control): string => `Package: sluice
 Version: ${full}
 Architecture: ${architecture}

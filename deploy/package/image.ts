@@ -16,10 +16,10 @@ export interface ImageOptions {
 }
 
 /**
- * Builds a container image without a container engine: an OCI image layout in a tar file
- * (https://github.com/opencontainers/image-spec/blob/main/image-layout.md), and returns its file name. The image
- * contains Sluice, Node, and this machine's C libraries that Node needs, but no shell. Its paths, user and variables
- * are the same as in the Dockerfile.
+ * Builds a container image without a container engine, and returns its file name. The image is an OCI image layout in a
+ * tar file (https://github.com/opencontainers/image-spec/blob/main/image-layout.md). It contains Sluice, Node, and the
+ * C libraries that Node needs, copied from this machine, but no shell. Its paths, user and variables are the same as in
+ * the Dockerfile.
  */
 export async function makeImage({ into, epochSeconds }: ImageOptions): Promise<string> {
   const { version } = await readManifest();
@@ -60,21 +60,21 @@ export async function makeImage({ into, epochSeconds }: ImageOptions): Promise<s
 }
 
 interface LayerContent {
-  /** Writes the layer's files to a folder, and returns their modes. */
+  /** Writes the layer's files to a folder, and returns the files' modes. */
   readonly fill: (root: string) => Promise<Modes>;
-  /** The numeric ID of both the user and the group. */
+  /** The numeric ID that both the user and the group have. */
   readonly owner: number;
-  /** The entries to store. Default: all. */
+  /** The entries of the folder to store in the layer. Default: all. */
   readonly entries?: readonly string[];
 }
 
 const writableFolders = ['app/cache', 'data', 'tmp'];
 
-/** Layers that change rarely come first. */
+/** The image's layers. Those that rarely change come first. */
 const layerContents: Readonly<Record<string, LayerContent>> = {
   node: { fill: addNode, owner: 0 },
   sluice: { fill: addSluice, owner: 0 },
-  // These are the only folders that Sluice writes to.
+  // Sluice writes only to these folders.
   writable: { fill: addWritableFolders, owner: 1000, entries: writableFolders },
 };
 
@@ -85,15 +85,15 @@ async function addNode(root: string): Promise<Modes> {
     await cp(await realpath(from), join(root, to));
   };
   await put(node, 'usr/local/bin/node');
-  // Matches lines such as "libm.so.6 => /lib/x86_64-linux-gnu/libm.so.6 (0x…)", and the loader, which has only its
-  // path.
+  // Matches lines such as "libm.so.6 => /lib/x86_64-linux-gnu/libm.so.6 (0x…)", and also the line for the loader, which
+  // contains only its path.
   const libraries = [...(await run('ldd', [node])).matchAll(/(?<=\s)\/\S+/g)].map(([path]) => path);
   for (const path of libraries) await put(path, path);
   await mkdir(join(root, 'etc'));
   await writeFile(join(root, 'etc/passwd'), 'root:x:0:0::/:/\nsluice:x:1000:1000::/data:/\n');
   await writeFile(join(root, 'etc/group'), 'root:x:0:\nsluice:x:1000:\n');
   await writeFile(join(root, 'etc/nsswitch.conf'), 'hosts: files dns\n');
-  // The kernel executes the loader.
+  // The libraries include the loader, which the kernel executes.
   return { 'usr/local/bin/node': 0o755, ...Object.fromEntries(libraries.map((path) => [path.slice(1), 0o755])) };
 }
 
@@ -107,7 +107,7 @@ async function addWritableFolders(root: string): Promise<Modes> {
   return { tmp: 0o1777 };
 }
 
-/** The settings that the container engine needs, the same as in the Dockerfile. */
+/** The settings for the container engine, which are the same as in the Dockerfile. */
 export const imageConfig = (version: string) => ({
   User: '1000:1000',
   ExposedPorts: { '9464/tcp': {} },
@@ -131,7 +131,7 @@ interface TarOptions extends Pick<LayerContent, 'owner'> {
   readonly entries: readonly string[];
 }
 
-/** Packs a folder into a tar file next to it. The same content always produces the same bytes. */
+/** Packs a folder into a tar file next to the folder. The same content always produces the same bytes. */
 async function tarOf(folder: string, { epochSeconds, owner, entries }: TarOptions): Promise<string> {
   const same = ['--format=gnu', '--sort=name', `--mtime=@${epochSeconds}`, '--numeric-owner'];
   await run('tar', [...same, `--owner=${owner}`, `--group=${owner}`, '-C', folder, '-cf', `${folder}.tar`, ...entries]);

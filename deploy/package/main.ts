@@ -9,8 +9,8 @@ import { sbomOf } from './sbom.ts';
 import { MissingTool, run } from './tools.ts';
 
 /**
- * `npm run package`, after the build: writes the packages for this machine's architecture. It reads only this checkout
- * and the packages that `npm ci` installed, and the same commit always produces identical packages
+ * `npm run package`, which requires a build: writes the packages for this machine's architecture. It reads only this
+ * checkout and the packages that `npm ci` installed. Packages from the same commit are always identical
  * (https://reproducible-builds.org).
  */
 const { values: flags } = parseArgs({
@@ -28,7 +28,7 @@ const epochSeconds = Number(
 
 const options = { into, revision: flags.revision, epochSeconds };
 const deb = await makeDeb(options);
-// The other packages can be built without rpmbuild, which Debian doesn't install by default.
+// The RPM package is skipped if rpmbuild isn't installed, which is Debian's default. The other packages don't need it.
 const rpm = await makeRpm(options).catch((error: unknown) => {
   if (error instanceof MissingTool) return error;
   throw error;

@@ -1,20 +1,20 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** The checkout, with a built dist/. */
+/** The checkout. Its dist/ folder must have been built. */
 export const checkout = join(import.meta.dirname, '../..');
 
-/** The npm name of the Node package that we include. */
+/** The name of the npm package that contains Node. */
 export const nodePackage = `node-linux-${process.arch}`;
 
-/** Architecture names in Debian and in container images. */
+/** The names of the architecture in Debian and in container images. */
 export const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
 
-/** Options for the functions that build a distribution's package. */
+/** Options for the functions that build a package for a Linux distribution. */
 export interface PackageOptions {
   /** An existing folder to write the package to. */
   readonly into: string;
-  /** The package's revision, to distinguish packages with the same version. */
+  /** The package's revision, which distinguishes packages of the same version. */
   readonly revision: string;
   readonly epochSeconds: number;
 }
@@ -39,7 +39,7 @@ const readJson = async <T>(file: string): Promise<T> => JSON.parse(await readFil
 
 export const readManifest = (): Promise<Manifest> => readJson<Manifest>('package.json');
 
-/** The locked packages by folder, such as `node_modules/pino`. */
+/** The packages in the lockfile by their folder, such as `node_modules/pino`. */
 export async function readLock(): Promise<Readonly<Record<string, LockedPackage>>> {
   return (await readJson<{ packages: Record<string, LockedPackage> }>('package-lock.json')).packages;
 }
@@ -51,7 +51,7 @@ export interface IncludedPackage {
   readonly license?: string;
 }
 
-/** All packages that users get: those in the bundle, those installed next to it, and Node. */
+/** All packages that users receive: the packages in the bundle, the packages installed next to it, and Node. */
 export async function includedPackages(): Promise<IncludedPackage[]> {
   const lock = await readLock();
   const beside = [...(await packagesNeeded()), nodePackage];
@@ -62,8 +62,8 @@ export async function includedPackages(): Promise<IncludedPackage[]> {
 }
 
 /**
- * The packages that aren't in the bundle, with their required dependencies: everything that an installation needs in
- * addition to Node.
+ * The packages that aren't in the bundle, with their required dependencies. Apart from Node, an installation needs no
+ * other packages.
  */
 export async function packagesNeeded(): Promise<string[]> {
   const needed = Object.entries(await readLock()).filter(

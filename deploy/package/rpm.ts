@@ -8,7 +8,7 @@ import { makeFolder, run } from './tools.ts';
 /** Machine names in RPM packages. */
 const architectures: Readonly<Record<string, string>> = { x64: 'x86_64', arm64: 'aarch64' };
 
-/** Builds the RPM package and returns its file name. The same commit always produces an identical file. */
+/** Builds the RPM package and returns its file name. Packages from the same commit are always identical. */
 export async function makeRpm({ into, revision, epochSeconds }: PackageOptions): Promise<string> {
   const { version, description } = await readManifest();
   const architecture = architectures[process.arch]!;
@@ -22,7 +22,7 @@ export async function makeRpm({ into, revision, epochSeconds }: PackageOptions):
   const own = { version, release: revision, description_text: description, staged, node_requires };
   const macros = { ...own, _topdir: folder.path };
   const defines = Object.entries(macros).flatMap(([name, value]) => ['--define', `${name} ${value}`]);
-  // This folder has no .rpmmacros, which would change the package.
+  // HOME is this folder, which contains no .rpmmacros that would change the package.
   const env = { HOME: folder.path, SOURCE_DATE_EPOCH: String(epochSeconds) };
   await run('rpmbuild', [...defines, '--target', `${architecture}-linux`, '-bb', spec], { env });
   const file = `sluice-${version}-${revision}.${architecture}.rpm`;
@@ -30,7 +30,7 @@ export async function makeRpm({ into, revision, epochSeconds }: PackageOptions):
   return file;
 }
 
-/** The versions of libraries that a program is linked to, as rpmbuild names them. */
+/** The library versions that a program is linked to, as rpmbuild writes them. */
 async function requirementsOf(program: string): Promise<string> {
   const tool = join(await run('rpmbuild', ['--eval', '%{_rpmconfigdir}']), 'elfdeps');
   return (await run(tool, ['--requires', program])).split('\n').sort().join(', ');

@@ -4,7 +4,7 @@ import type { IncludedPackage, LockedPackage } from './packages.ts';
 export interface SbomOptions {
   readonly version: string;
   readonly included: readonly IncludedPackage[];
-  /** The locked packages, by folder. */
+  /** The packages in the lockfile, by folder. */
   readonly lock: Readonly<Record<string, LockedPackage>>;
   readonly epochSeconds: number;
 }
@@ -59,7 +59,7 @@ function licensesOf(license: string | undefined): object {
   return { licenses: [license.includes(' ') ? { expression: license } : { license: { id: license } }] };
 }
 
-/** The hash that npm verifies downloads against. */
+/** The hash that npm uses to verify a downloaded package. */
 function hashesOf(integrity: string | undefined): object {
   const [, text] = /^sha512-(\S+)/.exec(integrity ?? '') ?? [];
   return text === undefined
@@ -67,7 +67,7 @@ function hashesOf(integrity: string | undefined): object {
     : { hashes: [{ alg: 'SHA-512', content: Buffer.from(text, 'base64').toString('hex') }] };
 }
 
-/** A UUID derived from the content (version 8 in RFC 9562), so that the same packages always produce the same UUID. */
+/** A UUID that is derived from the content (version 8 in RFC 9562). The same packages always have the same UUID. */
 function serialOf(content: object): string {
   const hash = createHash('sha256').update(JSON.stringify(content)).digest('hex');
   const parts = [

@@ -10,7 +10,7 @@ export interface CommandPage {
   readonly details: string;
 }
 
-/** The sections that follow the name on a command's manual page. */
+/** The sections after the NAME section of a command's manual page. */
 export function commandParts({ command, help, details }: CommandPage): string[] {
   const { notes = [], exitCodes = [], examples } = help;
   return [
@@ -27,7 +27,7 @@ export function commandParts({ command, help, details }: CommandPage): string[] 
   ];
 }
 
-/** The sections that follow the name on the program's manual page. */
+/** The sections after the NAME section of the program's manual page. */
 export function overviewParts(program: Command, cli: string): string[] {
   const commands = program.commands.map((command) =>
     item(`${bold(`sluice-${command.name()}`)}(1)`, roff(command.description())),
@@ -70,7 +70,7 @@ function synopsis(commands: readonly Command[]): string[] {
   return [heading('Synopsis'), lines.join('\n.br\n')];
 }
 
-/** Formats `<job>` and `[job...]`, with the name in italics. */
+/** Formats `<job>` and `[job...]` with the name in italics. */
 const argument = (word: string): string =>
   word.replace(
     /^([<[]?)(.*?)(\.\.\.)?([>\]]?)$/,

@@ -4,7 +4,8 @@ import type { Build } from '../../../src/lib/build.ts';
 import { manPages } from './pages.ts';
 
 /**
- * Runs in `npm run build` after the bundle: writes the manual pages to dist/man/, with the build's version and date.
+ * `npm run build` runs this after the bundle. Writes the manual pages to dist/man/, with the version and date of the
+ * build.
  */
 const dist = join(import.meta.dirname, '../../../dist');
 const { version, committed_at: at = '' } = JSON.parse(await readFile(join(dist, 'build.json'), 'utf8')) as Build;

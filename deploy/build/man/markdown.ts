@@ -1,15 +1,15 @@
 import { bold, bullet, example, item, paragraph, roff, subheading } from './roff.ts';
 
 /**
- * Converts the Markdown that our pages use to roff: paragraphs, lists, code blocks and tables. A heading starts a
- * subsection. A table row becomes a term (its first cell), followed by the other cells as text.
+ * Converts the Markdown of Sluice's docs to roff: paragraphs, lists, code blocks and tables. A heading starts a
+ * subsection. A table row becomes a term (its first cell), followed by the text of the other cells.
  */
 export function roffOf(markdown: string): string {
   const blocks = markdown.match(/^```[\s\S]*?^```$|^(?:.+\n?)+/gm) ?? [];
   return blocks.flatMap(blockOf).join('\n');
 }
 
-/** The sections of a page, from their headings on; without what comes before the first one. */
+/** The sections of a page, each starting at its heading. Text before the first heading is omitted. */
 export function sectionsOf(page: string): { readonly title: string; readonly text: string }[] {
   const [, ...sections] = page.split(/^## /m);
   return sections.map((section) => {
@@ -44,7 +44,7 @@ function rowsOf([head = '', , ...rows]: readonly string[]): string[] {
   });
 }
 
-/** A cell's text gets no title if it's the only cell or its column has no title. */
+/** A cell's text is preceded by its column's title, unless the column has no title or the cell is the only one. */
 function textOf(cell: string, title: string, count: number): string {
   if (title === '' || count === 1) return inline(cell);
   return cell === '**required**' ? `${bold('required')}.` : `${roff(title)}: ${inline(cell)}.`;
@@ -57,7 +57,7 @@ function cellsOf(row: string): string[] {
     .map((cell) => cell.replaceAll('\\|', '|'));
 }
 
-/** Code and strong text are bold; a link keeps only its text. */
+/** Code and strong text become bold. Only the text of a link is kept. */
 export function inline(markdown: string): string {
   const parts = markdown.replaceAll(/\[([^\]]+)\]\([^)\s]+\)/g, '$1').split(/(`[^`]+`|\*\*[^*]+\*\*)/);
   return parts

@@ -14,11 +14,11 @@ const root = join(import.meta.dirname, '../../..');
 
 export interface ManPagesOptions {
   readonly version: string;
-  /** `YYYY-MM-DD`; empty if it's unknown. */
+  /** The build date as `YYYY-MM-DD`; empty if it's unknown. */
   readonly date: string;
 }
 
-/** The manual pages for the program, each command, and the config file, by file name. */
+/** The manual pages for the program, for each command and for the config file, by file name. */
 export async function manPages(options: ManPagesOptions): Promise<Map<string, string>> {
   const commands = await loadCommands();
   const program = buildProgram(commands);
@@ -45,13 +45,13 @@ export async function manPages(options: ManPagesOptions): Promise<Map<string, st
   return pages;
 }
 
-/** The first sentence as the phrase that `whatis` shows, such as "shows the active config". */
+/** The description's first sentence as a phrase for `whatis`, such as "shows the active config". */
 function phrase(description: string): string {
   const [sentence = ''] = description.split(/\.(?: |$)/);
   return sentence.charAt(0).toLowerCase() + sentence.slice(1);
 }
 
-/** The sections of the command-line docs page whose headings name a command. */
+/** The sections on the docs page about the command line whose headings name a command. */
 function detailsOf(command: Command, page: string): string {
   const own = sectionsOf(page).filter(({ title }) => new RegExp(`\\b${command.name()}\\b`).test(title));
   return own.map(({ text }) => `\n${text}`).join('\n');

@@ -5,15 +5,15 @@ export interface PageHead {
   /** The description that `whatis` and `apropos` show. */
   readonly about: string;
   readonly version: string;
-  /** `YYYY-MM-DD`; empty if it's unknown. */
+  /** The page's date as `YYYY-MM-DD`; empty if it's unknown. */
   readonly date: string;
 }
 
-/** A manual page in the `man` macros, which groff and mandoc read (groff_man(7), man(7)). */
+/** A manual page with the `man` macros, which groff and mandoc can read (groff_man(7), man(7)). */
 export function manPage({ name, section, about, version, date }: PageHead, parts: readonly string[]): string {
   const title = `.TH ${roff(name.toUpperCase())} ${section} ${date || '""'} "Sluice ${roff(version)}" "Sluice manual"`;
-  // Text is neither justified nor hyphenated, because options and paths are easier to read and to copy. groff 1.23
-  // takes each paragraph's adjustment from the AD string.
+  // Text isn't justified or hyphenated, so that options and paths are easier to read and to copy. groff 1.23 reads the
+  // adjustment of each paragraph from the AD string.
   const text = [
     title,
     '.nh',
@@ -33,26 +33,26 @@ export const subheading = (title: string): string => `.SS ${roff(title)}`;
 export const bold = (text: string): string => `\\fB${roff(text)}\\fR`;
 export const italic = (text: string): string => `\\fI${roff(text)}\\fR`;
 
-/** A paragraph of text that's already roff. */
+/** A paragraph. The text must already be roff. */
 export const paragraph = (text: string): string => `.PP\n${filled(text)}`;
 
-/** A term with its text below, both already roff. */
+/** A term, and below it a text. Both must already be roff. */
 export const item = (term: string, text: string): string => `.TP\n${filled(term)}\n${filled(text || '\\&')}`;
 
-/** A paragraph after a mark, such as a bullet. */
+/** A paragraph that starts with a mark, such as a bullet. */
 export const bullet = (mark: string, text: string): string => `.IP ${mark} 3\n${filled(text)}`;
 
-/** Lines that are shown unchanged. */
+/** A block of lines that are displayed unchanged. */
 export function example(text: string): string {
   return `.PP\n.RS 4\n.EX\n${text.split('\n').map(exact).join('\n')}\n.EE\n.RE`;
 }
 
 const maxLine = 78;
-/** A longer word may be broken after these characters. */
+/** Words that are longer may be broken after certain characters. */
 const maxWord = 40;
 const breaks = /[,/:?&=](?=.)/g;
 
-/** Escapes plain text, so that roff sees no requests in it and changes no hyphens or quotes. */
+/** Escapes plain text, so that roff doesn't interpret any of it as a request and doesn't change hyphens or quotes. */
 export function roff(text: string): string {
   return text
     .replaceAll(/\S+/g, (word) => (word.length > maxWord ? word.replaceAll(breaks, '$&\u0000') : word))
@@ -70,7 +70,7 @@ export function roff(text: string): string {
     );
 }
 
-/** Breaks text into short lines, which roff joins again; no line looks like a request. */
+/** Breaks text into short lines that don't look like requests. roff joins these lines again. */
 function filled(text: string): string {
   const lines: string[] = [];
   for (const word of text.split(/\s+/).filter(Boolean)) {
@@ -81,7 +81,7 @@ function filled(text: string): string {
   return lines.map(unlikeRequest).join('\n');
 }
 
-/** One line, continued with a backslash if it's long. */
+/** A single line. If it's long, it's continued with backslashes. */
 function exact(line: string): string {
   const parts: string[] = [''];
   for (const word of roff(line).split(/(?<= )/)) {
