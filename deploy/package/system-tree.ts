@@ -8,13 +8,13 @@ import { run } from './tools.ts';
 const sources = join(import.meta.dirname, 'system');
 const units = ['sluice.service', 'sluice-sync.service', 'sluice-sync.timer'];
 
-/** The folders where shells look for completions from packages. The zsh folder depends on the distribution. */
+/** The folders in which shells look for completions from packages. The folder for zsh depends on the distribution. */
 const completions = {
   bash: 'bash-completion/completions/sluice',
   fish: 'fish/vendor_completions.d/sluice.fish',
 };
 
-/** Modes of the files written by {@link stageSystem}. */
+/** Modes of the files that {@link stageSystem} writes. */
 export const systemModes: Modes = {
   'usr/bin/sluice': 0o755,
   'usr/lib/sluice/src/cli/sluice': 0o755,
@@ -23,8 +23,8 @@ export const systemModes: Modes = {
 };
 
 /**
- * Writes everything that the system packages install: Sluice and its Node, the command, systemd units, a config, manual
- * pages and completions.
+ * Writes everything that the system packages install: Sluice and its own copy of Node, the command, systemd units, a
+ * config, manual pages and completions.
  */
 export async function stageSystem(root: string, zshFolder: string): Promise<void> {
   const installation = join(root, 'usr/lib/sluice');
@@ -38,7 +38,7 @@ export async function stageSystem(root: string, zshFolder: string): Promise<void
   await addDocumentation(root);
 }
 
-/** Reads a package's script, and replaces its `#FUNCTIONS#` line with the functions that all scripts use. */
+/** Reads one of a package's scripts. Replaces its `#FUNCTIONS#` line with the functions that all scripts share. */
 export async function readScript(file: string): Promise<string> {
   const [script, functions] = await Promise.all(
     [file, join(sources, 'functions.sh')].map((one) => readFile(one, 'utf8')),
@@ -79,7 +79,7 @@ async function addDocumentation(root: string): Promise<void> {
   const folder = join(root, 'usr/share/doc/sluice');
   await mkdir(folder, { recursive: true });
   await cp(join(checkout, 'README.md'), join(folder, 'README.md'));
-  // Messages refer to these pages, so they aren't below usr/share/doc, which containers leave out.
+  // Messages refer to these pages, so they aren't installed below usr/share/doc, which containers omit.
   await symlink('../../../lib/sluice/docs', join(folder, 'docs'));
   await symlink('../../../lib/sluice/CHANGELOG.md', join(folder, 'CHANGELOG.md'));
 }

@@ -21,7 +21,7 @@ const packages: Readonly<Record<string, string>> = {
   tar: 'tar',
 };
 
-/** The error for a program that isn't installed; its message says how to install the program. */
+/** The error for a program that isn't installed. Its message says how to install the program. */
 export class MissingTool extends Error {}
 
 /** Runs a program and returns its output. */
@@ -41,7 +41,7 @@ export interface TemporaryFolder extends AsyncDisposable {
   readonly path: string;
 }
 
-/** A folder that is removed at the end of the block that uses it. */
+/** A temporary folder that is removed at the end of the block that uses it. */
 export async function makeFolder(): Promise<TemporaryFolder> {
   const path = await mkdtemp(join(tmpdir(), 'sluice-package-'));
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };

@@ -3,17 +3,17 @@ import { exponentialMs } from '../lib/backoff.ts';
 import type { AlertGroupRow, AlertRow } from '../state/tables.ts';
 import type { AlertCondition, Bulletin, Mention } from './alert.ts';
 
-/** The current conditions and the stored state of alerts. Instants are epoch milliseconds. */
+/** The current conditions and the stored state of alerts. Times are in epoch milliseconds. */
 export interface Look {
   readonly now: number;
-  /** How long a change waits for other changes in its group. */
+  /** How long a change is held back so that other changes in its group can be reported with it. */
   readonly settleMs: number;
   /** Whether to report recoveries. */
   readonly recovery: boolean;
   readonly conditions: readonly AlertCondition[];
   /**
-   * The status of a stored row that has no current condition. `judged`: the condition is over. `unknown`: this scan
-   * doesn't know the subject or didn't check it. `muted`: its alerts are disabled.
+   * The status of a stored row without a current condition. `judged`: the condition is over. `unknown`: this scan
+   * doesn't know the subject or didn't check it. `muted`: alerts about the subject are disabled.
    */
   readonly standing: (row: Pick<AlertRow, 'subject' | 'occasion'>) => 'judged' | 'unknown' | 'muted';
   readonly rows: readonly AlertRow[];
@@ -27,26 +27,26 @@ export interface Advance {
   readonly groups: readonly AlertGroupRow[];
   readonly dropGroups: readonly string[];
   readonly bulletins: readonly Bulletin[];
-  /** When a pending change must be reported; undefined if nothing is pending. */
+  /** When a pending change must be reported; undefined if no change is pending. */
   readonly dueAt: number | undefined;
 }
 
 /**
- * Backoff between messages about a group: 10, 30 and 90 minutes, then four hours. It starts over after the longer of
- * four hours and the reminder interval without a message.
+ * Backoff between messages about a group: 10, 30 and 90 minutes, then four hours. The backoff starts over after a
+ * period without messages that is as long as the reminder interval, but at least four hours.
  */
 const pauses = { firstMs: 600_000, maxMs: 4 * 3_600_000, factor: 3 };
-/** If the subject of a row has been unknown to all scans for this long, it belongs to a removed job. */
+/** A row belongs to a removed job if no scan has known its subject for this long. */
 const forgetMs = 30 * 86_400_000;
-/** How often an unchanged row is saved again, so that rows whose subjects still exist aren't deleted. */
+/** How often an unchanged row is saved again, so that it isn't deleted while its subject still exists. */
 const seenMs = 86_400_000;
 
 /**
- * The alert state machine: for each subject and occasion, an alert opens once, escalates at most once and recovers
- * once. A group of alerts is sent as one message after a settling time, in which other alerts with the same cause can
- * join; later messages follow with increasing pauses. So only a few messages are sent even if one cause makes a
- * thousand jobs fail or flaps all day. Changes that revert between two messages aren't reported. This function is pure:
- * the same input gives the same output in every process.
+ * The alert state machine. For each subject and occasion, an alert opens once, escalates at most once and recovers
+ * once. A group's alerts are sent as one message after a settling time, during which other alerts with the same cause
+ * can join the group. The pauses between later messages increase. Only a few messages are therefore sent, even if one
+ * cause makes a thousand jobs fail or flaps all day. Changes that are reverted between two messages aren't reported.
+ * This function is pure: the same input gives the same output in every process.
  */
 export function advance(look: Look): Advance {
   const rows = new Map(look.rows.map((row) => [keyOf(row), sane(row, look.now)]));
@@ -72,7 +72,7 @@ function keyOf({ subject, occasion }: Pick<AlertRow, 'subject' | 'occasion'>): s
   return JSON.stringify([subject, occasion]);
 }
 
-/** Clamps future times to now, so that nothing waits longer after the clock was set back. */
+/** Replaces future times with the current time, so that no alert waits longer after the clock was set back. */
 function sane(row: AlertRow, now: number): AlertRow {
   if (row.changed_at <= now && row.seen_at <= now && (row.cleared_at ?? 0) <= now) return row;
   const cleared = row.cleared_at === null ? null : Math.min(row.cleared_at, now);
@@ -101,7 +101,7 @@ function noticed(row: AlertRow | undefined, condition: AlertCondition, now: numb
   };
 }
 
-/** The next state of a row whose condition is missing; undefined if the row must be deleted. */
+/** The next state of a row that has no current condition; undefined if the row must be deleted. */
 function missed(row: AlertRow, { now, standing, recovery }: Look): AlertRow | undefined {
   const stands = standing(row);
   if (stands === 'unknown') return now - row.seen_at > forgetMs ? undefined : row;
@@ -111,7 +111,7 @@ function missed(row: AlertRow, { now, standing, recovery }: Look): AlertRow | un
 
 function tellGroups(look: Look, rows: Map<string, AlertRow>): Omit<Advance, 'put' | 'drop'> {
   const { now } = look;
-  // If a time is in the future, it was recorded before the clock was set back.
+  // A time in the future was recorded before the clock was set back.
   const groups = look.groups.filter(({ told_at }) => told_at > now).map((group) => ({ ...group, told_at: now }));
   const known = new Map([...look.groups, ...groups].map((group) => [group.group_key, group]));
   const ours = [...rows.values()].filter((row) => look.standing(row) !== 'unknown');
@@ -125,7 +125,8 @@ function tellGroups(look: Look, rows: Map<string, AlertRow>): Omit<Advance, 'put
       continue;
     }
     if (due.why === 'reminder' && group === undefined) {
-      // It was reported in another group, because its recipients or interval have changed since.
+      // The alert was already reported in another group, because its recipients or its reminder interval have changed
+      // since then.
       groups.push({ group_key: key, told_at: now, step: 1 });
       continue;
     }
@@ -144,7 +145,7 @@ function tellGroups(look: Look, rows: Map<string, AlertRow>): Omit<Advance, 'put
 interface Due {
   readonly at: number;
   readonly why: 'change' | 'reminder';
-  /** The group's number of messages after this one is sent, which determines the next pause. */
+  /** The number of messages about the group, including this one. This number determines the next pause. */
   readonly nextStep: number;
 }
 
@@ -164,8 +165,8 @@ function dueOf(
   }
   const step = group === undefined || isCalm(group, now) ? 0 : group.step;
   const settledAt = Math.min(...changes) + settleMs;
-  // The end of an alert that was reported once isn't a storm: it's reported immediately and doesn't lengthen the next
-  // pause.
+  // If an alert was reported once and then ends, this isn't a storm. The end is reported immediately and doesn't
+  // lengthen the next pause.
   const open = members.filter(({ cleared_at }) => cleared_at === null);
   const isEnd = open.every(({ level, told }) => level <= told);
   if (isEnd && step === 1) return { at: settledAt, why: 'change', nextStep: open.length === 0 ? 1 : 2 };
@@ -173,7 +174,7 @@ function dueOf(
   return { at: Math.max(settledAt, rested), why: 'change', nextStep: step + 1 };
 }
 
-/** If nothing was reported for a whole reminder interval, a new alert is sent without a pause. */
+/** If no alert was reported for a whole reminder interval, a new alert is sent without a pause. */
 function isCalm({ group_key, told_at }: AlertGroupRow, now: number): boolean {
   return now - told_at >= Math.max(groupOfKey(group_key).remindMs, pauses.maxMs);
 }
@@ -208,17 +209,17 @@ function isSame(before: AlertRow | undefined, row: AlertRow): boolean {
   return (Object.keys(row) as (keyof AlertRow)[]).every((name) => before[name] === row[name]);
 }
 
-/** What a group's alerts have in common: occasion, cause, channels and reminder interval. */
+/** What the alerts in a group have in common: occasion, cause, channels and reminder interval. */
 type Group = Pick<AlertCondition, 'occasion' | 'cause' | 'remindMs' | 'to'>;
 
 type Grouped = Pick<AlertCondition, 'occasion' | 'remindMs' | 'to'>;
 
-/** The string that identifies a group in the state. */
+/** The string that identifies a group in the stored state. */
 function keyOfGroup({ occasion, remindMs, to }: Grouped, cause: string): string {
   return JSON.stringify([occasion, cause, remindMs, to]);
 }
 
-/** Parses a string from {@link keyOfGroup}. */
+/** Parses a string that {@link keyOfGroup} returned. */
 function groupOfKey(key: string): Group {
   const [occasion, cause, remindMs, to] = JSON.parse(key) as [Occasion, string, number, string[]];
   return { occasion, cause, remindMs, to };

@@ -1,17 +1,17 @@
 import type { Occasion } from '../config/alerts.ts';
 
 /**
- * A condition to alert users about. Each scan computes the conditions from the store; sent alerts are stored
- * separately.
+ * A condition to alert users about. Each scan computes the conditions from the store. The alerts that were sent are
+ * stored separately.
  */
 export interface AlertCondition {
   /**
-   * Such as `job:orders`, `account:…`, `login:…`, `destination:main`, `scheduler`, `disk`, `source:…`, `config`,
-   * `clock`.
+   * The subject, such as `job:orders`, `account:…`, `login:…`, `destination:main`, `scheduler`, `disk`, `source:…`,
+   * `config`, `clock`.
    */
   readonly subject: string;
   readonly occasion: Occasion;
-  /** 2 means that the condition has escalated, so another alert is sent. */
+  /** Level 2 means that the condition has escalated, so another alert is sent. */
   readonly level: 1 | 2;
   /** Conditions with the same occasion and cause form a group. */
   readonly cause: string;
@@ -25,15 +25,15 @@ export interface AlertCondition {
   readonly remindMs: number;
 }
 
-/** Alert details that help the reader. Instants are epoch milliseconds. */
+/** Details that help the alert's reader. Times are in epoch milliseconds. */
 export interface Detail {
-  /** How old the dashboard's data is. */
+  /** The time that the dashboard's data is from, in epoch milliseconds. */
   readonly shows_as_of?: number;
-  /** A later upload got no response, so the dashboard may show newer data. */
+  /** No response to a later upload was received, so the dashboard may show newer data. */
   readonly in_doubt?: true;
   /** Nothing was ever published. */
   readonly shows_nothing?: true;
-  /** What will happen next automatically, and when. */
+  /** What Sluice will do next automatically, and when. */
   readonly next?: { readonly at?: number; readonly message: string };
   /** A command or a sentence. */
   readonly fix?: string;
@@ -53,7 +53,7 @@ export interface Bulletin {
   readonly occasion: Occasion;
   readonly kind: 'opened' | 'worse' | 'reminder' | 'recovered';
   readonly to: readonly string[];
-  /** Subjects whose alerts were opened or escalated after the last message. */
+  /** The subjects whose alerts were opened or escalated since the last message. */
   readonly fresh: readonly Mention[];
   /** All subjects with open alerts, including the fresh ones. */
   readonly open: readonly Mention[];

@@ -12,7 +12,7 @@ export interface RecordAlertsOptions {
   /** Path of the config. */
   readonly file: string;
   readonly now: number;
-  /** Returns details about a subject that will be reported. Called outside the transaction. */
+  /** Returns details about a subject to report. Called outside the transaction. */
   readonly describe: (subject: string, occasion: Occasion) => Promise<Detail | undefined>;
 }
 
@@ -22,13 +22,13 @@ export type Seen = Pick<Look, 'conditions' | 'standing'>;
 /** The messages that the scan queued. */
 export interface Booked {
   readonly bulletins: readonly Bulletin[];
-  /** When there will be more to report even if nothing changes (epoch ms); undefined if never. */
+  /** When there will be more to report even if no condition changes (epoch ms); undefined if never. */
   readonly dueAt: number | undefined;
 }
 
 /**
- * Stores a scan's result and queues messages for the channels, all in one transaction. If two processes have the same
- * result, only one of them sends it, and a crash neither loses nor repeats a message.
+ * Stores a scan's result and queues messages for the channels in one transaction. If two processes have the same
+ * result, only one of them sends it. A crash neither loses nor repeats a message.
  */
 export async function book(given: RecordAlertsOptions, seen: Seen): Promise<Booked> {
   const { store } = given;

@@ -13,11 +13,14 @@ interface Call {
   readonly timeoutMs: number;
 }
 
-/** Maximum number of characters to show from a response. */
+/** Maximum number of characters of a response to show. */
 const maxShown = 200;
 const answerLimitBytes = 16_384;
 
-/** Sends one request on its own connection. Any 2xx status is a success. Redirects aren't followed. */
+/**
+ * Sends one request over a connection of its own. Any status code from 200 to 299 is a success. Redirects aren't
+ * followed.
+ */
 export async function callUrl({ url, timeoutMs, ...call }: Call, { signal, now }: Surroundings): Promise<Sent> {
   const agent = new HttpAgent({ connectTimeoutMs: timeoutMs });
   try {

@@ -1,13 +1,13 @@
 import type { Values } from '../config/options/field.ts';
 import type { OptionSet } from '../sdk/option.ts';
 
-/** A condition in JSON. Times are ISO 8601. */
+/** A condition in JSON. Times are in ISO 8601 format. */
 export interface Wrong extends Record<string, unknown> {
   readonly since: string;
   readonly what: string;
 }
 
-/** The event that channels deliver and the state stores. */
+/** The event that channels deliver and that is stored in the state. */
 export interface AlertEvent {
   readonly type: 'alert.opened' | 'alert.worse' | 'alert.reminder' | 'alert.recovered' | 'alert.test';
   readonly timestamp: string;
@@ -20,7 +20,7 @@ export interface AlertEvent {
     readonly open: number;
     /** The first open conditions. */
     readonly alerts: readonly Wrong[];
-    /** Names of the first few recovered subjects. */
+    /** Names of the first few subjects that have recovered. */
     readonly recovered: readonly string[];
     readonly host: string;
     /** Path of the config. */
@@ -30,7 +30,7 @@ export interface AlertEvent {
 
 /** An alert to send. */
 export interface Post {
-  /** The same in every attempt, so that receivers can detect duplicates. */
+  /** The ID is the same in every attempt, so that receivers can detect duplicates. */
   readonly id: string;
   readonly event: AlertEvent;
   /** The stored event: JSON. */
@@ -42,32 +42,34 @@ export interface Surroundings {
   readonly signal: AbortSignal;
   /** Epoch milliseconds. */
   readonly now: number;
-  /** The config's folder, where commands run. */
+  /** The config's folder, in which commands are run. */
   readonly folder: string;
 }
 
-/** The result of an attempt: the response, and how long the receiver asks us to wait before the next attempt. */
+/**
+ * The result of an attempt: the response, and how long to wait before the next attempt if the receiver asks for that.
+ */
 export type Sent =
   | { readonly ok: true; readonly message: string }
   | { readonly ok: false; readonly message: string; readonly retryAfterMs?: number };
 
-/** An alert channel type: one file in `channels/`. */
+/** A type of alert channel. Each type has its own file in `channels/`. */
 export interface ChannelKind<O extends OptionSet = OptionSet> {
-  /** The options besides `type`. Every channel has `timeout_seconds`. */
+  /** The options in addition to `type`. Every channel also has `timeout_seconds`. */
   readonly options: O;
-  /** Sends one alert. Never throws because of the receiver. Absent if this channel type doesn't send alerts. */
+  /** Sends one alert. Doesn't throw if the receiver fails. Undefined if this channel type doesn't send alerts. */
   send?(channel: Values<O>, post: Post, around: Surroundings): Promise<Sent>;
 }
 
-/** Declares a channel type. It returns its argument unchanged and only infers the types of the options. */
+/** Declares a channel type. This function only infers the types of the options, and returns its argument unchanged. */
 export function defineChannel<const O extends OptionSet>(channel: ChannelKind<O>): ChannelKind<O> {
   return channel;
 }
 
-/** The overall timeout of an attempt, as a multiple of `timeout_seconds`. */
+/** An attempt's overall timeout, as a multiple of `timeout_seconds`. */
 const wholeFactor = 3;
 
-/** Adds an overall timeout to one attempt, because a slow peer can reset idle timeouts forever. */
+/** Adds an overall timeout to one attempt, because a slow receiver could keep resetting an idle timeout. */
 export function limited(around: Surroundings, { timeoutMs }: { readonly timeoutMs: number }): Surroundings {
   const late = AbortSignal.timeout(wholeFactor * timeoutMs);
   return { ...around, signal: AbortSignal.any([around.signal, late]) };

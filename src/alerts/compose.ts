@@ -7,7 +7,7 @@ import type { Bulletin, Detail, Mention } from './alert.ts';
 import type { AlertEvent, Wrong } from './channel.ts';
 import { headline, kindOf, nameOf } from './words.ts';
 
-/** Maximum number of subjects to name. */
+/** Maximum number of subjects to list by name. */
 const maxNamed = 10;
 
 export interface ComposeOptions {
@@ -23,7 +23,7 @@ export function toDescribe({ fresh, open, recovered }: Bulletin): string[] {
   return first === undefined ? [] : [first.subject];
 }
 
-/** Converts a bulletin to the event that channels deliver. Redacts secrets. */
+/** Converts a bulletin to the event that channels deliver, and redacts secrets. */
 export function composeBulletin(bulletin: Bulletin, given: ComposeOptions): AlertEvent {
   const { occasion, kind, open, recovered } = bulletin;
   const title = titleOf(bulletin);

@@ -1,4 +1,4 @@
-/** Alert events. Each one is emitted after the durable step that it names. */
+/** Events about alerts. Each event is emitted after the durable step that it's named after. */
 export type AlertEvents = {
   /** An alert was queued for the channels. */
   'alert.raised': {

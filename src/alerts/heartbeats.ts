@@ -10,14 +10,14 @@ export interface HeartbeatsOptions extends MessengerOptions {
 }
 
 /**
- * Heartbeat (dead man's switch): a ping after each good result of a job, or at an interval. The receiver raises the
- * alarm if the pings stop. Failed pings aren't repeated.
+ * Heartbeat (dead man's switch): sends a ping after each successful run of a job, or at an interval. If the pings stop,
+ * the receiver raises an alarm. Failed pings aren't repeated.
  */
 export class Heartbeats {
   readonly #given: HeartbeatsOptions;
   readonly #channels: readonly HeartbeatTarget[];
   readonly #underway = new Map<string, Promise<void>>();
-  /** When the last ping was sent, on the monotonic clock. */
+  /** The time of the last ping, on the monotonic clock. */
   readonly #last = new Map<string, number>();
 
   constructor(given: HeartbeatsOptions) {
@@ -25,12 +25,15 @@ export class Heartbeats {
     this.#channels = [...given.alerts.channels.values()].filter((channel) => channel.type === 'heartbeat');
   }
 
-  /** Call this when a job delivered data, or when its data was unchanged. */
+  /** Call this when a job has delivered data or its data was unchanged. */
   good(job: string): void {
     for (const channel of this.#channels) if (channel.jobs.includes(job)) this.#ping(channel);
   }
 
-  /** Pings the channels that have an interval, if they are due. Returns the milliseconds until the next ping. */
+  /**
+   * Sends pings to the channels that have an interval and are due. Returns the number of milliseconds until the next
+   * ping.
+   */
   tick(): number {
     let wait = Number.POSITIVE_INFINITY;
     for (const channel of this.#channels) {
@@ -47,7 +50,7 @@ export class Heartbeats {
     return wait;
   }
 
-  /** Resolves when no ping is in progress. */
+  /** Resolves when no ping is being sent. */
   async settled(): Promise<void> {
     await Promise.all(this.#underway.values());
   }
@@ -64,7 +67,7 @@ export class Heartbeats {
     this.#underway.set(channel.name, pinged);
   }
 
-  /** Records the result, which the list of channels shows. An aborted ping has no result. */
+  /** Records the result for the list of channels. An aborted ping has no result. */
   async #beat(channel: HeartbeatTarget): Promise<{ problem?: string }> {
     const { clock, folder, signal, store } = this.#given;
     const { ok, message } = await ping(channel, { signal, folder, now: clock.now() });

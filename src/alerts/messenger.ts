@@ -9,7 +9,7 @@ import type { AlertEvent, Post, Sent } from './channel.ts';
 import type { AlertEvents } from './events.ts';
 import { sendTo } from './send-to.ts';
 
-/** Exponential backoff after failed attempts. Messages expire after a day. */
+/** Exponential backoff after failed attempts to send a message. A message expires after a day. */
 const firstWaitMs = 10_000;
 const maxWaitMs = 3_600_000;
 const maxAgeMs = 86_400_000;
@@ -24,9 +24,10 @@ export interface MessengerOptions {
 }
 
 /**
- * Sends queued messages to their channels. Only one process sends at a time. Each channel gets its messages in order,
- * independently of other channels, so that a broken channel doesn't delay the others. A message is removed after the
- * receiver has accepted it. If the process dies before the removal, the message is sent again with the same ID.
+ * Sends queued messages to their channels. Only one process sends at a time. Each channel receives its messages in
+ * order and independently of other channels, so that a broken channel doesn't delay the others. A message is removed
+ * after the receiver has accepted it. If the process dies before the removal, the message is sent again with the same
+ * ID.
  */
 export class Messenger {
   readonly #given: MessengerOptions;
@@ -35,7 +36,10 @@ export class Messenger {
     this.#given = given;
   }
 
-  /** Sends what is due now. Returns when the next attempt is due (epoch ms), or undefined if nothing is waiting. */
+  /**
+   * Sends the messages that are due now. Returns the time of the next attempt (epoch ms), or undefined if no message is
+   * waiting.
+   */
   async sendDue(signal: AbortSignal): Promise<number | undefined> {
     const { store, alerts } = this.#given;
     const byChannel = Map.groupBy(await store.alerts.waiting(), ({ channel }) => channel);
@@ -53,7 +57,7 @@ export class Messenger {
     const lease = await store.leases.take(`alerts:${name}`);
     if (lease === undefined) return clock.now() + firstWaitMs;
     try {
-      // Read the messages again under the lease, because another process may have sent them in the meantime.
+      // The messages are read again under the lease, because another process may have sent them in the meantime.
       const waiting = (await store.alerts.waiting()).filter((row) => row.channel === name);
       for (const row of waiting) {
         if (signal.aborted) return undefined;
@@ -66,7 +70,7 @@ export class Messenger {
     }
   }
 
-  /** Returns the time of the next attempt; undefined if there is none. */
+  /** Returns the time of the next attempt; undefined if no attempt is due later. */
   async #sendOne(
     channel: AlertChannel | undefined,
     row: AlertMessageRow,
@@ -81,7 +85,7 @@ export class Messenger {
       emit('alert.given_up', { channel: row.channel, id, title, problem });
       return undefined;
     }
-    // A config without this channel may share the state with one that has it.
+    // Another config may use the same state and contain this channel, although the current config doesn't.
     if (channel === undefined) return row.made_at + maxAgeMs + 1;
     if (row.next_at > now && row.next_at - now <= maxWaitMs) return row.next_at;
     emit('alert.sending', { channel: channel.name, id, attempt: attempts + 1 });

@@ -1,8 +1,8 @@
 import type { Occasion } from '../config/alerts.ts';
 
 /**
- * An occasion's headlines: for one subject, for several subjects, and for recovery. `{}` is replaced by the name or the
- * number.
+ * An occasion's headlines: one for a single subject, one for several subjects, and one for a recovery. `{}` is replaced
+ * by the name or the number of the subjects.
  */
 interface Words {
   readonly one: string;
@@ -99,12 +99,12 @@ const words: Readonly<Record<Occasion, Words>> = {
 
 export interface Said {
   readonly names: readonly string[];
-  /** True if the alerts of all subjects have escalated (level 2). */
+  /** Whether the alerts of all subjects have escalated (level 2). */
   readonly worse: boolean;
   readonly over: boolean;
 }
 
-/** The headline, without a period. */
+/** The headline without a final period. */
 export function headline(occasion: Occasion, { names, worse, over }: Said): string {
   const { one, worse: worst = one, many, over: ended, overMany } = words[occasion];
   const single = names.length === 1;
@@ -112,12 +112,12 @@ export function headline(occasion: Occasion, { names, worse, over }: Said): stri
   return (single ? (worse ? worst : one) : many).replace('{}', single ? names[0]! : String(names.length));
 }
 
-/** A subject's name: `orders` for `job:orders`. */
+/** The subject's name, such as `orders` for `job:orders`. */
 export function nameOf(subject: string): string {
   return subject.includes(':') ? subject.slice(subject.indexOf(':') + 1) : subject;
 }
 
-/** A subject's kind: `job` for `job:orders`. */
+/** The subject's kind, such as `job` for `job:orders`. */
 export function kindOf(subject: string): string {
   return subject.includes(':') ? subject.slice(0, subject.indexOf(':')) : subject;
 }

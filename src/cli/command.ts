@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import type { HelpDetails } from './help.ts';
 
 /**
- * Each file in commands/ is one command; the folder is the registry. A command file declares its arguments and flags,
- * and imports the implementation only when the command runs, so that `--help` stays fast.
+ * Each file in commands/ is one command, and the folder is the registry. A command's file declares its arguments and
+ * flags. It imports the implementation only when the command runs, so that `--help` stays fast.
  */
 export interface CliCommand {
   readonly help: HelpDetails;

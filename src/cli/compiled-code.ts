@@ -11,8 +11,8 @@ const dist = fileURLToPath(new URL('../../', import.meta.url));
 type Extension = (module: NodeJS.Module, file: string) => void;
 
 /**
- * Whether the folder belongs to this user and no one else can write to it. This matters because compiled code is
- * executed.
+ * Whether the folder belongs to this user and no other user can write to it. This matters because the compiled code in
+ * it is executed.
  */
 function isOurs(folder: string): boolean {
   const { uid, mode } = statSync(folder);
@@ -20,12 +20,12 @@ function isOurs(folder: string): boolean {
 }
 
 const dayMs = 86_400_000;
-/** Code that hasn't been used for this long is deleted, because its build was probably replaced. */
+/** Code that hasn't been used for this long is deleted. Its build was probably replaced. */
 const maxUnusedMs = 30 * dayMs;
 
 /**
- * Once a day, updates the folder's modification time to mark its code as used, and deletes folders of builds that are
- * no longer used. If such a build runs again, its code is compiled again.
+ * Once a day, updates the folder's modification time to record that its code is in use, and deletes the folders of
+ * builds that are no longer used. If such a build runs again, its code is compiled again.
  */
 function sweepOthers(folder: string, { isNew }: { readonly isNew: boolean }): void {
   const now = Date.now();
@@ -42,7 +42,9 @@ function sweepOthers(folder: string, { isNew }: { readonly isNew: boolean }): vo
 
 const checksumBytes = 4;
 
-/** Returns undefined if the file is missing or damaged. V8 would execute damaged code. */
+/**
+ * Returns undefined if the file is missing or damaged. The check is necessary, because V8 would execute damaged code.
+ */
 function readChecked(file: string): Buffer | undefined {
   try {
     const stored = readFileSync(file);
@@ -55,22 +57,22 @@ function readChecked(file: string): Buffer | undefined {
 
 const head = '(function (exports, require, module, __filename, __dirname) { ';
 
-/** Compiles a file so that stack traces show the positions in that file. */
+/** Compiles a file in such a way that stack traces show positions in that file. */
 function compile(file: string, text: string, cachedData: Buffer | undefined): Script {
   return new Script(`${head}${text}\n})`, { filename: file, columnOffset: -head.length, cachedData });
 }
 
 /**
- * Whether a script uses `import()`. If Node didn't load the script itself, `import()` is experimental and causes a
+ * Whether a script uses `import()`. In a script that Node didn't load itself, `import()` is experimental and causes a
  * warning.
  */
 const imports = (text: string): boolean => text.includes('import(');
 
 /**
  * Caches the compiled code of the package's files. The cache is written at the end of a run, so it includes the
- * functions that the run called. Node's own cache contains only code that is compiled when a file is loaded, so startup
- * takes longer with it. V8 rejects code from another version of V8, but doesn't notice if the code was compiled from a
- * different source. That's why the folder's name contains the build stamp.
+ * functions that the run called. Node's own cache only includes the code that is compiled when a file is loaded, so
+ * startup would be slower. V8 rejects code that another version of V8 compiled, but doesn't notice if the code was
+ * compiled from a different source. The folder's name therefore contains the build stamp.
  */
 export class CompiledCode {
   readonly #cache: string;
@@ -84,8 +86,8 @@ export class CompiledCode {
 
   /**
    * Makes `require` use the compiled code. If `compiles` is true, files without cached code are compiled, so that
-   * {@link save} can store them; otherwise, Node loads them. Returns a function that loads a file by its path below
-   * dist/.
+   * {@link save} can store their code. Otherwise, Node loads them. Returns a function that loads a file by its path
+   * below dist/.
    */
   install({ compiles }: { readonly compiles: boolean }): (path: string) => unknown {
     this.#folder = this.#open();
@@ -108,8 +110,8 @@ export class CompiledCode {
   }
 
   /**
-   * Stores the code of all loaded files if some of them had no compiled code. If the folder isn't writable, the next
-   * run compiles the files again.
+   * Stores the code of all loaded files if any of them had no compiled code. If the folder can't be written, the next
+   * run compiles these files again.
    */
   save(): void {
     if (this.#isComplete || this.#folder === undefined) return;
@@ -121,7 +123,7 @@ export class CompiledCode {
     }
   }
 
-  /** The cache folder for this build and this version of Node; undefined if it can't be used. */
+  /** The cache folder for this build and this version of Node; undefined if no cache folder can be used. */
   #open(): string | undefined {
     try {
       const { content } = JSON.parse(readFileSync(join(dist, 'build.json'), 'utf8')) as { content: string };
@@ -142,7 +144,7 @@ export class CompiledCode {
 
 const nameOf = (file: string): string => relative(dist, file).replaceAll('/', '+');
 
-/** Other processes may read it at any time. */
+/** The file is replaced atomically, because other processes may read it at any time. */
 function writeChecked(file: string, code: Buffer): void {
   const part = join(dirname(file), `.${basename(file)}.${process.pid}`);
   const checksum = Buffer.alloc(checksumBytes);

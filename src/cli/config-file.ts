@@ -8,7 +8,7 @@ import { Problem, renderProblem } from '../lib/problem.ts';
 import { redact } from '../lib/redact.ts';
 import { showTimesIn } from '../lib/time-text.ts';
 
-/** The `--config` flag with its description and default, the same for every command. */
+/** The `--config` flag with its description and default, which are the same for every command. */
 export const configFlag = ['-c, --config <file>', 'path of the config', usualConfig(process.env)] as const;
 
 /** The `--without-secrets` flag with its description, for commands that work without secrets. */
@@ -18,20 +18,20 @@ export const withoutSecretsFlag = [
 ] as const;
 
 /**
- * The arguments to add to a suggested command so that it uses this config: ` --config FILE`, or nothing for the
- * default.
+ * The arguments that make a suggested command use this config: ` --config FILE`, or an empty string for the default
+ * config.
  */
 export function configArguments(file: string): string {
   if (file === configFlag[2]) return '';
   return ` ${commandLine('--config', file)}`;
 }
 
-/** Shows a config's errors or warnings. */
+/** Shows the errors or warnings in a config. */
 export type ShowProblems = (problems: readonly Problem[], level?: 'error' | 'warn') => void | Promise<void>;
 
 /**
- * Loads a command's config and shows its warnings. If the whole file is unusable, throws its only error, or shows all
- * errors and throws `CONFIG_UNUSABLE`.
+ * Loads a command's config and shows its warnings. If the whole file can't be used, throws the error if there is only
+ * one; otherwise, shows all errors and throws `CONFIG_UNUSABLE`.
  */
 export async function openConfig(
   file: string,
@@ -54,7 +54,7 @@ export async function openConfig(
   });
 }
 
-/** Prints problems to standard error, with secrets redacted. Problems of level `warn` don't stop the command. */
+/** Prints problems to stderr, with secrets redacted. Problems with level `warn` don't stop the command. */
 export function showProblems(problems: readonly Problem[], level: 'error' | 'warn' = 'error'): void {
   for (const problem of problems) {
     const text = `${level === 'warn' ? 'warning ' : ''}${redact(renderProblem(problem))}`;
@@ -63,8 +63,8 @@ export function showProblems(problems: readonly Problem[], level: 'error' | 'war
 }
 
 /**
- * The named jobs, or all enabled ones. Throws if a named job has an error or is unknown, before any job runs. If no
- * jobs are named, leaves out jobs with errors and returns them as `refused`.
+ * The named jobs, or all enabled jobs if none is named. Throws before any job runs if a named job is unknown or has an
+ * error. If no job is named, jobs with errors are left out and returned as `refused`.
  */
 export function chooseJobs(
   { config, refused }: Loaded & { config: Config },

@@ -2,7 +2,7 @@ import { rewriteAdvice } from '../lib/advice.ts';
 import { commandLine } from '../lib/command-line.ts';
 import { configArguments } from './config-file.ts';
 
-/** Commands that have no `--config` flag or use it for something else. */
+/** Commands that don't have a `--config` flag or use this flag for something else. */
 const without: ReadonlySet<string> = new Set(['completion', 'demo', 'init', 'serve']);
 const parts: Readonly<Record<string, readonly string[]>> = {
   alerts: ['list', 'test'],
@@ -17,8 +17,8 @@ const parts: Readonly<Record<string, readonly string[]>> = {
 const partsWithout: ReadonlySet<string> = new Set(['connectors scaffold', 'connectors test']);
 
 /**
- * Adds this command's `--config` flag to all suggested commands, so that users can paste them: `sluice sync orders`
- * becomes `sluice sync --config FILE orders`. Does nothing for the default file.
+ * Adds this command's `--config` flag to all commands that the output suggests, so that users can paste them: `sluice
+ * sync orders` becomes `sluice sync --config FILE orders`. Does nothing for the default config.
  */
 export function addConfigFlag(file: unknown, commands: ReadonlySet<string>): void {
   known = commands;
@@ -30,7 +30,7 @@ export function addConfigFlag(file: unknown, commands: ReadonlySet<string>): voi
 /** The commands of this program. */
 let known: ReadonlySet<string> = new Set();
 
-/** Writes output for a caller that has a different `--config` flag, or none. */
+/** Writes output for a caller whose `--config` flag differs from this process's flag or is missing. */
 export function withConfigFlag<T>(file: string | undefined, write: () => T): T {
   const flag = file === undefined ? '' : ` ${commandLine('--config', file)}`;
   const own = rewriteAdvice((text, encode) =>
@@ -44,7 +44,7 @@ export function withConfigFlag<T>(file: string | undefined, write: () => T): T {
 }
 
 function insertFlag(text: string, { flag, commands }: { flag: string; commands: ReadonlySet<string> }): string {
-  // In JSON, a line break consists of two characters.
+  // In JSON, a line break is written as two characters.
   return text.replace(
     /(?<=^|[\s"'`(]|\\n)sluice ([a-z]+)(?: ([a-z]+))?/gm,
     (all: string, command: string, next: string | undefined, at: number) => {

@@ -2,9 +2,9 @@ import { openFilesProblem, renderProblem } from '../lib/problem.ts';
 import { redact } from '../lib/redact.ts';
 
 /**
- * Ends the process after an uncaught exception, because its state is undefined. Node would print the error with all its
- * properties, for example a client's options with the password. This handler prints only the redacted stack traces of
- * the error and its causes.
+ * Ends the process after an uncaught exception, because the state of the process is then undefined. Node would print
+ * the error with all of its properties, such as a client's options that include a password. This handler prints only
+ * the stack traces of the error and its causes, with secrets redacted.
  */
 export function installCrashReport(): void {
   process.on('uncaughtException', (thrown) => {

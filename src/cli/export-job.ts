@@ -5,7 +5,7 @@ import { Problem } from '../lib/problem.ts';
 import { withDefaults } from '../sdk/option.ts';
 
 /**
- * The job that `sync JOB --to FILE` runs. The file's extension determines its format; if the extension is unknown, the
+ * The job that `sync JOB --to FILE` runs. The file's extension determines the format. If the extension is unknown, the
  * job's own format is used.
  */
 export async function jobForFile(jobs: readonly Job[], file: string): Promise<Job> {
@@ -31,7 +31,7 @@ interface Written<T> {
   readonly result: T;
 }
 
-/** Replaces a file atomically: `write` writes to a temporary file in the same folder, which is then renamed. */
+/** Replaces a file atomically. `write` writes a temporary file in the same folder; that file is then renamed. */
 export async function replaceFile<T>(file: string, write: (part: string) => Promise<Written<T>>): Promise<T> {
   const part = `${file}.${process.pid}.part`;
   try {

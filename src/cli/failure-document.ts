@@ -2,7 +2,7 @@ import type { Problem } from '../lib/problem.ts';
 import { jsonOutput, problemJson } from './json-output.ts';
 import { sanitizeOutput } from './sanitize-output.ts';
 
-/** The JSON document for a sync that failed before it had results. The error message still goes to standard error. */
+/** The JSON document for a sync that failed before it had any results. The error message is still written to stderr. */
 export function failureDocument(
   problem: Problem,
   { faults, code }: { readonly faults: readonly Problem[]; readonly code: number },

@@ -20,7 +20,7 @@ const waitingLabels: Readonly<Record<string, string>> = {
   ACCOUNT_PAUSED: 'rate-limited',
 };
 
-/** Why a payload is waiting, in a few words, based on the problem's code. */
+/** Why a payload is waiting, in a few words that depend on the problem's code. */
 function waitingLabel({ code, until }: { readonly code: string; readonly until?: number }, now: number): string {
   if (code === 'SEND_SLOTS_BUSY' && until !== undefined) {
     return `waiting because earlier requests got no response; will send in ${durationText(Math.max(0, until - now))}`;
@@ -28,7 +28,7 @@ function waitingLabel({ code, until }: { readonly code: string; readonly until?:
   return waitingLabels[code] ?? 'waiting to retry';
 }
 
-/** Shows these jobs' progress, based on events, until it's stopped. Does nothing without a screen. */
+/** Shows the progress of these jobs, based on events, until it's stopped. Does nothing if there is no terminal. */
 export function followJobs(
   events: Pick<Events<SluiceEvents>, 'listen'>,
   { screen, jobs }: { readonly screen: Screen | undefined; readonly jobs: readonly { readonly name: string }[] },

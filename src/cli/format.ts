@@ -1,4 +1,4 @@
-/** Formats numbers for people. With --json, numbers aren't formatted. */
+/** Formats numbers for people. With --json, numbers are printed unformatted. */
 
 export { bytesText } from '../lib/bytes-text.ts';
 export { countOf, countText } from '../lib/count-text.ts';

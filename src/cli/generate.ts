@@ -6,9 +6,9 @@ import { listRegistries } from './registries.ts';
 /**
  * Generates files from folders and declarations: the lists of formats, transforms, channels, secrets providers and
  * migrations, the JSON Schema for editors, the reference pages of the config and of every connector, the table of the
- * service's endpoints, the log lines, the schema hashes, and the files quoted in pages. With `--check`, it doesn't
- * write any files, but reports stale ones and the command that updates them. `--into FOLDER` writes to a folder other
- * than the checkout.
+ * service's endpoints, the log lines, the schema hashes, and the files that pages quote. With `--check`, doesn't write
+ * any files, but reports stale files and the command that updates them. `--into FOLDER` writes to another folder
+ * instead of the checkout.
  */
 const root = resolve(import.meta.dirname, '../..');
 const { values: flags } = parseArgs({
@@ -29,7 +29,7 @@ async function orphansIn(
   return there.map((name) => `${pagesFolder}/${name}`).filter((name) => !files.has(name));
 }
 
-/** Writes the files whose content differs, or reports them. True if none differs. */
+/** Writes the files whose content differs, or reports them. Returns true if no file differs. */
 async function settle(files: ReadonlyMap<string, string>, { check, into }: Flags): Promise<boolean> {
   let isFresh = true;
   for (const [name, text] of files) {
@@ -48,7 +48,7 @@ async function settle(files: ReadonlyMap<string, string>, { check, into }: Flags
 }
 
 async function generate(flags: Flags): Promise<void> {
-  // Generate these lists first, because the other modules import them.
+  // These lists are generated first, because the other modules import them.
   const isListed = await settle(await listRegistries(root), flags);
   if (!isListed && flags.check && flags.into === root) return;
   const { makeFiles, pagesFolder } = await import('./generated-files.ts');

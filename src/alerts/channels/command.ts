@@ -18,14 +18,14 @@ const options = {
   timeout_seconds: timeout,
 };
 
-/** Maximum number of characters to show from the output. */
+/** Maximum number of characters of the output to show. */
 const maxShown = 200;
 const maxKept = 16_384;
 const lastWordsMs = 250;
 
 /**
- * Runs a program without a shell. The program gets the event as JSON on standard input and the main facts as
- * environment variables. Exit code 0 means success. On timeout, the program's process group is killed.
+ * Runs a program without a shell. The program receives the event as JSON on stdin and the main facts as environment
+ * variables. Exit code 0 means success. If the program times out, its process group is killed.
  */
 export default defineChannel({ options, send });
 
@@ -59,12 +59,12 @@ function send(
     const done = (sent: Sent): void => {
       clearTimeout(timer);
       signal.removeEventListener('abort', cut);
-      // If a child of the program has inherited a pipe, that pipe would keep this process alive.
+      // If a child of the program has inherited one of the pipes, this pipe would keep the process alive.
       child.stderr.destroy();
       resolve(sent);
     };
     child.stderr.setEncoding('utf8').on('data', (piece: string) => {
-      // Keeps one extra character, which shows that the output was truncated.
+      // Keeps one character more than is shown. If it's present, the output was truncated.
       output = `${output}${piece}`.slice(0, maxKept + 1);
     });
     child.stdin.on('error', () => undefined);
@@ -72,7 +72,7 @@ function send(
     child.on('error', (error) => done({ ok: false, message: `could not be run: ${error.message}` }));
     child.on('exit', (code, by) => {
       const end = (): void => done(endOf({ code, by, output, late: lateText }));
-      // Output may still arrive, but a child of the program can hold the pipe open.
+      // Waits only briefly for more output, because a child of the program may keep the pipe open.
       child.stderr.once('close', end);
       setTimeout(end, lastWordsMs).unref();
     });

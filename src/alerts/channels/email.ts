@@ -35,7 +35,7 @@ type Email = Values<typeof options>;
 /** How long to wait for the server to close the connection after it has accepted the mail. */
 const longestGoodbyeMs = 1000;
 
-/** One plain-text mail on its own connection. */
+/** Sends one plain-text email over a connection of its own. */
 export default defineChannel({
   options,
   async send(channel, post, { signal, now }) {
@@ -56,7 +56,7 @@ async function deliver(transport: Transporter, mail: SendMailOptions): Promise<S
     return { ok: true, message: refused === '' ? response : `${response}; refused: ${refused}` };
   } catch (thrown) {
     const { code, message } = seenIn(thrown);
-    // The mail library wraps network errors in its own messages and codes.
+    // The email library wraps network errors in messages and codes of its own.
     const words = networkWords[/\bE[A-Z_]{4,}\b/.exec(message)?.[0] ?? ''];
     if (words !== undefined) return { ok: false, message: `could not be reached: ${words}` };
     return { ok: false, message: code === '' ? message : `${message} (${code})` };
@@ -73,7 +73,7 @@ function transportOf(channel: Email) {
     host: hostname.replace(/^\[|\]$/g, ''),
     port: port === '' ? (secure ? 465 : 587) : Number(port),
     secure,
-    // A password is never sent unencrypted, even if the server doesn't offer encryption.
+    // A password is never sent unencrypted, even if the server doesn't support encryption.
     requireTLS: !secure && (channel.tls === 'required' || user !== ''),
     ...(user === '' ? {} : { auth: { user, pass } }),
     connectionTimeout: timeout,
@@ -93,7 +93,7 @@ function mailOf({ from, to }: Email, { id, event }: Post, now: number): SendMail
     subject: `Sluice: ${title}`,
     text,
     date: new Date(now),
-    // The same for all attempts, so that mailboxes show duplicates only once.
+    // The ID is the same in all attempts, so that mailboxes show duplicates only once.
     messageId: `<${id}@sluice>`,
     headers: { 'auto-submitted': 'auto-generated', 'x-auto-response-suppress': 'All' },
   };

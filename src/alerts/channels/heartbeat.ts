@@ -22,7 +22,7 @@ const options = {
   timeout_seconds: timeout,
 };
 
-/** A channel that doesn't send alerts, but sends pings while everything works. */
+/** A channel that doesn't send alerts. It sends pings as long as everything works. */
 export default defineChannel({ options });
 
 /** Sends one ping. */

@@ -21,7 +21,7 @@ export default defineChannel({
   },
 });
 
-/** Escapes code fences and the three characters that are special in Slack's text. */
+/** Escapes code fences and the three characters that have a special meaning in Slack messages. */
 function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('```', "'''");
 }

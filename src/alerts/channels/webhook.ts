@@ -17,8 +17,9 @@ const options = {
 };
 
 /**
- * Posts the event unchanged, signed according to the Standard Webhooks specification: HMAC-SHA256 with the key's bytes
- * over `id.timestamp.body`. The timestamp, in seconds, is new for each attempt, so recorded requests can't be replayed.
+ * Posts the event unchanged, signed according to the Standard Webhooks specification: HMAC-SHA256 over
+ * `id.timestamp.body`, with the decoded key. The timestamp is in seconds. Each attempt has a new timestamp, so recorded
+ * requests can't be replayed.
  */
 export default defineChannel({
   options,

@@ -14,14 +14,14 @@ import { sanitizeOutput } from '../sanitize-output.ts';
 import { printable, renderTable } from '../table.ts';
 
 const messagesShown = 10;
-/** Maximum number of alerts to show fixes for, because further alerts usually have the same fix. */
+/** Maximum number of alerts for which to show a fix. Further alerts usually have the same fix. */
 const maxFixes = 10;
 
 interface Listed {
   readonly open: readonly AlertRow[];
-  /** True if the state isn't writable, so new conditions can't be recorded as open. */
+  /** True if the state can't be written, so that new conditions can't be recorded as open alerts. */
   readonly unwritable?: Problem;
-  /** How to fix the first open alerts. */
+  /** How to fix the conditions behind the first open alerts. */
   readonly fixes: readonly string[];
   readonly channels: readonly (ChannelRecord & { readonly type: string })[];
   readonly messages: readonly AlertMessageRow[];
@@ -136,7 +136,7 @@ function tableOfOpenAlerts(open: Listed['open'], now: number): string {
       instantText(since),
       durationText(Math.max(0, now - since)),
       told >= level ? 'yes' : 'not yet',
-      // A line has room only for the cause; "sluice history" shows the run.
+      // A line has space only for the cause. `sluice history` shows the whole run.
       what.replace(/^run \S+ failed: /, '').replace(/^(\d+) consecutive runs failed; last error: /, '$1 times: '),
     ]),
     paper,

@@ -14,11 +14,13 @@ interface ChannelTest {
   readonly type: string;
   readonly ok: boolean;
   readonly message: string;
-  /** Number of waiting messages that are sent now because the channel works again; absent if there are none. */
+  /**
+   * Number of waiting messages that are sent now because the channel works again; undefined if no message was waiting.
+   */
   readonly due?: number;
 }
 
-/** Sends a test message to all channels or to one of them, one at a time, and prints the responses. */
+/** Sends a test message to all channels or to the named channel, one channel at a time, and prints the responses. */
 export async function testChannels(
   name: string | undefined,
   { config: file, json }: { readonly config: string; readonly json?: true },
@@ -58,7 +60,8 @@ async function testOne(channel: AlertChannel, config: Config, signal: AbortSigna
 }
 
 /**
- * Makes waiting messages due now, because a channel that has been broken for a long time is retried only once an hour.
+ * Makes waiting messages due now. If a channel has been broken for a long time, its messages are retried only once an
+ * hour.
  */
 async function skipBackoff(channel: string, config: Config): Promise<number> {
   const { openExistingStore } = await import('../open-existing-store.ts');

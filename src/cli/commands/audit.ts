@@ -6,7 +6,7 @@ import { instantText } from '../format.ts';
 import type { Flags } from '../payloads/with-runtime.ts';
 import { printable, renderTable } from '../table.ts';
 
-/** Maximum number of rows to show, more than anyone reads. To get everything, query by job. */
+/** Maximum number of rows to show, which is more than anyone reads. To see all rows, query by job. */
 const limit = 1000;
 
 async function run(job: string | undefined, flags: Flags): Promise<void> {
@@ -26,7 +26,7 @@ function textOf(rows: readonly AuditRow[]): string {
   return [table, ...(changes.length === 0 ? [] : ['', 'Changed watermarks:', ...changes])].join('\n');
 }
 
-/** Prints the whole watermark below the table: it's too long for a cell, and it's needed in full to restore it. */
+/** Prints the whole watermark below the table, because it's too long for a cell and needed in full to restore it. */
 const changeText = ({ at, job, former, latter }: AuditRow): string =>
   printable(`  ${instantText(at)} ${job}: from ${former ?? 'nothing'} to ${latter ?? 'nothing'}`);
 

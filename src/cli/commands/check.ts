@@ -76,7 +76,7 @@ async function connectAll(config: Config): Promise<readonly ConnectionTest[]> {
   }
 }
 
-/** A table of results, followed by the problems in full. */
+/** A table of results, followed by each problem in full. */
 function textOf(looks: readonly ConnectionTest[]): string {
   const rows = looks.map(({ kind, name, message, problem }) =>
     problem === undefined ? [kind, name, 'yes', message] : [kind, name, 'NO', `${problem.code}, see below`],

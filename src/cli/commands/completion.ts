@@ -2,7 +2,7 @@ import { Argument, type Command } from 'commander';
 import type { CliCommand } from '../command.ts';
 import { configFlag } from '../config-file.ts';
 
-/** The config named on the command line, as commander would interpret it. */
+/** The config that the command line names, parsed as commander would. */
 function configIn(words: readonly string[]): string {
   const flag = words.findLastIndex((word) => word === '-c' || word === '--config');
   const joined = words.findLast((word) => word.startsWith('--config='));

@@ -8,7 +8,7 @@ import type { CliCommand } from '../command.ts';
 import { onStop } from '../signals.ts';
 
 /**
- * A fixed key is harmless, because only the demo's service accepts it, and that service listens on loopback and ends
+ * A fixed key is harmless here: only the demo's service accepts it, and this service listens only on loopback and stops
  * with the demo.
  */
 const demoKey = 'de'.repeat(20);
@@ -27,7 +27,7 @@ async function run(): Promise<void> {
   }
 }
 
-/** Starts the sources and the service, syncs twice, and shows the result. */
+/** Starts the sources and the service, syncs twice and shows the result. */
 async function play(folder: string, signal: AbortSignal): Promise<number> {
   const sources = await import('../demo/sources.ts');
   sources.makeShop(folder);
@@ -36,7 +36,7 @@ async function play(folder: string, signal: AbortSignal): Promise<number> {
   try {
     return await playWith(api.url, { folder, signal });
   } finally {
-    // An open server keeps the process alive, so close it even if the service did not start.
+    // An open server keeps the process alive, so it's closed even if the service didn't start.
     await api.close();
   }
 }
@@ -57,7 +57,8 @@ async function playWith(
       SLUICE_DEMO_API: api,
     };
     const pulled = await createPulledSource(service.url, api);
-    // That call bypassed the rate limiter, so wait until it no longer counts.
+    // The request that created the data source bypassed the rate limiter. Wait until that request no longer counts
+    // towards the limit.
     await wait(1000);
     const config = await loadDemoConfig({ ...env, SLUICE_DEMO_REFRESH: pulled });
     return await travel({ config, service: service.url, pulled, signal });
@@ -84,7 +85,7 @@ async function loadDemoConfig(env: Record<string, string>): Promise<Config> {
   return config;
 }
 
-/** Two levels above the sources, three above the build. */
+/** The path leads two levels up from the source files, or three levels up from the built files. */
 async function shippedConfig(): Promise<string> {
   const { existsSync } = await import('node:fs');
   const places = ['../../../config/demo.yaml', '../../../../config/demo.yaml'].map((up) =>
@@ -134,7 +135,7 @@ async function travel({ config, service, pulled, signal }: Journey): Promise<num
   }
 }
 
-/** A data source that the service pulls itself, to show a bulk refresh. */
+/** A data source that the service itself pulls, which the demo uses to show a bulk refresh. */
 async function createPulledSource(service: string, api: string): Promise<string> {
   const { callService } = await import('../demo/arrived.ts');
   const properties = { endpoint_url: `${api}/weather`, method: 'GET', parameters: '[]' };

@@ -21,7 +21,7 @@ interface Flags {
   readonly json?: true;
 }
 
-/** Number of runs to search through for failed ones. */
+/** Number of runs to search for failed ones. */
 const maxSearched = 100_000;
 
 async function run(job: string | undefined, { config: file, limit, failed, run: id, json }: Flags): Promise<void> {
@@ -33,7 +33,7 @@ async function run(job: string | undefined, { config: file, limit, failed, run: 
     const filter = job === undefined ? {} : { job };
     const searched = failed === true ? maxSearched : limit;
     const rows = (await store?.runs.history({ ...filter, limit: searched })) ?? [];
-    // If a job is removed from the config, its history is kept, so only a name that has no history is invalid.
+    // If a job is removed from the config, its history is kept. Only a name without any history is therefore invalid.
     if (job !== undefined && rows.length === 0) chooseJobs(loaded, [job]);
     const shown = rows.filter(({ state }) => failed !== true || isFailedRun(state)).slice(0, limit);
     const throttles = failed === true ? [] : ((await store?.throttledJobs.history({ ...filter, limit })) ?? []);
@@ -55,7 +55,7 @@ async function tellRun(id: string, { store, json }: { store: Store | undefined; 
   process.stdout.write(`${sanitizeOutput(text)}\n`);
 }
 
-/** A run's payload: its target, its hash, and its file while the file is kept. */
+/** A run's payload: its target, its hash, and the path of its file as long as the file is kept. */
 function payloadOf(payload: OutboxRow | undefined): object {
   if (payload === undefined) return {};
   const { destination, instance, sha256, attempts: upload_attempts, as_of } = payload;
@@ -63,7 +63,7 @@ function payloadOf(payload: OutboxRow | undefined): object {
   return { destination, instance, sha256, upload_attempts, as_of, ...(isKept ? { path: payload.path } : {}) };
 }
 
-/** A run, a period in which a job was throttled, or skipped firings. */
+/** A line for a run, for a period in which a job was throttled, or for skipped firings. */
 interface Line
   extends Pick<
     RunRow,
@@ -74,7 +74,7 @@ interface Line
   readonly state: RunRow['state'] | 'throttled' | 'skipped';
   readonly rows: number | null;
   readonly warnings?: readonly RunWarning[];
-  /** Absent for a run with one attempt. */
+  /** Number of attempts; undefined for a run with only one attempt. */
   readonly attempts?: number;
   readonly last_attempt_at?: number;
   readonly failed_attempts?: readonly PastAttempt[];
@@ -118,14 +118,14 @@ function ofRun(row: RunRow): Line {
   return { ...facts, ...problem, ...(row.warnings === null ? {} : { warnings: warningsOf(row) }) };
 }
 
-/** For a run with retries: the number of attempts, the start of the last one, and the failures before it. */
+/** For a run with several attempts: the number of attempts, the start of the last one, and the earlier failures. */
 function attemptsOf(row: RunRow): Pick<Line, 'attempts' | 'last_attempt_at' | 'failed_attempts'> {
   const failed_attempts = pastAttempts(row);
   if (row.attempts === 1 && failed_attempts.length === 0) return {};
   return { attempts: row.attempts, last_attempt_at: row.started_at, failed_attempts };
 }
 
-/** The first warning and the number of others. */
+/** The first warning and the number of further warnings. */
 function warningsText([first, ...more]: readonly RunWarning[] = []): string {
   if (first === undefined) return '';
   return `warning: ${first.message}${more.length === 0 ? '' : ` (and ${countText(more.length)} more)`}`;

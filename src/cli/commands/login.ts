@@ -24,7 +24,7 @@ async function run(name: string, flags: Flags): Promise<void> {
   const stop = onStop();
   const store = await openStore(config.state, { clock: systemClock });
   const book = new LoginRegistry({ store, clock: systemClock, emit: () => undefined, ...config });
-  // Token requests don't accept an abort signal, so close the connections to abort them.
+  // Token requests don't accept an abort signal, so closing their connections is the only way to abort them.
   stop.signal.addEventListener('abort', () => void book.close(), { once: true });
   try {
     await logIn({

@@ -17,9 +17,9 @@ interface Flags {
   readonly json?: true;
 }
 
-/** If there are more firings than this, the plan shows one line per job. */
+/** If there are more firings than this, the plan has one line per job instead of one per firing. */
 const maxLines = 40;
-/** Maximum number of jobs to name in a sentence. */
+/** Maximum number of jobs to list by name in a sentence. */
 const maxNamed = 10;
 const right = { align: 'right' as const };
 let clockFormat: Intl.DateTimeFormat | undefined;
@@ -45,7 +45,7 @@ async function run({ config: file, until, firings, json, withoutSecrets }: Flags
   }
 }
 
-/** If there are more than `most` firings, they aren't listed one by one. */
+/** The firings, listed one by one unless there are more than `most`. */
 function textOf(report: PlanReport, most: number): string {
   const { firings = [], firings_in_all: all, until, accounts } = report;
   if (accounts.length === 0) return 'Nothing to plan: no destination in this config is usable.';
@@ -144,7 +144,7 @@ function timeText(at: number): string {
   return `${zoned.toPlainDate()} ${zoned.toPlainTime().toString({ smallestUnit: 'minute' })} ${zone}`;
 }
 
-/** A number of requests, rounded to two decimals. */
+/** A number of requests, rounded to two decimal places. */
 const partText = (requests: number): string => String(Number(requests.toFixed(2)));
 
 function instant(text: string): number {

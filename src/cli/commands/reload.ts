@@ -36,7 +36,7 @@ async function run({ config: file, wait: waitSeconds, json }: Flags): Promise<vo
   }
 }
 
-/** Signals the daemon and waits until it has recorded the result. */
+/** Sends the daemon a signal and waits until the daemon has recorded the result. */
 async function reload(
   store: Store | undefined,
   { state, withinMs }: { readonly state: string; readonly withinMs: number },

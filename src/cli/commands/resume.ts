@@ -10,7 +10,7 @@ async function run(name: string, flags: Flags): Promise<void> {
     import('../payloads/decided-by.ts'),
   ]);
   await withStore(flags, async (store, config) => {
-    // A job may still be on hold after it was removed from the config.
+    // A job may still be on hold after it has been removed from the config.
     const { chooseJob } = await import('../payloads/choose-job.ts');
     const released = (await store?.holds.release(name, currentDecider(flags.why))) ?? false;
     if (!released) chooseJob(config, name);

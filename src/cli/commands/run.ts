@@ -121,8 +121,8 @@ async function pagesOf(daemon: Daemon, { store, clock }: Runtime): Promise<Pages
 }
 
 /**
- * Loads the config. The source document is much larger than the result, and its memory is released when this function
- * returns.
+ * Loads the config in a function of its own, because the source document is much larger than the result. The source
+ * document's memory is released when this function returns.
  */
 async function takeConfig(
   file: string,
@@ -181,7 +181,7 @@ export default {
   },
 } satisfies CliCommand;
 
-/** Parses `HOST:PORT`, `[::1]:PORT`, or just a port, which means loopback. */
+/** Parses `HOST:PORT`, `[::1]:PORT` or only a port, which means loopback. */
 function monitorAddress(text: string): MonitorAddress {
   const { host = '', port } = /^(?:(?<host>\[[\da-fA-F:.%]+\]|[^:[\]]+):)?(?<port>\d{1,5})$/.exec(text)?.groups ?? {};
   if (port === undefined || Number(port) > 65_535) {
@@ -190,11 +190,14 @@ function monitorAddress(text: string): MonitorAddress {
   return { host: host === '' ? '127.0.0.1' : host.replace(/^\[|\]$/g, ''), port: Number(port) };
 }
 
-/** A daemon's log on standard output, and how config errors are shown at startup. */
+/** The daemon's log on stdout, and how to show config errors at startup. */
 interface StartLog {
-  /** Opens the log on first use. If there are no errors, the log is loaded in parallel with the rest of the startup. */
+  /**
+   * Opens the log on first use. Without config errors, the log module is loaded in parallel with the rest of the
+   * startup.
+   */
   open(): Promise<Log>;
-  /** Writes log lines if the output is for machines; otherwise, writes text to standard error. */
+  /** Writes log lines if the output is for machines. Otherwise, writes text to stderr. */
   readonly show: ShowProblems;
   readonly isForPeople: boolean;
 }

@@ -20,7 +20,7 @@ interface Flags {
   readonly json?: true;
 }
 
-/** A schedule and its job (null for `--try`). A job without a schedule runs only on request. */
+/** A schedule and its job. The job is null for `--try`. A job without a schedule runs only on request. */
 interface Shown {
   readonly job: string | null;
   readonly schedule?: Schedule;
@@ -84,7 +84,7 @@ function textOf(lines: readonly Line[]): string {
   return renderTable(titles, rows, { paper: process.stdout });
 }
 
-/** Local time with its offset: `Sun 2026-10-25 02:30:00 +02:00`. */
+/** The local time with its offset: `Sun 2026-10-25 02:30:00 +02:00`. */
 function localText(at: number, timezone: string): string {
   const local = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(timezone);
   const weekday = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'][local.dayOfWeek - 1];

@@ -12,17 +12,17 @@ import { onStop, stopCode } from '../signals.ts';
 export interface ServeOptions {
   readonly host: string;
   readonly port: number;
-  /** The data folder, or memory, which leaves nothing behind. */
+  /** The data folder. If there is none, all data is kept in memory and is gone when the service stops. */
   readonly data: { readonly folder: string } | 'memory';
   readonly fixtures?: string;
-  /** File that receives `{"url", "pid"}` and the control interface's URL when the service is ready. */
+  /** The file to which `{"url", "pid"}` and the control interface's URL are written when the service is ready. */
   readonly readyFile?: string;
   readonly uploadLimitBytes?: number;
   readonly limits: boolean;
   readonly requestLogFile?: string;
   readonly allowPrivateAddresses?: boolean;
   readonly pull?: Pull;
-  /** Starts the control interface. If there is no token, one is generated and printed. */
+  /** Starts the control interface. If no token is set, generates a token and prints it. */
   readonly control?: { readonly port: number; readonly token?: string };
   readonly log: Log;
 }
@@ -53,9 +53,7 @@ function unwritable(file: string, cause: unknown): Problem {
   return new Problem({ code: 'SERVE_READY_FILE', family: 'config', message, where: { file }, cause });
 }
 
-/**
- * Keys are printed on standard output and never logged, because logs are stored and keys must not be stored with them.
- */
+/** Keys are printed on stdout and never logged, because logs are stored and keys mustn't be stored with them. */
 function sayKey(key: string): void {
   process.stdout.write(
     `Created the company "Local" with one admin. The admin's API key (shown only once):\n\n  ${key}\n\n`,
@@ -66,7 +64,7 @@ function sayToken(url: string, token: string): void {
   process.stdout.write(`The control interface listens on ${url}. Its token (shown only once):\n\n  ${token}\n\n`);
 }
 
-/** If a user runs this on a terminal, shows the URL, the key, and a first request to try. */
+/** If stdout is a terminal, shows the URL, the key and a first request to try. */
 function welcome({ data, fixtures }: ServeOptions, service: RunningService, madeToken: string | undefined): string {
   const { url, firstKey, control } = service;
   const known = fixtures === undefined ? 'the one that was shown at the first start' : `defined in ${fixtures}`;
@@ -83,8 +81,8 @@ function welcome({ data, fixtures }: ServeOptions, service: RunningService, made
 }
 
 /**
- * Writes the ready file. A generated control token is secret, so it's written to a second file, which only this user
- * can read. That file is removed when the service stops.
+ * Writes the ready file. A generated control token is secret, so it's written to a second file that only this user can
+ * read. The second file is removed when the service stops.
  */
 async function announce(file: string, service: RunningService, madeToken?: string): Promise<RunningService> {
   const { url, control } = service;
@@ -103,7 +101,7 @@ async function announce(file: string, service: RunningService, madeToken?: strin
   return { ...service, close };
 }
 
-/** Readers must never see an incomplete file. */
+/** The file is replaced atomically, because readers must never see an incomplete file. */
 async function writeWhole(file: string, text: string, mode = 0o666): Promise<void> {
   const unfinished = `${file}.${process.pid}.part`;
   await writeFile(unfinished, text, { mode });
@@ -126,7 +124,7 @@ interface Flags {
   readonly controlTokenFile?: string;
 }
 
-/** Parses a flag's value as an integer. Throws a Problem that names the flag. */
+/** Parses a flag's value as an integer. Throws a Problem that names the flag if the value isn't an integer. */
 function wholeNumber(flag: string, text: string, [least, most]: readonly [number, number]): number {
   const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
   if (value >= least && value <= most) return value;
@@ -158,7 +156,7 @@ function optionsOf(flags: Flags): Omit<ServeOptions, 'log'> {
   };
 }
 
-/** The control interface's options; empty without `--control-port`. */
+/** The options for the control interface; an empty object without `--control-port`. */
 async function controlOf({
   controlPort,
   controlToken,

@@ -20,7 +20,7 @@ interface Flags {
   readonly json?: true;
 }
 
-/** The time zone that the service's days follow. */
+/** The time zone that determines the service's days. */
 const zone = 'America/New_York';
 
 async function run({ config: file, json, withoutSecrets, ...flags }: Flags): Promise<void> {
@@ -58,7 +58,7 @@ function given({ faults, changes }: Pick<Flags, 'faults' | 'changes'>) {
   return { faults, changes };
 }
 
-/** Whole service days; a day can have 23 or 25 hours. */
+/** Whole service days, each of which may have 23, 24 or 25 hours. */
 function spanOf({ days, from }: Pick<Flags, 'days' | 'from'>): { from: number; until: number } {
   const first = from ?? Temporal.Now.plainDateISO(zone);
   const at = (day: Temporal.PlainDate): number => day.toZonedDateTime(zone).epochMilliseconds;
@@ -88,7 +88,7 @@ function nothingFires({ file, jobs }: Config): Problem {
   });
 }
 
-/** Prints a progress line if this is a terminal. */
+/** Prints a progress line if stderr is a terminal. */
 function showProgress({ from, until }: { from: number; until: number }): { onHour(now: number): void; end(): void } {
   const screen = process.stderr;
   if (screen.isTTY !== true) return { onHour: () => undefined, end: () => undefined };

@@ -19,7 +19,7 @@ async function showState(job: string | undefined, flags: Flags): Promise<void> {
   ]);
   await withStore(flags, async (store, config) => {
     const places = store === undefined ? [] : await placesOf(store, job);
-    // The state may contain jobs that are no longer in the config.
+    // The state may still contain jobs that were removed from the config.
     if (job !== undefined && places.length === 0) chooseJob(config, job);
     if (flags.json === true) return show({}, { text: jsonOutput(places), data: places });
     const none = `${job === undefined ? 'No job has a' : `${job} has no`} watermark or kept rows: every run reads everything.`;
@@ -76,7 +76,7 @@ function textOf(places: readonly Place[]): string {
   return [renderTable(titles, cells, { widest: 60, paper: process.stdout }), ...unfinished].join('\n\n');
 }
 
-/** The full watermark, which the table may truncate, as `state set` takes it. */
+/** The full watermark, in the format that `state set` accepts. The table may truncate it. */
 function wholeOf({ watermark }: Place): string[] {
   return watermark === undefined ? [] : [`Full watermark:\n  ${watermark}`];
 }
@@ -108,7 +108,10 @@ async function decide(job: string, text: string | undefined, flags: Flags): Prom
   });
 }
 
-/** The watermark as its connector reads it; unchanged if the job is not in the config. Throws a Problem if it is invalid. */
+/**
+ * The watermark as the job's connector parses it. If the job isn't in the config, the watermark is unchanged. Throws a
+ * Problem if the watermark is invalid.
+ */
 function meantOf(
   text: string,
   { job, former, extract }: { readonly job: string; readonly former: string; readonly extract: Extract | undefined },
@@ -129,7 +132,7 @@ function meantOf(
   }
 }
 
-/** Warns that appended rows may exist nowhere else. */
+/** Warns that there may be no other copy of the appended rows. */
 function lostWith(job: Job | undefined): string {
   if (job?.extract?.write?.disposition !== 'append') return '';
   return `\nAppended rows that the source no longer returns will be missing after that run. To get them back: sluice rollback ${job.name}`;

@@ -88,11 +88,13 @@ function configText(config: NonNullable<Status['daemon']>['config']): string {
     : '';
 }
 
-/** Maximum number of lines to show, because more would push the table out of view. `--json` has all of them. */
+/**
+ * Maximum number of conditions to show. More lines would push the table out of view. `--json` includes all conditions.
+ */
 const maxListed = 20;
 const maxNamed = 5;
 
-/** One line per condition. For some kinds of conditions, the text already names the subject. */
+/** One line per condition. The text of some kinds of conditions already names the subject. */
 function conditionText({ subject, level, what, fix }: Condition): string {
   const [kind = '', name] = subject.split(/:(.*)/s);
   const who = name === undefined || ['channel', 'stranded'].includes(kind) ? '' : `${printable(name)}: `;

@@ -1,23 +1,26 @@
 import type { Argument, Command, Option } from 'commander';
 
-/** A word that can come next, and its meaning. */
+/** A word that can come next, with its meaning. */
 export interface Candidate {
   readonly word: string;
   readonly about: string;
 }
 
-/** Names in a config, by argument name: `job`, `source`. */
+/** The names in a config by the name of the argument that accepts them, such as `job` or `source`. */
 export type NamesOf = (argument: string) => readonly string[];
 
 interface Position {
   readonly command: Command;
-  /** The arguments of the command that have already been typed. */
+  /** The arguments of the command that are already on the command line. */
   readonly count: number;
-  /** The option whose value comes next. */
+  /** The option whose value must come next. */
   readonly open: Option | undefined;
 }
 
-/** The words that can replace `current`, given the words before it. If there are none, the shell offers file names. */
+/**
+ * The words that can replace `current`, depending on the words before it. If there are none, the shell completes file
+ * names.
+ */
 export function candidates(
   program: Command,
   { before, current, namesOf }: { before: readonly string[]; current: string; namesOf: NamesOf },
@@ -49,7 +52,7 @@ function positionAfter(program: Command, words: readonly string[]): Position {
   return { command, count, open };
 }
 
-/** The option with this name if a value for it must come next. */
+/** The option with this name, if its value must come next. */
 function openedBy(command: Command, word: string): Option | undefined {
   return command.options.find((one) => (one.long === word || one.short === word) && one.required);
 }
@@ -72,7 +75,7 @@ function lastIfVariadic({ registeredArguments }: Command): Argument | undefined 
   return last?.variadic === true ? last : undefined;
 }
 
-/** An argument such as `job|instance` accepts the names of both. */
+/** An argument such as `job|instance` accepts both job names and instance names. */
 function valuesOf(argument: Argument, namesOf: NamesOf): Candidate[] {
   const names = argument
     .name()

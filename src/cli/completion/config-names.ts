@@ -6,8 +6,8 @@ import type { NamesOf } from './candidates.ts';
 const sections: Readonly<Record<string, string>> = { job: 'jobs', source: 'sources' };
 
 /**
- * The names in a config file. Doesn't read variables, because an interactive shell may not have them. Returns no names
- * if the file can't be read, because completion must not show errors.
+ * The names in a config file. Environment variables aren't read, because an interactive shell may not have them. If the
+ * file can't be read, there are no names, because completion must not show errors.
  */
 export function configNames(file: string): NamesOf {
   let config: unknown;

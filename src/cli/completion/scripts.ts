@@ -2,9 +2,9 @@ export const shells = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof shells)[number];
 
 /**
- * Each shell's completion script. The script gets its suggestions from Sluice, so they include the config's current
- * jobs and sources. Sluice prints one word per line, followed by a tab and the word's meaning. If there are no words,
- * the shell offers file names.
+ * Each shell's completion script. The script calls Sluice for suggestions, so the suggestions include the config's
+ * current jobs and sources. Sluice prints one word per line, followed by a tab and the word's meaning. If there are no
+ * words, the shell completes file names.
  */
 export const scripts: Readonly<Record<Shell, string>> = {
   bash: `_sluice() {

@@ -2,7 +2,10 @@ import { scheduleText } from '../../config/show/schedule-text.ts';
 import { type ConfigChange, configChanges, type Version } from './config-changes.ts';
 import { type AccountPeak, planWeek, type WeekPlan } from './week-plan.ts';
 
-/** A value before and after. A side is null if that config doesn't contain the job or account. */
+/**
+ * A value in two configs, before and after a change. The value is null in a config that doesn't contain the job or
+ * account.
+ */
 interface Pair<T> {
   readonly before: T | null;
   readonly after: T | null;
@@ -22,11 +25,13 @@ export interface ConfigDifference {
   readonly firings_per_day: { readonly before: number; readonly after: number };
   readonly accounts: readonly ({ readonly destinations: string } & Pair<AccountPeak>)[];
   readonly changes: readonly ConfigChange[];
-  /** False if on some day, an account now needs more requests than its limit, but didn't before. */
+  /**
+   * False if, on at least one day, an account needs more requests than its limit, although it didn't before the change.
+   */
   readonly fits: boolean;
 }
 
-/** Compares two configs, and the requests that their schedules need. Doesn't use stored state. */
+/** Compares two configs and the requests that their schedules need. The stored state isn't used. */
 export async function compareConfigs(before: Version, after: Version, now: number): Promise<ConfigDifference> {
   const changes = configChanges(before, after);
   const [old, fresh] = [await planWeek(before, now), await planWeek(after, now)];

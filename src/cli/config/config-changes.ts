@@ -5,10 +5,10 @@ import { showConfig } from '../../config/show/show-config.ts';
 import { below, type Path } from '../../config/text/document.ts';
 import { isMap } from '../../lib/is-map.ts';
 
-/** A loaded config; undefined for a file that doesn't exist. */
+/** A loaded config; undefined if the file doesn't exist. */
 export type Version = (Loaded & { readonly config: Config }) | undefined;
 
-/** A value that differs between two configs; absent if one of them doesn't have it. */
+/** A value that differs between two configs. It's undefined for a config that doesn't contain it. */
 export interface ConfigChange {
   /** A JSON pointer, such as `/jobs/orders/schedule`. */
   readonly path: Path;
@@ -17,8 +17,8 @@ export interface ConfigChange {
 }
 
 /**
- * The configured values that differ. Secrets are hidden. For a variable that wasn't read, shows the variable's name
- * instead of its value.
+ * The configured values that differ. Secrets are hidden. A variable that wasn't read is shown by its name instead of
+ * its value.
  */
 export function configChanges(before: Version, after: Version): ConfigChange[] {
   const [old, fresh] = [valuesOf(before), valuesOf(after)];
@@ -27,8 +27,8 @@ export function configChanges(before: Version, after: Version): ConfigChange[] {
 }
 
 /**
- * Each configured value as text, by path. The config's folder is replaced in the values, because it may differ between
- * the versions.
+ * Each configured value as text, by path. In the values, a placeholder replaces the path of the config's folder,
+ * because the two versions may be in different folders.
  */
 function valuesOf(version: Version): Map<Path, string> {
   const texts = new Map<Path, string>();
@@ -50,7 +50,7 @@ function valuesOf(version: Version): Map<Path, string> {
   return texts;
 }
 
-/** The value at the path or at its nearest ancestor that has one. */
+/** The value at the path, or else at its nearest ancestor that has a value. */
 function atOrAbove<T>(path: Path, of: (path: Path) => T | undefined): T | undefined {
   return of(path) ?? (path === '' ? undefined : atOrAbove(path.slice(0, path.lastIndexOf('/')), of));
 }

@@ -13,7 +13,7 @@ interface Flags {
   readonly json?: true;
 }
 
-/** The argument that means there was no earlier version. */
+/** The argument to use if there is no earlier version. */
 const none = '/dev/null';
 
 /** Prints how a config differs from an earlier version. */
@@ -31,7 +31,7 @@ export async function diffConfigs(
   else if (!difference.fits) process.exitCode = exit.failed;
 }
 
-/** Errors in the earlier version are ignored, because the edit may fix them. */
+/** Errors in the earlier version are ignored, because the new version may fix them. */
 async function openEarlier(file: string, withoutSecrets: true | undefined): Promise<Version> {
   const { loadConfig } = await import('../../config/load.ts');
   const { config, problems, ...loaded } = await loadConfig(file, { withoutSecrets });

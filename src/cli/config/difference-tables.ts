@@ -9,11 +9,11 @@ interface Table {
   readonly rows: readonly (readonly string[])[];
 }
 
-/** Maximum length, because GitHub and GitLab limit the length of comments. */
+/** Maximum length of the Markdown text, because GitHub and GitLab limit the length of comments. */
 const maxRows = 100;
 const right = { align: 'right' as const };
 
-/** The difference as plain text for a terminal. */
+/** The differences as plain text for a terminal. */
 export function differenceText(difference: ConfigDifference): string {
   const tables = tablesOf(difference).map(
     ({ title, columns, rows }) => `${title}\n${renderTable(columns, rows, { paper: process.stdout })}`,
@@ -21,7 +21,7 @@ export function differenceText(difference: ConfigDifference): string {
   return [verdictOf(difference), ...tables].join('\n\n');
 }
 
-/** The difference as Markdown for a merge request. The list of changed values is collapsed, because it may be long. */
+/** The differences as Markdown for a merge request. The list of changed values is collapsed, because it may be long. */
 export function differenceMarkdown(difference: ConfigDifference): string {
   const tables = tablesOf(difference).map((table) =>
     table.title === changesTitle
@@ -110,7 +110,7 @@ function markdownTable({ columns, rows }: Table): string {
 /** Longer values, such as queries, are truncated. */
 const maxCell = 200;
 
-/** A table cell. Escapes the text so that it can't contain markup or a mention, or end the cell. */
+/** A table cell. Escapes the text, so that the text can't contain markup or a mention and can't end the cell. */
 function markdownCell(text: string): string {
   if (/^[\w ,.–→]*$/.test(text)) return text;
   const short = text.length > maxCell ? `${text.slice(0, maxCell)}…` : text;

@@ -2,22 +2,25 @@ import type { ShownConfig } from '../../config/show/show-config.ts';
 import type { ActiveRecord, RecordedFault, RejectedConfig } from '../../daemon/config/config-record.ts';
 import { instantText } from '../format.ts';
 
-/** Number of hash digits that are enough to distinguish two files. */
+/** Number of hash digits that are sufficient to distinguish two files. */
 const shortHash = 12;
 
 /** A config, and the daemon that uses it. */
 export interface FoundConfig extends ShownConfig {
-  /** The daemon that uses the config; absent if the config was read from the file. */
+  /** The daemon that uses the config; undefined if the config was read from the file. */
   readonly daemon?: string;
   readonly file: string;
   readonly sha256: string;
-  /** How the daemon uses the config; absent if no daemon uses it. */
+  /** When and with which errors the daemon loaded the config; undefined if no daemon uses it. */
   readonly taken?: Omit<ActiveRecord, 'file' | 'sha256'>;
-  /** Jobs in the file that can't run because of errors. */
+  /** The jobs in the file that can't run because the file has errors. */
   readonly left_out?: readonly string[];
 }
 
-/** The header above a config: which daemon uses it, since when, and whether the file has changed since then. */
+/**
+ * The header above a config. It says which daemon uses the config, since when, and whether the file has changed since
+ * then.
+ */
 export function configHead(
   { daemon, file, sha256, taken, left_out }: FoundConfig,
   { asked }: { asked: boolean },

@@ -12,14 +12,14 @@ export interface InitResult {
   readonly config: string;
   /** The JSON Schema for editors, in the same folder. */
   readonly schema: string;
-  /** A small csv file for the starter config's first job; absent for other configs. */
+  /** A small csv file for the starter config's first job; undefined for other configs. */
   readonly sample?: string;
 }
 
 export interface InitConfigOptions {
   readonly path: string;
   readonly force?: boolean;
-  /** The config's text. Default: the starter config. */
+  /** The text of the config. Default: the starter config. */
   readonly config?: string;
 }
 
@@ -27,9 +27,9 @@ const schemaName = 'sluice.schema.json';
 const sampleName = 'sluice-sample.csv';
 
 /**
- * Writes a commented first config, its JSON Schema for editors, and a sample file to read. Each file is written
- * atomically. An existing config is kept unless `force` is set. The schema is always replaced. If the sample's name is
- * already taken by a different file, the sample gets another name.
+ * Writes a first config with comments, its JSON Schema for editors, and a sample file to read. Each file is written
+ * atomically. An existing config is kept unless `force` is set. The schema is always replaced. If a different file
+ * already has the sample's name, the sample gets another name.
  */
 export async function initConfig({ path, force = false, config: text }: InitConfigOptions): Promise<InitResult> {
   const config = resolve(path);
@@ -60,12 +60,13 @@ async function starter(folder: string): Promise<{ name: string; rows: string; co
   return { name, rows, config: (await shipped('starter.yaml')).replaceAll(sampleName, name) };
 }
 
-/** A name for the sample that isn't taken by a file with different contents. */
+/** A name for the sample. No file with different contents has this name. */
 async function freeName(folder: string, rows: string): Promise<string> {
   for (let n = 1; ; n++) {
     const name = n === 1 ? sampleName : sampleName.replace('.csv', `-${n}.csv`);
     const there = await readFile(join(folder, name), 'utf8').catch(({ code }: NodeJS.ErrnoException) =>
-      // The name is taken. If the file can't be read for another reason, writing the sample will fail.
+      // A file with this name exists, so another name is tried. For any other error, the name is returned, and writing
+      // the sample will fail.
       code === 'EACCES' || code === 'EISDIR' ? '' : rows,
     );
     if (there === rows) return name;
@@ -85,14 +86,14 @@ async function place(file: string, text: string, { force, shown }: { force: bool
   }
 }
 
-/** Never overwrites, even if another process creates the file at the same time. */
+/** Never overwrites a file, even if another process creates it at the same time. */
 async function linkNew(draft: string, file: string): Promise<void> {
   try {
     await link(draft, file);
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
     if (code !== 'EPERM' && code !== 'ENOTSUP') throw error;
-    // A file system without hard links.
+    // The file system doesn't support hard links.
     await copyFile(draft, file, constants.COPYFILE_EXCL);
   }
 }

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 
 /**
- * The text of a file in the package's config folder, which is three levels above this source file and four levels above
- * its built file.
+ * The text of a file in the package's config folder. That folder is three levels above this source file and four levels
+ * above the built file.
  */
 export async function shipped(name: string): Promise<string> {
   for (const up of ['../../../config', '../../../../config']) {

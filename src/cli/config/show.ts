@@ -18,7 +18,7 @@ interface Flags {
   readonly json?: true;
 }
 
-/** Prints the active config or one part of it. */
+/** Prints the active config or a part of it. */
 export async function showActiveConfig(part: string | undefined, flags: Flags): Promise<void> {
   const inForce = flags.fileOnDisk === true ? undefined : await activeConfigOf(flags.config);
   const found = inForce ?? (await onDisk(flags.config));
@@ -31,7 +31,10 @@ export async function showActiveConfig(part: string | undefined, flags: Flags): 
   process.stdout.write(`${redact(text)}\n`);
 }
 
-/** The config that this state folder's daemon uses; undefined if none is running or it hasn't recorded its config. */
+/**
+ * The config that this state folder's daemon uses; undefined if no daemon is running or the daemon hasn't recorded its
+ * config.
+ */
 async function activeConfigOf(file: string): Promise<FoundConfig | undefined> {
   const [{ findStateFolder }, { openExistingStore }] = await Promise.all([
     import('../state-folder.ts'),
@@ -72,7 +75,9 @@ async function onDisk(file: string): Promise<FoundConfig> {
   return { ...note, ...shown, ...(loaded.refused.size === 0 ? {} : { left_out: [...loaded.refused.keys()] }) };
 }
 
-/** One part of a config, such as `jobs/orders`, inside its enclosing maps. If no part is named, the whole config. */
+/**
+ * One part of a config, such as `jobs/orders`, together with its enclosing maps. If no part is named, the whole config.
+ */
 function partOf({ values, from }: ShownConfig, asked: string | undefined): ShownConfig {
   if (asked === undefined) return { values, from };
   const keys = asked.split('/').filter((key) => key !== '');

@@ -2,7 +2,7 @@ import { reportPlan } from '../../daemon/plan/report-plan.ts';
 import { untilMidnight } from '../../delivery/quota.ts';
 import type { Version } from './config-changes.ts';
 
-/** An account's requests on the busiest day of a week, in the worst case. */
+/** The number of requests that an account needs on the busiest day of a week, in the worst case. */
 export interface AccountPeak {
   readonly day: string;
   readonly requests: number;
@@ -10,17 +10,17 @@ export interface AccountPeak {
   readonly fits: boolean;
 }
 
-/** The requests that a config's schedules need in a week of full days, assuming that no job has run before. */
+/** The requests that a config's schedules need in seven full days if no job has run before. */
 export interface WeekPlan {
-  /** Average number of firings per day, for each enabled job that has a schedule. */
+  /** Average number of firings per day of each enabled job with a schedule. */
   readonly firings: ReadonlyMap<string, number>;
-  /** Each account's peak, by the names of its destinations. */
+  /** Each account's peak. The keys are the names of the account's destinations. */
   readonly accounts: ReadonlyMap<string, AccountPeak>;
 }
 
 const days = 7;
 
-/** Plans the next seven service days after today. */
+/** Plans seven service days, starting tomorrow. */
 export async function planWeek(version: Version, today: number): Promise<WeekPlan> {
   const firings = new Map<string, number>();
   const accounts = new Map<string, AccountPeak>();
@@ -28,7 +28,7 @@ export async function planWeek(version: Version, today: number): Promise<WeekPla
   const start = today + untilMidnight(today);
   let end = start;
   for (let i = 0; i < days; i++) end += untilMidnight(end);
-  // A plan contains the firings after `now`, up to and including `until`.
+  // A plan includes the firings after `now` and up to `until`, inclusive.
   const plan = await reportPlan({ config: version.config, store: undefined, now: start - 1, until: end - 1 });
   for (const { destinations, day, worst, limit, by_job: jobs } of plan.accounts) {
     for (const { job, firings: count } of jobs) firings.set(job, (firings.get(job) ?? 0) + count / days);

@@ -3,7 +3,7 @@ import type { ShownConfig } from '../../config/show/show-config.ts';
 import { below } from '../../config/text/document.ts';
 import { cellsOf } from '../table.ts';
 
-/** Column in which remarks begin. After a longer line, two spaces precede the remark. */
+/** The column in which remarks start. If a line is longer, its remark follows after two spaces. */
 const remarkColumn = 52;
 
 /** A config as YAML, with a remark about each value's origin. */
@@ -17,7 +17,7 @@ interface LineContext {
   readonly path: string;
   readonly from: ShownConfig['from'];
   readonly depth: number;
-  /** True if the origin is already shown for the enclosing map. */
+  /** True if the remark on the enclosing map already shows the origin. */
   readonly isTold: boolean;
 }
 
@@ -49,7 +49,7 @@ function isFullMap(value: unknown): value is Record<string, unknown> {
 
 const keyText = (key: string): string => stringify(key, { lineWidth: 0 }).trimEnd();
 
-/** Lists are written on one line, and multi-line strings as blocks. */
+/** Writes each list on one line, and multi-line strings as blocks. */
 function memberText(key: string, value: unknown): string {
   if (typeof value === 'object') return `${keyText(key)}: ${JSON.stringify(value)}`;
   return stringify({ [key]: value }, { lineWidth: 0, blockQuote: 'literal' }).trimEnd();

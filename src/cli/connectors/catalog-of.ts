@@ -4,7 +4,7 @@ import { Problem } from '../../lib/problem.ts';
 import type { Connector } from '../../sdk/connector.ts';
 import { showProblems } from '../config-file.ts';
 
-/** The connectors that a config can use: the built-in ones, and those in the config's folder and packages. */
+/** The connectors that a config can use: the built-in connectors, and those in the config's folder and packages. */
 export async function catalogOf(config: string): Promise<Catalog> {
   const { readPlaces } = await import('../../config/parse/connector-paths.ts');
   const { openCatalog } = await import('../../config/catalog/catalog.ts');
@@ -13,7 +13,11 @@ export async function catalogOf(config: string): Promise<Catalog> {
   return openCatalog(places);
 }
 
-/** The connector with this name. @throws Problem with the closest name, or with the connector's error. */
+/**
+ * The connector with this name.
+ *
+ * @throws Problem with the closest name, or with the error in the connector.
+ */
 export async function connectorNamed(id: string, catalog: Catalog): Promise<Connector> {
   const connector = await catalog.load(id);
   if (connector !== undefined) return connector;

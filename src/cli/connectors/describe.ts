@@ -45,7 +45,7 @@ function optionsAsData(options: OptionSet): object[] {
   }));
 }
 
-/** A line with a title. Long text is wrapped with a hanging indent. */
+/** A line with a title. Long text is wrapped and indented below the title. */
 function fact(title: string, text: string): string {
   return title.padEnd(10) + wrapped(text, ' '.repeat(10)).trimStart();
 }
@@ -95,7 +95,7 @@ function optionAsText(
   return lines.join('\n');
 }
 
-/** Wraps text at 100 characters. Keeps existing line breaks, so that tables stay intact. */
+/** Wraps text at 100 characters. Existing line breaks are kept, so that tables stay intact. */
 function wrapped(text: string, indent: string): string {
   return text
     .split('\n')

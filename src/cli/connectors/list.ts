@@ -13,11 +13,11 @@ interface Listed {
   readonly oauth: boolean;
   readonly resumes: boolean;
   readonly from: string;
-  /** When and why the connector was discontinued. */
+  /** When and why the service was discontinued. */
   readonly retired?: string;
 }
 
-/** Lists all connectors. Reports broken ones on standard error and exits with code 2. */
+/** Lists all connectors. If a connector is broken, reports it on stderr and exits with code 2. */
 export async function listConnectors({ config, json }: { config: string; json?: true }): Promise<void> {
   const catalog = await catalogOf(config);
   const listed: Listed[] = [];

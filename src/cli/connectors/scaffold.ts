@@ -6,7 +6,7 @@ import { commandLine } from '../../lib/command-line.ts';
 import { Problem } from '../../lib/problem.ts';
 import { shipped } from '../config/shipped-files.ts';
 
-/** The template's files and their descriptions, in the order in which they're listed. */
+/** The template's files with their descriptions, in the order in which they are listed. */
 const files = {
   'acme.mts': 'the connector',
   'acme.world.mts': 'the environment for its tests',
@@ -14,7 +14,7 @@ const files = {
   'acme.md': 'the next steps',
 };
 
-/** Writes a working connector with its test world. If one of the files already exists, doesn't write any. */
+/** Writes a working connector and its test world. Doesn't write any files if one of them already exists. */
 export async function scaffoldConnector(id: string, { into }: { into: string }): Promise<void> {
   await refuseName(id);
   const folder = resolve(into);
@@ -48,7 +48,7 @@ async function write(path: string, text: string): Promise<void> {
   }
 }
 
-/** Replaces all forms of the template's name. */
+/** Replaces the template's name in all its forms. */
 function renamed(text: string, { id, folder }: { id: string; folder: string }): string {
   const words = id.split('_').map((word) => word.charAt(0).toUpperCase() + word.slice(1));
   const forms: Readonly<Record<string, string>> = {

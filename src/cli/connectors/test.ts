@@ -11,7 +11,8 @@ import { exit } from '../exit.ts';
 import { paint } from '../paint.ts';
 
 /**
- * Runs the standard suite on a connector file, with one or more test worlds next to it: `acme.mts`, `acme.world.mts`.
+ * Runs the standard tests on a connector file that has one or more test worlds next to it: `acme.mts`,
+ * `acme.world.mts`.
  */
 export async function testConnector(given: string): Promise<void> {
   openSdkDoor();
@@ -85,7 +86,7 @@ async function opened<T>(file: string, act: () => Promise<T>): Promise<T> {
   }
 }
 
-/** 1 if the check fails, otherwise 0. */
+/** The exit code: 1 if the check fails, otherwise 0. */
 async function look(name: string, run: () => Promise<void>): Promise<number> {
   try {
     await run();

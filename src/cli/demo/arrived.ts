@@ -9,7 +9,7 @@ interface ServiceCall {
   readonly key: string;
 }
 
-/** Calls the service once, as an external client would. Retries if the service limits the rate. */
+/** Calls the service once, as an external client would. If the request is rate-limited, retries it. */
 export async function callService<T>(
   given: ServiceCall & { method: 'GET' | 'POST'; path: string; body?: object },
 ): Promise<T> {
@@ -52,7 +52,7 @@ export async function showArrived(given: ServiceCall & { pulled: string; store: 
   await showUsage(given);
 }
 
-/** Refreshes are only queued, so the first responses may arrive before the data does. */
+/** Refreshes are only queued, so the first responses may arrive before the data has been refreshed. */
 async function dataOf(given: ServiceCall, instance: string): Promise<string> {
   for (let attempt = 0; ; attempt++) {
     try {

@@ -4,7 +4,7 @@ import { type ClientOf, planApply } from '../../delivery/apply.ts';
 import { carryOutPlan } from '../../delivery/carry-out-plan.ts';
 import { DestinationClient } from '../../delivery/client.ts';
 
-/** Creates the data sources that a config declares; returns a sentence for each action. */
+/** Creates the data sources that a config declares. Returns one sentence per action. */
 export async function declare(given: { runtime: Runtime; config: Config; signal: AbortSignal }): Promise<string[]> {
   const { runtime, config, signal } = given;
   const { gateway, store } = runtime;

@@ -7,7 +7,7 @@ import { SqliteDatabase } from '../../lib/sqlite.ts';
 const customers = ['Zoë Müller', 'Łucja Nowak', 'O"Neill, Gwen', 'Søren <Holm>', '佐藤 花', 'Marek & Söhne'];
 const countries = ['DE', 'PL', 'GB', 'DK', 'JP', 'CZ'];
 
-/** A SQLite database of a shop with 5,000 orders. Its names and notes are as messy as in real data. */
+/** A SQLite database of a shop with 5,000 orders. The names and notes are as messy as in real data. */
 export function makeShop(folder: string): void {
   const db = new SqliteDatabase(join(folder, 'shop.db'));
   db.exec(
@@ -32,7 +32,7 @@ export function makeShop(folder: string): void {
   db.close();
 }
 
-/** A csv file with half a year of visits. */
+/** A csv file with data about visits over half a year. */
 export async function makeVisits(folder: string): Promise<void> {
   const rows = Array.from({ length: 182 }, (_, day) => {
     const date = new Date(Date.UTC(2026, 4, 1 + day)).toISOString().slice(0, 10);
@@ -48,7 +48,7 @@ const items = Array.from({ length: 240 }, (_, i) => ({
   shelf: i % 11 === 0 ? null : `R${i % 40}`,
 }));
 
-/** Serves `/stock` in pages of 100 with a cursor, and `/weather`, on a free loopback port. */
+/** Serves two paths on a free loopback port: `/stock`, in pages of 100 with a cursor, and `/weather`. */
 export async function serveApi(): Promise<{ url: string; close: () => Promise<void> }> {
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '/', 'http://localhost');
@@ -60,7 +60,7 @@ export async function serveApi(): Promise<{ url: string; close: () => Promise<vo
   return { url: `http://127.0.0.1:${port}`, close: () => closeServer(server) };
 }
 
-/** Writes 64-bit quantities as digits, because JSON.stringify doesn't support them. */
+/** Writes 64-bit quantities as digits, because JSON.stringify doesn't support BigInt. */
 function stockPage(from: number): string {
   const page = items
     .slice(from, from + 100)

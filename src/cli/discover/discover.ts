@@ -23,7 +23,7 @@ interface Asked {
   readonly signal: AbortSignal;
 }
 
-/** Prints the datasets that can be read from a source in the config or from the source at a path or URL. */
+/** Prints the datasets that a source contains. The source is in the config, or it's at a path or URL. */
 export async function discover(name: string, pattern: string | undefined, flags: DiscoverFlags): Promise<void> {
   const stop = onStop();
   try {
@@ -69,7 +69,7 @@ async function discoverNamed({ name, pattern, signal }: Asked, flags: DiscoverFl
 
 const isUsable = ({ problem }: Dataset): boolean => problem === undefined;
 
-/** The config without its introductory comments. */
+/** The config without the comments at its beginning. */
 function bare(config: string): string {
   return config.replaceAll(/^(?:#.*\n)+\n?/gm, '');
 }

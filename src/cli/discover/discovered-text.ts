@@ -6,7 +6,7 @@ import { cellsOf, printable } from '../table.ts';
 
 /** What was found in a source. */
 export interface Discovered {
-  /** The source's name in the config; absent for a path or URL. */
+  /** The source's name in the config; undefined if the source was given as a path or URL. */
   readonly source?: string;
   readonly connector: string;
   readonly datasets: readonly Dataset[];
@@ -14,7 +14,7 @@ export interface Discovered {
   readonly config?: string;
 }
 
-/** One paragraph per dataset: its name, what identifies a row, and the columns. */
+/** One paragraph per dataset, with its name, the columns that identify a row, and all columns. */
 export function discoveredText({ connector, datasets, config }: Discovered): string {
   if (datasets.length === 0) return 'The source offers no datasets, or none that this login may read.';
   const count = countOf(

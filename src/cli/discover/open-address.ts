@@ -6,12 +6,12 @@ import { withDefaults } from '../../sdk/option.ts';
 import { connectorNamed } from '../connectors/catalog-of.ts';
 import { type SourceAddress, sourceAt } from './source-at.ts';
 
-/** A source that isn't in a config, ready for use. */
+/** A source that isn't in a config and that is ready for use. */
 export interface OpenAddressResult extends SourceAddress {
   readonly source: Source;
 }
 
-/** The source at a path or URL. Throws `CLI_ADDRESS` if the URL is invalid. */
+/** Opens the source at a path or URL. Throws `CLI_ADDRESS` if the URL is invalid. */
 export async function openAddress(text: string): Promise<OpenAddressResult> {
   const address = sourceAt(text);
   const password = URL.parse(address.options.url ?? '')?.password;

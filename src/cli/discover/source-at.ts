@@ -2,15 +2,15 @@ import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { sqliteSignature } from '../../sdk/records/foreign.ts';
 
-/** A source that isn't in a config: the connector and its options. */
+/** The connector and the options of a source that isn't in a config. */
 export interface SourceAddress {
   readonly connector: 'db' | 'file';
   readonly options: Readonly<Record<string, string>>;
-  /** The part of the source to read, as a file name or glob. */
+  /** The part of the source to read: a file name or a glob. */
   readonly pattern?: string;
 }
 
-/** Whether the text is a path or URL instead of a name: names in a config contain only letters, digits, `_` and `-`. */
+/** Whether the text is a path or URL instead of a name. Names in a config contain only letters, digits, `_` and `-`. */
 export function isAddress(text: string): boolean {
   return !/^[\w-]+$/.test(text);
 }
@@ -31,7 +31,7 @@ function isSqlite(path: string): boolean {
   try {
     file = openSync(path, 'r');
   } catch {
-    // The connector will report why it can't be read.
+    // The error is ignored here, because the connector will report why the file can't be read.
     return false;
   }
   try {

@@ -18,18 +18,21 @@ import {
 } from './protocol.ts';
 import { readWords, type SyncWords } from './sync-words.ts';
 
-/** How long to wait for a daemon to accept. A daemon that takes longer is busy, so running the jobs here is faster. */
+/**
+ * How long to wait for a daemon to accept the request. A daemon that takes longer is busy, so it's faster to run the
+ * jobs in this process.
+ */
 const acceptMs = 500;
 /**
- * A daemon that misses this many keepalives is considered lost. If it had only hung, its watchdog would have killed it
- * earlier.
+ * Number of keepalives after which a silent daemon is considered lost. If the daemon had only hung, its watchdog would
+ * already have killed it.
  */
 const maxSilence = 9;
 
 /**
- * Hands a `sluice sync` over to its state folder's daemon, which has already loaded everything. True if the daemon ran
- * the jobs; otherwise, this process must run them. Loads as little code as possible, because it runs before anything
- * else.
+ * Hands a `sluice sync` over to the daemon of its state folder, because the daemon has already loaded everything.
+ * Returns true if the daemon ran the jobs. Otherwise, this process must run them. Loads as little code as possible,
+ * because this function runs before all other code.
  */
 export async function handOver(words: readonly string[]): Promise<boolean> {
   const reason = await call(words);
@@ -72,7 +75,7 @@ function factsOf(stream: NodeJS.WriteStream): TerminalFacts {
 
 /** One conversation with a daemon. */
 class Call {
-  /** Resolves to undefined if the daemon ran the jobs; otherwise, to the reason why it didn't. */
+  /** Resolves to undefined if the daemon ran the jobs, otherwise to the reason why the daemon didn't. */
   readonly ended: Promise<string | undefined>;
   readonly #socket: Socket;
   readonly #asked: SyncWords;
@@ -113,7 +116,10 @@ class Call {
     else if (this.#phase === 'confirming') this.#begin(message);
   }
 
-  /** This is the last point at which this process may still run the jobs itself. */
+  /**
+   * The client decides here whether to hand the jobs over. Later, it can't run the jobs itself unless the daemon
+   * declines.
+   */
   #confirm({ accepted }: DaemonMessage): void {
     const reason = accepted === undefined ? 'its response is not valid' : (whyApart(accepted) ?? this.#asked.stays);
     if (reason !== undefined) {
@@ -155,7 +161,10 @@ class Call {
     if (this.#phase !== 'over') this.#socket.write(`${JSON.stringify(message)}\n`);
   }
 
-  /** The connection failed. If the daemon may have begun the runs, this process must not run the jobs again. */
+  /**
+   * Handles a failed connection. If the daemon may already have started the runs, this process must not run the jobs
+   * again.
+   */
   #fail(why: string): void {
     const { jobs, json, flag } = this.#asked;
     const loss: Loss = { why, jobs, json, flag, code: this.#stop?.code() };
@@ -177,7 +186,7 @@ class Call {
   }
 }
 
-/** Why runs in the daemon would differ from runs in this process; undefined if they wouldn't. */
+/** Why runs in the daemon would differ from runs in this process; undefined if they wouldn't differ. */
 function whyApart(daemon: DaemonFacts): string | undefined {
   if (!isSame(daemon.namespaces, namespaces())) return 'the daemon is in another container or sandbox';
   return isSameEnvironment(daemon) ? undefined : 'the daemon has a different environment';

@@ -5,7 +5,10 @@ import type { Loaded } from '../../config/load.ts';
 import { type ConfigRecord, recordOf } from '../../daemon/config/config-record.ts';
 import type { SyncRequest } from './protocol.ts';
 
-/** An active config and its inputs. The daemon declines callers that would load a different config. */
+/**
+ * An active config and the inputs that it was loaded from. The daemon declines the requests of callers that would load
+ * a different config.
+ */
 export interface ConfigTerms {
   readonly config: Config;
   readonly record: ConfigRecord;
@@ -13,7 +16,7 @@ export interface ConfigTerms {
   readonly loaded: Pick<Loaded, 'problems' | 'warnings' | 'refused'>;
 }
 
-/** The result doesn't keep a reference to the source document, which may be large. */
+/** Returns an active config's terms. They don't refer to the source document, because it may be large. */
 export function termsOf(
   config: Config,
   record: ConfigRecord,
@@ -23,7 +26,7 @@ export function termsOf(
   return { config, record, inputs, loaded: { problems, warnings, refused } };
 }
 
-/** Why a caller must load the config itself; undefined if it would load exactly this config. */
+/** Why a caller must load the config itself; undefined if the caller would load exactly this config. */
 export async function whyOther(
   { config, record, inputs, loaded }: ConfigTerms,
   { config: theirs, jobs }: SyncRequest,

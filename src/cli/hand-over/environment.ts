@@ -4,19 +4,19 @@ import type { DaemonFacts } from './protocol.ts';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Variables that Node, its libraries and Sluice read, in addition to those that the config uses. The compile cache
- * isn't included, because it doesn't affect results.
+ * Variables that Node, its libraries and Sluice itself read, in addition to those that the config uses. The variable
+ * for the compile cache is excluded, because it doesn't affect results.
  */
 const alwaysRead = /^(?:NODE_(?!COMPILE_CACHE$)|OTEL_|PG|SSL_)|^(?:HOME|SLUICE_KEY|TMPDIR|TZ)$/;
 
-/** This process's namespaces: in other namespaces, the same path, address or process ID may mean something else. */
+/** This process's namespaces. In other namespaces, the same path, address or process ID may have another meaning. */
 export function namespaces(): string[] {
   return ['pid', 'mnt', 'net'].map((name) => readlinkSync(`/proc/self/ns/${name}`));
 }
 
 /**
  * Whether the daemon was started with the same values of all variables that a run may read. Neither process sends its
- * values, because the kernel lets users read the environments of their own processes.
+ * values to the other, because the kernel allows users to read the environments of their own processes.
  */
 export function isSameEnvironment({ pid, variables }: Pick<DaemonFacts, 'pid' | 'variables'>): boolean {
   try {
@@ -29,7 +29,7 @@ export function isSameEnvironment({ pid, variables }: Pick<DaemonFacts, 'pid' | 
   }
 }
 
-/** If a variable occurs twice, the first value applies, as in Node. */
+/** If a variable is set twice, its first value applies, as in Node. */
 function environmentOf(text: string): Environment {
   const entries = text.split('\0').filter((entry) => entry.includes('='));
   return Object.fromEntries(

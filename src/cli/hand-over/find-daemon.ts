@@ -5,7 +5,7 @@ import { stateFolderIn } from './state-folder-in.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The daemon that may run a config's jobs. Close it when the conversation is over. */
+/** The daemon that may run a config's jobs. Close this object when the conversation is over. */
 export interface FoundDaemon {
   /** The path of its socket. */
   readonly socket: string;
@@ -13,7 +13,7 @@ export interface FoundDaemon {
   readonly close: () => void;
 }
 
-/** Finds the socket in a config's state folder, or returns the reason why it can't be used. */
+/** Finds the socket in the state folder of a config. Returns the reason if the socket can't be used. */
 export function findDaemon(name: string, env: Environment): FoundDaemon | string {
   if (isJournal(env)) return "the systemd journal reads this process's output";
   const config = readConfig(name);
@@ -48,8 +48,8 @@ function identityOf(descriptor: number): FileIdentity {
 }
 
 /**
- * Whether output goes to the systemd journal. Journal lines need a priority, which only the caller's own process can
- * write.
+ * Whether the output goes to the systemd journal. Journal lines need a priority, which only the caller's own process
+ * can write.
  */
 function isJournal({ JOURNAL_STREAM: stream }: Environment): boolean {
   if (stream === undefined) return false;

@@ -1,9 +1,9 @@
 /** Splits a text stream into lines. */
 export class LineSplitter {
-  /** The beginning of an incomplete line. */
+  /** The first part of an incomplete line. */
   rest = '';
 
-  /** Adds a chunk, and returns the lines that it completes. */
+  /** Adds a chunk of text, and returns the lines that are now complete. */
   push(text: string): string[] {
     const lines = (this.rest + text).split('\n');
     this.rest = lines.pop() ?? '';

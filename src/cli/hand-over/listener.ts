@@ -15,7 +15,7 @@ export interface ListenerOptions {
 
 const maxCalls = 32;
 
-/** Listens on the daemon's socket for `sluice sync` commands that hand over their runs. */
+/** Listens on the daemon's socket for `sluice sync` commands that hand their runs over to the daemon. */
 export class SyncListener {
   readonly #options: ListenerOptions;
   readonly #folder: PrivateFolder;
@@ -26,8 +26,8 @@ export class SyncListener {
   #isClosed = false;
 
   /**
-   * Undefined if no client could use the socket because the folder belongs to another user or the file system doesn't
-   * support sockets.
+   * Returns undefined if no client could use the socket, because another user owns the folder or the file system
+   * doesn't support sockets.
    */
   static async open(options: ListenerOptions): Promise<SyncListener | undefined> {
     const folder = PrivateFolder.open(options.runtime.store.folder);
@@ -50,26 +50,27 @@ export class SyncListener {
     this.#server.maxConnections = maxCalls;
   }
 
-  /** Call this after a config becomes active. */
+  /** Call this whenever a config has become active. */
   adopt(terms: ConfigTerms): void {
     this.#terms = terms;
   }
 
-  /** Stops accepting calls. Calls in progress end when the daemon's runs end. */
+  /** Stops accepting calls. Calls in progress end when the daemon's runs have ended. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
     const path = this.#folder.pathOf(socketName);
-    // If this daemon was suspended, another daemon may have replaced it and its socket.
+    // If this daemon was suspended, another daemon may have replaced it and created a socket of its own, which must be
+    // kept.
     const inode = lstatSync(path, { throwIfNoEntry: false })?.ino;
     if (inode !== undefined && inode === this.#inode) rmSync(path);
-    // Closing the server removes the path that it was bound to, so the folder must stay open until then.
+    // When the server closes, it removes the path that it was bound to, so the folder must stay open until then.
     this.#server.close(() => this.#folder.close());
   }
 
   /**
-   * Sets the socket's permissions before it gets its final name. It may replace the socket of a killed daemon, because
-   * this process holds the daemon's lease.
+   * Sets the socket's permissions before renaming the socket to its final name. This may replace the socket of a killed
+   * daemon, which is safe because this process holds the daemon's lease.
    */
   async #listen(): Promise<void> {
     const draft = this.#folder.pathOf(`.${socketName}.new`);

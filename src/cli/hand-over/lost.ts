@@ -3,19 +3,19 @@ import { Problem, renderProblem } from '../../lib/problem.ts';
 import { exitCodeAfter } from '../exit.ts';
 import { failureDocument } from '../failure-document.ts';
 
-/** Runs that a daemon accepted but whose results it never reported. */
+/** Runs that a daemon accepted without ever reporting their results. */
 export interface Loss {
   readonly why: string;
   readonly jobs: readonly string[];
   readonly json: boolean;
   readonly flag: string | undefined;
-  /** The exit code if this process received a signal. */
+  /** The exit code, if this process received a signal. */
   readonly code: number | undefined;
 }
 
 /**
- * Reports that the result is unknown. Running the jobs in this process instead might deliver data twice, and would hide
- * that the daemon was lost.
+ * Reports that the result is unknown. If this process ran the jobs itself, it might deliver data twice, and it would
+ * hide that the daemon was lost.
  */
 export function reportLoss({ why, jobs, json, flag, code }: Loss): void {
   const config = flag === undefined ? '' : ` ${commandLine('--config', flag)}`;

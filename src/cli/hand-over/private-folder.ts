@@ -3,9 +3,10 @@ import { closeSync, constants, fstatSync, lstatSync, openSync } from 'node:fs';
 const { O_RDONLY, O_DIRECTORY } = constants;
 
 /**
- * A state folder that only this user can change. The folder is kept open, and its files are accessed through its
- * descriptor, so they're always in the folder that was checked, even if another folder is moved to its path. Paths
- * through a descriptor are also short enough for a socket (at most 107 bytes). Only Linux supports them.
+ * A state folder that only this user can change. The folder is kept open and its files are accessed through its
+ * descriptor. The files are therefore always in the folder that was checked, even if another folder is moved to its
+ * path. Paths through a descriptor are also short enough for a socket (at most 107 bytes). Only Linux supports such
+ * paths.
  */
 export class PrivateFolder {
   readonly #descriptor: number;
@@ -14,7 +15,7 @@ export class PrivateFolder {
     this.#descriptor = descriptor;
   }
 
-  /** Undefined if the folder doesn't exist, or if another user owns it or may write to it. */
+  /** Returns undefined if the folder doesn't exist, belongs to another user, or can be written by another user. */
   static open(path: string): PrivateFolder | undefined {
     if (process.platform !== 'linux') return undefined;
     const descriptor = openOrUndefined(path);
@@ -29,7 +30,10 @@ export class PrivateFolder {
     return `/proc/self/fd/${this.#descriptor}/${name}`;
   }
 
-  /** Whether this name is a socket, not a link to one, that belongs to this user and that no other user can use. */
+  /**
+   * Whether a socket has this name, belongs to this user and can't be used by any other user. A link to a socket
+   * doesn't count.
+   */
   hasPrivateSocket(name: string): boolean {
     const stat = lstatSync(this.pathOf(name), { throwIfNoEntry: false });
     return stat?.isSocket() === true && stat.uid === process.geteuid!() && (stat.mode & 0o077) === 0;

@@ -1,13 +1,13 @@
 /**
  * The protocol between `sluice sync` and the daemon: JSON, one message per line. The client sends a request, and the
- * daemon accepts or declines it. No run begins before the client sends `go`, so until then, the client may run the jobs
- * itself. After `go`, the client may run them only if the daemon declines.
+ * daemon accepts or declines it. The daemon doesn't start any run before the client sends `go`, so the client may run
+ * the jobs itself until then. After `go`, the client may run the jobs only if the daemon declines.
  */
 
-/** Increase this if older clients or daemons can't understand a change to the protocol. */
+/** Increase this number if older clients or daemons can't understand a change to the protocol. */
 export const protocolVersion = 1;
 
-/** Identifies the installed package. It must have the same value in all of the package's bundles. */
+/** Identifies the installed package. The value must be the same in all of the package's bundles. */
 export const codeLocation = import.meta.url;
 
 /** Name of the daemon's socket in the state folder. */
@@ -16,10 +16,10 @@ export const socketName = 'daemon.sock';
 /** The default of `sync --wait`. */
 export const defaultWaitSeconds = 300;
 
-/** The daemon sends something at least this often while jobs run. */
+/** Maximum time between two messages from the daemon while jobs are running. */
 export const keepAliveMs = 5_000;
 
-/** The properties of the caller's terminal that affect a run's output. */
+/** The properties of the caller's terminal that affect the output of a run. */
 export interface TerminalFacts {
   readonly isTTY: boolean;
   readonly columns: number;
@@ -27,22 +27,22 @@ export interface TerminalFacts {
   readonly hasColors: boolean;
 }
 
-/** Identifies a file regardless of its path. */
+/** Identifies a file independently of its path. */
 export interface FileIdentity {
   readonly dev: string;
   readonly ino: string;
 }
 
-/** A client's request. It doesn't contain any of the client's environment variables. */
+/** A client's request. It contains none of the client's environment variables. */
 export interface SyncRequest {
   readonly version: number;
-  /** The client's {@link codeLocation}. */
+  /** The value of {@link codeLocation} in the client. */
   readonly code: string;
-  /** Node's own options, which may load other code first. */
+  /** Options for Node itself, which may load additional code before the program. */
   readonly node: readonly string[];
-  /** The config's path as the caller wrote it, and the file's identity. */
+  /** The config's path as the caller wrote it, and the identity of the file. */
   readonly config: FileIdentity & { readonly name: string };
-  /** The value of `--config`, if suggested commands need it. */
+  /** The value of `--config`, if the commands that are suggested to the user need it. */
   readonly flag?: string;
   readonly jobs: readonly string[];
   readonly json: boolean;
@@ -51,10 +51,10 @@ export interface SyncRequest {
   readonly stderr: TerminalFacts;
 }
 
-/** What a client sends after its request. */
+/** The messages that a client sends after its request. */
 export type ClientMessage =
   | { readonly go: true }
-  /** The signal that the client received. The runs end as if the daemon itself had received it. */
+  /** The signal that the client received. The daemon ends the runs as if it had received the signal itself. */
   | { readonly stop: 'SIGINT' | 'SIGTERM' }
   /** The client's terminal has been resized. */
   | { readonly resized: { readonly columns: number; readonly rows: number } };
@@ -63,9 +63,9 @@ export type ClientMessage =
 export interface DaemonMessage {
   /** Why it doesn't run the jobs. */
   readonly declined?: string;
-  /** The daemon is ready to run the jobs. The client compares these facts with its own. */
+  /** Present if the daemon is ready to run the jobs. The client compares these facts with its own. */
   readonly accepted?: DaemonFacts;
-  /** The runs have started, or are about to. */
+  /** Present if the runs have started or are about to start. */
   readonly started?: true;
   readonly stdout?: string;
   readonly stderr?: string;
@@ -73,18 +73,18 @@ export interface DaemonMessage {
   readonly code?: number;
 }
 
-/** Facts that must be the same in both processes. If one differs, a run could have a different result. */
+/** Facts that must be the same in both processes. If one of them differs, a run could have a different result. */
 export interface DaemonFacts {
   readonly pid: number;
-  /** The namespaces for processes, files and network. */
+  /** The process, file system and network namespaces. */
   readonly namespaces: readonly string[];
   /** The environment variables that the config uses. */
   readonly variables: readonly string[];
 }
 
 /**
- * The property of `globalThis` that stores why the jobs weren't handed over. The client is in a separate bundle, which
- * doesn't share modules with the others.
+ * The property of `globalThis` that stores why the jobs weren't handed over. A global is necessary, because the client
+ * is in a bundle of its own and shares no modules with the other bundles.
  */
 const reasonName = Symbol.for('sluice.sync.local');
 
@@ -93,7 +93,7 @@ export function keepReason(reason: string): void {
   Reflect.set(globalThis, reasonName, reason);
 }
 
-/** Why this process runs the jobs itself; undefined if it didn't ask a daemon. */
+/** Why this process runs the jobs itself; undefined if it didn't ask a daemon to run them. */
 export function reasonToStay(): string | undefined {
   return Reflect.get(globalThis, reasonName) as string | undefined;
 }
