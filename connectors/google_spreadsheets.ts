@@ -127,7 +127,7 @@ export default defineService({
       verdict: 'permission',
       next: 'share the spreadsheet with the logged-in account, and enable the Google Sheets API for its app',
     },
-    // Also for files that are not Google spreadsheets, such as a workbook in Drive.
+    // The API also returns this error for files that aren't Google spreadsheets, such as an Excel workbook in Drive.
     {
       status: 400,
       verdict: 'config',

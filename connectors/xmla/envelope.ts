@@ -2,7 +2,7 @@ import type { RequestData, Scope } from '#sdk';
 
 const namespace = 'urn:schemas-microsoft-com:xml-analysis';
 
-/** The Discover request (XMLA 1.1): lists metadata. */
+/** The Discover request (XMLA 1.1), which lists metadata. */
 export function discover(kind: string): RequestData {
   return call('Discover', (scope) => {
     const about = `<RequestType>${kind}</RequestType><Restrictions><RestrictionList/></Restrictions>`;
@@ -10,7 +10,7 @@ export function discover(kind: string): RequestData {
   });
 }
 
-/** The Execute request (XMLA 1.1): runs a statement. */
+/** The Execute request (XMLA 1.1), which runs a statement. */
 export const execute: RequestData = call('Execute', (scope) => {
   const isTabular = scope.layout === 'tabular';
   const shape: Record<string, string> = isTabular
