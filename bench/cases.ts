@@ -9,7 +9,7 @@ export interface Case {
   /** Whether the job converts the country to lower case in a per-row transform. */
   readonly transformed: boolean;
   readonly source: 'pg' | 'maria' | 'file';
-  /** False if the rows never change, so only the first run sends data. */
+  /** False if the rows never change. In that case, only the first run sends data. */
   readonly sends: boolean;
   /** The equivalent shell pipeline; `$SINK` is the receiver's URL. */
   readonly pipe: string;
@@ -123,7 +123,7 @@ export function jobOf(given: Case): string {
   return `${given.source}-${given.format}${given.transformed ? '-lower' : ''}${given.sends ? '' : '-same'}`;
 }
 
-/** The config: one job per case, all with the same query and with the sink as the destination. */
+/** The config: one job per case. All jobs have the same query and send to the sink. */
 export function configFor({
   cases,
   pg,

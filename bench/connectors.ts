@@ -29,7 +29,9 @@ const rows = Number(options.rows);
 interface Reader {
   readonly what: string;
   readonly command: string;
-  /** Whether the reader counts only rows, or also characters. All readers of a format must report the same counts. */
+  /**
+   * Whether the reader counts only rows, or rows and characters. All readers of a format must report the same counts.
+   */
   readonly counts?: 'rows' | 'texts';
   readonly file: string;
 }

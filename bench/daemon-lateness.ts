@@ -24,7 +24,7 @@ interface LatenessGiven {
   readonly sluice: string;
   readonly folder: string;
   readonly jobs: number;
-  /** The minute of the hour when a job is due; `first` is the first measured minute. */
+  /** The minute of the hour at which a job is due. `first` is the first measured minute. */
   readonly minuteOf: (job: number, first: number) => number;
   /** Number of measured minutes. */
   readonly minutes: number;
@@ -32,7 +32,7 @@ interface LatenessGiven {
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
-/** The daemon must be ready before the first measured minute. */
+/** Time for the daemon to get ready before the first measured minute. */
 const readyMs = 45_000;
 /** How long to wait for the remaining runs after the last minute. */
 const patienceMs = 10 * minuteMs;
@@ -114,7 +114,7 @@ interface Run {
   readonly started_at: number;
 }
 
-/** Waits until all expected runs have started; returns their delays. */
+/** Waits until all expected runs have started, and returns their delays. */
 async function latenessIn(
   folder: string,
   given: { from: number; expected: number; minuteOfJob: ReadonlyMap<string, number> },

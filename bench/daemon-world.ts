@@ -15,7 +15,9 @@ interface ConfigGiven {
   readonly always?: boolean;
 }
 
-/** Creates a folder with a csv file of twelve rows, and jobs that send it to separate targets. */
+/**
+ * Creates a folder with a csv file of twelve rows and with jobs, each of which sends these rows to a target of its own.
+ */
 export async function writeJobs(folder: string, given: ConfigGiven): Promise<string> {
   const { url, jobs, scheduleOf = () => undefined, requestsPerDay = 50_000, always = false } = given;
   const rows = Array.from({ length: 12 }, (_, month) => `2026-${String(month + 1).padStart(2, '0')},${month * 1000}`);

@@ -141,7 +141,7 @@ const memory: Part = async ({ folder, sluice }) => {
   }
 };
 
-/** Resident memory of a daemon that has been idle for 30 seconds. */
+/** Resident memory of a daemon after it has been idle for 30 seconds. */
 async function idleMb(sluice: string, file: string): Promise<number> {
   const daemon = spawn(process.execPath, [sluice, 'run', '--config', file], { stdio: 'ignore' });
   const ended = once(daemon, 'exit');

@@ -30,7 +30,7 @@ select g,
 from (select g, random() r from generate_series(1, ${rows}) g) s;
 vacuum analyze orders;`;
 
-/** The columns of all benchmark queries, in order. */
+/** The columns that all benchmark queries return, in order. */
 export const orderColumns = ['id', 'customer', 'country', 'amount', 'created_at', 'note'] as const;
 
 /** Fills `orders` in PostgreSQL. */
@@ -38,7 +38,7 @@ export async function fillPostgres(server: TestServer, rows: number): Promise<vo
   await shell(`psql -q -v ON_ERROR_STOP=1 "${server.url}" >/dev/null`, ordersSql(rows));
 }
 
-/** Copies `orders` from PostgreSQL to MariaDB; timestamps become datetime(6) in UTC. */
+/** Copies `orders` from PostgreSQL to MariaDB. Timestamps become datetime(6) in UTC. */
 export async function fillMariadb(from: TestServer, to: TestServer): Promise<void> {
   const create = `create table orders (id bigint primary key, customer text not null, country text not null,
     amount decimal(12,2) not null, created_at datetime(6) not null, note text null) character set utf8mb4;`;

@@ -30,14 +30,14 @@ async function bareNode(): Promise<Running> {
   );
 }
 
-/** Fastify with one parameterized route and its default serialization. */
+/** Fastify with one parameterized route and Fastify's default serialization. */
 async function bareFastify(): Promise<Running> {
   const app = Fastify({ forceCloseConnections: true });
   app.get('/hello/:id', async () => ({ hello: 'world' }));
   return { url: await app.listen({ host: '127.0.0.1', port: 0 }), close: () => app.close() };
 }
 
-/** A ten-line server that writes the body to a file and hashes it, without any checks. */
+/** A ten-line server that only writes the body to a file and hashes it. It doesn't check anything. */
 async function receiver(): Promise<Running> {
   return listening(
     createServer(async (request, response) => {

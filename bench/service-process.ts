@@ -73,7 +73,7 @@ export interface Peaks {
   readonly hundred: number;
 }
 
-/** For each format, starts a new process and uploads 10 MB three times, then 100 MB. */
+/** Starts a new process for each format, and uploads 10 MB to it three times, then 100 MB once. */
 export async function measureMemory(folder: string): Promise<Peaks[]> {
   const peaks: Peaks[] = [];
   for (const format of formats) {

@@ -135,7 +135,7 @@ async function ask({ name, server, path, headers, isRight }: Target, millisecond
   return { perSecond, answers, cpuMicroseconds: (((await server.cpu()) - before) / answers) * 1e6 };
 }
 
-/** The service must have counted every call so far, including this one. */
+/** The service must have counted all calls so far, including this one. */
 async function assertCounted(service: Server, company: Company, calls: number): Promise<void> {
   const path = '/usage-overview/api-usage?start_date=0&end_date=4000000000';
   const answer = await request(service.url + path, { headers: { 'kf-api-key': keyOf(company, 'admin') } });

@@ -91,7 +91,7 @@ function addSource(db: Database, company: Company, index: number): void {
   createInstances(db, { source, properties: {} }, insertDatasource);
   const right = { canEdit: false, now: index };
   share(db, { kind: 'datasource', id }, { kind: 'group', holderId: `${company}-team`, ...right });
-  // Share every nth data source with the guest, so that the guest's sources aren't all on the first page.
+  // Shares every nth data source with the guest, so that the guest's data sources aren't all on the first page.
   if (index % (companies[company] / guestSees) === 0)
     share(db, { kind: 'datasource', id }, { kind: 'user', holderId: `${company}-guest`, ...right });
 }

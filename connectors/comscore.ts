@@ -26,7 +26,7 @@ const options = {
   ),
 };
 
-/** A report type: how to submit a report, poll until it's done, and fetch it. */
+/** A report type, with functions that submit a report, poll until it's complete and fetch it. */
 function report(service: string, about: string): StreamData {
   return {
     about,
@@ -186,7 +186,7 @@ function firstTable(value: unknown): Node | undefined {
   return firstTable(Object.values(value));
 }
 
-/** The cells of each row, header cells first. */
+/** The cells of each row. Header cells precede data cells. */
 function rowsIn(part: unknown): string[][] {
   return [member(part as Node, 'tr') ?? []].flat().map((row) => [...cellsIn(row, 'th'), ...cellsIn(row, 'td')]);
 }

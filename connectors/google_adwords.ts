@@ -268,7 +268,7 @@ function missingManager(): never {
   });
 }
 
-/** Converts millionths to an exact decimal. */
+/** Converts an amount in millionths to an exact decimal. */
 function costOf(metrics: unknown): string | undefined {
   const micros = textOf((metrics as { costMicros?: unknown } | undefined)?.costMicros);
   if (micros === undefined || !/^-?\d+$/.test(micros)) return micros;

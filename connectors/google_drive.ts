@@ -230,7 +230,7 @@ function newestRequest(): RequestData {
   };
 }
 
-/** The options as a search query in Google's syntax. */
+/** Converts the options to a search query in Google's syntax. */
 function searchOf(scope: Scope): string | undefined {
   const { search, trashed } = scope;
   const parts = [

@@ -18,7 +18,7 @@ const span = { start_date: '{{ window.from | iso }}', end_date: '{{ window.to - 
 const oauth = {
   grants: ['client_credentials', 'authorization_code', 'password'],
   authorize_url: 'https://integrate.versature.com/api/oauth/authorize/',
-  // The vendor requires trailing slashes.
+  // The vendor requires paths to end in a slash.
   token_url: 'https://integrate.versature.com/api/oauth/token/',
   refresh: 'static',
   lifetime_seconds: 3600,

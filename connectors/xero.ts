@@ -45,7 +45,7 @@ function changing(path: string, query: Readonly<Record<string, string>> = {}): P
   };
 }
 
-/** A report for each calendar month. Each line of the report becomes a row. */
+/** One report per calendar month. Each line of a report becomes a row. */
 function monthly(about: string, path: string, query: Readonly<Record<string, string>>): StreamData {
   return {
     about,

@@ -226,13 +226,13 @@ function tlsFaults(tls: DbTlsOptions): Fault[] {
   ];
 }
 
-/** TLS settings with the contents of their files; undefined when TLS is off. */
+/** TLS settings with the contents of their files; undefined if TLS is off. */
 export interface Tls extends TlsTexts {
   readonly rejectUnauthorized: boolean;
   readonly servername?: string;
 }
 
-/** Reads the driver's TLS files, whose paths are relative to `folder`. Throws `DB_TLS_FILE`. */
+/** Reads the TLS files. Their paths are relative to `folder`. Throws `DB_TLS_FILE` if a file can't be read. */
 export async function readTls(tls: DbTlsOptions, folder: string): Promise<Tls | undefined> {
   if (tls.mode === 'off') return undefined;
   return {

@@ -16,7 +16,7 @@ interface Waiting {
   readonly release: () => void;
 }
 
-/** Queue of batches between a socket and a reader; applies backpressure to the socket. */
+/** Queue of batches between a socket and a reader. If the queue is full, it pauses the socket (backpressure). */
 export class BatchQueue {
   readonly #tap: Pausable;
   readonly #waiting: Waiting[] = [];
@@ -49,7 +49,7 @@ export class BatchQueue {
     this.#waiting.length = 0;
   }
 
-  /** `release` is called when the reader is done with the batch. */
+  /** Adds a batch. `release` is called when the reader no longer needs the batch. */
   push(batch: Batch, bytes: number, release: () => void): void {
     if (this.isClosed) {
       release();

@@ -22,7 +22,7 @@ interface BoundaryRowsOptions {
   /** Index of the column whose values are compared. */
   readonly at: number;
   readonly type: CursorBound['type'];
-  /** The job's columns; they come first in each batch. */
+  /** The job's columns, which are the first ones in each batch. */
   readonly columns: readonly Column[];
 }
 
@@ -93,7 +93,7 @@ export class BoundaryRows {
     if (type !== 'text' && isBefore(before!.value, value)) this.#expected.clear();
   }
 
-  /** Remembers the rows at the end of the batch, because the next run will read them again. */
+  /** Remembers the last rows of the batch, because the next run will read them again. */
   #remember(batch: Batch): void {
     const { column, lag } = this.#reading;
     const value = this.#valueOf(batch, batch.length - 1);

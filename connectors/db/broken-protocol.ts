@@ -3,7 +3,7 @@ import { Problem, seenIn } from '#sdk';
 const next =
   'check that the host and port belong to a database of this kind; if they do, check the database server log';
 
-/** The server violated the protocol. */
+/** The error for a server that violated the protocol. */
 export function brokenProtocol(what: string, seen?: string): Problem {
   const shown = seen === undefined ? {} : { seen };
   return new Problem({ code: 'DB_PROTOCOL', family: 'try_later', message: `the server sent ${what}`, ...shown, next });

@@ -32,7 +32,7 @@ export interface WireRows {
   readonly bytes: Buffer;
   readonly spans: Int32Array;
   readonly length: number;
-  /** Number of rows that the run has already returned. */
+  /** Number of rows that precede these rows in the result. */
   readonly before: number;
 }
 

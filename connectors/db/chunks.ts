@@ -14,7 +14,7 @@ export interface ChunkedOptions {
   readonly query: QueryValues & { readonly chunks: ChunkOptions };
   readonly dialect: Dialect;
   readonly door: Pick<ConnectOptions, 'signal' | 'log' | 'warn'>;
-  /** Resets the runner's stall timer while no rows arrive. */
+  /** Resets the runner's stall timer while no rows are arriving. */
   readonly alive: () => void;
   readonly ask: RunQuery;
 }
@@ -30,7 +30,7 @@ export async function extractChunks(given: ChunkedOptions): Promise<Extraction> 
   return { columns, batches: chunks.batches() };
 }
 
-/** Only these types sort the same way in every database, regardless of settings. */
+/** Only values of these types are sorted in the same way by every database, regardless of its settings. */
 const types = ['integer', 'decimal', 'uuid', 'date', 'timestamp', 'timestamptz', 'text'];
 const mendNulls = 'use a column without nulls; the primary key is best';
 
@@ -38,7 +38,7 @@ class Chunks {
   readonly #given: ChunkedOptions;
   #first: Extraction | undefined;
   #columns: readonly Column[] = [];
-  /** Index of the column that orders the chunks. */
+  /** Index of the column that determines the order of the chunks. */
   #at = 0;
   #last: CursorBound | undefined;
   /** Number of rows returned so far. */
@@ -150,7 +150,7 @@ class Chunks {
     });
   }
 
-  /** The table was altered during the read, so its columns changed. */
+  /** The table was altered during the read, so the result's columns have changed. */
   #refuseOtherColumns(columns: readonly Column[]): void {
     const isSame =
       columns.length === this.#columns.length &&

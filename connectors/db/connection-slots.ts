@@ -1,4 +1,4 @@
-/** The number of jobs that read from one server, and a FIFO queue of waiting jobs. */
+/** The number of jobs that are reading from a server, and the queue of jobs that are waiting (first in, first out). */
 interface Server {
   reading: number;
   readonly waiting: (() => void)[];
@@ -10,7 +10,7 @@ const servers = new Map<string, Server>();
 const aliveMs = 1000;
 
 interface SlotOptions {
-  /** Name of the server; jobs with the same server name share its slots. */
+  /** Name of the server. Jobs with the same server name share its connection slots. */
   readonly server: string;
   readonly most: number;
   readonly signal: AbortSignal;
@@ -38,7 +38,7 @@ export async function acquireSlot({ server: name, most, signal, alive }: SlotOpt
   };
 }
 
-/** Passes the slot to the first waiter, or frees it. */
+/** Passes the slot to the job that has waited longest, or frees the slot if no job is waiting. */
 function releaseSlot(name: string, server: Server): void {
   const next = server.waiting.shift();
   if (next === undefined) server.reading--;

@@ -15,7 +15,7 @@ const instead: Readonly<Partial<Record<ColumnType, string>>> = {
   uuid: 'use an increasing column, because UUIDs are not ordered by time; if the values are UUIDv7, cast the column to text',
 };
 
-/** Rejects columns that can't be a cursor. */
+/** Rejects a column that can't be used as a cursor. */
 export function refuseCursorType(column: string, type: ColumnType): void {
   if (shapes[type] !== undefined) return;
   throw new Problem({

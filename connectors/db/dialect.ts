@@ -43,7 +43,7 @@ export interface OrderedRange {
   readonly rows?: number;
 }
 
-/** Wraps a query so that it returns a range of its rows in order. */
+/** Wraps a query so that it returns only a range of its rows, in order. */
 export function rangeQuery(
   query: QueryValues,
   { column, from, to, nulls, rows }: OrderedRange,

@@ -7,7 +7,10 @@ export const postgresDialect: Dialect = {
   limit: (rows) => ({ last: ` limit ${rows}` }),
 };
 
-/** Numbers become exact literals. Text and times become typed literals that can't escape their quotes. */
+/**
+ * Numbers become exact literals. Text and times become typed literals in hexadecimal, which can't break out of their
+ * quotes.
+ */
 export const mysqlDialect: Dialect = {
   quote: (name) => `\`${name.replaceAll('`', '``')}\``,
   operand: ({ type, text }) => ({ sql: mysqlLiteral(type, text), parameters: [] }),

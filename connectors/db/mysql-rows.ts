@@ -123,7 +123,7 @@ function refuseOddLengths(packet: Packet): void {
 
 export interface RowsOptions {
   readonly sql: string;
-  /** Called when the columns are known; returns the receiver for the rows. */
+  /** Called when the columns are known. Returns the receiver for the rows. */
   readonly begin: (fields: readonly Field[]) => SpanBlock;
   /** Called after the last row, with the number of warnings. */
   readonly end: (warnings: number) => void;

@@ -16,7 +16,7 @@ export interface Field extends BitField {
   readonly extendedFormat?: string;
 }
 
-/** What to do with dates like `0000-00-00`. */
+/** How to handle dates such as `0000-00-00`. */
 export type ZeroDates = 'refuse' | 'null';
 
 const zerofill = 64;

@@ -28,7 +28,7 @@ const maxCancelMs = 60_000;
 const cancelBackoff = { firstMs: 50, maxMs: 1000 };
 
 /**
- * Repeatedly asks the server to cancel the client's current statement, until the server responds or a minute has
+ * Asks the server to cancel the client's current statement, and repeats this until the server responds or a minute has
  * passed.
  */
 export async function repeatCancel(client: pg.Client, { config, isBusy }: CancelOptions): Promise<void> {

@@ -289,7 +289,7 @@ function whenHeard(then: () => void): void {
   setImmediate(() => setImmediate(then));
 }
 
-/** Sends nothing to the server until the first batch is requested. */
+/** Doesn't send anything to the server until the first batch is requested. */
 async function* lazily(start: () => void, batches: () => AsyncGenerator<Batch>): AsyncGenerator<Batch> {
   const inner = batches();
   start();

@@ -5,7 +5,7 @@ export interface ErrorMeaning {
   readonly family: 'config' | 'login' | 'try_later' | 'job';
   readonly code: string;
   readonly next: string;
-  /** The server rejected the user or password. */
+  /** Whether the server rejected the user or the password. */
   readonly isLoginRefused?: boolean;
 }
 

@@ -64,7 +64,7 @@ export class SpanBlock {
     this.#firstByte = end;
   }
 
-  /** Switches to a block with at least this many bytes for the next rows. */
+  /** Uses a block of at least this many bytes for the next rows. */
   renew(least = blockBytes): Buffer {
     const before = this.#current;
     this.#current = (least <= blockBytes ? this.#spare.pop() : undefined) ?? Buffer.allocUnsafeSlow(least);

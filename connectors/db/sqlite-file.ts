@@ -33,8 +33,8 @@ export interface SqliteReader {
 const rowsAtOnce = 1000;
 
 /**
- * One query over one SQLite file, opened read-only. SQLite is synchronous, so processes that have other work must run
- * this class in a child process. Throws the errors of `node:sqlite`.
+ * One query over one SQLite file, which is opened read-only. SQLite is synchronous, so a process that has other work
+ * must run this class in a child process. Throws the errors that `node:sqlite` throws.
  */
 export class SqliteFile {
   readonly #db: SqliteDatabase;

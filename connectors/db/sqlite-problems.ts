@@ -11,7 +11,7 @@ const noDatabaseFile = {
   next: 'set the file option to a SQLite database',
 } as const;
 
-/** Primary and extended result codes. https://www.sqlite.org/rescode.html */
+/** SQLite's primary and extended result codes. https://www.sqlite.org/rescode.html */
 const rules: readonly Rule[] = [
   {
     codes: /^SQLITE_(CORRUPT|IOERR_CORRUPTFS)/,
@@ -36,7 +36,7 @@ const rules: readonly Rule[] = [
 ];
 const otherwise = { family: 'job', code: 'DB_QUERY_FAILED', next: 'fix the query' } as const;
 
-/** Converts any error that occurs while reading a file to a problem. */
+/** Converts any error that occurs during the read of a file to a problem. */
 export function sqliteProblem(thrown: unknown, path: string): Problem {
   if (thrown instanceof Problem) return thrown;
   if (thrown instanceof FileOverwritten) return fileChanged(thrown, path);

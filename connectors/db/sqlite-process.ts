@@ -44,7 +44,7 @@ export class SqliteProcess implements SqliteReader {
     this.#hold(false);
   }
 
-  /** Rethrows the errors of `node:sqlite`. */
+  /** Throws the errors that `node:sqlite` threw in the child process. */
   async open(order: SqliteOrder): Promise<readonly SqliteColumn[]> {
     const answer = await this.#ask({ kind: 'open', order });
     return answer.kind === 'opened' ? answer.columns : unexpected(answer);

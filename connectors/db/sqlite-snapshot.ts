@@ -1,6 +1,6 @@
 import { type BigIntStats, closeSync, fstatSync, openSync, readSync } from 'node:fs';
 
-/** Two writes within this time may have the same timestamp, because kernels use a coarse clock. */
+/** Two writes within this time may have the same timestamp, because the kernel's clock is coarse. */
 const stampMs = 50;
 /** How long to wait for a pause if another program writes the file continuously. */
 const maxSettleMs = 200;
@@ -133,8 +133,8 @@ function isCheckpointed(before: Buffer, after: Buffer): boolean {
 }
 
 /**
- * Whether a header may be a later version of the same database: it has the same format, and neither a lower change
- * counter nor a lower schema cookie. https://www.sqlite.org/fileformat.html#the_database_header
+ * Whether a header may belong to a later version of the same database. If so, it has the same format, and neither its
+ * change counter nor its schema cookie is lower. https://www.sqlite.org/fileformat.html#the_database_header
  */
 function isLater(before: Buffer, after: Buffer): boolean {
   if (before.length < headerBytes || after.length < headerBytes) return false;

@@ -33,7 +33,7 @@ const converters: Readonly<Record<ColumnType, Convert>> = {
   binary: (value) => (value instanceof Uint8Array ? value : undefined),
 };
 
-/** SQLite's date functions may omit seconds; the canonical text always has them. */
+/** SQLite allows times without seconds, but canonical text always has seconds. */
 function joined(value: Exclude<SqliteValue, null>, shape: RegExp): string | undefined {
   const match = typeof value === 'string' ? shape.exec(value) : null;
   if (match === null) return undefined;
@@ -57,8 +57,8 @@ function plainNumber(value: number): string {
 const anything: readonly ColumnType[] = ['integer', 'float', 'binary', 'text'];
 
 /**
- * The candidate types for a declared type, best first. Like SQLite's affinity rules, this matches substrings of the
- * type's name. https://www.sqlite.org/datatype3.html#determination_of_column_affinity
+ * The candidate types for a declared type, best first. As in SQLite's affinity rules, substrings of the declared type's
+ * name are matched. https://www.sqlite.org/datatype3.html#determination_of_column_affinity
  */
 const declared: readonly (readonly [RegExp, readonly ColumnType[]])[] = [
   [/BOOL/, ['boolean', 'integer', 'text']],
@@ -79,7 +79,7 @@ function candidatesFor(declaration: string | null): readonly ColumnType[] {
   return declared.find(([pattern]) => pattern.test(word))?.[1] ?? anything;
 }
 
-/** A column's type: the first candidate that fits all values, or the last candidate if none does. */
+/** A column's type: the first candidate that fits all values, or the last candidate if none of them fits. */
 export function sqliteType(declaration: string | null, values: readonly SqliteValue[]): ColumnType {
   const candidates = candidatesFor(declaration);
   const fits = (type: ColumnType) => values.every((value) => value === null || converters[type](value) !== undefined);

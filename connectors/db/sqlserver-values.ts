@@ -36,7 +36,7 @@ const types: Readonly<Record<string, ColumnType>> = {
   UDT: 'binary',
 };
 
-/** A column's type. Unknown types are read as text. */
+/** A column's type. Values of unknown types are read as text. */
 export function sqlserverType({ name }: TdsType): ColumnType {
   return types[name] ?? 'text';
 }

@@ -6,7 +6,7 @@ import type { CursorBound } from './dialect.ts';
 export interface Watermark {
   readonly column: string;
   readonly value: CursorBound;
-  /** The columns that are hashed in `seen`, in order; empty if unknown. */
+  /** The columns whose values are hashed in `seen`, in order; empty if they are unknown. */
   readonly columns: readonly string[];
   /** Hashes of the rows within the lag, one per row. If several rows are equal, their hash is listed several times. */
   readonly seen: readonly string[];

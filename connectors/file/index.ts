@@ -68,7 +68,7 @@ export default defineConnector({
   },
 });
 
-/** The files that a run reads, and the watermark after that run. */
+/** The files that a run will read, and the new watermark after this run. */
 interface Selection {
   readonly inputs: readonly RecordInput[];
   /** The new watermark; undefined if the job reads the same files in every run. */
@@ -83,7 +83,7 @@ interface Selecting {
   readonly signal: AbortSignal;
 }
 
-/** The files that currently match a query. With `files: changed`, there may be none. */
+/** The files that currently match a query. With `files: changed`, there may be no such files. */
 async function selectFiles({ folder, query, before, signal }: Selecting): Promise<Selection> {
   const { path, files } = query;
   const found = await findFiles(folder, path, { none: files === 'changed' });

@@ -20,7 +20,7 @@ export interface Settled {
   readonly facts: FileFacts;
 }
 
-/** The path of this file's marker file; see the `marker` option. */
+/** The path of this file's marker file, see the `marker` option. */
 export function markerOf(path: string, marker: string): string {
   const { dir, base, name } = posix.parse(path);
   if (marker.includes('{')) return posix.join(dir, marker.replaceAll('{name}', base).replaceAll('{stem}', name));

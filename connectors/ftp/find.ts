@@ -26,7 +26,7 @@ export interface FoundFiles {
 export interface FindOptions {
   readonly folder: string | undefined;
   readonly path: string;
-  /** Whether the pattern is allowed to match no files. */
+  /** Whether the pattern may match no files. */
   readonly none: boolean;
   readonly log: ConnectorLog;
   readonly warn: (warning: RunWarning) => void;

@@ -16,7 +16,7 @@ import type { Absent, DirectoryEntry, FileFacts, ReadRange, Session } from './se
 /** Keepalive interval of the control connection during a long transfer. Firewalls would drop an idle connection. */
 const keepAliveMs = 15_000;
 
-/** Logs in over FTP, with TLS if configured. */
+/** Logs in over FTP. Uses TLS if it's configured. */
 export async function openFtp(source: FtpSourceValues, folder: string, signal: AbortSignal): Promise<Session> {
   const client = new Client(source.idle_timeout_seconds * 1000);
   guardClient(client);
@@ -176,7 +176,7 @@ class FtpSession implements Session {
   }
 }
 
-/** The client library limits the size of a listing. */
+/** Whether the listing exceeded the size limit of the client library. */
 function isTooLong(error: unknown): boolean {
   return error instanceof Error && error.message.includes('Maximum bytes exceeded');
 }
@@ -231,7 +231,8 @@ function ignorePasvAddress({ ftp }: Client): void {
 }
 
 /**
- * TLS options for the control connection and all data connections. Each connection sends the host name and verifies it.
+ * TLS options for the control connection and all data connections. Each connection sends the server's host name and
+ * verifies it.
  */
 async function tlsOptions({ tls, host }: FtpSourceValues, folder: string): Promise<ConnectionOptions> {
   const servername = tls.servername ?? host;

@@ -5,7 +5,7 @@ export interface Glob {
   /** The folders before the first segment with a wildcard; empty if there are none. */
   readonly base: string;
   matches(path: string): boolean;
-  /** Whether a path below this folder may match. */
+  /** Whether a path below this folder may match the pattern. */
   mayHold(folder: string): boolean;
 }
 
@@ -22,7 +22,7 @@ export function globOf(pattern: string): Glob | undefined {
   return { base: base === '' || isFree ? baseOf(pattern) : base, matches, mayHold };
 }
 
-/** An absolute pattern starts with an empty segment. */
+/** An absolute pattern begins with `/`, so its first segment is empty. */
 function matcherOf(pattern: string): (path: string) => boolean {
   if (pattern === '') return (path) => path === '';
   const matches = picomatch(pattern);

@@ -29,7 +29,7 @@ import type { Connect } from './session.ts';
 import { faultsOf } from './validate.ts';
 
 interface Fetched {
-  /** Name of the file on the server. */
+  /** The file's name on the server. */
   readonly name: string;
   /** Path of the local copy. */
   readonly path: string;
@@ -38,7 +38,7 @@ interface Fetched {
   readonly signal: AbortSignal;
 }
 
-/** A fully downloaded file as an input. */
+/** Returns a completely downloaded file as an input. */
 function fetchedInput({ name, path, modified, signal }: Fetched): RecordInput {
   return {
     name,

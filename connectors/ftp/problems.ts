@@ -69,7 +69,9 @@ export function accountWanted(place: string, seen: string): Problem {
   });
 }
 
-/** The SSH login succeeded, but this user can't use SFTP. Returns undefined for any other error. */
+/**
+ * The problem to report if the SSH login succeeded but this user can't use SFTP. Returns undefined for any other error.
+ */
 export function noSftp(thrown: unknown, place: string): Problem | undefined {
   const { message } = seenIn(thrown);
   const [, length] = /^Packet length (\d+) exceeds/.exec(message) ?? [];
@@ -112,7 +114,7 @@ export function lost(thrown: unknown, place: string): Problem {
 
 const awayCodes = new Set(['FTP_LOST', 'FTP_UNREACHABLE', 'FTP_CONNECT_TIMEOUT', 'FTP_BUSY']);
 
-/** Whether a new login may resume the transfer after this error. */
+/** Whether the transfer may be resumed with a new login after this error. */
 export function isAway(thrown: unknown): thrown is Problem {
   return thrown instanceof Problem && awayCodes.has(thrown.code);
 }

@@ -17,7 +17,7 @@ import type { Session } from './session.ts';
 /** A file with a known time. */
 type Dated = RemoteFile & DatedFile;
 
-/** The files that a run reads, and the watermark after that run. */
+/** The files that a run will read, and the new watermark after this run. */
 export interface Selection {
   readonly files: readonly Settled[];
   /** The new watermark; undefined if the job reads the same files in every run. */

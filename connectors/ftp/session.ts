@@ -6,7 +6,7 @@ export interface DirectoryEntry {
   readonly size?: number;
   /** Milliseconds since 1970; undefined if the time in the listing isn't reliable. */
   readonly modified?: number;
-  /** The target of a symbolic link, if the listing shows it. */
+  /** The target of a symbolic link, if the listing contains it. */
   readonly target?: string;
 }
 

@@ -19,7 +19,7 @@ import {
 import type { Absent, DirectoryEntry, FileFacts, ReadRange, Session } from './session.ts';
 import { readAhead } from './sftp-read.ts';
 
-/** The protocol's status codes (draft-ietf-secsh-filexfer-02, 7). */
+/** The status codes of SFTP (draft-ietf-secsh-filexfer-02, 7). */
 const endOfFile = 1;
 const noSuchFile = 2;
 const permissionDenied = 3;

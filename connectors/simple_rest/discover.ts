@@ -34,7 +34,7 @@ interface Answer {
   readonly bytes: Buffer;
 }
 
-/** Suggests the query that reads all records at a path, based on one or two responses. */
+/** Suggests the query that reads all records at a path. The suggestion is based on one or two responses. */
 export async function discoverPath({ asking, client, path }: DiscoverPathOptions): Promise<Dataset> {
   const plain = withDefaults(query, { path });
   const first = await requestOnce(asking, plain);
@@ -101,7 +101,7 @@ function parsed({ bytes }: Answer): unknown {
   }
 }
 
-/** The columns of the first response. */
+/** The columns of the records in the first response. */
 async function tableOf(
   name: string,
   asked: Readonly<Record<string, unknown>>,

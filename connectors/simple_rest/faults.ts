@@ -9,7 +9,7 @@ export interface OptionFault {
   readonly message: string;
 }
 
-/** Checks whether the source's and the query's options can be combined. */
+/** Checks whether the options of the source and the query can be combined. */
 export function optionFaults(source: RestSource, query: RestQuery | undefined): OptionFault[] {
   const faults = authFaults(source.auth);
   return query === undefined ? faults : [...faults, ...addressFaults(source, query), ...queryFaults(query)];

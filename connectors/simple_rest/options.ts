@@ -29,7 +29,7 @@ export interface RestPaging {
   readonly last?: string;
   readonly total?: string | { readonly path: string; readonly estimate?: boolean };
   readonly pages?: string;
-  /** Whether the server omits `cursor`, `path` or the Link header on the last page. */
+  /** `end` if the server omits `cursor`, `path` or the Link header on the last page. */
   readonly missing?: 'end' | 'error';
   readonly parameter?: string;
   readonly first?: number;

@@ -89,7 +89,7 @@ function namesPage({
   return /\{\{[^}]*\bpage\./.test(JSON.stringify([path, endpoint_url, parameters, body]));
 }
 
-/** Refuses to send the same request twice. */
+/** Rejects a request that was already sent. */
 export class AskedBefore {
   readonly #seen = new Set<string>();
 

@@ -20,7 +20,7 @@ export function conditioned(request: HttpRequest, watermark: string | undefined)
   return { ...request, trustedHeaders: { ...request.trustedHeaders, ...conditions } };
 }
 
-/** Whether the server may respond with 304. */
+/** Whether the request has conditions, so that the server may respond with status code 304. */
 export function isConditioned({ trustedHeaders }: HttpRequest): boolean {
   return 'if-none-match' in trustedHeaders || 'if-modified-since' in trustedHeaders;
 }

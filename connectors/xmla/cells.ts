@@ -18,7 +18,7 @@ export class CellTable {
   readonly #heads: Iterator<readonly Tuple[]>;
   #head: readonly Tuple[] | undefined;
   #values: unknown[] = [];
-  /** Number of the first cell of the current row. */
+  /** Number of the current row's first cell. */
   #from = 0;
 
   constructor(axes: readonly unknown[]) {
@@ -28,7 +28,7 @@ export class CellTable {
     this.#advance();
   }
 
-  /** Adds a cell, and returns the rows that it completes. */
+  /** Adds a cell, and returns the rows that are now complete. */
   *put(cell: unknown): Generator<Fields> {
     const ordinal = Number(partOf(cell, '@CellOrdinal'));
     if (!(ordinal >= this.#from)) throw disordered(ordinal);

@@ -24,7 +24,7 @@ export async function filesOfSync(dist: string): Promise<string[]> {
   }
 }
 
-/** The files that a process loads to read a source for the service. */
+/** The files that a process loads when it reads a source on behalf of the service. */
 export async function filesOfRefresh(dist: string): Promise<string[]> {
   return run([dist, 'src/cli/refresh/child.js'], dist);
 }

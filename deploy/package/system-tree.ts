@@ -66,7 +66,7 @@ async function addSystemFiles(root: string): Promise<void> {
 const completionOf = async (installation: string, shell: string): Promise<string> =>
   `${await run(process.execPath, [join(installation, 'src/cli/sluice.js'), 'completion', shell])}\n`;
 
-/** The manual pages, compressed as Debian requires. The files contain no timestamp. */
+/** The manual pages, compressed as Debian requires. The compressed files contain no timestamps. */
 async function addManualPages(root: string): Promise<void> {
   const pages = join(checkout, 'dist/man');
   for (const name of await readdir(pages)) {

@@ -11,7 +11,7 @@ interface RunOptions {
   readonly env?: NodeJS.ProcessEnv;
 }
 
-/** The Debian package that contains each program. */
+/** The name of the Debian package that contains each program. */
 const packages: Readonly<Record<string, string>> = {
   'dpkg-deb': 'dpkg',
   git: 'git',

@@ -55,7 +55,7 @@ export interface Bulletin {
   readonly to: readonly string[];
   /** The subjects whose alerts were opened or escalated since the last message. */
   readonly fresh: readonly Mention[];
-  /** All subjects with open alerts, including the fresh ones. */
+  /** All subjects with open alerts, including the fresh subjects. */
   readonly open: readonly Mention[];
   /** Subjects that have recovered since the last message. */
   readonly recovered: readonly Mention[];

@@ -17,7 +17,7 @@ export interface ComposeOptions {
   readonly detailOf: (subject: string) => Detail | undefined;
 }
 
-/** The subjects whose details are shown in the message. */
+/** The subjects whose details the message shows. */
 export function toDescribe({ fresh, open, recovered }: Bulletin): string[] {
   const first = fresh[0] ?? open[0] ?? recovered[0];
   return first === undefined ? [] : [first.subject];

@@ -2,7 +2,7 @@ import type { AlertChannel } from '../config/alerts.ts';
 import { type ChannelKind, limited, type Post, type Sent, type Surroundings } from './channel.ts';
 import { all as channels } from './channels.generated.ts';
 
-/** Sends an alert to a channel, with an overall timeout of three times its `timeout_seconds`. */
+/** Sends an alert to a channel. The overall timeout is three times the channel's `timeout_seconds`. */
 export async function sendTo(channel: AlertChannel, post: Post, around: Surroundings): Promise<Sent> {
   const kind: ChannelKind = channels[channel.type];
   const sent = kind.send?.(channel as never, post, limited(around, channel));

@@ -11,7 +11,7 @@ import { showTimesIn } from '../lib/time-text.ts';
 /** The `--config` flag with its description and default, which are the same for every command. */
 export const configFlag = ['-c, --config <file>', 'path of the config', usualConfig(process.env)] as const;
 
-/** The `--without-secrets` flag with its description, for commands that work without secrets. */
+/** The `--without-secrets` flag with its description, for commands that don't need secrets. */
 export const withoutSecretsFlag = [
   '--without-secrets',
   "for checks in CI: don't read secrets or run commands, and accept variables that are not set",

@@ -34,7 +34,7 @@ export function isBrokenInstallation(problems: Iterable<Problem | undefined>): b
   return [...problems].some((problem) => problem?.code === 'INSTALLATION_INCOMPLETE');
 }
 
-/** The exit code for a command that ended with a problem. */
+/** The exit code of a command that ended with a problem. */
 export function exitCodeAfter({ family }: Problem): number {
   return familyExit[family] ?? exit.failed;
 }

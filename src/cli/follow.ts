@@ -10,7 +10,7 @@ const outcomeLabels: Partial<Record<RunOutcome['state'], string>> = {
   waiting_login: 'login refused',
 };
 
-/** A run's outcome in a few words, for a progress line. */
+/** A run's outcome in a few words, to be shown on a progress line. */
 function outcomeLabel(state: RunOutcome['state']): string {
   return outcomeLabels[state] ?? state;
 }

@@ -20,7 +20,7 @@ interface Flags {
   readonly into: string;
 }
 
-/** Reference pages of connectors that no longer exist. */
+/** The reference pages of connectors that no longer exist. */
 async function orphansIn(
   into: string,
   { files, pagesFolder }: { files: ReadonlyMap<string, string>; pagesFolder: string },

@@ -32,7 +32,7 @@ const options = {
 
 type Email = Values<typeof options>;
 
-/** How long to wait for the server to close the connection after it has accepted the mail. */
+/** How long to wait for the server to close the connection after it has accepted the email. */
 const longestGoodbyeMs = 1000;
 
 /** Sends one plain-text email over a connection of its own. */

@@ -9,7 +9,10 @@ const options = {
   timeout_seconds: timeout,
 };
 
-/** Posts `{"text": …}`, the format of Slack and compatible services: Mattermost, Rocket.Chat, Discord (/slack). */
+/**
+ * Posts `{"text": …}`, which is the format of Slack and compatible services (Mattermost, Rocket.Chat, Discord with
+ * /slack).
+ */
 export default defineChannel({
   options,
   async send(channel, { event }, around) {

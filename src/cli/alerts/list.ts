@@ -27,7 +27,7 @@ interface Listed {
   readonly messages: readonly AlertMessageRow[];
 }
 
-/** Prints open alerts, the channels' state, and the latest messages. */
+/** Prints the open alerts, the channels' states and the latest messages. */
 export async function listAlerts({
   config: file,
   json,

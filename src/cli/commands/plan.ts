@@ -136,7 +136,7 @@ function verdictOf({ worst, expected, limit, spent_until, next }: AccountPlan): 
   ].join('\n');
 }
 
-/** A time in the service's time zone: `2026-11-21 17:45 EST`. */
+/** Formats a time in the service's time zone: `2026-11-21 17:45 EST`. */
 function timeText(at: number): string {
   clockFormat ??= new Intl.DateTimeFormat('en-US', { timeZone: 'America/New_York', timeZoneName: 'short' });
   const zoned = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO('America/New_York');

@@ -82,7 +82,7 @@ async function putBackOne(name: string, flags: RollbackFlags): Promise<void> {
   });
 }
 
-/** The named run's payload, or the newest payload before the current one. */
+/** The payload of the named run, or the newest payload before the current one. */
 function choose(name: string, former: readonly GoodPayload[], to: string | undefined): GoodPayload {
   const found = to === undefined ? former[0] : former.find(({ run }) => run === to);
   if (found !== undefined) return found;

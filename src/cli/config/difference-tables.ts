@@ -107,7 +107,7 @@ function markdownTable({ columns, rows }: Table): string {
   return [line(columns.map(({ title }) => title)), line(rule), ...rows.map((row) => line(cells(row)))].join('\n');
 }
 
-/** Longer values, such as queries, are truncated. */
+/** Maximum length of a value. Longer values, such as queries, are truncated. */
 const maxCell = 200;
 
 /** A table cell. Escapes the text, so that the text can't contain markup or a mention and can't end the cell. */

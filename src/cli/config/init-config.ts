@@ -7,10 +7,10 @@ import { makeFolder } from '../../lib/make-folder.ts';
 import { Problem } from '../../lib/problem.ts';
 import { shipped } from './shipped-files.ts';
 
-/** The files that `init` wrote, as absolute paths. */
+/** The files that `init` wrote, with absolute paths. */
 export interface InitResult {
   readonly config: string;
-  /** The JSON Schema for editors, in the same folder. */
+  /** The JSON Schema for editors, which is in the same folder as the config. */
   readonly schema: string;
   /** A small csv file for the starter config's first job; undefined for other configs. */
   readonly sample?: string;

@@ -6,7 +6,7 @@ import { cellsOf } from '../table.ts';
 /** The column in which remarks start. If a line is longer, its remark follows after two spaces. */
 const remarkColumn = 52;
 
-/** A config as YAML, with a remark about each value's origin. */
+/** Formats a config as YAML, with a remark about the origin of each value. */
 export function yamlLines({ values, from }: ShownConfig): string[] {
   return Object.entries(values).flatMap(([key, value]) =>
     linesOf(key, value, { path: below('', key), from, depth: 0, isTold: false }),

@@ -10,7 +10,7 @@ export interface Discovered {
   readonly source?: string;
   readonly connector: string;
   readonly datasets: readonly Dataset[];
-  /** A config with a job for each dataset. */
+  /** A config that has one job per dataset. */
   readonly config?: string;
 }
 

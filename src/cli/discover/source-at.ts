@@ -15,7 +15,7 @@ export function isAddress(text: string): boolean {
   return !/^[\w-]+$/.test(text);
 }
 
-/** The source at a path or URL: a database, a SQLite file, a folder, a file, or a glob. */
+/** Identifies the source at a path or URL: a database, a SQLite file, a folder, a file or a glob. */
 export function sourceAt(text: string): SourceAddress {
   if (/^[a-z][a-z\d+.-]+:\/\//i.test(text)) return { connector: 'db', options: { url: text } };
   const stats = statSync(text, { throwIfNoEntry: false });

@@ -73,7 +73,7 @@ function factsOf(stream: NodeJS.WriteStream): TerminalFacts {
   return { isTTY: true, columns: stream.columns, rows: stream.rows, hasColors: stream.hasColors() };
 }
 
-/** One conversation with a daemon. */
+/** A single conversation with a daemon. */
 class Call {
   /** Resolves to undefined if the daemon ran the jobs, otherwise to the reason why the daemon didn't. */
   readonly ended: Promise<string | undefined>;

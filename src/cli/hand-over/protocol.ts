@@ -78,7 +78,7 @@ export interface DaemonFacts {
   readonly pid: number;
   /** The process, file system and network namespaces. */
   readonly namespaces: readonly string[];
-  /** The environment variables that the config uses. */
+  /** The names of the environment variables that the config uses. */
   readonly variables: readonly string[];
 }
 
