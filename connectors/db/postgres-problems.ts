@@ -78,14 +78,14 @@ export function postgresProblem(thrown: unknown, where: Where): Problem {
   const said = [message, error.detail, error.hint].filter(Boolean).join('; ');
   return serverProblem({
     ...{ place: where.place, said, family, code, next, seen: stateOf(error), cause: thrown },
-    // After the login, a login error is the query's: the query itself may log in to another server.
+    // Once the login has succeeded, a login error is about the query, which may log in to another server.
     isLoginRefused: isLoginRefused && !where.isConnected,
   });
 }
 
 /**
- * The message is matched only if the code isn't sufficient, because servers write messages in any language. Poolers
- * always write in English.
+ * Errors are identified by their codes, because servers write messages in any language. Only the messages of poolers
+ * are matched, because poolers always write in English.
  */
 function verdictOn(error: ServerError, message: string, where: Where): ErrorMeaning {
   const { code = '', routine } = error;

@@ -82,7 +82,7 @@ export abstract class RowInterceptor {
     this.at = 0;
   }
 
-  /** Returns the socket and all bytes that haven't been handled to the driver. */
+  /** Returns the socket to the driver, together with all bytes that haven't been handled yet. */
   release(): void {
     if (this.released) return;
     this.released = true;

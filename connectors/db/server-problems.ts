@@ -14,14 +14,14 @@ export interface ErrorNumbers extends ErrorMeaning {
   readonly errors: readonly number[];
 }
 
-/** Applies to errors in response to a query that aren't in the table. */
+/** The meaning of a query error that isn't in the table. */
 const queryFailed: ErrorMeaning = {
   family: 'job',
   code: 'DB_QUERY_FAILED',
   next: "fix the query; the server's message says where the error is",
 };
 
-/** Applies to errors before the login that aren't in the table. No query has been sent at that point. */
+/** The meaning of an error before the login that isn't in the table. At that point, no query has been sent. */
 const connectRefused: ErrorMeaning = {
   family: 'job',
   code: 'DB_CONNECT_REFUSED',

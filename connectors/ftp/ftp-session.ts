@@ -217,8 +217,9 @@ async function unlessUnknown<T>(call: Promise<T>): Promise<T | undefined> {
 }
 
 /**
- * In passive mode, connects to the control connection's address, as curl does. The address in the server's reply to PASV
- * is often 0.0.0.0 or a private address behind NAT, and a server must not be able to redirect Sluice to other hosts.
+ * In passive mode, connects to the control connection's address, as curl does. The address in the server's reply to
+ * PASV is often 0.0.0.0 or a private address behind NAT, and a server must not be able to redirect Sluice to other
+ * hosts.
  */
 function ignorePasvAddress({ ftp }: Client): void {
   const request = ftp.request.bind(ftp);

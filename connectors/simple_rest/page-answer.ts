@@ -45,7 +45,7 @@ export function factsOf({ header_columns }: RestQuery, { headers }: HttpResponse
 export async function refusePartOf(request: HttpRequest, answer: HttpResponse, given: StatusOptions): Promise<void> {
   const problem = partProblem(request, answer, given);
   if (problem === undefined) return;
-  // Starts to read the body, because an unread response would keep its connection busy.
+  // Discards the body, because an unread response would keep its connection busy.
   for await (const _ of answer.body) break;
   throw problem;
 }

@@ -28,7 +28,8 @@ const epochSeconds = Number(
 
 const options = { into, revision: flags.revision, epochSeconds };
 const deb = await makeDeb(options);
-// The RPM package is skipped if rpmbuild isn't installed, which is Debian's default. The other packages don't need it.
+// The RPM package is skipped if rpmbuild isn't installed. Debian doesn't install rpmbuild by default, and the other
+// packages don't need it.
 const rpm = await makeRpm(options).catch((error: unknown) => {
   if (error instanceof MissingTool) return error;
   throw error;

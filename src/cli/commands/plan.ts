@@ -45,7 +45,7 @@ async function run({ config: file, until, firings, json, withoutSecrets }: Flags
   }
 }
 
-/** The firings, listed one by one unless there are more than `most`. */
+/** Formats the plan. Lists the firings one by one unless there are more than `most`. */
 function textOf(report: PlanReport, most: number): string {
   const { firings = [], firings_in_all: all, until, accounts } = report;
   if (accounts.length === 0) return 'Nothing to plan: no destination in this config is usable.';

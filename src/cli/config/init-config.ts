@@ -65,8 +65,8 @@ async function freeName(folder: string, rows: string): Promise<string> {
   for (let n = 1; ; n++) {
     const name = n === 1 ? sampleName : sampleName.replace('.csv', `-${n}.csv`);
     const there = await readFile(join(folder, name), 'utf8').catch(({ code }: NodeJS.ErrnoException) =>
-      // A file with this name exists, so another name is tried. For any other error, the name is returned, and writing
-      // the sample will fail.
+      // A file with this name exists but can't be read. For any other error, the name is used: either it's free, or
+      // writing the sample will fail.
       code === 'EACCES' || code === 'EISDIR' ? '' : rows,
     );
     if (there === rows) return name;
