@@ -42,8 +42,8 @@ interface CasesOptions {
 }
 
 /**
- * All cases. Their shell pipelines read from these two servers. The limits depend on how much of the run time is
- * startup.
+ * Returns all cases. Their shell pipelines read from the given servers. The limits depend on how much of the run time
+ * is startup.
  */
 export function casesFor({ pg, maria, folder, rows }: CasesOptions): Case[] {
   const psql = (copy: string): string => `psql -q "${pg.url}" -c "\\copy (${copy}) to stdout`;

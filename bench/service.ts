@@ -25,7 +25,7 @@ interface Line {
   readonly what: string;
   readonly beside: string;
   readonly ratio: number;
-  /** The same ratio, but of the servers' CPU times, which depend less on other load. */
+  /** The ratio of the servers' CPU times, which is less sensitive to other load on the machine. */
   readonly cpuRatio: number;
   readonly aim: number | undefined;
 }

@@ -4,7 +4,7 @@ import { parse } from 'csv-parse';
 import { SaxesParser } from 'saxes';
 import { orderColumns } from './data.ts';
 
-/** One normalized row from an independent parser. Timestamps have no zone and six fractional digits. */
+/** One normalized row from an independent parser. Timestamps have six fractional digits and no zone. */
 type Row = readonly (string | null)[];
 
 /** Reads a csv file with csv-parse. An empty cell means null, because no string in the table is empty. */

@@ -68,8 +68,8 @@ export default defineService({
       // Without a user's consent, the app's own scopes apply, and the token endpoint rejects `scope`.
       person_scopes: ['api', 'refresh_token'],
       // Salesforce doesn't say how long tokens are valid, so a token is refreshed when it's rejected. The app's
-      // settings decide whether a refresh token may be used more than once. No refresh token is used twice, because
-      // that would end the login if the token is for single use.
+      // settings decide whether a refresh token may be used more than once. Sluice never uses a refresh token twice,
+      // because reusing a single-use token would end the login.
       refresh: 'rotating',
       keep: ['instance_url'],
       assertion: { algorithm: 'RS256', audience: '{login_url}' },

@@ -1,8 +1,8 @@
 import { defineRetiredService } from '#sdk';
 
 /**
- * The service was discontinued, so only the connector's name remains. That Conductor acquired it in 2023 is general
- * knowledge; the vendor didn't publish a date.
+ * The service was discontinued, so only the connector's name remains. Conductor's acquisition of the service in 2023 is
+ * general knowledge; the vendor didn't publish a date.
  */
 export default defineRetiredService({
   id: 'searchMetrics',

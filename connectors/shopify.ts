@@ -253,7 +253,7 @@ jobs:
 `,
 });
 
-/** One of the shop's lists, read page by page in an order that changes don't affect. */
+/** One of the shop's lists, read page by page in an order that stays stable when records change. */
 function connection(
   name: string,
   { fields, sort }: { fields: string; sort: string },

@@ -80,8 +80,8 @@ const rules: readonly ErrorNumbers[] = [
 ];
 
 /**
- * SQLSTATEs of connection and serialization errors. They are transient regardless of the error number, such as 1047
- * from a Galera node that isn't ready.
+ * SQLSTATEs of connection and serialization errors. These errors are transient regardless of their numbers. An example
+ * is 1047 from a Galera node that isn't ready.
  */
 const passingStates = /^(08|40001|40P01)/;
 

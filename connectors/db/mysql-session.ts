@@ -100,7 +100,8 @@ export class MysqlSession {
         `set names utf8mb4`,
         `set session time_zone = '+00:00', net_write_timeout = ${writePatienceSeconds}`,
         ...(await this.#timeout(source.statement_timeout_seconds)),
-        // Both are necessary, because a DDL statement first ends the read-only transaction and could then write.
+        // Both the session and the transaction are read-only, because a DDL statement first ends the transaction and
+        // could then write.
         'set session transaction isolation level repeatable read, read only',
         'start transaction with consistent snapshot, read only',
       ],

@@ -32,8 +32,8 @@ export function postgresConfig({ address, tls, timeoutMs, socketFolder }: Config
 }
 
 /**
- * pg always verifies that the certificate matches the host. If it must match another name, this function verifies that
- * name.
+ * pg always verifies that the certificate matches the host. If the certificate must match another name, this function
+ * verifies that name.
  */
 function secure(tls: Tls, named: string | undefined): ConnectionOptions {
   if (named === undefined) return { ...tls };

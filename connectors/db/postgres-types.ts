@@ -51,7 +51,7 @@ const BACKSLASH = 0x5c;
 const X = 0x78;
 const hexForm = '\\x followed by pairs of hexadecimal digits';
 const base64 = Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/');
-/** Greater than any byte. A value that is computed from it is greater than any byte, too. */
+/** A number greater than any byte. All numbers that are computed from it are also greater than any byte. */
 const noDigit = 0x1000;
 const hex = new Uint16Array(256).fill(noDigit);
 for (let digit = 0; digit < 16; digit++) hex[digit.toString(16).charCodeAt(0)] = digit;

@@ -80,7 +80,7 @@ export interface Circumstances {
   readonly hasTls: boolean;
 }
 
-/** Converts an error with which a server responded to a login or a statement to a Problem. */
+/** Converts a server's error to a Problem. The server returned the error in response to a login or a statement. */
 export function serverProblem(init: Omit<ProblemOptions, 'message'> & { place: string; said: string }): Problem {
   const { place, said, ...rest } = init;
   return new Problem({ ...rest, message: `the database at ${place} returned an error: ${said}` });

@@ -26,7 +26,7 @@ interface Told {
   readonly fixes?: Readonly<Record<string, string>>;
 }
 
-/** Adds the warnings to the run, grouped by code. Throws if the option says that they fail the run. */
+/** Adds the warnings to the run, grouped by code. Throws if `option` is `refuse` and there are warnings. */
 export function reportWarnings({ list, isAll }: ServerWarnings, { place, option, warn, fixes = {} }: Told): void {
   const byCode = Map.groupBy(list, ({ code }) => code);
   const many = isAll ? '' : 'at least ';

@@ -22,7 +22,7 @@ export class Arrivals extends Writable {
 
   /**
    * Yields all bytes until the transfer ends or fails. Each chunk contains all bytes that have arrived since the
-   * previous chunk. TLS records have 16 kB, and joining them costs less than writing each one to disk.
+   * previous chunk. A TLS record contains at most 16 kB, and joining records costs less than writing each one to disk.
    */
   async *chunks(): AsyncGenerator<Uint8Array> {
     for (;;) {

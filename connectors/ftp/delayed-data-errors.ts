@@ -27,7 +27,7 @@ function delayErrors(ftp: FTPContext): void {
   if (socket === undefined) return;
   for (const event of ['error', 'close']) socket.removeAllListeners(event);
   socket.once('error', (error: Error) => {
-    // By this time, a transfer that has started or was refused has released its socket.
+    // When the grace period ends, a transfer that has started or was refused has already released this socket.
     const timer = setTimeout(() => ftp.dataSocket === socket && ftp.closeWithError(error), graceMs);
     timer.unref();
   });

@@ -101,8 +101,8 @@ export function connectTimeout(place: string, seconds: number): Problem {
 /** An established connection was lost or stalled. The reader may log in again and resume the transfer. */
 export function lost(thrown: unknown, place: string): Problem {
   const { code, message } = seenIn(thrown);
-  // A data connection can fail in this way if the server doesn't encrypt it or uses another certificate for it than for
-  // the control connection.
+  // A data connection fails with a TLS error if the server doesn't encrypt it, or if its certificate differs from the
+  // control connection's.
   if (isTls(code, message)) return tlsRefused(place, message, thrown);
   return make('FTP_LOST', 'try_later', {
     message: `the connection to ${place} was lost${networkWords[code] === undefined ? '' : `: ${networkWords[code]}`}`,

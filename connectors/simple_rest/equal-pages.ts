@@ -3,9 +3,9 @@ import type { RestQuery } from './options.ts';
 import { isCounted, totalOf } from './paging.ts';
 
 /**
- * Whether a page may equal the previous one. It may if all of its records are equal, like constants, and the response
- * reports the total number of records or pages. Otherwise, a repeated page shows that the server ignores the page
- * parameter.
+ * Whether a page may be the same as the previous one. This is possible if all of its records are identical and the
+ * response reports the total number of records or pages. Otherwise, a repeated page shows that the server ignores the
+ * page parameter.
  */
 export async function mayEqual(page: SpooledPage, { paging, records = '' }: RestQuery): Promise<boolean> {
   if (!isCounted(paging) || (totalOf(paging) ?? paging.pages) === undefined) return false;

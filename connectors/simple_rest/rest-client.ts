@@ -84,7 +84,7 @@ export class RestClient {
     });
   }
 
-  /** Sends a request. If the token is renewed, builds a new request and sends that. */
+  /** Sends a request. If the token is renewed, builds and sends a new request. */
   async #exchange(make: () => Promise<HttpRequest>): Promise<{ sent: HttpRequest; answer: HttpResponse }> {
     const sent = await make();
     try {

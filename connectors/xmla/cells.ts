@@ -10,8 +10,8 @@ type Tuple = readonly Member[];
 
 /**
  * Flattens a multidimensional result: one column per tuple on the first axis, and one row per combination of tuples on
- * the other axes. Cell numbers run along the first axis fastest, and cells arrive in the order of their numbers.
- * Omitted cells are empty.
+ * the other axes. Cells are numbered with the first axis changing fastest, and they arrive in this order. Omitted cells
+ * are empty.
  */
 export class CellTable {
   readonly #names: readonly string[];

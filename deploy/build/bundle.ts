@@ -8,9 +8,9 @@ import { filesOfRefresh, filesOfSync } from './trained-run.ts';
 
 /**
  * The last step of `npm run build`: bundles the sources and their packages into a few dozen files in dist/. Short
- * commands spend most of their time finding and linking small files. With bundles, `sync` of one small job takes two
- * thirds of the time to start. Files that are loaded by name at run time (commands, connectors, resources, migrations,
- * the SDK) keep their paths.
+ * commands spend most of their time finding and linking small files. With bundles, `sync` of one small job starts in
+ * two thirds of the time. Files that are loaded by name at run time (commands, connectors, resources, migrations, the
+ * SDK) keep their paths.
  */
 const root = join(import.meta.dirname, '../..');
 /** The output folder: either the first argument or dist/. */

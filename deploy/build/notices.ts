@@ -17,7 +17,7 @@ export async function bundledPackages(modules: readonly string[]): Promise<Bundl
 }
 
 /**
- * The packages with their license texts, which must be included according to the licenses. A license text that several
+ * The packages with their license texts, which the licenses require Sluice to include. A license text that several
  * packages share is included once.
  */
 export function noticesOf(packages: readonly BundledPackage[]): string {

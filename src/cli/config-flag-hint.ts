@@ -30,7 +30,7 @@ export function addConfigFlag(file: unknown, commands: ReadonlySet<string>): voi
 /** The commands of this program. */
 let known: ReadonlySet<string> = new Set();
 
-/** Writes output for a caller whose `--config` flag differs from this process's flag or is missing. */
+/** Writes output for a caller that has another `--config` flag than this process, or none. */
 export function withConfigFlag<T>(file: string | undefined, write: () => T): T {
   const flag = file === undefined ? '' : ` ${commandLine('--config', file)}`;
   const own = rewriteAdvice((text, encode) =>

@@ -28,7 +28,7 @@ function waitingLabel({ code, until }: { readonly code: string; readonly until?:
   return waitingLabels[code] ?? 'waiting to retry';
 }
 
-/** Shows the progress of these jobs, based on events, until it's stopped. Does nothing if there is no terminal. */
+/** Follows events to show the progress of these jobs until it's stopped. Does nothing if there is no terminal. */
 export function followJobs(
   events: Pick<Events<SluiceEvents>, 'listen'>,
   { screen, jobs }: { readonly screen: Screen | undefined; readonly jobs: readonly { readonly name: string }[] },

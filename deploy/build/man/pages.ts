@@ -51,7 +51,7 @@ function phrase(description: string): string {
   return sentence.charAt(0).toLowerCase() + sentence.slice(1);
 }
 
-/** The sections on the docs page about the command line whose headings name a command. */
+/** The sections of the command-line docs page whose headings name a command. */
 function detailsOf(command: Command, page: string): string {
   const own = sectionsOf(page).filter(({ title }) => new RegExp(`\\b${command.name()}\\b`).test(title));
   return own.map(({ text }) => `\n${text}`).join('\n');

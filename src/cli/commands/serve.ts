@@ -53,7 +53,7 @@ function unwritable(file: string, cause: unknown): Problem {
   return new Problem({ code: 'SERVE_READY_FILE', family: 'config', message, where: { file }, cause });
 }
 
-/** Keys are printed on stdout and never logged, because logs are stored and keys mustn't be stored with them. */
+/** Keys are printed on stdout and never logged, because logs are stored and must not contain keys. */
 function sayKey(key: string): void {
   process.stdout.write(
     `Created the company "Local" with one admin. The admin's API key (shown only once):\n\n  ${key}\n\n`,
