@@ -3,17 +3,17 @@ import type { Command } from 'commander';
 /** A command line that users can paste, and what it does. */
 export type Example = readonly [line: string, about: string];
 
-/** What a command's `--help` and manual page show in addition to its arguments and options. */
+/** Additional content for a command's `--help` output and manual page, beyond its arguments and options. */
 export interface HelpDetails {
-  /** Paragraphs. A subcommand shows the paragraphs of its command. */
+  /** Paragraphs. A subcommand shows its parent command's paragraphs. */
   readonly notes?: readonly string[];
   /** Exit codes and their meanings. */
   readonly exitCodes?: readonly (readonly [code: string, meaning: string])[];
-  /** A subcommand shows only the examples that contain its name. */
+  /** Command lines to paste. A subcommand shows only the examples that contain its name. */
   readonly examples: readonly Example[];
 }
 
-/** Adds the details to the `--help` of a command and of its subcommands, which must already be registered. */
+/** Maximum length of a term whose description starts on the same line. */
 export function addHelp(command: Command, details: HelpDetails): void {
   command.addHelpText('after', () => `\n${detailsText(command, details)}`);
   for (const part of command.commands) addHelp(part, detailsOfPart(part, details));

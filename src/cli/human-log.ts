@@ -6,17 +6,17 @@ import { levels } from './log-flag.ts';
 import { type Canvas, paint, type Tone } from './paint.ts';
 import { printable } from './table.ts';
 
-/** Where log lines are written: to a terminal or elsewhere. */
+/** The stream that log lines are written to: a terminal or something else. */
 export interface LogScreen extends Canvas {
   write(text: string): unknown;
 }
 
-/** JSON lines for machines; plain text for people at a terminal. */
+/** Writes plain text if the stream is a terminal; otherwise, JSON lines. */
 export function openLogOn(stream: LogScreen & { readonly fd: number }, level: Level): Log {
   return stream.isTTY === true ? humanLog(stream, level) : openLog({ level, descriptor: stream.fd });
 }
 
-/** Log lines for people: time, level, message, facts. `now` is in epoch milliseconds. */
+/** Writes human-readable log lines: time, level, message, fields. `now` returns epoch milliseconds. */
 export function humanLog(screen: LogScreen, level: Level, now: () => number = Date.now): Log {
   return logWith({}, (at, message, facts) => {
     if (levels.indexOf(at) < levels.indexOf(level)) return;
@@ -44,7 +44,7 @@ function logWith(known: object, write: Write): Log {
   };
 }
 
-/** Returns `name=value` pairs on one line; multi-line values follow on their own lines. */
+/** Formats fields as `name=value` pairs on one line. Multi-line values follow on their own lines. */
 function factsText(facts: object): string {
   const entries = Object.entries(facts).filter(([, value]) => value !== undefined);
   const isLong = ([, value]: [string, unknown]): boolean => typeof value === 'string' && value.includes('\n');
@@ -59,7 +59,7 @@ function factText(name: string, value: unknown): string {
   return inspect(value, { breakLength: Number.POSITIVE_INFINITY, compact: true, depth: 3 });
 }
 
-/** Formats instants, durations and sizes, which are recognized by the field names that events use. */
+/** Formats instants, durations and sizes. Recognizes them by their field names. */
 function numberText(name: string, value: number): string {
   if (name === 'at' || name === 'until') return instantText(value).replace(' ', 'T');
   if (name === 'milliseconds') return durationText(value).replaceAll(' ', '');

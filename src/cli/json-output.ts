@@ -16,6 +16,6 @@ export function jsonOutput(value: unknown): string {
 
 /** The JSON form of a problem. */
 export function problemJson({ code, family, message, where, seen, allowed, next }: Problem): object {
-  // Rewrites only the advice, not the whole document, because rows must not be changed.
+  // Sanitizes only the advice. Row values in the document must stay unchanged.
   return { code, family, message, where, seen, allowed, next: next === undefined ? undefined : advised(next) };
 }

@@ -1,7 +1,7 @@
 import type { Log } from '../lib/log.ts';
 import { type Problem, placeOf, renderProblem } from '../lib/problem.ts';
 
-/** Logs a config's errors or warnings, one line each. */
+/** Logs each error or warning of a config on its own line. */
 export function logProblems(log: Log, problems: readonly Problem[], level: 'error' | 'warn' = 'error'): void {
   for (const problem of problems) {
     const { code } = problem;

@@ -9,7 +9,7 @@ import { tolerateLostOutput } from './output-streams.ts';
 import { buildProgram, commandNames, loadCommands } from './program.ts';
 import { stopCode } from './signals.ts';
 
-/** Prints the error to standard error and sets the exit code. The process then ends when the event loop is empty. */
+/** Prints the error to standard error and sets the exit code. The process exits when the event loop is empty. */
 function report(thrown: unknown): void {
   if (thrown instanceof CommanderError) {
     process.exitCode = thrown.exitCode === 0 ? exit.ok : exit.usage;

@@ -4,8 +4,8 @@ import { hasDatabase } from '../state/engine/has-database.ts';
 import type { Store } from '../state/store.ts';
 
 /**
- * A config's state; undefined if it doesn't exist yet. Read-only commands don't create it. Throws like {@link
- * hasDatabase}.
+ * Opens the state for a config; undefined if no state exists yet. Read-only commands don't create it. Throws like
+ * {@link hasDatabase}.
  */
 export async function openExistingStore({ state }: Pick<Config, 'state'>): Promise<Store | undefined> {
   if (!hasDatabase(state)) return undefined;

@@ -29,12 +29,12 @@ const rowsShown = 10;
 interface PreviewOptions {
   readonly config: Config;
   readonly jobs: readonly Job[];
-  /** Jobs that were left out because of errors in the config. */
+  /** Jobs that were excluded because of config errors. */
   readonly refused: readonly string[];
   readonly json: boolean;
   /** Whether to compare the result with the instance's last payload. */
   readonly diff: boolean;
-  /** The file to write the job's payload to, if there's only one job. */
+  /** Path of the file to write the payload to. Allowed only if there's a single job. */
   readonly file?: string | undefined;
   readonly signal: AbortSignal;
 }
@@ -46,13 +46,13 @@ interface Shown {
   readonly problem?: Problem;
   readonly warnings?: readonly RunWarning[];
   readonly compared?: Compared;
-  /** A description of what a real run would do with the result. */
+  /** What a real run would do with the result, in words. */
   readonly would: string;
 }
 
 /**
- * Dry run: extracts and encodes each job's data, and shows the first rows and what would be sent. Returns the exit
- * code.
+ * Dry run: extracts and encodes each job's data, and shows the first rows and what a real run would send. Returns the
+ * exit code.
  */
 export async function showPreviews(given: PreviewOptions): Promise<number> {
   const { config, refused, json, diff, file, signal } = given;
@@ -83,8 +83,8 @@ function exitCodeOf(all: readonly Shown[]): number {
 }
 
 /**
- * If a job has a login, opens the real state, because a token may have to be renewed and stored. Otherwise, doesn't
- * write anything.
+ * If a job has a login, opens the real state, because a token may have to be renewed and stored. Otherwise, the preview
+ * writes nothing to the state.
  */
 async function openForPreview(
   config: Config,
@@ -105,9 +105,9 @@ interface Previewing {
   readonly store: Store | undefined;
   readonly logins: LoginRegistry | undefined;
   readonly signal: AbortSignal;
-  /** The file to write the payload to. */
+  /** Path of the file to write the payload to. */
   readonly payloadPath?: string;
-  /** True if the rows only go to a file, so the target isn't checked. */
+  /** True if the payload is only written to a file. The target then isn't checked. */
   readonly isForFile?: boolean;
 }
 
@@ -201,13 +201,16 @@ async function guardOf(source: Source, { config, store }: { config: Config; stor
 
 const warned = ({ list }: RunWarnings): Pick<Shown, 'warnings'> => (list.length === 0 ? {} : { warnings: list });
 
-/** Known facts about the instance; none if there is no state or a declared data source doesn't exist yet. */
+/**
+ * The state and the target's address. `store` is undefined if there's no state; `address` is undefined if a declared
+ * data source hasn't been created.
+ */
 interface Target {
   readonly store: Store | undefined;
   readonly address: TargetAddress | undefined;
 }
 
-/** The checkpoint of a job that keeps rows. Other jobs are previewed in full. */
+/** The checkpoint of a job that keeps rows. For other jobs, the preview reads all rows. */
 async function checkpointOf(
   job: Job,
   { store, address }: Target,
@@ -231,7 +234,7 @@ async function whatItWouldDo(
   if (verdict.state === 'failed') return { problem: verdict.problem, would: 'would send nothing' };
   if (verdict.state === 'quarantined') return { problem: foretoldProblem(job, verdict), would: 'would be quarantined' };
   if (verdict.state === 'unchanged') return { would: 'unchanged: would make no request' };
-  // A declared data source may have to be created first.
+  // A declared data source may not have been created yet.
   const isThere = job.target.kind !== 'datasource' || address !== undefined;
   return { would: isThere ? 'would be sent with one request' : 'would be sent after "sluice apply --yes"' };
 }

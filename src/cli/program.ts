@@ -9,7 +9,8 @@ import { addHelp } from './help.ts';
 const commandsFolder = new URL('./commands/', import.meta.url);
 
 /**
- * Commands that the help lists first, in the order in which a new user needs them. All others follow, sorted by name.
+ * Commands that the help lists first, in the order in which a new user needs them. The help lists all other commands
+ * after these, sorted by name.
  */
 const order = [
   'demo',
@@ -40,7 +41,7 @@ const order = [
   'serve',
 ];
 
-/** The commands that a new user runs first. */
+/** The first commands that a new user should run. */
 const examples = [
   ['sluice demo', 'see it work without any setup'],
   ['sluice init', 'create a first config'],
@@ -48,8 +49,8 @@ const examples = [
 ] as const;
 
 /**
- * Loads only the requested command, or all commands. Loading all of them would slow down every short command, but
- * completion needs them.
+ * Loads only the requested command, or all commands for completion. Loading all of them for every call would slow down
+ * short commands.
  */
 export async function loadCommands(asked?: string): Promise<CliCommand[]> {
   const all = readdirSync(commandsFolder).filter((file) => /^[a-z-]+\.[tj]s$/.test(file));
@@ -67,7 +68,7 @@ export function commandNames(): Set<string> {
   return new Set(readdirSync(commandsFolder).map((file) => basename(file).replace(/\..*$/, '')));
 }
 
-/** Returns the program with these commands. */
+/** Builds the CLI program from these commands. */
 export function buildProgram(commands: readonly CliCommand[]): Command {
   const program = new Command('sluice')
     .description(

@@ -2,7 +2,7 @@ import { bytesText, countOf, countText, durationText } from './format.ts';
 import { type Canvas, paint, toneOf } from './paint.ts';
 import { cellsOf, clip, printable } from './table.ts';
 
-/** The displayed information about one job. */
+/** The progress information shown for one job. */
 export interface JobView {
   readonly job: string;
   /** A short label: queued, reading, sending, delivered, unchanged, failed … */
@@ -13,12 +13,12 @@ export interface JobView {
   endedAt?: number;
 }
 
-/** The screen that progress is drawn on; a subset of a TTY stream. */
+/** The screen that progress is drawn on. A subset of Node's TTY stream. */
 export interface Screen extends Canvas {
-  /** Both are 0 if the terminal's size is unknown, as in a container or under `script`. */
+  /** Both are 0 if the terminal's size is unknown, for example in a container or under `script`. */
   readonly columns?: number;
   readonly rows?: number;
-  /** True while earlier output is still buffered. Drawing in this state would only make the buffer grow. */
+  /** True while earlier output is still buffered. Drawing now would only make the buffer grow. */
   readonly writableNeedDrain?: boolean;
   write(text: string): unknown;
 }
@@ -29,8 +29,8 @@ const stateCells = 17;
 
 /**
  * On a terminal, draws one line per job in place. On a pipe, prints one plain line whenever a job's state changes. If
- * the terminal has fewer lines than jobs, shows the active jobs and counts the others. `refresh` is cheap and may be
- * called for every event.
+ * the terminal has fewer lines than there are jobs, shows the active jobs and a count of the others. Calling `refresh`
+ * is cheap enough for every event.
  */
 export class Progress {
   readonly #screen: Screen;
@@ -44,13 +44,15 @@ export class Progress {
     this.#now = now;
   }
 
-  /** Adds upcoming jobs; a terminal shows them as queued. */
+  /** Adds upcoming jobs. A terminal shows them as queued. */
   expect(jobs: Iterable<string>): void {
     if (this.#screen.isTTY !== true) return;
     for (const job of jobs) if (!this.#views.has(job)) this.#views.set(job, inLine(job));
   }
 
-  /** Updates a job. Shows a new state immediately on a pipe, and within a tenth of a second on a terminal. */
+  /**
+   * Updates a job's progress. Shows a new state immediately on a pipe, and within a tenth of a second on a terminal.
+   */
   refresh(job: string, news: Partial<Omit<JobView, 'job'>>): void {
     const view = this.#views.get(job) ?? inLine(job);
     const turned = news.state !== undefined && news.state !== view.state;
@@ -63,7 +65,7 @@ export class Progress {
     this.#timer ??= setInterval(() => this.#screen.writableNeedDrain || this.#draw(), redrawMs).unref();
   }
 
-  /** Draws the final state and releases the terminal. */
+  /** Draws the final state and stops using the terminal. */
   stop(): void {
     if (this.#timer === undefined) return;
     clearInterval(this.#timer);
@@ -80,7 +82,9 @@ export class Progress {
     this.#drawn = lines.length;
   }
 
-  /** Leaves one terminal line free, because redrawing would scroll if the cursor couldn't return to the first line. */
+  /**
+   * Leaves one terminal line free. Otherwise, the output would scroll and the cursor couldn't return to the first line.
+   */
   #lines(): string[] {
     const room = Math.max(2, (this.#screen.rows || 24) - 1);
     const views = [...this.#views.values()];

@@ -9,24 +9,24 @@ import type { Pull, PullRequest } from '../service/refresh/pull.ts';
 import { bytesFd, type RefreshOrder, type RefreshOutcome } from './refresh/protocol.ts';
 import { startChild } from './refresh/start-child.ts';
 
-/** The process's total memory limit, including its code, and the stall timeout for a source. */
+/** The process's total memory limit, including its code, and the stall timeout for its source. */
 const defaultLimits: RefreshOrder['limits'] = { memoryBytes: 768 * 1024 * 1024, stallMs: 2 * 60_000 };
 
 /**
  * Refreshes the embedded service's data sources with connectors from the catalog. The service and the connectors don't
- * know each other; the command that starts the service connects them here. Each refresh runs in a separate process.
- * Since the creator of a data source controls what the refresh does, the process's access to disk, memory and network
+ * depend on each other; the command that starts the service connects them here. Each refresh runs in a separate
+ * process. A data source's creator controls what its refresh does, so the process's access to disk, memory and network
  * is restricted in ways that no connector can bypass.
  */
 export const pullDatasource: Pull = (request) => pullWith({}, request);
 
 export interface PullOptions {
   readonly limits?: RefreshOrder['limits'];
-  /** The file that the process runs. Default: `refresh/child`. */
+  /** Path of the file that the child process runs. Default: `refresh/child`. */
   readonly entry?: string;
 }
 
-/** Like {@link pullDatasource}, but with different limits or code. */
+/** Like {@link pullDatasource}, but with custom limits or a different child file. */
 export async function* pullWith(
   { limits = defaultLimits, entry }: PullOptions,
   request: PullRequest,
@@ -60,11 +60,11 @@ export async function* pullWith(
 /** Maximum number of characters to keep from the child's standard error. */
 const maxErrorChars = 10_000;
 
-/** The outcome that the child process reports, or a failure if it exits without reporting one. */
+/** The outcome that the child process reports, or a failure if the process exits without reporting one. */
 function outcomeOf(child: ChildProcess): Promise<RefreshOutcome> {
   let errorText = '';
   child.stderr!.setEncoding('utf8').on('data', (text: string) => {
-    // Keeps one more character, which shows that the text was truncated.
+    // Keeps one more character than is shown, to detect that the text was truncated.
     errorText = (errorText + text).slice(0, maxErrorChars + 1);
   });
   return new Promise((resolve) => {
@@ -78,7 +78,7 @@ function outcomeOf(child: ChildProcess): Promise<RefreshOutcome> {
   });
 }
 
-/** Node aborts a process whose heap is full. */
+/** Node aborts a process whose heap is exhausted. */
 function died(how: string, errorText: string): Extract<RefreshOutcome, { kind: 'failed' }>['problem'] {
   if (how === 'SIGABRT' || how === 'SIGKILL' || how === '134') {
     return {

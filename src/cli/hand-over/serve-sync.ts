@@ -18,13 +18,13 @@ export interface ServeSyncOptions {
   readonly terms: ConfigTerms;
   readonly request: SyncRequest;
   readonly terminal: Terminal;
-  /** Aborted when the caller receives a stop signal or disconnects. */
+  /** Aborted when the caller receives a stop signal or its connection closes. */
   readonly signal: AbortSignal;
-  /** The caller's exit code if it received a signal. */
+  /** Returns the caller's exit code if it received a signal; otherwise, undefined. */
   readonly stopCode: () => number | undefined;
 }
 
-/** The caller for which the current code runs. */
+/** Identifies the caller on whose behalf the current code runs. */
 const callers = new AsyncLocalStorage<object>();
 
 /**
@@ -66,7 +66,7 @@ async function runFor(given: ServeSyncOptions, caller: object, onPrinted: () => 
   });
 }
 
-/** The events of this caller's runs, without other runs of the same jobs. */
+/** Selects the events of this caller's runs. Other runs of the same jobs are excluded. */
 function eventsOf(events: Events<SluiceEvents>, caller: object): Pick<Events<SluiceEvents>, 'listen'> {
   const runs = new Set<string>();
   return {

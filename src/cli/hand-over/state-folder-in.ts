@@ -3,14 +3,15 @@ import { defaultStateFolder } from '../../config/default-paths.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A top-level `state:` whose simple value is on the same line. */
+/** Matches a top-level `state:` key with a scalar value on the same line. */
 const line =
   /^(?:state|"state"|'state')[ \t]*:[ \t]+(?:"([^"\\]*)"|'([^']*)'|([^\s"'&*!|>%@`{[#][^\n]*?))[ \t]*(?:#.*)?\r?$/m;
 const variable = /\$\{env:(\w+)(?::-([^${}]*))?\}/g;
 
 /**
- * The state folder that a config most likely names, found without loading the parser; undefined if it isn't clear. A
- * wrong guess is harmless: there's no daemon in that folder, or the daemon has another config and declines.
+ * Guesses the state folder from a config's text, without loading the YAML parser. Returns undefined if the text is
+ * ambiguous. A wrong guess is harmless: either no daemon uses that folder, or its daemon has another config and
+ * declines.
  */
 export function stateFolderIn(text: string, file: string, env: Environment): string | undefined {
   const written = text.startsWith('{') ? memberOf(text) : valueIn(text);

@@ -12,10 +12,10 @@ import {
   type TerminalFacts,
 } from './protocol.ts';
 
-/** How long a client may take to send its request and to confirm it. */
+/** Time limit for a client to send its request and to confirm it. */
 const askMs = 5_000;
 const maxMessage = 1_000_000;
-/** How long to keep a response for a client that isn't reading it. */
+/** How long to keep an unread response before disconnecting the client. */
 const lingerMs = 1_000;
 
 interface Served {
@@ -26,14 +26,14 @@ interface Served {
 }
 
 interface SyncCallOptions {
-  /** Why the request can't be served; undefined if it can. */
+  /** Returns the reason why the request can't be served, or undefined if it can. */
   readonly declines: (request: SyncRequest) => Promise<string | undefined>;
   readonly facts: () => DaemonFacts;
   /** Runs the jobs, and resolves to the exit code. */
   readonly serve: (given: Served) => Promise<number>;
 }
 
-/** One client's call. If its messages are invalid or its connection is lost, only its own runs are affected. */
+/** One client's call. Invalid messages or a lost connection affect only this client's runs. */
 export class SyncCall {
   readonly #socket: Socket;
   readonly #options: SyncCallOptions;
@@ -103,7 +103,7 @@ export class SyncCall {
     });
     clearInterval(this.#timer);
     this.#socket.end(lineOf({ code }));
-    // A client that doesn't read must not keep a stopping daemon alive.
+    // A client that doesn't read its response must not keep a stopping daemon alive.
     this.#timer = setTimeout(() => this.#socket.destroy(), lingerMs);
   }
 
@@ -160,7 +160,7 @@ export class SyncCall {
 
 const lineOf = (message: DaemonMessage): string => `${JSON.stringify(message)}\n`;
 
-/** Parses a request. Throws if a part that the daemon uses is missing. */
+/** Parses a request. Throws if a field that the daemon needs is missing. */
 function requestIn(message: object): SyncRequest {
   const request = message as SyncRequest;
   const { node, jobs, config, stdout, stderr, flag } = request;

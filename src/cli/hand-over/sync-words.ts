@@ -3,22 +3,22 @@ import { defaultWaitSeconds } from './protocol.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A `sluice sync` command line whose runs a daemon can take over. */
+/** A parsed `sluice sync` command line whose runs can be handed over to a daemon. */
 export interface SyncWords {
-  /** The config as the caller named it. */
+  /** The config path exactly as the caller wrote it. */
   readonly config: string;
   /** The value of `--config`, if it isn't the default. */
   readonly flag?: string;
   readonly jobs: readonly string[];
   readonly json: boolean;
   readonly waitSeconds: number;
-  /** Why this process must run the jobs even if the daemon could. */
+  /** The reason why this process must run the jobs itself even if a daemon is available. */
   readonly stays?: string;
 }
 
 /**
- * Parses the words after `sluice sync`, or returns the reason why the runs must stay in this process. A command line is
- * handed over only if this function understands all of it. Errors are reported by the command itself.
+ * Parses the arguments after `sluice sync`, or returns the reason why the runs must stay in this process. Runs are
+ * handed over only if this function understands every argument. The command itself reports invalid arguments.
  */
 export function readWords(words: readonly string[], env: Environment): SyncWords | string {
   const known = usualConfig(env);
@@ -38,7 +38,7 @@ export function readWords(words: readonly string[], env: Environment): SyncWords
   return { config, ...(config === known ? {} : { flag: config }), jobs, json, waitSeconds, ...(stays && { stays }) };
 }
 
-/** Splits `--name=value`. For `--name value`, takes the value from the rest. */
+/** Splits `--name=value`. For `--name value`, takes the value from the next argument. */
 function split(word: string, rest: string[]): [name: string, value?: string | undefined] {
   if (word === '-c') return ['--config', rest.shift()];
   if (['--config', '--wait', '--log'].includes(word)) return [word, rest.shift()];

@@ -9,13 +9,16 @@ export type Ask = (question: string) => Promise<string>;
 interface ChooseOptions {
   /** Names from the command line. */
   readonly tables: readonly string[];
-  /** Whether to answer every question with yes. */
+  /** Whether to answer yes to every question. */
   readonly yes: boolean;
   /** Absent without a terminal. */
   readonly ask: Ask | undefined;
 }
 
-/** The datasets to write jobs for; none if the user chose none. Throws `INIT_CHOOSE` if there's no user to ask. */
+/**
+ * Returns the datasets to create jobs for; empty if the user chose none. Throws `INIT_CHOOSE` if there's no user to
+ * ask.
+ */
 export async function chooseDatasets(
   found: readonly Dataset[],
   { tables, yes, ask }: ChooseOptions,
@@ -40,7 +43,7 @@ function named(names: readonly string[], usable: readonly Dataset[]): Dataset[] 
   return [...new Set(names)].map((name) => usable.find((one) => one.name === name) ?? unknown(name, usable));
 }
 
-/** Only the user knows whether rows are deleted. Without an answer, the jobs therefore read everything. */
+/** Only the user knows whether the source deletes rows. If the user can't be asked, the jobs read all rows. */
 async function withCursors(datasets: readonly Dataset[], ask: Ask | undefined): Promise<ChosenDataset[]> {
   const chosen: ChosenDataset[] = [];
   for (const dataset of datasets) {

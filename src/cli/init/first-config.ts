@@ -6,15 +6,15 @@ import type { OpenAddressResult } from '../discover/open-address.ts';
 /** A dataset that a person chose. */
 export interface ChosenDataset {
   readonly dataset: Dataset;
-  /** If set, the job reads only rows that are new according to this column, and merges them by the key. */
+  /** If set, the job reads only the rows that this cursor column marks as new, and merges them by key. */
   readonly cursor?: string;
 }
 
-/** The text of a config, and the variables that must be set before it's used. */
+/** A config's text, and the environment variables that must be set before the config is used. */
 export interface FirstConfig {
   readonly text: string;
   readonly jobs: readonly string[];
-  /** The values of the variables that replace secrets in the address. */
+  /** Values for the environment variables that replace the address's secrets. */
   readonly secrets: Readonly<Record<string, string>>;
 }
 
@@ -23,7 +23,7 @@ interface FirstConfigOptions {
   readonly chosen: readonly ChosenDataset[];
   /** The config file's folder. */
   readonly folder: string;
-  /** URL of the dashboard service. Default: the embedded one. */
+  /** URL of the dashboard service. Default: the embedded service. */
   readonly destination?: string | undefined;
 }
 
@@ -43,7 +43,7 @@ destinations:
 
 `;
 
-/** Writes a config with one source, and one job for each chosen dataset. Secrets from the address aren't included. */
+/** Writes a config with one source, and one job for each chosen dataset. Leaves out secrets from the address. */
 export function firstConfig({ address, chosen, folder, destination }: FirstConfigOptions): FirstConfig {
   const name = sourceName(address);
   const { options, secrets } = sourceOptions(address, { name, folder });
@@ -54,7 +54,7 @@ export function firstConfig({ address, chosen, folder, destination }: FirstConfi
   return { text, jobs: jobs.names, secrets };
 }
 
-/** The config's jobs, which read these datasets from a source. */
+/** The config's jobs: one for each of these datasets. */
 export function jobsText(chosen: readonly ChosenDataset[], source: string): { text: string; names: readonly string[] } {
   const names = uniqueNames(chosen.map(({ dataset }) => titleOf(dataset)));
   const jobs = chosen.map((one, c) => jobText(one, { name: names[c]!, source }));
@@ -67,13 +67,13 @@ function sourceName({ connector, options }: OpenAddressResult): string {
   return nameOf(basename(path, extname(path))) || 'db';
 }
 
-/** The name without its file extension. An API's path loses its leading slashes and its query. */
+/** The dataset's name without a file extension. For an API path, also removes leading slashes and the query string. */
 function titleOf({ name, kind }: Dataset): string {
   if (name.startsWith('/') && kind === 'stream') return name.replaceAll(/^\/+|[?#].*$/g, '') || name;
   return kind === 'file' || kind === 'sheet' ? name.replace(/(\.\w+)+(?=#|$)/, '') : name;
 }
 
-/** Makes a valid name: names contain only letters, digits, `_` and `-`. */
+/** Makes the name valid by keeping only letters, digits, `_` and `-`. */
 function nameOf(text: string): string {
   return text.replaceAll(/[^\w-]+/g, '_').replaceAll(/^[_-]+|[_-]+$/g, '');
 }
@@ -101,7 +101,7 @@ function sourceOptions(
   return { options: { ...(driver === undefined ? {} : { driver }), [option]: literal(place) }, secrets: {} };
 }
 
-/** Replaces the password with a variable, whose value keeps the URL's escapes. */
+/** Replaces the password with a variable. The variable's value keeps the URL's percent-encoding. */
 function urlOptions(text: string, variable: string): Pick<FirstConfig, 'secrets'> & { options: object } {
   const url = new URL(text);
   const { password } = url;
@@ -127,7 +127,7 @@ function jobText({ dataset, cursor }: ChosenDataset, { name, source }: { name: s
   return `${hint}${indented(yaml({ [name]: job }))}`;
 }
 
-/** Reading everything is correct for every table, so reading only changes is just a suggestion. */
+/** Reading all rows is correct for every table, so incremental reading is only a suggestion. */
 function hintText(key: readonly string[], cursor: string): string {
   const rule = stringify({ disposition: 'merge', key }, { collectionStyle: 'flow' }).trim();
   return `  # To read only changed rows (rows deleted at the source then stay), set query.cursor: ${JSON.stringify(cursor)}, and write: ${rule}\n`;
@@ -141,7 +141,7 @@ function indented(text: string): string {
   return text.replaceAll(/^(?=.)/gm, '  ');
 }
 
-/** `${` in a name or query is plain text, not a variable. */
+/** In a name or query, `${` is literal text, not the start of a variable. */
 function literal(text: string): string {
   return text.replaceAll('${', '$$${');
 }

@@ -32,7 +32,7 @@ const print = (text: string): void => void process.stdout.write(`${sanitizeOutpu
 
 /**
  * Writes a config for the datasets that the user chooses from a source, checks the config, and shows the first rows.
- * Sends the data only if the user agrees.
+ * Sends data only if the user agrees.
  */
 export async function initFromSource({
   path,
@@ -66,8 +66,7 @@ export async function initFromSource({
 }
 
 /**
- * Checks the file as if its variables were set: values from the address are known, and the key will come from the
- * service.
+ * Checks the file as if its variables were set: the address supplies some values, and the service will supply the key.
  */
 async function checkWritten(path: string, { secrets }: FirstConfig): Promise<void> {
   const env = { SLUICE_API_KEY: 'not-set-yet', ...process.env, ...secrets };
@@ -115,7 +114,7 @@ async function offerSync(path: string, { secrets }: FirstConfig, ask: Ask | unde
 
 const serviceLine = '  sluice serve                 in another terminal; prints an API key on the first start';
 
-/** Runs another command of this program on the same terminal, and returns the exit code. */
+/** Runs another command of this program on the same terminal, and returns the command's exit code. */
 async function runSluice(args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   const child = spawn(process.execPath, [...process.execArgv, process.argv[1]!, ...args], { env, stdio: 'inherit' });
   const [code] = (await once(child, 'exit')) as [number | null];

@@ -15,7 +15,7 @@ interface HeadOptions {
   readonly signal: AbortSignal;
 }
 
-/** The first rows of a query, as a table. Stops reading after them, even if the source is large. */
+/** Shows a query's first rows as a table. Stops reading after those rows, even if the source is large. */
 export async function headText(
   { name, connector, options: source }: Pick<Source, 'name' | 'connector' | 'options'>,
   { query: given, folder, signal }: HeadOptions,

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline/promises';
  * input. Rejects on abort.
  */
 export async function ask(question: string, signal: AbortSignal): Promise<string> {
-  // Node reports the end of an input only once.
+  // Node emits the end-of-input event only once.
   if (process.stdin.readableEnded) return '';
   const lines = createInterface({ input: process.stdin, output: process.stdout, terminal: false });
   try {

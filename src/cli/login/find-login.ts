@@ -5,8 +5,8 @@ import { chooseSource } from '../payloads/choose-source.ts';
 export type LoginSource = Source & { readonly login: Login };
 
 /**
- * The source with this name, or else the first source that uses the login with this name. Throws `CLI_UNKNOWN_SOURCE`
- * or `CLI_NO_LOGIN`.
+ * Returns the source with this name, or else the first source that uses the login with this name. Throws
+ * `CLI_UNKNOWN_SOURCE` or `CLI_NO_LOGIN`.
  */
 export function findLogin(config: Pick<Config, 'sources' | 'file'>, name: string): LoginSource {
   const all = [...config.sources.values()].filter((source): source is LoginSource => source.login !== undefined);

@@ -23,9 +23,9 @@ export interface LogInOptions {
   readonly store: Store;
   readonly config: Config;
   readonly signal: AbortSignal;
-  /** This machine has no browser, so the user pastes the redirect URL. */
+  /** Whether the user pastes the redirect URL, because this machine has no browser. */
   readonly paste: boolean;
-  /** This machine has no browser, so Sluice shows a code to enter on another device. */
+  /** Whether to show a code to enter on another device, because this machine has no browser. */
   readonly code: boolean;
   readonly browser: boolean;
 }
@@ -39,7 +39,7 @@ export async function logIn(given: LogInOptions): Promise<void> {
   const entry = book.entry(source)!;
   if (login.grant === 'authorization_code') await authorize(entry, { login, store, ask: () => consent(given, entry) });
   else await authorize(entry, { login, store, ask: () => entry.tokenClient.grantAlone() });
-  // The login works again, so it needn't stay on hold until its next attempt.
+  // The login works again, so end its hold now instead of waiting for the next attempt.
   await new LoginBreaker({ store, clock: systemClock, emit: () => undefined, ...config }).accepted(source);
   const row = (await store.logins.find(login.name))!;
   const sharing = [...config.sources.values()].filter((one) => one.login?.name === login.name).map(({ name }) => name);
@@ -69,7 +69,7 @@ async function consent(given: LogInOptions, { tokenClient }: RegisteredLogin) {
   }
 }
 
-/** The hint for remote machines: the redirect only works in a browser on this machine. */
+/** The hint for users of a remote machine: the redirect works only in a browser on the machine that runs Sluice. */
 function elsewhere({ name, login }: LoginSource): string {
   const ways = login.description.device === undefined ? ['--paste'] : ['--paste', '--code'];
   const commands = ways.map((way) => `"sluice login ${name} ${way}"`).join(' or ');
@@ -85,7 +85,7 @@ async function byPaste({ source, signal }: LogInOptions, { tokenClient }: Pick<R
   return consent.redeem(consent.read(pasted), tokenClient);
 }
 
-/** Describes how long a login is valid. */
+/** Describes how long a login stays valid. */
 function untilText({ expires_at }: Pick<LoginRow, 'expires_at'>, given: { login: Login; renews: boolean }): string {
   if (expires_at === null) return 'The token does not expire.';
   if (given.renews) return `The token expires at ${instantText(expires_at)} and is renewed automatically.`;
@@ -94,7 +94,7 @@ function untilText({ expires_at }: Pick<LoginRow, 'expires_at'>, given: { login:
     : `The token expires at ${instantText(expires_at)}. The vendor returned no refresh token: log in again before that, or request offline access in the app's scopes.`;
 }
 
-/** The program that opens URLs on this platform; undefined without a display. */
+/** The program that opens URLs on this platform; undefined if there's no display. */
 function opener(): string | undefined {
   if (process.platform === 'darwin') return 'open';
   const { DISPLAY, WAYLAND_DISPLAY, SSH_CONNECTION, BROWSER } = process.env;
@@ -104,8 +104,8 @@ function opener(): string | undefined {
 }
 
 /**
- * Opens a URL in the user's browser, if there is one. Resolves to whether a program was started, without waiting for it
- * to end.
+ * Opens a URL in the user's browser, if there is one. Resolves to whether a program was started. Doesn't wait for the
+ * program to exit.
  */
 function openBrowser(url: string): Promise<boolean> {
   const program = opener();
@@ -124,7 +124,7 @@ interface ByCodeOptions {
   readonly signal: AbortSignal;
 }
 
-/** OAuth device flow: shows a code to enter on another device, and waits for the approval. */
+/** Runs the OAuth device flow: shows a code to enter on another device, and waits for the user's approval. */
 async function byCode({ source, vendor, say, signal }: ByCodeOptions): Promise<TokenResponse> {
   if (source.login.description.device === undefined) throw noCodes(source);
   const consent = await DeviceConsent.begin(vendor, systemClock);

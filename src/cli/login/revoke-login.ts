@@ -10,13 +10,13 @@ export interface RevokeOptions {
   readonly config: Config;
   readonly store: Store;
   readonly book: LoginRegistry;
-  /** Deletes the tokens even if the vendor is unreachable. */
+  /** Whether to delete the tokens even if the vendor is unreachable. */
   readonly force: boolean;
 }
 
 /**
- * Revokes a login with the vendor, then deletes its tokens here. Returns the message. If the vendor doesn't revoke the
- * login, doesn't delete anything.
+ * Revokes a login with the vendor, then deletes its tokens from this machine. Returns the message for the user. Keeps
+ * the tokens if the vendor doesn't revoke the login.
  */
 export async function revokeLogin(name: string, given: RevokeOptions): Promise<string> {
   const { config, store } = given;

@@ -3,7 +3,8 @@ import { didYouMean } from '../../lib/nearest.ts';
 import { Problem } from '../../lib/problem.ts';
 
 /**
- * The source with this name. Throws `CLI_UNKNOWN_SOURCE` if the config doesn't have the source or can't use it.
+ * Returns the source with this name. Throws `CLI_UNKNOWN_SOURCE` if the config doesn't define the source or the source
+ * is invalid.
  * @param names the allowed names; default: all
  */
 export function chooseSource(

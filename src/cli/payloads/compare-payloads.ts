@@ -6,25 +6,25 @@ import { Problem } from '../../lib/problem.ts';
 import { makeTempFolder } from '../../lib/temp-folder.ts';
 import type { OutboxRow } from '../../state/tables.ts';
 
-/** The differences between two payloads as tables, or the reason why they can't be compared. */
+/** Two payloads' differences as tables, or the reason why the payloads can't be compared. */
 export type Compared = { readonly difference: TableDifference } | { readonly note: string };
 
-/** Both payloads and their job, if it's still in the config. */
+/** Both payloads, and their job if the config still contains it. */
 interface Pair {
   readonly last: PayloadFile | undefined;
   readonly now: PayloadFile;
   readonly job: Job | undefined;
 }
 
-/** A payload's path, and how to read it according to the job's current options. */
+/** A payload's path, and the job's current options for reading the payload. */
 export function payloadFileOf({ path, format }: Pick<OutboxRow, 'path' | 'format'>, job: Job | undefined): PayloadFile {
   const { extract } = job ?? {};
   return { path, format, options: extract?.format.id === format ? extract.formatOptions : {} };
 }
 
 /**
- * Compares two payloads by the job's declared key; without a key, works like {@link compareTables}. Uses constant
- * memory.
+ * Compares two payloads by the job's declared key. Without a key, compares them like {@link compareTables}. Uses
+ * constant memory.
  */
 export async function comparePayloads({ last, now, job }: Pair): Promise<Compared> {
   if (last === undefined) return { note: 'No previous payload to compare with.' };
@@ -40,8 +40,8 @@ export async function comparePayloads({ last, now, job }: Pair): Promise<Compare
 }
 
 /**
- * A file may have been deleted, and an older document may have been written with different options. Other errors are
- * rethrown.
+ * The file may have been deleted, or the payload may have been written with different options. Rethrows all other
+ * errors.
  */
 function noteOf(thrown: unknown): string {
   if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') {

@@ -8,19 +8,19 @@ import { comparePayloads, payloadFileOf } from './compare-payloads.ts';
 import { comparedText } from './difference-text.ts';
 
 /**
- * The information needed to decide about a payload: guard findings, figures before and now, and differences between the
- * rows.
+ * The information needed to decide about a payload: guard findings, the previous and current figures, and the row
+ * differences.
  */
 export interface Difference {
   readonly findings: readonly GuardFailure[];
   readonly now: { readonly rows: number; readonly bytes: number };
   readonly last: { readonly run: string; readonly rows: number; readonly bytes: number } | null;
-  /** Null if the rows can't be compared; in that case, `note` says why. */
+  /** Null if the rows can't be compared; `note` then says why. */
   readonly difference: TableDifference | null;
   readonly note?: string;
 }
 
-/** `job` is the payload's job, if it's still in the config. */
+/** `job` is the payload's job, if the config still contains it. */
 export async function differenceOf(row: Quarantined, job: Job | undefined): Promise<Difference> {
   const { last_run: run, last_rows: rows, last_bytes: bytes, last_path } = row;
   const last = last_path === null ? undefined : payloadFileOf({ path: last_path, format: row.format }, job);

@@ -1,12 +1,12 @@
 import { hostname, userInfo } from 'node:os';
 import type { DecidedBy } from '../../state/runs/audit.ts';
 
-/** The current user, for the audit log. */
+/** The name of the current user, for the audit log. */
 export function currentDecider(why: string | undefined): DecidedBy {
   return { who: `${nameOf()}@${hostname()}`, why: why ?? '' };
 }
 
-/** A container may run with a UID that has no user name. */
+/** In a container, the process's UID may have no user name. */
 function nameOf(): string {
   try {
     return userInfo().username;
@@ -15,5 +15,5 @@ function nameOf(): string {
   }
 }
 
-/** The `--why` flag, the same for every command that records a decision. */
+/** The `--why` flag, shared by all commands that record a decision. */
 export const whyFlag = ['--why <text>', 'a reason, recorded with your name and the time'] as const;

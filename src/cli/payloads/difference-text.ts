@@ -5,10 +5,12 @@ import { printable, renderTable } from '../table.ts';
 import type { Compared } from './compare-payloads.ts';
 
 const right = { align: 'right' as const };
-/** Maximum number of characters to show from a cell and from a row. */
+/** Maximum number of characters to show for a cell and for a row. */
 const [maxCell, maxLine] = [40, 160];
 
-/** A difference as text: counts, the first rows of each kind, and each column's statistics before and now. */
+/**
+ * Formats a difference as text: counts, the first rows of each kind, and each column's previous and current statistics.
+ */
 export function comparedText(compared: Compared): string {
   if ('note' in compared) return compared.note;
   const { difference } = compared;
@@ -97,7 +99,7 @@ function presence({ column, last, now }: ColumnDifference): string {
   return last === null ? `${column} (new)` : now === null ? `${column} (gone)` : column;
 }
 
-/** One figure if it hasn't changed; otherwise, both figures. */
+/** Shows one figure if it's unchanged; otherwise, both figures. */
 function pairText({ last, now }: ColumnDifference, figure: (figures: ColumnFigures) => string): string {
   const [former, latter] = [last, now].map((figures) => (figures === null ? undefined : figure(figures)));
   if (former === undefined || latter === undefined || former === latter) return former ?? latter ?? '';

@@ -2,8 +2,8 @@ import { Problem } from '../../lib/problem.ts';
 import type { OutboxRow } from '../../state/tables.ts';
 
 /**
- * The waiting payload with this job name or run ID. Throws `PAYLOAD_UNKNOWN` if there is none, or `PAYLOAD_AMBIGUOUS`
- * if the job has several.
+ * Returns the waiting payload with this job name or run ID. Throws `PAYLOAD_UNKNOWN` if there is none, or
+ * `PAYLOAD_AMBIGUOUS` if several payloads of the job are waiting.
  */
 export function findPayload<R extends OutboxRow>(waiting: readonly R[], ref: string, noun: 'quarantined' | 'dead'): R {
   const found = waiting.filter(({ job, run }) => job === ref || run === ref);

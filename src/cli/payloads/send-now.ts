@@ -5,13 +5,13 @@ import { instantText } from '../format.ts';
 import { exitFor, type Flags, show } from './with-runtime.ts';
 
 /**
- * Tries once to send a payload that was just released, and reports the result. If sending fails, the payload remains
- * owed.
+ * Makes one attempt to send a payload that was just released, and reports the result. If the attempt fails, the payload
+ * remains owed.
  */
 export async function sendNow(row: OutboxRow, given: { runtime: Runtime; flags: Flags; done: string }): Promise<void> {
   const { store, gateway } = given.runtime;
   const { deliverRows } = await import('../../delivery/deliver.ts');
-  // Read the payload again, because a daemon may have sent it in the meantime.
+  // Reads the payload's state again, because a daemon may have sent the payload in the meantime.
   const now = await store.outbox.find(row.id);
   const { signal } = new AbortController();
   const [result] = await deliverRows(now === undefined ? [] : [now], { gateway, signal, priority: 'person' });

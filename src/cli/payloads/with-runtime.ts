@@ -6,7 +6,7 @@ import { exit } from '../exit.ts';
 import { openExistingStore } from '../open-existing-store.ts';
 import { sanitizeOutput } from '../sanitize-output.ts';
 
-/** The flags that all commands about payloads have. */
+/** The flags that all payload commands share. */
 export interface Flags {
   readonly config: string;
   readonly json?: true;
@@ -14,7 +14,8 @@ export interface Flags {
 }
 
 /**
- * Opens the config and everything needed to send data, so that a decision takes effect immediately. Always closes them.
+ * Opens the config and everything needed to send data, so that a decision takes effect immediately. Always closes
+ * everything it opened.
  */
 export async function withRuntime<T>(flags: Flags, work: (runtime: Runtime, config: Config) => Promise<T>): Promise<T> {
   const { config, problems } = await openConfig(flags.config);
@@ -28,7 +29,7 @@ export async function withRuntime<T>(flags: Flags, work: (runtime: Runtime, conf
   }
 }
 
-/** Opens the state for reading; undefined if there is none yet. */
+/** Opens the state for reading; undefined if no state exists yet. */
 export async function withStore<T>(
   flags: Flags,
   work: (store: Store | undefined, config: Config) => Promise<T>,
@@ -48,7 +49,7 @@ export function show({ json }: Pick<Flags, 'json'>, { text, data }: { text: stri
   process.stdout.write(`${sanitizeOutput(json === true ? JSON.stringify(data, undefined, 2) : text)}\n`);
 }
 
-/** The exit code for a released payload's state. */
+/** The exit code for a released payload, depending on its state. */
 export function exitFor(state: string): number {
   if (state === 'waiting_quota') return exit.waiting;
   if (state === 'waiting_login') return exit.refused;

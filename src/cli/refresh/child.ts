@@ -9,11 +9,11 @@ import { bytesFd, type RefreshOrder, type RefreshOutcome } from './protocol.ts';
 import { readSource } from './read-source.ts';
 
 /**
- * The child process for one refresh: receives an order, writes the document to a pipe, reports the result and exits.
+ * The child process for one refresh. It receives an order, writes the document to a pipe, reports the result and exits.
  */
 const watchMs = 100;
 
-/** Host names, keyed by resolved address. */
+/** Maps each resolved address to its host name. */
 const names = new Map<string, string>();
 
 process.once('message', (order: RefreshOrder) => void work(order));
@@ -39,7 +39,8 @@ async function work(order: RefreshOrder): Promise<void> {
 }
 
 /**
- * Backpressure: waits while the pipe is full, so that the source isn't read faster than the service accepts the data.
+ * Backpressure: waits while the pipe is full, so that the child doesn't read the source faster than the service accepts
+ * the data.
  */
 function sinkTo(pipe: Socket): Sink {
   return {
@@ -59,7 +60,7 @@ function sinkTo(pipe: Socket): Sink {
   };
 }
 
-/** If the service dies, this process must clean up and exit on its own. */
+/** If the service exits unexpectedly, this process must clean up and exit on its own. */
 function leaveWithParent({ scratch }: RefreshOrder): void {
   process.once('disconnect', () => {
     rm(scratch, { recursive: true, force: true })
@@ -68,7 +69,7 @@ function leaveWithParent({ scratch }: RefreshOrder): void {
   });
 }
 
-/** Node limits only the heap. This function limits the whole process's memory. */
+/** Node limits only the heap. This function limits the memory of the whole process. */
 function watchMemory({ limits }: RefreshOrder, stop: AbortController): void {
   const check = () => {
     if (process.memoryUsage.rss() > limits.memoryBytes) stop.abort(tooMuchMemory(limits.memoryBytes));
@@ -99,8 +100,8 @@ function plain(thrown: unknown): Extract<RefreshOutcome, { kind: 'failed' }>['pr
 }
 
 /**
- * Redacts secrets. Replaces addresses with host names, because addresses could be used to explore the service's
- * network.
+ * Redacts secrets, and replaces IP addresses with host names, because a user could use the addresses to explore the
+ * service's network.
  */
 function sanitize(text: string): string {
   let named = redact(text);
@@ -108,7 +109,7 @@ function sanitize(text: string): string {
   return named;
 }
 
-/** Whether the error was caused, at any depth, by a denied file access. */
+/** Whether a denied file access caused the error, directly or through its chain of causes. */
 function isAboutDisk(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return false;
   return (thrown as NodeJS.ErrnoException).code === 'ERR_ACCESS_DENIED' || isAboutDisk(thrown.cause);

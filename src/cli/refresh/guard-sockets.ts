@@ -6,13 +6,14 @@ type Connect = (...given: unknown[]) => Socket;
 
 export interface SocketListeners {
   readonly onRefused: (problem: Problem) => void;
-  /** Called with each address that a name resolves to. */
+  /** Called with each IP address that a host name resolves to. */
   readonly onResolved: (name: string, address: string) => void;
 }
 
 /**
- * Applies an address policy to every connection of this process: drivers, file transfers, HTTP, token requests. Each
- * name is resolved once, and only allowed addresses can be connected to. Use it only in processes that do nothing else.
+ * Applies an address policy to every connection of this process: drivers, file transfers, HTTP, token requests.
+ * Resolves each name once, and allows connections only to permitted addresses. Use this function only in processes
+ * dedicated to one refresh.
  */
 export function guardSockets(mayReach: MayReach, listeners: SocketListeners): void {
   const plain = Socket.prototype.connect as Connect;
@@ -42,8 +43,8 @@ interface Destination {
 }
 
 /**
- * The argument forms that connect accepts: options; port and host; path; or a list of all arguments, as Node passes
- * them internally.
+ * The argument forms that `connect` accepts: options; port and host; path; or, from Node's own code, an array of all
+ * arguments.
  */
 function destinationOf(given: readonly unknown[]): [Destination, unknown] {
   const [first, second] = given;

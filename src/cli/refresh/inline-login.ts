@@ -19,12 +19,12 @@ import { typedValue } from './typed-value.ts';
 
 type Texts = Readonly<Record<string, unknown>>;
 
-/** Properties other than the tokens that configure a login. */
+/** Names of the properties, other than tokens, that configure a login. */
 export const grantNames = ['grant', 'client_id', 'client_secret', 'private_key', 'subject', 'username', 'scopes'];
 
 /**
- * The login in a data source's properties: a token, or credentials that obtain one without user interaction. Undefined
- * if the connector uses a different type of login.
+ * Returns the login from a data source's properties: a token, or credentials that obtain a token without user
+ * interaction. Undefined if the connector uses a different type of login.
  */
 export function inlineLogin(
   connector: Connector,
@@ -109,10 +109,12 @@ function refreshTokenOf(description: OAuthDescription, login: LoginConfig, given
   });
 }
 
-/** The fraction of a token's lifetime after which the token is renewed. */
+/** The fraction of a token's lifetime after which to renew it. */
 const usedShare = 0.8;
 
-/** Requests a token on first use, shortly before the token expires, and after the server refused it. */
+/**
+ * Requests a token on first use, again shortly before the current token expires, and again after the server rejects it.
+ */
 class GrantToken implements TokenSource {
   readonly #login: LoginConfig;
   readonly #refreshToken: string | undefined;

@@ -18,20 +18,20 @@ export interface DatasourceOptions {
   readonly query: OptionValues<OptionSet>;
 }
 
-/** Names of login properties. They are never options. */
+/** Names of login properties. These names are never options. */
 export const loginNames = ['oauth_user_token', 'oauth_provider_id', 'oauth_user_header', 'token_id', 'refresh_token'];
 
 /** Options that name a file. */
 const onDisk = /(?:^|_)file$/;
 const fix = 'fix it with PUT /datasource-instances/{id}/properties';
 
-/** The name without the `prop:` prefix that the service's own settings have. */
+/** Removes the `prop:` prefix from a property's name. The service's own settings have this prefix. */
 export const plainName = (name: string): string => name.replace(/^prop:/, '');
 
 /**
- * Converts properties to options. A name refers to a query option if there is one with that name, otherwise to a source
- * option; the prefixes `source.` and `query.` choose explicitly. Strings are converted to the option's type. `others`
- * are names that other code handles.
+ * Converts properties to options. A name refers to the query option with that name if there is one, otherwise to a
+ * source option. The prefixes `source.` and `query.` select one explicitly. Strings are converted to the option's type.
+ * Names in `others` are ignored because other code handles them.
  * @throws Problem that lists all invalid properties in one message
  */
 export function readProperties(
@@ -80,7 +80,7 @@ function checked(connector: Connector, given: Record<OptionPlace, Record<string,
   return { source, query };
 }
 
-/** A user who can create data sources must not be able to read the service's files. */
+/** Users who can create data sources must not be able to read files on the service's machine. */
 function refuseDisk(name: string, value: unknown): void {
   const isNested = typeof value === 'object' && value !== null;
   if (isNested) for (const [inner, one] of Object.entries(value)) refuseDisk(inner, one);

@@ -2,13 +2,13 @@ import type { Format } from '../../formats/format.ts';
 import type { ProblemOptions } from '../../lib/problem.ts';
 import type { Reach } from '../../service/refresh/address-policy.ts';
 
-/** The order for a refresh process. It contains only plain data, because it's sent to another process. */
+/** The parent's order to a refresh process. It contains only plain data, because it's sent between processes. */
 export interface RefreshOrder {
   readonly connector: string;
   readonly format: Format['id'];
   readonly properties: Readonly<Record<string, unknown>>;
   readonly reach: Reach;
-  /** An empty private folder, the only one that the process can write to. */
+  /** Path of an empty private folder. The process can't write anywhere else. */
   readonly scratch: string;
   readonly limits: { readonly memoryBytes: number; readonly stallMs: number };
 }
