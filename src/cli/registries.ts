@@ -1,7 +1,9 @@
 import { readdir } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 
-/** A folder, the pattern for its member files (each with a default export), and the generated list. */
+/**
+ * A registry folder, the pattern for its member files (each with a default export), and the path of its generated list.
+ */
 interface Registry {
   readonly folder: string;
   readonly member: RegExp;
@@ -11,8 +13,8 @@ interface Registry {
 const named = /^([a-z][a-z\d_]*)\.ts$/;
 
 /**
- * Folders that serve as registries. Their lists are generated, so that the bundler and the type checker see all
- * members, and commands don't have to read the folder at startup. Commands, connectors and resources aren't listed;
+ * Folders that serve as registries. Their lists are generated so that the bundler and the type checker see all members,
+ * and commands don't have to read the folders at startup. Commands, connectors and resources have no lists because
  * they're imported by name.
  */
 const registries: readonly Registry[] = [
@@ -23,7 +25,7 @@ const registries: readonly Registry[] = [
   { folder: 'src/state/migrations', member: /^(\d{3}-[a-z\d-]+)\.ts$/, list: 'src/state/migrations/all.generated.ts' },
 ];
 
-/** Generates the lists of all registries below `root`; returns file names and contents. */
+/** Generates the lists of all registries below `root`. Returns file names and contents. */
 export async function listRegistries(root: string): Promise<Map<string, string>> {
   const lists = registries.map(async ({ folder, member, list }) => {
     const ids = (await readdir(join(root, folder))).flatMap((file) => member.exec(file)?.[1] ?? []).sort();

@@ -5,8 +5,8 @@ import { termsOf } from './hand-over/config-terms.ts';
 import type { Reloading } from './reloads.ts';
 
 /**
- * Loads the unchanged config file again, and activates the result if it has fewer errors because a file or command that
- * a variable needs is now available. `not ours` means that the file has changed or another config is active.
+ * Loads the unchanged config file again. Activates the result if it has fewer errors, because a file or command that a
+ * variable needs is now available. Resolves to `not ours` if the file has changed or another config is active.
  */
 export async function reloadImproved(
   { file, daemon, runtime, monitoring, syncs }: Reloading,

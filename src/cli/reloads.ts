@@ -10,7 +10,7 @@ import { Problem, toProblem } from '../lib/problem.ts';
 import type { SyncListener } from './hand-over/listener.ts';
 import { logProblems } from './log-problems.ts';
 
-/** A running daemon, and the config that it started with. */
+/** A running daemon, and the config that the daemon started with. */
 export interface Reloading {
   readonly file: string;
   readonly daemon: Daemon;
@@ -18,7 +18,7 @@ export interface Reloading {
   readonly runtime: Runtime;
   readonly config: Config;
   readonly log: Log;
-  /** Absent if commands can't hand over their runs. */
+  /** Absent if commands can't hand over their runs to this daemon. */
   readonly syncs?: SyncListener | undefined;
 }
 
@@ -28,9 +28,9 @@ export interface Reloads {
 }
 
 /**
- * SIGHUP reloads the config completely or not at all. A signal that arrives before the daemon has started doesn't end
- * the process; it's handled after the start. Signals during a reload lead to one more reload, which starts after the
- * last signal and so reads the newest file.
+ * SIGHUP reloads the config: all or nothing. A signal that arrives before the daemon has started doesn't end the
+ * process; the reload happens after the start. Signals during a reload trigger one more reload, which starts after the
+ * last signal and therefore reads the newest file.
  */
 export function listenForReload(started: Promise<Reloading>): Reloads {
   let last = Promise.resolve();
@@ -46,13 +46,13 @@ export function listenForReload(started: Promise<Reloading>): Reloads {
     });
   };
   process.on('SIGHUP', onHup);
-  /** Stops reloads. Resolves when any reload in progress has ended. */
+  /** Stops listening for reloads. Resolves when the reload in progress, if any, has ended. */
   const end = (): Promise<void> => {
     over.abort(new Error('the daemon stops'));
     process.off('SIGHUP', onHup);
     return last;
   };
-  /** Runs work that must not overlap with a reload. */
+  /** Runs work between reloads, never during one. */
   const between = (work: () => Promise<void>): Promise<void> => {
     last = last.then(async () => {
       if (!over.signal.aborted) await work();
@@ -63,7 +63,7 @@ export function listenForReload(started: Promise<Reloading>): Reloads {
 }
 
 async function reloadSafely(given: Reloading, signal: AbortSignal): Promise<void> {
-  // If the installed build has changed, a reload would mix modules from two builds. The restart that follows reads the
+  // If the installed build has changed, a reload would mix modules from two builds. The required restart reads the
   // config anyway.
   if (given.runtime.installation?.look()) return;
   try {
@@ -74,7 +74,7 @@ async function reloadSafely(given: Reloading, signal: AbortSignal): Promise<void
   }
 }
 
-/** Also reports internal errors to the requester of the reload. */
+/** Also reports internal errors to the user who requested the reload. */
 async function answerFault({ runtime, daemon }: Reloading, error: unknown): Promise<void> {
   const [{ recordedFault }, { newestRequest, answerReload }] = await Promise.all([
     import('../daemon/config/config-record.ts'),
@@ -85,7 +85,7 @@ async function answerFault({ runtime, daemon }: Reloading, error: unknown): Prom
   await answerReload({ asked, jobs: daemon.config.jobs.size, faults: [fault] }, runtime.store);
 }
 
-/** Resolves to a note for the service status; undefined if the config was activated. */
+/** Resolves to a note for the service manager's status, or to undefined if the config was activated. */
 async function reload(
   { file, daemon, runtime, config, log, syncs }: Reloading,
   signal: AbortSignal,
@@ -133,8 +133,8 @@ async function reload(
 }
 
 /**
- * systemd copies credentials (LoadCredential=) when the unit starts; most versions don't refresh them on reload, so a
- * rotated key would silently be ignored.
+ * systemd copies credentials (LoadCredential=) when the unit starts. Most versions don't refresh the copies on reload,
+ * so Sluice would silently keep using an old key after a rotation.
  */
 function staleCredentials(): { readonly note?: string } {
   const { CREDENTIALS_DIRECTORY: folder } = process.env;

@@ -6,7 +6,9 @@ import type { OutboxRow, RunRow } from '../state/tables.ts';
 import { bytesText, countOf, durationText, instantText } from './format.ts';
 import { printable } from './table.ts';
 
-/** The run with this ID. Throws if the state doesn't have it because it never existed or was pruned. */
+/**
+ * Returns the run with this ID. Throws if the state doesn't contain the run, because it never existed or was pruned.
+ */
 export async function findRun(id: string, store: Store | undefined): Promise<RunRow> {
   const row = await store?.runs.find(id);
   if (row !== undefined) return row;
@@ -19,7 +21,7 @@ export async function findRun(id: string, store: Store | undefined): Promise<Run
   });
 }
 
-/** Everything known about one run, one fact per line. `payload` is the run's payload, if it produced one. */
+/** Everything known about one run, one fact per line. `payload` is the run's payload, if the run produced one. */
 export function runDetail(run: RunRow, payload?: OutboxRow): string {
   const { id, job, origin, state, ended_at, row_count, bytes, requests, code } = run;
   const { started_at, took_ms } = spanOf(run);
@@ -66,8 +68,8 @@ function attemptFacts(run: RunRow): readonly Fact[] {
 }
 
 /**
- * The payload's target, the hash that identifies the payload there, and, if someone must decide about the payload, its
- * file.
+ * The payload's target, the hash that identifies the payload at the target, and the payload's file if someone must
+ * decide about the payload.
  */
 function payloadFacts(payload: OutboxRow | undefined): readonly Fact[] {
   if (payload === undefined) return [];

@@ -2,11 +2,14 @@ import { killSelf } from '../lib/kill-self.ts';
 import { exit } from './exit.ts';
 
 const codes = { SIGINT: exit.interrupted, SIGTERM: exit.terminated } as const;
-/** How long the process has to end by itself before it's killed. A second signal kills it immediately. */
+/**
+ * How long the process has to exit by itself after a signal before it's killed. A second signal kills the process
+ * immediately.
+ */
 const patienceMs = 9_000;
 /**
- * A signal this soon after the first one is a duplicate: Ctrl-C is sent to the whole process group, and npm forwards it
- * as well.
+ * A signal that arrives this soon after the first one is a duplicate: the terminal sends Ctrl-C to the whole process
+ * group, and npm forwards the signal as well.
  */
 const echoMs = 1_000;
 /**
@@ -17,20 +20,20 @@ const lingerMs = 250;
 
 let received: keyof typeof codes | undefined;
 
-/** The exit code for the received signal; undefined if none was received. */
+/** Returns the exit code for the received signal, or undefined if no signal was received. */
 export function stopCode(): number | undefined {
   return received && codes[received];
 }
 
 /** A request to end the process. */
 export interface StopSignal {
-  /** Aborted when the process must end. */
+  /** Aborted when the process must shut down. */
   readonly signal: AbortSignal;
-  /** The exit code for the received signal; undefined if none was received. */
+  /** Returns the exit code for the received signal, or undefined if no signal was received. */
   readonly code: () => number | undefined;
-  /** Requests the end from within the process, with the same timeout as a signal. */
+  /** Requests a shutdown from within the process, with the same timeout as for a signal. */
   readonly end: (reason: Error) => void;
-  /** Call this when the work is done. */
+  /** The caller must call this function when its work is done. */
   readonly done: () => void;
 }
 
@@ -44,13 +47,13 @@ export function onStop(): StopSignal {
   const end = (reason: Error): void => {
     if (controller.signal.aborted) return;
     controller.abort(reason);
-    // Invariant 8 guarantees that the process ends within ten seconds. If it doesn't end by itself, it's killed, and
-    // the next start recovers.
+    // Invariant 8 guarantees that the process exits within ten seconds. If the process doesn't exit by itself, this
+    // timer kills it, and the next start recovers.
     timer = setTimeout(killSelf, patienceMs).unref();
   };
   const stop = (name: NodeJS.Signals): void => {
     if (isDone) {
-      // The work is done and the process is ending. Ignore a duplicate of the last signal, but let a new signal kill
+      // The work is done and the process is exiting. Ignore a duplicate of the last signal, but let a new signal kill
       // the process as usual.
       if (performance.now() <= echoUntil) return;
       leave();

@@ -9,7 +9,7 @@ import type { Reloading, Reloads } from './reloads.ts';
 
 const pauses = { firstMs: 1000, maxMs: 10 * 60_000 };
 
-/** Throws if the config's errors, which have already been shown, must prevent the daemon from starting. */
+/** Throws if the config's errors must prevent the daemon from starting. The errors must already have been shown. */
 export function failOnConfigErrors({ onStartError, file }: Config, problems: readonly Problem[]): void {
   if (onStartError !== 'fail' || problems.length === 0) return;
   throw new Problem({
@@ -21,7 +21,7 @@ export function failOnConfigErrors({ onStartError, file }: Config, problems: rea
   });
 }
 
-/** Throws if unresponsive sources, or logins without a token, must prevent the daemon from starting. */
+/** Throws if an unresponsive source or a login without a token must prevent the daemon from starting. */
 export async function failOnSilentSources(config: Config, runtime: Runtime, signal: AbortSignal): Promise<void> {
   if (config.onStartError !== 'fail') return;
   const { trySources } = await import('../daemon/checks/try-connections.ts');
@@ -39,8 +39,8 @@ export async function failOnSilentSources(config: Config, runtime: Runtime, sign
 }
 
 /**
- * Re-reads the config's variables with exponential backoff, until all jobs can run or a reload activates another
- * config. Activates the unchanged file's config whenever it has fewer errors.
+ * Rereads the config's variables with exponential backoff until all jobs can run or a reload activates another config.
+ * Whenever the unchanged file loads with fewer errors, activates the result.
  */
 export async function retryConfig(given: Reloading, reloads: Reloads, signal: AbortSignal): Promise<void> {
   const { reloadImproved } = await import('./reload-improved.ts');

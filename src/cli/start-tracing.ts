@@ -11,15 +11,16 @@ interface TracingOptions {
 }
 
 /**
- * Creates trace spans if the environment enables them; otherwise, loads nothing. Returns a function that flushes the
- * spans. Await it at the very end.
+ * Starts creating trace spans if the environment enables them; otherwise, loads no tracing code. Returns a function that
+ * flushes the spans and must be awaited at the very end.
  */
 export async function startTracing({ events, log }: TracingOptions): Promise<() => Promise<void>> {
   const nothing = async (): Promise<void> => undefined;
   if (!wantsTraces(process.env)) return nothing;
   const { hasSdk, traceEvents } = await import('../daemon/traces/traces.ts');
   let flush = nothing;
-  // If an SDK was loaded before us (`node --import …`), it's the user's and has its own exporters and flushing.
+  // An SDK that was loaded before Sluice (`node --import …`) belongs to the user, and has its own exporters and
+  // flushing.
   if (!hasSdk() && exportsByItself(process.env)) {
     const { startTraceKit } = await import('../daemon/traces/trace-kit.ts');
     flush = startTraceKit({ version: build.version, log });
@@ -39,7 +40,7 @@ export function wantsTraces(env: Environment): boolean {
   return enablingVariables.some((name) => (env[name] ?? '') !== '');
 }
 
-/** Our exporter supports OTLP over HTTP; other exporters and gRPC require the user's own SDK. */
+/** Sluice's exporter supports OTLP over HTTP. Other exporters and gRPC require the user's own SDK. */
 function exportsByItself(env: Environment): boolean {
   const exporters = (env.OTEL_TRACES_EXPORTER ?? 'otlp').split(',').map((name) => name.trim());
   const protocol = env.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL ?? env.OTEL_EXPORTER_OTLP_PROTOCOL ?? '';

@@ -12,8 +12,8 @@ import { schemaOf, withDefaults } from '../sdk/option.ts';
 const { state } = topOptions;
 
 /**
- * Reads only the state folder from a config, so that commands about the state work even if the config has other errors.
- * Throws the first error in the file's syntax or in the `state` option.
+ * Reads only the state folder from a config, so that commands that use only the state work even if the config has other
+ * errors. Throws the first error in the file's syntax or in the `state` option.
  */
 export async function stateFolderOf(file: string): Promise<string> {
   const text = await readText(file);
@@ -32,8 +32,9 @@ export async function stateFolderOf(file: string): Promise<string> {
 }
 
 /**
- * Like {@link stateFolderOf}, for commands that may run next to a daemon. A daemon keeps running while the config file
- * has errors, so this function falls back to $SLUICE_STATE, which the systemd units and images set.
+ * Like {@link stateFolderOf}, but for commands that may run while a daemon is running. A daemon keeps running while its
+ * config file has errors, so this function then falls back to $SLUICE_STATE, which the systemd units and container
+ * images set.
  */
 export async function findStateFolder(file: string): Promise<string> {
   return stateFolderOf(file).catch((thrown: unknown) => {

@@ -10,10 +10,10 @@ import { stopCode } from './signals.ts';
 import { renderTable } from './table.ts';
 import { warningText } from './warning-text.ts';
 
-/** States in which the instance shows the job's newest data. */
+/** Outcomes after which the instance shows the job's newest data. */
 const good: readonly RunOutcome['state'][] = ['delivered', 'unchanged', 'refreshed', 'superseded'];
 
-/** The exit code for these results, determined by the most severe problem that someone must fix. */
+/** The exit code for these results: that of the most severe problem that someone must fix. */
 export function exitCodeOf(outcomes: readonly RunOutcome[], refused: readonly string[]): number {
   const is = (test: (outcome: RunOutcome) => boolean): boolean => outcomes.some(test);
   if (refused.length > 0) return exit.usage;
@@ -32,7 +32,7 @@ export function exitCodeOf(outcomes: readonly RunOutcome[], refused: readonly st
   return is(({ state }) => !good.includes(state)) ? exit.waiting : exit.ok;
 }
 
-/** Where results are printed: on this process's terminal or on a caller's. */
+/** The terminal where results are printed: this process's or a caller's. */
 export interface Terminal {
   readonly stdout: Screen;
   readonly stderr: Screen;
@@ -42,7 +42,7 @@ export interface SummaryOptions {
   readonly outcomes: readonly RunOutcome[];
   readonly refused: readonly string[];
   readonly json: boolean;
-  /** The exit code for the received signal; undefined if none was received. */
+  /** Returns the exit code for the received signal, or undefined if no signal was received. */
   readonly stopCode?: number | undefined;
   readonly terminal?: Terminal;
 }
@@ -64,7 +64,7 @@ export function showSummary(given: SummaryOptions): void {
   else stdout.write(`\n${tableOf(outcomes, stdout)}\n`);
 }
 
-/** The problem, with the run ID and the command that shows details. */
+/** The problem with two additions: the run ID and the command that shows the run's details. */
 function failureText(problem: Problem, run: string | undefined): string {
   return [
     renderProblem(problem),

@@ -22,17 +22,17 @@ export interface SyncRunOptions {
   /** The events of these runs. */
   readonly events: Pick<Events<SluiceEvents>, 'listen'>;
   readonly terminal: Terminal;
-  /** Where progress is drawn; absent if it isn't shown. */
+  /** Where to draw progress; absent if progress isn't shown. */
   readonly screen: Screen | undefined;
-  /** The exit code for the received signal; undefined if none was received. */
+  /** Returns the exit code for the received signal, or undefined if no signal was received. */
   readonly stopCode: () => number | undefined;
-  /** Called with a function that prints the results. */
+  /** Called with the function that prints the results. */
   readonly print: (results: () => void) => void;
 }
 
 /**
- * Runs jobs once, and prints their progress and results. Used by `sync` and by a daemon that runs jobs for `sync`.
- * Resolves to the exit code.
+ * Runs jobs once, and prints their progress and results. Both `sync` and a daemon that runs jobs for `sync` call this
+ * function. Resolves to the exit code.
  */
 export async function runAndShow(given: SyncRunOptions): Promise<number> {
   const { jobs, refused, waitSeconds, events, screen, print, terminal, json } = given;
@@ -48,7 +48,7 @@ export async function runAndShow(given: SyncRunOptions): Promise<number> {
   }
 }
 
-/** Sends alerts. If that fails, reports the failure but doesn't change the exit code. */
+/** Sends alerts. Reports a failure, but doesn't change the exit code. */
 async function sendAlerts({
   runtime,
   config,
@@ -64,7 +64,7 @@ async function sendAlerts({
   });
 }
 
-/** Progress is for people, so if the output is JSON, progress is shown only on a terminal. */
+/** Progress is for people. If the output is JSON, show progress only on a terminal. */
 export function progressScreen({ stderr }: Terminal, json: boolean): Screen | undefined {
   return json && stderr.isTTY !== true ? undefined : stderr;
 }

@@ -4,11 +4,13 @@ import { type Canvas, paint, type Tone } from './paint.ts';
 export interface TableColumn {
   readonly title: string;
   readonly align?: 'left' | 'right';
-  /** The color of a cell, depending on its text. */
+  /** Returns a cell's color, depending on its text. */
   readonly tone?: (text: string) => Tone | undefined;
 }
 
-/** Where a table is written. On a terminal, it has colors and its lines fit the terminal's width. */
+/**
+ * The stream that a table is written to. On a terminal, the table is colored and its lines fit the terminal's width.
+ */
 export interface Paper extends Canvas {
   readonly columns?: number;
 }
@@ -22,7 +24,8 @@ export interface TableOptions {
 let segmenter: Intl.Segmenter | undefined;
 
 /**
- * Splits text into user-perceived characters. Created on first use, because loading its tables takes ten milliseconds.
+ * Splits strings into user-perceived characters. The segmenter is created on first use, because loading its tables
+ * takes ten milliseconds.
  */
 function graphemesOf(text: string): Intl.Segments {
   segmenter ??= new Intl.Segmenter(undefined, { granularity: 'grapheme' });
@@ -34,7 +37,10 @@ const wide =
 /** Minimum width of a column on a narrow terminal. */
 const narrowest = 8;
 
-/** The width of text in terminal columns: East Asian characters and emoji count as two, combining marks as zero. */
+/**
+ * The width of a string in terminal columns. East Asian characters and emoji count as two columns, combining marks as
+ * zero.
+ */
 export function cellsOf(text: string): number {
   if (/^[ -~]*$/.test(text)) return text.length;
   let cells = 0;
@@ -51,7 +57,7 @@ export function printable(text: string): string {
   });
 }
 
-/** Truncates text to at most `width` terminal columns; an ellipsis shows that something was cut. */
+/** Truncates text to at most `width` terminal columns, and marks the cut with an ellipsis. */
 export function clip(text: string, width: number): string {
   if (cellsOf(text) <= width) return text;
   let out = '';
@@ -65,7 +71,7 @@ export function clip(text: string, width: number): string {
   return `${out}…`;
 }
 
-/** A plain table: titles, a rule, and one line per row, with two spaces between columns. */
+/** Formats a plain table: titles, a rule, and one line per row, with two spaces between columns. */
 export function renderTable(
   columns: readonly TableColumn[],
   rows: readonly (readonly string[])[],
@@ -92,7 +98,7 @@ export function renderTable(
   return [titles, rule, ...texts.map((row) => line(row, true))].join('\n');
 }
 
-/** The first rows of a result. A null is shown as `∅`. */
+/** Formats a result's first rows as a table. A null is shown as `∅`. */
 export function renderRows(
   columns: readonly { readonly name: string; readonly type: string }[],
   rows: readonly (readonly (string | null)[])[],
@@ -102,7 +108,7 @@ export function renderRows(
   return renderTable(titles, cells, { widest: 32, paper: process.stdout });
 }
 
-/** If a terminal is too narrow, repeatedly shrinks the widest column until the table fits or no column can shrink. */
+/** If the terminal is too narrow, repeatedly shrinks the widest column until the table fits or no column can shrink. */
 function fitted(natural: readonly number[], paper: Paper | undefined): number[] {
   const widths = [...natural];
   const room = paper?.isTTY === true ? paper.columns || 80 : Number.POSITIVE_INFINITY;

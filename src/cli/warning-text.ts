@@ -1,7 +1,7 @@
 import { advised } from '../lib/advice.ts';
 import type { RunWarning } from '../lib/run-warnings.ts';
 
-/** A run's warning as lines of text, in the same format as a problem. */
+/** Formats a run's warning as lines of text, in the same format as a problem. */
 export function warningText({ code, message, seen, next }: RunWarning, job?: string): string {
   return [
     `warning ${code}: ${message}`,

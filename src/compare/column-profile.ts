@@ -5,15 +5,15 @@ import { DistinctCount, type DistinctResult } from './distinct-count.ts';
 export interface ColumnFigures {
   readonly nulls: number;
   /**
-   * The lowest and highest values. Compared as numbers if all are plain numbers; otherwise, by code point. Null if all
-   * cells are null.
+   * The lowest and highest values; null if all cells are null. If all values are plain numbers, they're compared as
+   * numbers; otherwise, by code point.
    */
   readonly min: string | null;
   readonly max: string | null;
   readonly distinct: DistinctResult;
 }
 
-/** Collects one column's statistics in a streaming pass, in constant memory. */
+/** Computes one column's statistics in a single streaming pass, in constant memory. */
 export class ColumnProfile {
   readonly #numbers = new Extremes(compareNumbers);
   readonly #texts = new Extremes(compareText);
@@ -60,7 +60,7 @@ class Extremes {
 
 const plainNumber = /^-?\d+(\.\d+)?$/;
 const decimalKey = sortKeyOf('decimal');
-/** Numbers with up to this many characters are exact as JavaScript numbers. */
+/** Numbers with at most this many characters can be represented exactly as JavaScript numbers. */
 const exactCharacters = 15;
 
 function compareNumbers(a: string, b: string): number {

@@ -3,26 +3,32 @@ import type { PayloadTable, Row } from './payload-table.ts';
 import { type CellNames, RowChanges } from './row-changes.ts';
 import { type RowKey, type Side, type SortedRow, SortedRows } from './sorted-rows.ts';
 
-/** Maximum number of key candidates to try, because each one takes a pass over all rows. */
+/** Maximum number of candidate keys to try. Each candidate requires a pass over all rows. */
 const maxFoundKeys = 3;
-/** An estimated count may be slightly below the number of rows even if all values are distinct. */
+/**
+ * Fraction of the row count that an estimated distinct count must reach. An estimate may be slightly too low even if
+ * all values are distinct.
+ */
 const nearlyAll = 0.9;
 
 export type NamedRow = Readonly<Record<string, string | null>>;
 
-/** A column's statistics before and after. A side is null if that table doesn't have the column. */
+/**
+ * A column's statistics in the last and in the current table. Statistics are null for a table that doesn't have the
+ * column.
+ */
 export interface ColumnDifference {
   readonly column: string;
-  /** Number of rows in which this column's cells differ; 0 if whole rows are compared. */
+  /** Number of rows in which this column's cells differ; 0 if the comparison matched whole rows. */
   readonly changed: number;
   readonly last: ColumnFigures | null;
   readonly now: ColumnFigures | null;
 }
 
-/** The differences between two tables. All figures are exact, except distinct counts that are marked as estimates. */
+/** Two tables' differences. All figures are exact except distinct counts that are marked as estimates. */
 export interface TableDifference {
   /**
-   * How rows are matched: by a declared key, by a column that has no nulls and is unique in both tables, or by the
+   * How rows are matched: by a declared key, by a column whose values are unique and non-null in both tables, or by the
    * whole row.
    */
   readonly by: { readonly kind: 'declared' | 'found' | 'row'; readonly columns: readonly string[] };
@@ -30,12 +36,12 @@ export interface TableDifference {
   readonly added: number;
   readonly removed: number;
   /**
-   * Rows that have the same key but differ in at least one cell. Without a key, such a row counts as one removed and
-   * one added.
+   * Rows with the same key in both tables and at least one different cell. Without a key, such a row counts as one
+   * removed row and one added row.
    */
   readonly changed: number;
   readonly columns: readonly ColumnDifference[];
-  /** The first few rows of each kind, in key order. */
+  /** The first few added, removed and changed rows, in key order. */
   readonly samples: {
     readonly added: readonly NamedRow[];
     readonly removed: readonly NamedRow[];
@@ -44,11 +50,11 @@ export interface TableDifference {
 }
 
 export interface CompareOptions {
-  /** The job's key columns, if declared. They aren't used if one is missing or they aren't unique. */
+  /** The job's declared key columns. They're ignored if a column is missing or if the key isn't unique. */
   readonly key?: readonly string[] | undefined;
   /** Folder for temporary files. */
   readonly folder: string;
-  /** How many bytes of rows to sort in memory at a time. Default: 16 MB. */
+  /** Maximum size in bytes of the rows that are sorted in memory at a time. Default: 16 MB. */
   readonly maxBytes?: number;
 }
 
@@ -63,9 +69,9 @@ type Profiles = Readonly<Record<Side, ProfiledTable>>;
 
 /**
  * Compares two tables by the declared key. If that's impossible, uses the column that is unique in both tables and
- * results in the fewest different cells. If there's none, compares them as multisets of rows. Compares only columns
- * that both tables have. Reads each table once for statistics and once for each key that it tries. Rows that don't fit
- * in memory are sorted on disk.
+ * yields the fewest different cells. Without such a column, compares the tables as multisets of rows. Compares only the
+ * columns that both tables have. Reads each table once for statistics, and once more for each key that it tries. Sorts
+ * rows on disk if they don't fit in memory.
  */
 export async function compareTables(tables: Tables, options: CompareOptions): Promise<TableDifference> {
   const profiles = { last: await profileOf(tables.last), now: await profileOf(tables.now) };
@@ -104,12 +110,15 @@ async function profileOf(table: PayloadTable): Promise<ProfiledTable> {
   return { rows, columns: new Map(table.columns.map((name, c) => [name, profiles[c]!])) };
 }
 
-/** Column names, with the common ones first and in the same order for both tables. */
+/** Returns each table's column names. The common columns come first, in the same order for both tables. */
 function namesOf({ columns }: PayloadTable, common: readonly string[]): string[] {
   return [...common, ...columns.filter((name) => !common.includes(name))];
 }
 
-/** Columns that are unique in both tables according to the statistics. Sorting the rows verifies this. */
+/**
+ * Columns whose values are unique in both tables according to the statistics. Sorting the rows later verifies that the
+ * values are unique.
+ */
 function foundKeys(common: readonly string[], { last, now }: Profiles): string[] {
   const mayBeUnique = (name: string, { rows, columns }: ProfiledTable): boolean => {
     const { nulls, distinct } = columns.get(name)!.figures;
@@ -136,7 +145,7 @@ interface Comparison {
   readonly options: CompareOptions;
 }
 
-/** Undefined if the key isn't unique. */
+/** Returns undefined if the key isn't unique. */
 async function changesBy(key: RowKey, { tables, names, options }: Comparison): Promise<RowChanges | undefined> {
   const sorted = new SortedRows(key, options);
   try {
@@ -180,7 +189,7 @@ function columnsOf(
   const [only = -1, ...others] = changes.key.at;
   const figures = (column: string, { rows, columns }: ProfiledTable): ColumnFigures | null => {
     const found = columns.get(column)?.figures ?? null;
-    // Sorting has verified that the key is unique, so no estimate is needed.
+    // Sorting has verified that the key is unique, so the distinct count is known and needn't be estimated.
     const isKey = others.length === 0 && places.get(column) === only;
     return found !== null && isKey && found.nulls === 0 ? { ...found, distinct: { count: rows, exact: true } } : found;
   };

@@ -1,4 +1,4 @@
-/** Values are counted exactly up to this number and this total length. */
+/** Values are counted exactly up to this number of values and this total length. */
 const maxExactValues = 1000;
 const maxExactCharacters = 64 * 1024;
 /** With 4,096 registers, the standard error is 1.04 / √4096, or 1.6 %. */
@@ -7,13 +7,13 @@ const registers = 1 << indexBits;
 
 export interface DistinctResult {
   readonly count: number;
-  /** False if the count is an estimate, within about 2 %. */
+  /** False if the count is an estimate, which is usually within 2 % of the exact count. */
   readonly exact: boolean;
 }
 
 /**
- * Counts distinct values in constant memory: exactly while there are few values, then with HyperLogLog (Flajolet et
- * al., 2007), which uses linear counting for its low estimates.
+ * Counts distinct values in constant memory. Small counts are exact; larger ones are estimated with HyperLogLog
+ * (Flajolet et al., 2007), which uses linear counting for low estimates.
  */
 export class DistinctCount {
   #exact: Set<string> | undefined = new Set();
@@ -37,7 +37,7 @@ export class DistinctCount {
 
   get value(): DistinctResult {
     if (this.#exact !== undefined) return { count: this.#exact.size, exact: true };
-    // An estimate may exceed the number of values, so cap it.
+    // An estimate may exceed the total number of values, so limit it to that number.
     return { count: Math.min(this.#added, Math.round(estimate(this.#registers!))), exact: false };
   }
 
@@ -60,7 +60,7 @@ function estimate(all: Uint8Array): number {
   return raw <= 2.5 * registers && empty > 0 ? registers * Math.log(registers / empty) : raw;
 }
 
-/** Two 32-bit hashes, by multiplication and the final mix of MurmurHash3. */
+/** Computes two 32-bit hashes with multiplication and MurmurHash3's final mix. */
 function hashes(text: string): [number, number] {
   let [a, b] = [0x9e3779b1, 0x85ebca77];
   for (let i = 0; i < text.length; i++) {

@@ -11,16 +11,16 @@ import { type RecordReader, recordReader } from '../sdk/records/reader.ts';
 export interface PayloadFile {
   readonly path: string;
   readonly format: string;
-  /** The job's options: `delimiter`, `null_text`, `row`. */
+  /** The job's format options: `delimiter`, `null_text`, `row`. */
   readonly options: Readonly<Record<string, unknown>>;
 }
 
-/** A row's cells in column order; null if a cell is absent. */
+/** A row's cells in column order. An absent cell is null. */
 export type Row = readonly (string | null)[];
 
-/** Reads a payload as a table, any number of times, in constant memory. */
+/** Reads a payload as a table in constant memory. Each read starts at the first row. */
 export class PayloadTable {
-  /** Column names. A json or xml document without rows has none. */
+  /** Column names. A JSON or XML document without rows has no column names. */
   readonly columns: readonly string[];
   readonly #reader: RecordReader;
 

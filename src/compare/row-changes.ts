@@ -1,23 +1,25 @@
 import type { Row } from './payload-table.ts';
 import type { RowKey, Side, SortedRow } from './sorted-rows.ts';
 
-/** Maximum number of sample rows to keep of each kind. */
+/** Maximum number of sample rows to keep for each kind of change. */
 const maxSamples = 5;
 
-/** All rows with the same key: how many there are in each table, and one row from each table. */
+/** All rows with the same key: the number of rows in each table, and one sample row from each table. */
 export interface RowGroup {
   readonly counts: Readonly<Record<Side, number>>;
   readonly rows: Readonly<Partial<Record<Side, SortedRow>>>;
 }
 
-/** The column names for each table's cells. */
+/** For each table, the column names of its rows' cells. */
 export type CellNames = Readonly<Record<Side, readonly string[]>>;
 
-/** Counts added, removed and changed rows in a streaming pass. Keeps the first few rows of each kind. */
+/**
+ * Counts added, removed and changed rows in a single streaming pass. Keeps the first few rows of each kind as samples.
+ */
 export class RowChanges {
   readonly key: RowKey;
   readonly #names: CellNames;
-  /** For each common column, the number of rows in which its cell differs. */
+  /** For each common column, the number of rows in which the column's cells differ. */
   readonly changedCells: number[];
   readonly samples: Readonly<Record<'added' | 'removed', Row[]>> & { readonly changed: { last: Row; now: Row }[] } = {
     added: [],
@@ -35,14 +37,14 @@ export class RowChanges {
   }
 
   /**
-   * Total number of cells that differ, including all cells of added and removed rows. The lower the number, the better
-   * the key.
+   * Total number of different cells, including all cells of added and removed rows. A better key results in a lower
+   * number.
    */
   get differentCells(): number {
     return this.changedCells.reduce((all, cells) => all + cells, (this.added + this.removed) * this.key.width);
   }
 
-  /** Returns false if the key isn't unique. The counts are then meaningless. */
+  /** Returns false if the key isn't unique. The counts are then invalid. */
   add(group: RowGroup): boolean {
     const { last, now } = group.counts;
     if (this.key.at.length > 0 && (last > 1 || now > 1)) return false;

@@ -14,45 +14,51 @@ import {
 import { Sorter } from '../kept-rows/sorter.ts';
 import type { Row } from './payload-table.ts';
 
-/** The table that a row belongs to. Rows of the last payload sort first. */
+/** The table that a row belongs to. The last payload's rows sort first. */
 export type Side = 'last' | 'now';
 
 /** How rows are matched. */
 export interface RowKey {
-  /** Indexes of the key columns. If empty, the key is the whole row, up to `width` cells. */
+  /** Indexes of the key columns. If there are none, the key is the whole row: the first `width` cells. */
   readonly at: readonly number[];
-  /** Number of leading cells that both tables have. */
+  /** Number of leading columns that both tables have. */
   readonly width: number;
-  /** Whether the column at that index contains only numbers and is therefore sorted numerically. */
+  /** Returns whether the column at this index contains only numbers and is therefore sorted numerically. */
   readonly isNumeric: (at: number) => boolean;
 }
 
-/** The table and the row's index are appended to the key, so that no two records have the same key. */
+/**
+ * Size in bytes of the key's suffix: the table and the row's index. The suffix ensures that no two records have the
+ * same key.
+ */
 const suffixBytes = 7;
 const hashBytes = 32;
-/** If a key is longer, it's replaced by its hash. */
+/** A longer key is replaced by its hash. */
 const maxKeyBytes = 4096;
 
 const textBytes = orderedBytes('text')!;
 const numberBytes = orderedBytes('decimal')!;
 
-/** The rows of two tables in key order: sorted in memory or, if there are too many, in files in `folder`. */
+/** The rows of two tables in key order. Rows are sorted in memory or, if there are too many, in files in `folder`. */
 export class SortedRows {
   readonly #key: RowKey;
   readonly #sorter: Sorter;
   #added = 0;
 
-  /** `maxBytes` is how many bytes to sort in memory at a time. Default: 16 MB. */
+  /** `maxBytes` is the maximum size of the rows that are sorted in memory at a time. Default: 16 MB. */
   constructor(key: RowKey, { folder, maxBytes }: { readonly folder: string; readonly maxBytes?: number | undefined }) {
     this.#key = key;
     this.#sorter = new Sorter(folder, maxBytes === undefined ? {} : { maxBytes });
   }
 
-  /** Adds a row whose first `width` cells exist in both tables. If it returns a promise, await it. */
+  /**
+   * Adds a row whose first `width` cells belong to columns that both tables have. If the method returns a promise,
+   * await it before the next call.
+   */
   add(side: Side, row: Row): Promise<void> | undefined {
     const arena = this.#sorter.arena;
     const keyed = this.#key.at.length > 0;
-    // UTF-8 needs at most three bytes per UTF-16 code unit.
+    // UTF-8 encodes each UTF-16 code unit in at most three bytes.
     const cellBytes = row.reduce((all, cell) => all + cellHeadBytes + 3 * (cell?.length ?? 0), 0);
     const keyBytes = this.#key.at.reduce((all, c) => all + 1 + maxOrderedBytes(row[c] ?? ''), hashBytes);
     arena.reserve(headBytes + keyBytes + suffixBytes + cellBytes);
@@ -73,7 +79,10 @@ export class SortedRows {
     return this.#sorter.spill();
   }
 
-  /** All rows in order, those with the same key consecutively. A row is valid until the next one. */
+  /**
+   * Yields all rows in key order, so rows with the same key are consecutive. A row is valid only until the next one is
+   * requested.
+   */
   async *inOrder(): AsyncGenerator<SortedRow> {
     const merge = new Merge(this.#sorter.sources(0));
     try {

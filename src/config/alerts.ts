@@ -10,7 +10,7 @@ import type { Values } from './options/field.ts';
 
 export type { ChannelType };
 
-/** The occasions that alert rules can name. */
+/** The occasions that alert rules can refer to. */
 export type Occasion = (typeof occasions)[number];
 
 type ChannelOf<T extends ChannelType> = {
@@ -22,14 +22,16 @@ type ChannelOf<T extends ChannelType> = {
 export type AlertChannel = { [T in ChannelType]: ChannelOf<T> }[ChannelType];
 export type ChannelNamed<T extends ChannelType> = Extract<AlertChannel, { readonly type: T }>;
 
-/** Settings that a job can override. If `staleAfterMs` is absent, the value is derived from the schedule. */
+/**
+ * Alert settings that a job can override. If `staleAfterMs` is absent, its value is derived from the job's schedule.
+ */
 export type AlertLimits = Values<typeof jobAlertOptions> &
   Required<Omit<Values<typeof jobAlertOptions>, 'staleAfterMs'>>;
 
-/** Who is notified about what, and how often. */
+/** Which channels receive which alerts, and how often. */
 export interface Alerts extends AlertLimits, Omit<Values<typeof alertSettings>, keyof AlertLimits> {
   readonly channels: ReadonlyMap<string, AlertChannel>;
 }
 
-/** A job's overrides. A `to` set by the job replaces the rules. */
+/** A job's overrides. If the job sets `to`, its channels replace the rules. */
 export type OwnAlerts = Values<typeof ownAlertOptions>;

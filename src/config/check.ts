@@ -1,12 +1,12 @@
 import { type Loaded, type LoadOptions, loadConfig } from './load.ts';
 
-/** The result of `sluice check`, which needs no network access. */
+/** The result of `sluice check`, which doesn't need network access. */
 export interface Checked extends Omit<Loaded, 'made'> {
   /** A one-sentence summary. */
   readonly verdict: string;
 }
 
-/** Loads a config to find its errors. The command exits with code 2 if it finds any, otherwise with 0. */
+/** Loads a config to find its errors. `sluice check` exits with code 2 if there are errors, otherwise with 0. */
 export async function checkConfig(file: string, options: LoadOptions = {}): Promise<Checked> {
   const loaded = await loadConfig(file, { ...options, everyConnector: true });
   return { ...loaded, verdict: verdictOf(file, loaded) };

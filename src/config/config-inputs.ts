@@ -3,17 +3,17 @@ import type { Making } from './load.ts';
 import { fileValue, type Piece } from './text/variable-scan.ts';
 import { secretVariablesIn } from './text/variable-syntax.ts';
 
-/** What a loaded config depends on, in addition to its file's text. */
+/** The inputs that a loaded config depends on, in addition to its file's text. */
 export interface ConfigInputs {
   /** The names of the environment variables that the config uses or might use. */
   readonly variables: readonly string[];
   /** The files that the config's variables refer to, with the values that were read. */
   readonly files: ReadonlyMap<string, string>;
-  /** Any other dependency, which can't be compared; absent if there is none. */
+  /** A dependency whose value can't be compared; absent if there is none. */
   readonly other?: string;
 }
 
-/** Determines what a loaded config depends on. */
+/** Returns the inputs that a loaded config depends on. */
 export function inputsOf({ document, parts }: Making): ConfigInputs {
   const texts = [...textsIn(document.value)].filter((text) => text.includes('${'));
   const names = texts.flatMap((text) => [...text.matchAll(/\$\{\s*env\s*:\s*([^\s:}]+)/g)].map(([, name]) => name!));
@@ -27,7 +27,7 @@ export function inputsOf({ document, parts }: Making): ConfigInputs {
   };
 }
 
-/** Whether the config's files still contain the values that were read. */
+/** Whether the files that the config refers to still contain the values that were read. */
 export async function areFilesSame({ files }: ConfigInputs): Promise<boolean> {
   for (const [file, text] of files) {
     const now = await readFile(file, 'utf8').catch(() => undefined);

@@ -22,15 +22,15 @@ import { readText } from './text/read-text.ts';
 import type { Part } from './text/variables.ts';
 
 export interface LoadOptions {
-  /** The environment for `${env:…}`. Default: the process's environment. */
+  /** The environment that `${env:…}` variables are read from. Default: the process's environment. */
   readonly env?: Environment;
   readonly formats?: readonly Format[];
   readonly transforms?: readonly Transform[];
-  /** Finds the connectors, including those in the config's own folder and packages. */
+  /** Finds the available connectors, including those in the config's own folder and packages. */
   readonly catalog?: (places: Places) => Promise<Catalog>;
-  /** Also imports unused connectors from the config's own folder and packages, to report broken ones. */
+  /** Also imports the user's connectors that the config doesn't use, to report broken ones. */
   readonly everyConnector?: boolean;
-  /** Cancels loading, and stops commands that are still running. */
+  /** Cancels loading, and stops commands that variables are still running. */
   readonly signal?: AbortSignal;
   /** Checks everything except the values of variables that can't be read here: secrets, commands, unset variables. */
   readonly withoutSecrets?: boolean;

@@ -13,10 +13,16 @@ export interface RefreshOrder {
   readonly limits: { readonly memoryBytes: number; readonly stallMs: number };
 }
 
-/** The result of a refresh besides the document: that it's complete, or why it isn't. */
+/**
+ * The outcome of a refresh, which is sent separately from the document: the document is complete, or a problem says why
+ * it isn't.
+ */
 export type RefreshOutcome =
   | { readonly kind: 'done' }
   | { readonly kind: 'failed'; readonly problem: Omit<ProblemOptions, 'where' | 'cause'> };
 
-/** File descriptor for the document's content: a pipe in addition to the standard streams and the message channel. */
+/**
+ * File descriptor of the pipe that carries the document's content. It's separate from the standard streams and the
+ * message channel.
+ */
 export const bytesFd = 4;

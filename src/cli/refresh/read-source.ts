@@ -10,13 +10,15 @@ import { grantNames, inlineLogin } from './inline-login.ts';
 import { loginNames, type Properties, plainName, readProperties } from './properties.ts';
 import type { RefreshOrder } from './protocol.ts';
 
-/** The documented properties of a `simple_rest` data source, and the additional ones that are allowed. */
+/** The documented properties of a `simple_rest` data source, and the additional properties that Sluice accepts. */
 const documented = ['endpoint_url', 'method', 'parameters'];
 const beside = ['headers', 'no_refresh', 'oauth_provider_id', 'token_id'];
 
 const timeoutMs = 60_000;
 
-/** Whether a data source only specifies what to fetch. If so, the response becomes the document unchanged. */
+/**
+ * Whether the data source's properties only specify what to fetch. If so, the response becomes the document unchanged.
+ */
 function isPlainFetch(connector: string, given: Properties): boolean {
   return connector === 'simple_rest' && Object.keys(given).every((name) => [...documented, ...beside].includes(name));
 }
@@ -47,7 +49,7 @@ function headersOf(headers: unknown): object {
   return typeof headers === 'string' ? (JSON.parse(headers) as object) : ((headers ?? {}) as object);
 }
 
-/** Reads a data source according to its properties, and passes the document on in chunks. */
+/** Reads a data source according to its properties, and passes the document on in chunks as they're produced. */
 export async function readSource(order: RefreshOrder, sink: Sink, signal: AbortSignal): Promise<void> {
   const { format, properties, scratch, limits } = order;
   const connector = await connectorOf(order.connector);
@@ -73,7 +75,7 @@ export async function readSource(order: RefreshOrder, sink: Sink, signal: AbortS
     signal,
     clock: systemClock,
     log: { debug: () => undefined, info: () => undefined, warn: () => undefined },
-    // The service can't store a refresh's warnings.
+    // The service has no place to store a refresh's warnings.
     warn: () => undefined,
     sink,
     onProgress: () => undefined,

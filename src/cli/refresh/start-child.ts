@@ -11,14 +11,14 @@ const ownEntry = fileURLToPath(new URL(`./child.${isBuilt ? 'js' : 'ts'}`, impor
 const heapMb = 384;
 
 /**
- * Before version 25, Node can't restrict such a process's network access. The address policy in guard-sockets.ts
- * restricts it in every version.
+ * Node versions before 25 can't restrict a process's network access. The address policy in guard-sockets.ts works in
+ * every version.
  */
 const netFlag = process.allowedNodeEnvironmentFlags.has('--allow-net') ? ['--allow-net'] : [];
 
 /**
- * Starts a process that can read our code, use its own folder and use the network. It can't access other files, start
- * programs or see our environment.
+ * Starts a process that can read Sluice's code, use its own folder and use the network. The process can't access other
+ * files, start programs or see Sluice's environment variables.
  */
 export function startChild(scratch: string, entry = ownEntry): ChildProcess {
   // The folder that contains `src` and `connectors`, built or not.
@@ -43,7 +43,7 @@ export function startChild(scratch: string, entry = ownEntry): ChildProcess {
   });
 }
 
-/** Packages are next to our code or, if our code is itself an installed package, in a parent folder. */
+/** Packages are next to Sluice's code or, if Sluice is itself an installed package, in a parent folder. */
 function packagesFor(root: string): string[] {
   const found: string[] = [];
   for (let folder = root; ; folder = dirname(folder)) {
@@ -52,7 +52,7 @@ function packagesFor(root: string): string[] {
   }
 }
 
-/** The folder and its real path, because links are resolved before permissions are checked. */
+/** Returns the folder's path and its real path, because Node resolves links before it checks permissions. */
 function withTarget(folder: string): string[] {
   if (!existsSync(folder)) return [folder];
   const real = realpathSync(folder);

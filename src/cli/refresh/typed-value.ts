@@ -1,8 +1,8 @@
 import type { JsonSchema } from '../../sdk/option.ts';
 
 /**
- * Converts a property's text to an option's type: a number, a boolean, or a JSON list or map. A list of strings may
- * also be comma-separated. Text that can't be converted stays unchanged and fails validation.
+ * Converts a property's string to an option's type: a number, a boolean, or a JSON list or map. A list of strings may
+ * also be comma-separated. A string that can't be converted stays unchanged and fails validation.
  */
 export function typedValue(value: unknown, schema: JsonSchema): unknown {
   if (typeof value !== 'string' || takes(schema, 'string')) return value;

@@ -3,12 +3,12 @@ import type { VirtualClock } from '../../lib/virtual-clock.ts';
 import type { RunningControl } from '../../service/control/control.ts';
 import { randomOf } from './prng.ts';
 
-/** The fraction of runs in which the source fails, if faults are injected. */
+/** The fraction of runs whose source fails, if faults are injected. */
 export const sourceFailureRate = 0.01;
 
 const hourMs = 3_600_000;
 
-/** The one-hour outage of all sources, in epoch milliseconds; the end is exclusive. */
+/** The period in which all sources are down for an hour, in epoch milliseconds. The end is exclusive. */
 export function sourceOutage(seed: number, { from, until }: { from: number; until: number }): Outage {
   const at = from + Math.floor(randomOf(seed, 'sources away') * Math.max(0, until - from - hourMs));
   return { from: at, until: at + hourMs };
@@ -19,7 +19,7 @@ export interface Outage {
   readonly until: number;
 }
 
-/** Sporadic request faults, as rules for the service (docs/service-control.md). */
+/** Sporadic request faults, as fault rules for the embedded service (docs/service-control.md). */
 function faultRules(seed: number): object[] {
   const seedOf = (name: string): number => Math.floor(randomOf(seed, name) * 2 ** 32);
   return [
@@ -34,13 +34,13 @@ interface FaultOptions {
   readonly clock: VirtualClock;
   readonly control: RunningControl;
   readonly seed: number;
-  /** Length of the period, starting now, that contains the outage. */
+  /** Length of the period that contains the outage. The period starts now. */
   readonly spanMs: number;
 }
 
 /**
- * Injects faults into the service: sporadic refusals, failures and dropped connections, and a one-hour outage. The seed
- * determines all of them. Resolves to the start of the outage (epoch milliseconds).
+ * Injects faults into the service: sporadic rejections, failures and dropped connections, and a one-hour outage. The
+ * seed determines all faults. Resolves to the start of the outage in epoch milliseconds.
  */
 export async function injectFaults({ clock, control, seed, spanMs }: FaultOptions): Promise<number> {
   const call = (method: 'POST' | 'DELETE', path: string, body?: object): Promise<void> =>

@@ -4,7 +4,7 @@ import { HttpAgent, loadHttp } from '../../lib/http.ts';
 import type { VirtualClock } from '../../lib/virtual-clock.ts';
 import { randomOf } from './prng.ts';
 
-/** The minimum and maximum latency of a request. */
+/** The minimum and maximum latency of a request, in milliseconds. */
 const answerMs = [60, 340] as const;
 const connectTimeoutMs = 10_000;
 
@@ -14,12 +14,12 @@ interface NetworkOptions {
 }
 
 /**
- * Sends real requests to a service on this machine, and simulates network latency on the virtual clock by waiting
- * before each request. The clock stops until the response arrives, so responses arrive one by one and always in the
+ * Sends real requests to a service on this machine, and simulates network latency by waiting on the virtual clock
+ * before each request. The clock stops until the response arrives, so responses arrive one at a time and always in the
  * same order.
  */
 export function simulatedNetwork({ clock, seed }: NetworkOptions): Network {
-  // Time must not pass while the first request waits for code to be loaded.
+  // Virtual time must not pass while the first request waits for code to be loaded.
   const release = clock.hold();
   loadHttp().then(release, release);
   let requests = 0;

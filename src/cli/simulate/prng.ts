@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
 /**
- * A pseudorandom number in [0, 1) that depends only on the seed and the words. Since earlier calls don't affect it, one
- * job's behavior doesn't depend on the number of other jobs.
+ * Returns a pseudorandom number in [0, 1) that depends only on the seed and the words. Earlier calls don't affect the
+ * result, so a job's behavior doesn't depend on how many other jobs there are.
  */
 export function randomOf(seed: number, ...words: readonly (string | number)[]): number {
   const hash = createHash('sha256')

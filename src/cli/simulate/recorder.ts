@@ -4,30 +4,30 @@ import type { VirtualClock } from '../../lib/virtual-clock.ts';
 import type { Timer, TimerHooks } from '../../schedule/timer.ts';
 import { isFailedRun } from '../../state/runs/failed-run.ts';
 
-/** One job's counts and times (milliseconds). */
+/** One job's counts and times. All times are in milliseconds. */
 export interface JobRecord {
   readonly job: string;
   firings: number;
   runs: number;
-  /** Number of retries after a run's source failed. */
+  /** Number of retries of runs whose source failed. */
   attempts: number;
-  /** Firings that occurred while the job was already running or queued. */
+  /** Number of firings that occurred while the job was already running or queued. */
   overlaps: number;
   skipped: number;
-  /** Planned instants of throttled firings (epoch ms). */
+  /** Planned instants of firings that were throttled, in epoch milliseconds. */
   readonly throttled: number[];
   delivered: number;
   unchanged: number;
   superseded: number;
   failed: number;
   dead: number;
-  /** Failed and dead runs since the last successful run. */
+  /** Number of runs since the last successful run that failed or whose payload is dead. */
   lost: number;
   requests: number;
   retries: number;
-  /** Delays between a firing's planned instant and the start of its run. */
+  /** Delay of each run: the time between the firing's planned instant and the run's start. */
   readonly lateness: number[];
-  /** Times between a payload becoming owed and its delivery. */
+  /** Delay of each delivery: the time between a payload becoming owed and its delivery. */
   readonly waits: number[];
 }
 
@@ -50,10 +50,10 @@ const usagePath = '/usage-overview/';
 type Listener = Parameters<Events<SluiceEvents>['listen']>[0];
 type EventArguments = Parameters<Listener>;
 
-/** Records what happens in a simulation. */
+/** Records the events of a simulation. */
 export class Recorder {
   readonly jobs: ReadonlyMap<string, JobRecord>;
-  /** Number of usage queries, by account. */
+  /** Number of requests that query the service's usage, by account. */
   readonly usageQueries = new Map<string, number>();
   readonly #clock: VirtualClock;
   readonly #bytesOf: (job: string) => number;
@@ -63,14 +63,14 @@ export class Recorder {
   readonly #running = new Set<string>();
   /** By run. */
   readonly #owed = new Map<string, Owed>();
-  /** Runs whose payloads are dead. They stay listed even if the payload is superseded later. */
+  /** IDs of runs whose payload is dead. An ID stays listed even if the payload is superseded later. */
   readonly #dead = new Set<string>();
   /** The last lost run of each job. */
   readonly #lastLost = new Map<string, string>();
   #owedBytes = 0;
   #peak: Peak = { payloads: 0, bytes: 0, at: 0 };
 
-  /** `bytesOf` returns a job's payload size. Firings at `until` or later don't count. */
+  /** `bytesOf` returns the size of a job's payload in bytes. Firings at or after `until` aren't counted. */
   constructor(given: {
     clock: VirtualClock;
     jobs: Iterable<string>;
@@ -92,14 +92,14 @@ export class Recorder {
     return [...this.#owed.values()].map(({ job }) => job);
   }
 
-  /** True if no run is in progress or queued, and no payload is owed. */
+  /** True if no run is running or queued, and no payload is owed. */
   get isIdle(): boolean {
     return (
       this.#running.size === 0 && this.#owed.size === 0 && [...this.#fired.values()].every((at) => at.length === 0)
     );
   }
 
-  /** Wraps a timer to count its firings and suppress those after the end of the simulation. */
+  /** Wraps a timer to count its firings, and to suppress firings after the end of the simulation. */
   wrap(timer: Timer): Timer {
     const start = (hooks: TimerHooks): void =>
       timer.start({
@@ -157,7 +157,7 @@ export class Recorder {
 
   #finish(record: JobRecord, { run, outcome, requests }: SluiceEvents['run.finished']): void {
     this.#running.delete(record.job);
-    // A dead payload has its own event.
+    // A separate event reports a dead payload.
     if (isFailedRun(outcome) && outcome !== 'dead') {
       record.failed += 1;
       this.#recordLoss(record, run);
@@ -166,7 +166,7 @@ export class Recorder {
       record.delivered += 1;
       this.#recover(record, run);
     }
-    // These are the run's own requests. Uploads follow later, each with its own event.
+    // Counts only the run's own requests. Uploads happen later, and each has its own event.
     record.requests += requests;
   }
 
@@ -218,7 +218,7 @@ export class Recorder {
     this.#lastLost.set(record.job, run);
   }
 
-  /** A run clears losses only if it started after them. Run ids sort by time. */
+  /** A successful run clears only the losses before its start. Run IDs sort by time. */
   #recover(record: JobRecord, run: string): void {
     if (run > (this.#lastLost.get(record.job) ?? '')) record.lost = 0;
   }

@@ -5,17 +5,17 @@ import { countText } from '../format.ts';
 import type { JobRecord, Peak, Recorder } from './recorder.ts';
 import '../../lib/temporal.ts';
 
-/** A simulation's result. Instants are epoch milliseconds. */
+/** A simulation's result. All instants are in epoch milliseconds. */
 export interface SimulationReport {
   readonly since: number;
   readonly until: number;
   readonly seed: number;
-  /** Jobs whose generated rows are modeled on their past runs. */
+  /** Number of jobs whose generated rows are modeled on their past runs. */
   readonly known_jobs: number;
   readonly faults?: { readonly outage_at: number; readonly source_outage_at: number };
   /**
-   * True if every job shows its newest result at the end, no allowance ran out, and there were enough requests for each
-   * day's firings.
+   * True if every job's newest result is shown at the end, no allowance ran out, and each day had enough requests for
+   * its firings.
    */
   readonly fits: boolean;
   readonly firings: {
@@ -23,16 +23,16 @@ export interface SimulationReport {
     readonly overlaps: number;
     readonly skipped: number;
     readonly throttled: number;
-    /** Delay between a firing's planned instant and the start of its run, in milliseconds. */
+    /** Delay between firings' planned instants and the starts of their runs, in milliseconds. */
     readonly late_ms: Percentiles;
   };
   readonly runs: Counts;
-  /** Time between a payload becoming owed and its delivery, in milliseconds. */
+  /** Time between payloads becoming owed and their delivery, in milliseconds. */
   readonly delivery_ms: Percentiles;
   readonly outbox: { readonly peak_payloads: number; readonly peak_bytes: number; readonly peak_at?: number };
   readonly accounts: readonly AccountUse[];
   readonly jobs: readonly JobUse[];
-  /** Why the config doesn't fit, with one sentence per reason. */
+  /** Reasons why the config doesn't fit its allowance or limits, one sentence each. */
   readonly trouble: readonly string[];
   /** What would fix it. */
   readonly next: readonly string[];
@@ -42,13 +42,13 @@ export interface Percentiles {
   readonly p50: number;
   readonly p99: number;
   readonly max: number;
-  /** The job with the largest value. */
+  /** Name of the job with the largest value. */
   readonly job?: string;
 }
 
 interface Counts {
   readonly runs: number;
-  /** Number of retries after a run's source failed. */
+  /** Number of retries of runs whose source failed. */
   readonly attempts: number;
   readonly delivered: number;
   readonly unchanged: number;
@@ -63,11 +63,11 @@ interface Counts {
 
 export interface AccountUse {
   readonly destinations: readonly string[];
-  /** Requests per day that schedules may use, excluding the reserve. */
+  /** Number of requests per day that schedules may use. The reserve is excluded. */
   readonly limit: number;
   readonly days: readonly { readonly day: string; readonly used: number; readonly ended: boolean }[];
   readonly peak: { readonly day: string; readonly used: number };
-  /** Number of requests made to query the service's usage. */
+  /** Number of requests that query the service's usage. */
   readonly usage_queries: number;
 }
 
@@ -77,12 +77,12 @@ export interface JobUse extends Counts {
   readonly overlaps: number;
   readonly skipped: number;
   readonly throttled: number;
-  /** Number of runs that failed or were abandoned since the last successful run. */
+  /** Number of runs since the last successful run that failed or whose payload is dead. */
   readonly lost: number;
   readonly latest_ms: number;
 }
 
-/** Maximum number of jobs to name in a sentence. */
+/** Maximum number of job names to list in a sentence. */
 const maxNamed = 5;
 
 export interface ReportOptions {
@@ -91,12 +91,12 @@ export interface ReportOptions {
   readonly seed: number;
   readonly knownJobs: number;
   readonly outageAt: number | undefined;
-  /** Start of the one-hour outage of all sources. */
+  /** Start of the hour in which all sources are down. */
   readonly sourceOutageAt: number | undefined;
   readonly destinations: readonly Destination[];
   readonly store: Store;
   readonly recorder: Recorder;
-  /** The account that a job's requests count toward. */
+  /** Returns the account that a job's requests are counted for. */
   readonly accountOf: (job: string) => string;
 }
 
@@ -189,9 +189,9 @@ async function accountsOf({ destinations, store, recorder, from, until }: Report
 }
 
 /**
- * Number of firings that were throttled on days when the allowance couldn't have covered them. The daemon also
- * throttles as a precaution while it knows little about a job. If the allowance covers those firings' average cost,
- * they don't count here, because the config still fits.
+ * Number of firings that were throttled on days whose allowance couldn't have covered them. The daemon also throttles
+ * as a precaution while it knows little about a job. If the allowance would have covered those firings at their average
+ * cost, they aren't counted, because the config still fits.
  */
 async function shortFirings({ destinations, store, recorder, accountOf }: ReportOptions): Promise<number> {
   const throttledFirings = [...recorder.jobs.values()].flatMap(({ job, throttled, requests, runs }) =>
@@ -213,7 +213,7 @@ function limitOfAccount(sharing: readonly Destination[]): number {
   return Math.max(...sharing.map(({ requestsPerDay, reserveRequests }) => requestsPerDay - reserveRequests));
 }
 
-/** Every service day that overlaps the simulated period. */
+/** Returns every service day that overlaps the simulated period. */
 function daysBetween(from: number, until: number): string[] {
   const last = dayOf(until - 1);
   const days: string[] = [];

@@ -5,7 +5,8 @@ import type { VirtualClock } from '../../lib/virtual-clock.ts';
 import { type SourceModel, syntheticExtract } from './synthetic-source.ts';
 
 /**
- * The data sources and limits that a config's jobs expect on the service, and the config redirected to that service.
+ * The data sources and limits that the service needs for a config's jobs, and the config with its destinations changed
+ * to that service.
  */
 export interface Scenario {
   /**
@@ -15,7 +16,7 @@ export interface Scenario {
   readonly fixtures: { readonly companies: readonly Company[] };
   /** IDs of the data sources that the config declares. */
   readonly declared: readonly Declared[];
-  /** The config, redirected to the service at `url`, with its state in another folder. */
+  /** Returns the config with its destinations changed to the service at `url` and with a different state folder. */
   configFor(given: { url: string; state: string }): Config;
 }
 
@@ -65,17 +66,17 @@ export function buildScenario(config: Config, given: ScenarioOptions): Scenario 
   return { fixtures: { companies }, declared: instances.declared, configFor };
 }
 
-/** The options for the daemon itself. A simulation sends no alerts. */
+/** The daemon's own options. A simulation sends no alerts. */
 function daemonOptions({ file, folder, concurrency, onStartError }: Config) {
   return { file, folder, concurrency, onStartError };
 }
 
-/** The jobs that the daemon would run on schedule. */
+/** The jobs that the daemon would run on a schedule. */
 export function firingJobs({ jobs }: Config): Job[] {
   return [...jobs.values()].filter(({ enabled, schedule }) => enabled && schedule !== undefined);
 }
 
-/** The destination with a different URL and its own key, so the user's credentials are never used. */
+/** The destination with a different URL and its own key, so that the simulation never uses the user's credentials. */
 function redirected(
   destination: Destination,
   { url, keys }: { url: string; keys: ReadonlyMap<string, string> },
@@ -83,7 +84,9 @@ function redirected(
   return { ...destination, url, credentials: { kind: 'api_key', key: keys.get(destination.account)! } };
 }
 
-/** The job with synthetic rows. Its guards are removed, because their findings would be meaningless. */
+/**
+ * The job with synthetic rows. Its guards are removed, because their findings would be meaningless for synthetic rows.
+ */
 function simulatedJob({ guards: _, alerts: __, extract, ...job }: Job, given: ScenarioOptions): Job {
   return extract === undefined ? job : { ...job, extract: syntheticExtract(job, extract, given) };
 }
@@ -111,15 +114,17 @@ interface MappedInstance extends Datasource {
 }
 
 /**
- * Maps targets to instance IDs: the ID from the config if it's free and the embedded service accepts it, otherwise a
- * hash.
+ * Maps targets to instance IDs. Uses the config's ID if it's unused and the embedded service accepts it; otherwise,
+ * uses a hash of the ID.
  */
 class InstanceMap {
   readonly declared: Declared[] = [];
   readonly #instances = new Map<string, MappedInstance>();
   readonly #taken = new Set<string>();
 
-  /** The target with its IDs in the scenario. Adds the data source if it's new. */
+  /**
+   * Returns the target with its IDs in the scenario. Adds the target's data source if the scenario doesn't have it yet.
+   */
   of({ target, destination, extract }: Job): Target {
     const client = clientOf({ target, destination }).clientId;
     const at = { account: destination.account, clientId: client && validId(client) };
@@ -141,7 +146,7 @@ class InstanceMap {
     return { ...target, ...clientId };
   }
 
-  /** An account's data sources: its own and its clients'. */
+  /** An account's data sources: its own and those of its client accounts. */
   in(account: string): Pick<Company, 'clients'> & { own: Datasource[] } {
     const here = [...this.#instances.values()].filter((instance) => instance.account === account);
     const byClient = Map.groupBy(here, ({ clientId }) => clientId);
@@ -163,7 +168,7 @@ class InstanceMap {
   }
 }
 
-/** The ID, or its hash if the embedded service would reject the ID. */
+/** Returns the ID, or the ID's hash if the embedded service would reject the ID. */
 function validId(id: string): string {
   return /^[A-Za-z0-9_-]{1,64}$/.test(id) ? id : hashed(id);
 }

@@ -19,17 +19,17 @@ import { virtualTick } from './virtual-tick.ts';
 
 export interface SimulationOptions {
   readonly config: Config;
-  /** Start (inclusive) and end (exclusive) of the simulated period, epoch milliseconds. */
+  /** Start (inclusive) and end (exclusive) of the simulated period, in epoch milliseconds. */
   readonly from: number;
   readonly until: number;
   /** Seed for the injected faults. If absent, no faults are injected. */
   readonly faults?: number;
-  /** The fraction of runs whose data has changed. If absent, the fraction among past runs; without past runs, all. */
+  /** The fraction of runs whose data has changed. Default: the fraction among past runs or, if there are none, 1. */
   readonly changes?: number;
   /** Statistics of past runs, by job. */
   readonly past: ReadonlyMap<string, PastRuns>;
   readonly signal: AbortSignal;
-  /** Folder for the temporary state. Default: shared memory or the temp folder. */
+  /** Folder for the temporary state. Default: shared memory or the system's temp folder. */
   readonly scratch?: string;
   /** Called every simulated hour. */
   readonly onHour?: (now: number) => void;
@@ -37,7 +37,7 @@ export interface SimulationOptions {
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
-/** Grace period for runs that are still in progress at the end. */
+/** Grace period at the end for runs that are still in progress. */
 const graceMs = 15 * minuteMs;
 /** Assumed payload size for jobs without history. */
 const defaultBytes = 10_000;
@@ -46,10 +46,10 @@ const memory = '/dev/shm';
 const minFreeBytes = 1_000_000_000;
 
 /**
- * Discrete-event simulation: runs the real daemon with the config's jobs, on a virtual clock that advances when there
- * is nothing left to do, and with an embedded service that has the config's limits. Sources aren't read; rows, sizes
- * and durations are modeled on past runs. The config's state and destinations are never touched. Everything that the
- * simulation writes is deleted before the promise settles. Rejects with the signal's reason if aborted.
+ * Discrete-event simulation: runs the real daemon with the config's jobs, on a virtual clock that advances whenever no
+ * work is pending, and with an embedded service that has the config's limits. Doesn't read the sources; rows, sizes and
+ * durations are modeled on past runs. Never touches the config's state or destinations. Deletes everything that the
+ * simulation wrote before the promise settles. Rejects with the signal's reason if aborted.
  */
 export async function simulate(given: SimulationOptions): Promise<SimulationReport> {
   const folder = await makeTempFolder('simulate', given.scratch ?? (await scratchRoot()));
@@ -61,7 +61,8 @@ export async function simulate(given: SimulationOptions): Promise<SimulationRepo
 }
 
 /**
- * Shared memory if it's writable and large enough, because payloads are short-lived files; otherwise, the temp folder.
+ * Returns shared memory if it's writable and large enough, because payloads are short-lived files; otherwise, returns
+ * the temp folder.
  */
 async function scratchRoot(): Promise<string> {
   try {
@@ -75,7 +76,7 @@ async function scratchRoot(): Promise<string> {
 
 async function simulateIn(folder: string, given: SimulationOptions): Promise<SimulationReport> {
   const { config, from, faults, changes, past } = given;
-  // The clock starts one millisecond early, so that a firing at the very first instant counts.
+  // The clock starts one millisecond early so that a firing at the first instant of the period is counted.
   const clock = new VirtualClock(from - 1);
   const failures = faults === undefined ? 0 : sourceFailureRate;
   const sourceOutageSpan = faults === undefined ? undefined : sourceOutage(faults, given);
@@ -83,7 +84,7 @@ async function simulateIn(folder: string, given: SimulationOptions): Promise<Sim
   const scenario = buildScenario(config, { clock, model });
   const fixtures = join(folder, 'fixtures.json');
   await writeFile(fixtures, JSON.stringify(scenario.fixtures));
-  // The service also checks its clock on every request, so its timer may be slow.
+  // The service also checks its clock on every request, so its timer doesn't need to be frequent.
   const service = await startService({ data: 'memory', fixtures, clock, control: {}, tickMs: hourMs });
   try {
     return await runScenario(given, { clock, scenario, service, folder, sourceOutageSpan });
@@ -143,7 +144,7 @@ async function rememberTargets(
   }
 }
 
-/** Advances to the end of the span, then waits for open runs, at most for the grace period. */
+/** Advances the clock to the end of the period, then waits for unfinished runs, but no longer than the grace period. */
 async function passTime(
   { until, signal, onHour }: SimulationOptions,
   { clock, recorder }: { clock: VirtualClock; recorder: Recorder },

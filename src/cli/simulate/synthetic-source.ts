@@ -10,20 +10,22 @@ import { randomOf } from './prng.ts';
 /** How the simulated sources behave. */
 export interface SourceModel {
   readonly seed: number;
-  /** The fraction of runs whose data has changed. If absent, the fraction among past runs. */
+  /** The fraction of runs whose data has changed. Default: the fraction among past runs. */
   readonly changes: number | undefined;
-  /** The fraction of runs in which the source fails, 0 to 1. */
+  /** The fraction of runs whose source fails, from 0 to 1. */
   readonly failures: number;
-  /** When all sources are down, in epoch milliseconds; the end is exclusive. Absent if there's no outage. */
+  /**
+   * The period in which all sources are down, in epoch milliseconds. The end is exclusive. Absent if there's no outage.
+   */
   readonly outage?: { readonly from: number; readonly until: number } | undefined;
   readonly past: ReadonlyMap<string, PastRuns>;
 }
 
-/** Assumed run duration for jobs without history. */
+/** Assumed run duration for jobs without past runs. */
 const defaultMs = 2_000;
-/** Maximum relative deviation from the average duration. */
+/** Maximum deviation from the average duration, as a fraction. */
 const spread = 0.2;
-/** How often a source reports progress, so that the stall timeout isn't reached. */
+/** Interval at which a source reports progress. It's short enough that the stall timeout never expires. */
 const aliveEveryMs = 10_000;
 const columns: readonly Column[] = [
   { name: 'job', type: 'text' },
@@ -31,8 +33,8 @@ const columns: readonly Column[] = [
 ];
 
 /**
- * Replaces a job's extract in a simulation. One row stands in for the whole result. Its columns differ from the
- * source's, so transforms and keys don't apply.
+ * Replaces a job's extract in a simulation. One row represents the whole result. The row's columns differ from the
+ * source's, so transforms and keys aren't used.
  */
 export function syntheticExtract(
   job: Job,
@@ -61,7 +63,7 @@ function syntheticConnector(
     async extract({ signal, alive }) {
       run += 1;
       const usual = known?.milliseconds ?? defaultMs;
-      // The duration varies, so that no two runs end at the same instant.
+      // Varies the duration so that no two runs end at the same instant.
       const end = clock.monotonic() + 1 + usual * (1 - spread + 2 * spread * randomOf(seed, 'takes', job, run));
       for (let left = end - clock.monotonic(); left > 0; left = end - clock.monotonic()) {
         await clock.sleep(Math.min(left, aliveEveryMs), signal);

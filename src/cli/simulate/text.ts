@@ -3,7 +3,7 @@ import { renderTable } from '../table.ts';
 import type { AccountUse, JobUse, Percentiles, SimulationReport } from './report.ts';
 
 const right = { align: 'right' as const };
-/** Maximum number of jobs to show. Jobs with problems come first; --json lists all jobs. */
+/** Maximum number of jobs to show, starting with jobs that have problems. `--json` lists all jobs. */
 const maxJobs = 60;
 
 /** The report as text. */

@@ -13,7 +13,7 @@ export function virtualTick(clock: VirtualClock): StartTick {
         look();
       }
     };
-    // The sleep is interrupted only when the tick ends.
+    // Only the tick's end interrupts the sleep.
     void tick().catch(() => undefined);
     let aimed = new AbortController();
     return {

@@ -6,34 +6,42 @@ import { findInFolder, findInPackage, type Plugin } from './find-plugins.ts';
 import { brokenPlugin, loadPlugin, openSdkDoor } from './load-plugin.ts';
 import { placeOfError } from './plugin-place.ts';
 
-/** Where to look for connectors besides the built-in ones. */
+/** Where to look for connectors in addition to the built-in ones. */
 export interface Places {
   /** Absolute path of a folder with the user's own connectors. */
   readonly folder?: string;
   /** npm packages. */
   readonly packages?: readonly string[];
-  /** Absolute path of the folder that packages are resolved from. */
+  /** Absolute path of the folder from which npm packages are resolved. */
   readonly from?: string;
 }
 
-/** The available connectors. Each is imported on first use, so that a run loads only those it needs. */
+/**
+ * The available connectors. Each connector is imported on first use, so that a run loads only the connectors it needs.
+ */
 export interface Catalog {
-  /** All values for `connector`: built-in connectors by name, then those from the user's folder and packages. */
+  /**
+   * All valid values for `connector`: the built-in connectors sorted by name, then the connectors from the user's
+   * folder and packages.
+   */
   readonly ids: readonly string[];
-  /** Errors in the folder, in the packages, and in the connectors loaded so far. Other connectors aren't affected. */
+  /**
+   * Errors found in the folder, in the packages, and in the connectors loaded so far. Valid connectors can still be
+   * used.
+   */
   readonly problems: readonly Problem[];
   /**
    * Imports a connector. Returns undefined if no connector has this name or the connector is broken; `problems` then
-   * says why.
+   * contains the reason.
    */
   load(id: string): Promise<Connector | undefined>;
-  /** Where a connector comes from: "sluice" for built-in ones, otherwise the folder or package. */
+  /** The connector's origin: "sluice" for a built-in connector, otherwise the folder or package. */
   origin(id: string): string | undefined;
   /** Absolute path of the connector's file. */
   file(id: string): string | undefined;
 }
 
-/** All connectors by ID, and errors about those that couldn't be loaded. */
+/** All connectors by ID, and the errors of connectors that couldn't be loaded. */
 export interface WholeCatalog {
   readonly connectors: ReadonlyMap<string, Connector>;
   readonly problems: readonly Problem[];
@@ -41,7 +49,7 @@ export interface WholeCatalog {
 
 const ownFolder = fileURLToPath(new URL('../../../connectors/', import.meta.url));
 
-/** Finds connectors by file name. Rejects duplicate IDs. */
+/** Finds connectors by file name. Reports duplicate IDs as errors. */
 export async function openCatalog(places: Places = {}): Promise<Catalog> {
   const { folder, packages = [], from = process.cwd() } = places;
   if (folder !== undefined || packages.length > 0) openSdkDoor();
@@ -99,7 +107,7 @@ class FoundCatalog implements Catalog {
     try {
       return await loadPlugin(plugin, { isOwn: plugin.origin === ownFolder });
     } catch (error) {
-      // The connector isn't to blame, and no change in the config would fix this.
+      // The connector isn't the cause, and no config change would fix the error.
       if (missingModule(error) !== undefined) throw toProblem(error, { code: 'BUG', family: 'bug' });
       this.problems.push(brokenPlugin(plugin, error, await placeOfError(plugin.file, error)));
       return undefined;

@@ -11,11 +11,11 @@ export interface Plugin {
   readonly id: string;
   /** Absolute path. */
   readonly file: string;
-  /** The folder or package that contains it. */
+  /** The folder or package that contains the connector. */
   readonly origin: string;
 }
 
-/** The connectors in a folder or package, and the errors in the folder or package itself. */
+/** The connectors in a folder or package, and errors about the folder or package itself. */
 interface Found {
   readonly plugins: readonly Plugin[];
   readonly problems: readonly Problem[];
@@ -25,8 +25,8 @@ interface Found {
 const source = /^([\w-]+)\.[cm]?[jt]s$/;
 
 /**
- * Finds the connectors in a folder: each file `name.ts`, and each folder with `name/index.ts` or `name/name.ts`.
- * Ignores names that begin with a dot or an underscore. Doesn't import any of them.
+ * Finds the connectors in a folder: each file `name.ts`, and each subfolder with `name/index.ts` or `name/name.ts`.
+ * Ignores names that start with a dot or an underscore. Doesn't import the connectors.
  */
 export async function findInFolder(folder: string): Promise<Found> {
   try {
@@ -61,8 +61,8 @@ async function findInside(folder: string, known: { id: string; origin: string })
 }
 
 /**
- * Finds the connectors in an npm package that can be resolved from `from`. Its package.json lists them as
- * `"sluice": {"connectors": {"acme": "./acme.js"}}`, so that a connector is imported only when a config uses it.
+ * Finds the connectors in an npm package that can be resolved from `from`. The package's package.json lists them as
+ * `"sluice": {"connectors": {"acme": "./acme.js"}}`, so that Sluice imports a connector only when a config uses it.
  */
 export async function findInPackage(name: string, from: string): Promise<Found> {
   try {

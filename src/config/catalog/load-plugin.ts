@@ -14,8 +14,8 @@ const doors: Readonly<Record<string, string>> = {
 let isOpen = false;
 
 /**
- * Lets plugins outside this package import `sluice/sdk`, even if it isn't installed next to them. They get the SDK that
- * is already loaded, because a Problem class from another copy wouldn't be recognized.
+ * Lets plugins outside this package import `sluice/sdk`, even if Sluice isn't installed next to them. Plugins get the
+ * SDK that is already loaded, because Sluice wouldn't recognize the Problem class of another copy.
  */
 export function openSdkDoor(): void {
   if (isOpen) return;
@@ -29,7 +29,7 @@ export function openSdkDoor(): void {
 }
 
 /**
- * Imports a connector and validates it. `isOwn` is true for built-in connectors.
+ * Imports and validates a connector. `isOwn` is true for built-in connectors.
  * @throws Error that says what is missing, or the file's own error.
  */
 export async function loadPlugin({ id, file }: Plugin, { isOwn = false } = {}): Promise<Connector> {
@@ -50,12 +50,12 @@ interface PluginModule {
   readonly default?: Partial<Connector>;
 }
 
-/** Each file's modification time when it was first imported. */
+/** Each file's modification time at its first import. */
 const firstTimes = new Map<string, number>();
 
 /**
- * Imports a file again if it was edited after its first import. Files that it imports aren't imported again. Node
- * caches modules by URL, including those that failed, so a new query in the URL bypasses the cache.
+ * Imports a file again if the file was edited after its first import. Doesn't reimport the file's own imports. Node
+ * caches modules by URL, including modules that failed to load, so a new URL query bypasses the cache.
  */
 async function importEdited(file: string): Promise<PluginModule> {
   const url = pathToFileURL(file);
@@ -67,7 +67,7 @@ async function importEdited(file: string): Promise<PluginModule> {
   return importModule<PluginModule>(url);
 }
 
-/** The problem for a plugin that can't be loaded. */
+/** The problem that reports why a plugin can't be loaded. */
 export function brokenPlugin({ id, file }: Plugin, error: unknown, where: ProblemLocation = { file }): Problem {
   const reason = error instanceof Error ? error.message : String(error);
   return new Problem({

@@ -8,8 +8,8 @@ const parserPlace = /^(?<file>file:\/\/\S+|\/.*):(?<line>\d+)\n(?:.*\n){0,4}?(?<
 const framePlace = /^\s+at (?:.*\()?(?<file>file:\/\/[^\s()]+|\/[^()]+?):(?<line>\d+):(?<character>\d+)\)?$/gm;
 
 /**
- * The location of a connector's error: the file (the connector's own or one that it imports) and, if known, the line
- * and column.
+ * The location of a connector's error: the path of the faulty file (the connector's own file or one that it imports)
+ * and, if known, the line and column.
  */
 export async function placeOfError(file: string, error: unknown): Promise<ProblemLocation> {
   const { name, stack = '' } = error instanceof Error ? error : new Error();
@@ -22,7 +22,7 @@ function parsedAt(text: string): ProblemLocation | undefined {
   return place.file === undefined ? undefined : whereOf(place, before.length + 1);
 }
 
-/** In the stack, frames above Node's loader belong to the imported module, and frames below it are ours. */
+/** Stack frames above Node's loader belong to the imported module; frames below it belong to Sluice. */
 function thrownAt(stack: string): ProblemLocation | undefined {
   const [frames, ...loader] = stack.split(/^\s+at .*\(node:internal\/modules.*$/m);
   const places = [...frames!.matchAll(framePlace)].map(({ groups = {} }) => whereOf(groups, Number(groups.character)));
@@ -34,7 +34,8 @@ function whereOf({ file = '', line }: Record<string, string>, character: number)
 }
 
 /**
- * Node's report about a file's syntax. Needed for JavaScript, because the import error doesn't include the location.
+ * Node's syntax report for a file. It's needed for JavaScript files, because the import error doesn't include the
+ * location.
  */
 function checkSyntax(file: string): Promise<string> {
   return new Promise((resolve) => {

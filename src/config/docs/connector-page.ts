@@ -2,7 +2,7 @@ import type { Connector } from '../../sdk/connector.ts';
 import { optionTable } from './option-table.ts';
 import { wholeExample } from './whole-example.ts';
 
-/** A connector's reference page as Markdown, generated from its declarations and notes. */
+/** Generates a connector's reference page as Markdown from the connector's declarations and notes. */
 export function connectorPage(connector: Connector, notes?: string): string {
   const { id, title, summary, shorthand, columns, limits = [], retired } = connector;
   const example = wholeExample(connector);

@@ -7,7 +7,7 @@ import { destinationOptions, jobOptions, nameSchema, sourceOptions, topOptions }
 import { datasourceOptions, targetOptions } from '../options/target.ts';
 import { topMaps } from '../parse/top.ts';
 
-/** All declarations that have their own options. */
+/** Everything that declares its own options. */
 export interface Declarations {
   readonly connectors: readonly Connector[];
   readonly formats: readonly Format[];
@@ -15,9 +15,9 @@ export interface Declarations {
 }
 
 /**
- * The JSON Schema (2020-12) of a whole config, for editors, generated from the same declarations as validation. The
- * schema is slightly more permissive than validation, because it can't check everything: any value may be a variable, a
- * connector may be the user's own, and no portable pattern matches non-ASCII letters.
+ * The JSON Schema (2020-12) of a complete config, for editors. It's generated from the same declarations as validation,
+ * but is slightly more permissive, because it can't check everything: any value may be a variable, a connector may be
+ * the user's own, and no portable pattern matches non-ASCII letters.
  */
 export function configSchema(declarations: Declarations): JsonSchema {
   const top = schemaOf({ ...topOptions, ...topMaps });
@@ -42,7 +42,10 @@ function mapOf(map: JsonSchema, members: JsonSchema): JsonSchema {
   return { ...map, propertyNames: nameSchema, additionalProperties: members };
 }
 
-/** One branch per connector. Any other name is the user's own connector, whose options are unknown here. */
+/**
+ * One schema branch per built-in connector. Any other name is the user's own connector, whose options are unknown to
+ * this schema.
+ */
 function sourceSchema(connectors: readonly Connector[]): JsonSchema {
   const ids = connectors.map(({ id }) => id);
   const word = sourceOptions.connector.schema;
@@ -58,7 +61,7 @@ function sourceSchema(connectors: readonly Connector[]): JsonSchema {
   };
 }
 
-/** Linters mistake an object with a `then` member for a promise, so this is the only place that creates one. */
+/** Linters mistake an object with a `then` member for a promise, so only this function creates such an object. */
 function branch(schema: JsonSchema): JsonSchema {
   return Object.fromEntries([['then', schema]]);
 }
@@ -113,13 +116,13 @@ function targetSchema(): JsonSchema {
 const isVariable: JsonSchema = { type: 'string', pattern: '\\$\\{' };
 const scalars = ['integer', 'number', 'boolean'];
 
-/** Allows a variable wherever a number, a boolean, an enum or a string with a pattern is allowed. */
+/** Also allows a variable wherever the schema allows a number, a boolean, an enum or a string with a pattern. */
 function allowVariables(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(allowVariables);
   if (typeof node !== 'object' || node === null) return node;
   const entries = Object.entries(node).map(([key, value]) => [key, isData.has(key) ? value : allowVariables(value)]);
   const open = Object.fromEntries(entries) as Record<string, unknown>;
-  // YAML parses an unquoted `null` as null; validation treats it as the string.
+  // YAML parses an unquoted `null` as null, but validation treats it as the string "null".
   if (isWord(open) && (open.enum as unknown[]).includes('null')) open.enum = [...(open.enum as unknown[]), null];
   const isNarrow = scalars.includes(String(open.type)) || (open.type === 'string' && 'pattern' in open) || isWord(open);
   if (!isNarrow) return open;
@@ -128,7 +131,7 @@ function allowVariables(node: unknown): unknown {
   return { ...Object.fromEntries(about.filter(([, value]) => value !== undefined)), anyOf: [rest, isVariable] };
 }
 
-/** Keywords whose value is data or a condition, not a schema for config values. */
+/** JSON Schema keywords whose value is data or a condition, not a schema for config values. */
 const isData = new Set(['enum', 'const', 'default', 'examples', 'required', 'if', 'propertyNames']);
 
 function isWord(node: Record<string, unknown>): boolean {

@@ -1,7 +1,7 @@
 import type { Option, OptionSet } from '../../sdk/option.ts';
 import { describeSchema } from '../options/describe-schema.ts';
 
-/** Options as a Markdown table: name, values, default, description. */
+/** Renders options as a Markdown table: name, values, default, description. */
 export function optionTable(options: OptionSet): string {
   const names = Object.keys(options);
   if (names.length === 0) return 'None.';

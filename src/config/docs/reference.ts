@@ -13,7 +13,7 @@ import { topMaps } from '../parse/top.ts';
 import type { Declarations } from './json-schema.ts';
 import { optionTable } from './option-table.ts';
 
-/** The config's reference page as Markdown, generated from the same declarations as validation. */
+/** Generates the config's reference page as Markdown from the same declarations as validation. */
 export function configReference({ connectors, formats, transforms }: Declarations): string {
   const parts = [
     '# Config reference',

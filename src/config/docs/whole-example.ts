@@ -1,7 +1,10 @@
 import { isMap, parseDocument } from 'yaml';
 import type { Connector } from '../../sdk/connector.ts';
 
-/** A connector's example with everything that its jobs need to run: a format and a data source that it declares. */
+/**
+ * Returns a connector's example config with everything that its jobs need to run: a format and a data source that the
+ * config declares.
+ */
 export function wholeExample({ example }: Pick<Connector, 'example'>): string | undefined {
   if (example === undefined) return undefined;
   const document = parseDocument(example);
