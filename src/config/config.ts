@@ -120,7 +120,7 @@ export interface TransformStep {
 /** What a job writes. */
 export type Target =
   | { readonly kind: 'instance'; readonly instance: string; readonly clientId?: string }
-  /** A declared data source: `apply` creates it and stores its IDs under this name. */
+  /** A declared data source. `sluice apply` creates it and stores its IDs under this name. */
   | { readonly kind: 'datasource'; readonly declaration: DatasourceDeclaration; readonly clientId?: string }
   /** A bulk refresh. The job itself doesn't read any rows. */
   | { readonly kind: 'refresh'; readonly datasources: readonly string[]; readonly clientId?: string };

@@ -32,22 +32,24 @@ export interface LoadOptions {
   readonly everyConnector?: boolean;
   /** Cancels loading, and stops commands that variables are still running. */
   readonly signal?: AbortSignal;
-  /** Checks everything except the values of variables that can't be read here: secrets, commands, unset variables. */
+  /**
+   * Checks everything except the values of variables that can't be resolved here: secrets, commands, unset variables.
+   */
   readonly withoutSecrets?: boolean;
 }
 
 export interface Loaded {
   /**
-   * The config without the parts that have errors. Absent if the whole file is unusable: unreadable, not YAML, or an
+   * The config without its faulty parts. Absent if the whole file is unusable: it's unreadable, isn't YAML, or has an
    * error at the top level.
    */
   readonly config?: Config;
-  /** All errors, sorted by line. If there are none, `config` contains everything in the file. */
+  /** All errors, sorted by line. If there are none, `config` contains the whole file. */
   readonly problems: readonly Problem[];
   /** Warnings, which stop nothing. */
   readonly warnings: readonly Problem[];
   /**
-   * Jobs in the file that aren't in `config`, each with the reasons: the job's own errors and those of its source and
+   * Jobs in the file that are excluded from `config`, each with the reasons: its own errors and those of its source and
    * destination.
    */
   readonly refused: ReadonlyMap<string, readonly Problem[]>;
@@ -56,7 +58,8 @@ export interface Loaded {
 }
 
 /**
- * A config's document with locations, and its parts with resolved variables: first the top level, then every member.
+ * A config document with the locations of its values, and the document's parts with their variables resolved: first the
+ * top level, then every entry of its maps.
  */
 export interface Making {
   readonly document: Document;
@@ -64,8 +67,8 @@ export interface Making {
 }
 
 /**
- * Loads and validates a config file: YAML, variables, secrets, names, and all rules that don't need network access.
- * Finds all errors at once: one broken job doesn't hide errors in other jobs. Never throws because of the file's
+ * Loads and validates a config file: YAML, variables, secrets, names, and all rules that can be checked without network
+ * access. Finds all errors at once: a broken job doesn't hide errors in other jobs. Never throws because of the file's
  * contents.
  */
 export async function loadConfig(file: string, options: LoadOptions = {}): Promise<Loaded> {
@@ -135,7 +138,7 @@ async function loadDocument(document: Document, options: LoadOptions): Promise<L
     refused,
   };
 
-  /** Loads every member of a map and collects each member's errors. */
+  /** Loads every entry of a map and collects each entry's errors. */
   async function loadAll<O>(map: Member['map'], load: (member: Member) => Promise<O>): Promise<Group<O>> {
     const results = new Map<string, O>();
     const own: Faults[] = [];
@@ -149,7 +152,7 @@ async function loadDocument(document: Document, options: LoadOptions): Promise<L
 }
 
 /**
- * Doesn't import built-in connectors: they're tested before release, and loading them would take half of a check's
+ * Doesn't import built-in connectors. They're tested before release, and loading them would take half of a check's
  * time.
  */
 async function loadForeign(catalog: Catalog): Promise<void> {

@@ -27,7 +27,7 @@ export interface PageAnswer {
   readonly text: string;
 }
 
-/** Maximum number of jobs to explain in full. If more jobs need attention, they usually have the same cause. */
+/** Maximum number of jobs to explain in full. If more jobs need attention, most of them have the same cause. */
 const maxExplained = 8;
 const runsShown = 30;
 
@@ -40,7 +40,7 @@ export class Console {
     this.#given = given;
   }
 
-  /** The page at a path such as `/` or `/jobs/orders`; undefined if there is none. */
+  /** Returns the page at a path such as `/` or `/jobs/orders`, or undefined if there's no such page. */
   async answer({ pathname, searchParams }: URL): Promise<PageAnswer | undefined> {
     const refreshes = !searchParams.has('still') && !searchParams.has('q');
     if (pathname === '/') return this.#overview(searchParams.get('q') ?? '', refreshes);
@@ -84,7 +84,7 @@ export class Console {
     return this.#page({ title: name, body: jobBody({ explanation: explanations[0]!, ...given }), refreshes });
   }
 
-  /** The page for a job that is unknown or that was left out because of an error. */
+  /** The page for a job that is unknown or was excluded because of an error. */
   async #missing(name: string): Promise<PageAnswer> {
     const { config, store, clock } = this.#given;
     const conditions = await readConditions(config(), store, { clock, cache: this.#cache });
@@ -112,7 +112,7 @@ export class Console {
   }
 }
 
-/** Leaves invalid percent-encoding unchanged, so that it matches no job. */
+/** Leaves invalid percent-encoding unchanged. The resulting name matches no job. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part);

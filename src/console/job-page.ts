@@ -18,7 +18,7 @@ export interface JobPageOptions {
   readonly now: number;
 }
 
-/** The page for one job: why its target shows what it shows, its pending payloads and its latest runs. */
+/** The page for one job: the reason for the target's current data, the job's pending payloads and its latest runs. */
 export function jobBody({ explanation, runs, waiting, now }: JobPageOptions): Html {
   const { job, instance, shows_as_of, in_doubt, verdict, because, next, fix } = explanation;
   const shows =
@@ -37,7 +37,7 @@ ${runs.length === 0 ? html`<p>No runs yet.</p>` : runTable(runs, now)}
 <p class="soft">More: ${command(`sluice history ${job}`)}, ${command(`sluice rollback ${job} --list`)}</p>`;
 }
 
-/** The page for a job that was left out because of an error. */
+/** The page for a job that was excluded because of an error. */
 export function leftOutBody(name: string, { what, code, fix }: Condition): Html {
   return html`<h1 class="bad">${name}: left out</h1><p>${what}${code === undefined ? undefined : html` <span class="soft">${code}</span>`}</p>
 ${fix === undefined ? undefined : html`<p>Fix: ${fixing(fix)}</p>`}<p><a href="/">All jobs</a></p>`;

@@ -13,17 +13,17 @@ export interface OverviewPageOptions {
   readonly status: Status;
   /** Epoch milliseconds. */
   readonly now: number;
-  /** The jobs that need attention, which are shown in full. */
+  /** The jobs that need attention. These jobs are shown in full. */
   readonly explained: readonly Explanation[];
-  /** Filters jobs by part of their name. */
+  /** If set, only jobs whose names contain this text are shown. */
   readonly search: string;
 }
 
-/** Maximum number of rows. A longer table isn't useful, and the search finds the other jobs. */
+/** Maximum number of table rows. A longer table isn't useful, and users can find the other jobs with the search. */
 const maxRows = 200;
 const maxCards = 20;
 
-/** All jobs on one page: first those that need attention, with fixes, then the others. */
+/** Shows all jobs on one page: first the jobs that need attention, with fixes, then the others. */
 export function overviewBody({ status, now, explained, search }: OverviewPageOptions): Html {
   const { conditions } = status;
   const bad = explicable(status).length;
@@ -50,7 +50,7 @@ export function explicable({ conditions, jobs }: Status): string[] {
   return jobs.map(({ job }) => job).filter((job) => bad.has(job));
 }
 
-/** Conditions that aren't shown on a job's card. */
+/** The conditions that aren't shown on any job's card. */
 const isApart = ({ subject, kind }: Condition): boolean => kind === 'left_out' || !subject.startsWith('job:');
 
 function conditionCard({ subject, kind, level, what, fix, jobs }: Condition): Html {
@@ -66,7 +66,7 @@ interface Ranked {
 
 const order: readonly Standing[] = ['bad', 'wait', 'good', 'idle'];
 
-/** Jobs that need attention come first; the rest keep the config's order. */
+/** Sorts the jobs that need attention first. The other jobs keep the config's order. */
 export function rankJobs(status: Status): Ranked[] {
   const standing = standingsOf(status);
   const ranked = status.jobs.map((job) => ({ job, kind: standing(job) }));

@@ -7,7 +7,7 @@ const refreshSeconds = 30;
 const styleMarkup = new Html(style);
 const styleHash = createHash('sha256').update(style).digest('base64');
 
-/** A strict content security policy. The page contains only text and one inline style. */
+/** A strict content security policy, because the page contains only text and one inline style sheet. */
 export const pageHeaders: Readonly<Record<string, string>> = {
   'content-security-policy': `default-src 'none'; style-src 'sha256-${styleHash}'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
   'x-content-type-options': 'nosniff',
@@ -17,10 +17,10 @@ export const pageHeaders: Readonly<Record<string, string>> = {
 export interface PageOptions {
   readonly title: string;
   readonly version: string;
-  /** When the data was read, in epoch milliseconds. */
+  /** The time when the data was read, in epoch milliseconds. */
   readonly now: number;
   readonly body: Html;
-  /** Whether the page reloads itself. */
+  /** Whether the page reloads automatically. */
   readonly refreshes?: boolean;
 }
 

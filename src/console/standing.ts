@@ -1,13 +1,18 @@
 import { affectedJobs } from '../daemon/conditions/headline.ts';
 import type { JobStatus, Status } from '../daemon/report/report-status.ts';
 
-/** How urgent a job is. `bad`: needs attention. `wait`: resolves itself or is intended. `idle`: nothing is due. */
+/**
+ * How urgent a job is. `bad`: the job needs attention. `wait`: the state is intended or resolves by itself. `idle`:
+ * nothing is due.
+ */
 export type Standing = 'bad' | 'wait' | 'good' | 'idle';
 
-/** A symbol for each level, because color must not be the only cue. */
+/** A symbol for each urgency level, because color must not be the only cue. */
 export const signs: Readonly<Record<Standing, string>> = { bad: '✖', wait: '◔', good: '✔', idle: '○' };
 
-/** Each job's level, derived from the conditions, never from the wording of the job's state. */
+/**
+ * Returns each job's urgency level. The level depends only on the conditions, never on the wording of the job's state.
+ */
 export function standingsOf({ conditions }: Pick<Status, 'conditions'>): (job: JobStatus) => Standing {
   const bad = affectedJobs(conditions, 'error');
   const slow = affectedJobs(conditions, 'warning');

@@ -1,6 +1,6 @@
 /**
- * The style sheet of all pages, light and dark. Color is never the only cue: each state has a symbol and a label. Pages
- * don't load any fonts, images or scripts, so they work offline.
+ * The style sheet for all pages, in light and dark. Color is never the only cue: each state also has a symbol and a
+ * label. Pages work offline, because they don't load any fonts, images or scripts.
  */
 export const style = `
 :root { color-scheme: light dark; --ground: #fbfbf9; --card: #fff; --ink: #1d2126; --soft: #5b636d; --line: #dfe2e0;

@@ -3,7 +3,10 @@ import { spanOf } from '../../lib/span.ts';
 import { type JsonSchema, type OptionSet, option, schemaOf } from '../../sdk/option.ts';
 import { duration, groups, percentage, readAs } from './field.ts';
 
-/** A duration as written in the config: a number with m, h, d or w (also s where seconds make sense). */
+/**
+ * A duration as written in the config: a number followed by m, h, d or w. Options for which seconds make sense also
+ * accept s.
+ */
 const span: JsonSchema = { type: 'string', pattern: '^[1-9]\\d{0,5}[smhdw]$', examples: ['24h'] };
 const percent: JsonSchema = { type: 'string', pattern: '^\\d{1,2}(\\.\\d{1,6})?%$', examples: ['10%'] };
 const text: JsonSchema = { type: 'string', minLength: 1 };
@@ -33,7 +36,7 @@ export const alertDefaults = {
   quotaLeft: '10%',
 };
 
-/** The channel types: the files of `src/alerts/channels/`. */
+/** The channel types: one for each file in `src/alerts/channels/`. */
 export const channelTypes = Object.keys(channels) as ChannelType[];
 
 export const channelOptions = Object.fromEntries(channelTypes.map((type) => [type, channels[type].options])) as {
@@ -43,8 +46,8 @@ export const channelOptions = Object.fromEntries(channelTypes.map((type) => [typ
 export type ChannelType = keyof typeof channels;
 
 /**
- * One schema per channel type. Built from entries, because linters mistake an object with a `then` member for a
- * promise.
+ * One schema per channel type. `Object.fromEntries` builds it, because linters mistake an object literal with a `then`
+ * member for a promise.
  */
 const channelSchema: JsonSchema = {
   type: 'object',
@@ -59,7 +62,7 @@ const channelSchema: JsonSchema = {
   }),
 };
 
-/** A rule that routes alerts for certain occasions and jobs to certain channels. */
+/** A rule that routes alerts for specific occasions and jobs to specific channels. */
 export const ruleOptions = {
   on: option.list<(typeof occasions)[number]>(
     { enum: occasions },
@@ -79,7 +82,7 @@ export const ruleOptions = {
 const staleAfter: JsonSchema = { anyOf: [{ const: false }, span] };
 const failures: JsonSchema = { type: 'integer', minimum: 0, maximum: 1000 };
 
-/** Options that a job can override. */
+/** Alert options that a job can override. */
 export const jobAlertOptions = {
   first_failure: option.schema<boolean | undefined>(
     { type: 'boolean' },
@@ -105,7 +108,7 @@ export const jobAlertOptions = {
   ),
 } satisfies OptionSet;
 
-/** A job's `alerts`: its overrides and channels, or `false`. */
+/** A job's `alerts` option: the job's overrides and channels, or `false`. */
 export const ownAlertOptions = {
   ...jobAlertOptions,
   to: option.schema<readonly string[] | undefined>(
@@ -114,7 +117,7 @@ export const ownAlertOptions = {
   ),
 } satisfies OptionSet;
 
-/** The top-level `alerts`, without the channels. */
+/** The top-level `alerts` options except the channels. */
 export const alertSettings = {
   rules: groups(ruleOptions, {
     about:

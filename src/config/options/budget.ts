@@ -1,6 +1,6 @@
 import { type OptionSet, option } from '../../sdk/option.ts';
 
-/** The service's rate limit in requests per second, the same for every plan. */
+/** The service's rate limit in requests per second. It's the same for every plan. */
 const maxRequestsPerSecond = 5;
 
 /** A job's priority when requests are scarce. */

@@ -1,7 +1,9 @@
 import type { JsonSchema } from '../../sdk/option.ts';
 import { unescaped } from '../text/document.ts';
 
-/** The node at a schema path (`#/properties/url`); undefined if the path leads outside this schema. */
+/**
+ * Returns the schema node at a schema path (`#/properties/url`), or undefined if the path leads outside this schema.
+ */
 export function nodeAt(schema: JsonSchema, schemaPath: string): JsonSchema | undefined {
   return schemaPath
     .split('/')
@@ -23,7 +25,7 @@ function wordOf(value: unknown): string {
   return typeof value === 'string' && !/^\w[\w.-]*$/.test(value) ? JSON.stringify(value) : String(value);
 }
 
-/** Describes in words what a schema accepts. */
+/** Describes in words which values a schema accepts. */
 export function describeSchema(node: JsonSchema): string {
   if (Array.isArray(node.enum)) return node.enum.map(wordOf).join(', ');
   if ('const' in node) return String(node.const);
@@ -45,13 +47,13 @@ function membersOf(node: JsonSchema): string {
   return node.type === 'object' && names.length > 0 ? ` (${names.join(', ')})` : '';
 }
 
-/** The allowed values, according to one validator error. */
+/** Describes the allowed values, based on one validator error. */
 export function allowedBy(error: { keyword: string; params: object }, node: JsonSchema | undefined): string {
   const params = error.params as { limit?: number; propertyNames?: string[]; pattern?: unknown };
   const example = (node?.examples as unknown[] | undefined)?.[0];
   switch (error.keyword) {
     case 'pattern':
-      // An example that is a variable doesn't show what the value must look like.
+      // If the example is a variable, it doesn't show what the value must look like.
       return typeof example === 'string' && example.startsWith('${')
         ? String(node?.description ?? `text that matches ${String(params.pattern)}`)
         : example === undefined

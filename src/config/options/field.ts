@@ -6,19 +6,24 @@ import { type Part, partAt } from '../text/variables.ts';
 import { fits } from './fits.ts';
 
 /**
- * The config's own options. Each declaration is used for validation, the reference page and the value in the code:
- * `timeout_seconds: 60` in a file is `timeoutMs: 60_000` in the code.
+ * The config's own options. Validation, the reference page and the config object use the same declarations. For
+ * example, `timeout_seconds: 60` in a file becomes `timeoutMs: 60_000` in the config object.
  */
 
-/** Parses the value. If it's invalid, returns undefined, and reports the error unless the schema check did. */
+/**
+ * Parses the value. Returns undefined if the value is invalid, and reports the error unless the schema check already
+ * has.
+ */
 type Read<T> = (at: Part, faults: Faults) => T | undefined;
 
-/** An option whose value in the code differs from its value in the file. */
+/** An option whose value in the config object differs from its value in the file. */
 export interface ConfigOption<T, U extends string = ''> extends Option<unknown> {
-  /** The unit suffix of the name in the code. It replaces the unit in the option's name. */
+  /**
+   * The unit suffix of the option's name in the config object. It replaces the unit in the option's name in the file.
+   */
   readonly unit: U;
   readonly read: Read<T>;
-  /** True if it has members, each of which is validated separately. */
+  /** True if the option is a group, whose members are validated separately. */
   readonly isGroup: boolean;
 }
 
@@ -31,7 +36,7 @@ type NameOf<K, O> = O extends { readonly unit: infer U extends string }
     : `${Camel<Bare<K>>}${U}`
   : Camel<K>;
 
-/** The values of a set of options, as the code sees them. */
+/** The values of a set of options, with their names and types in the config object. */
 export type Values<S extends OptionSet> = {
   readonly [K in keyof S as undefined extends ValueOf<S[K]> ? never : NameOf<K, S[K]>]: ValueOf<S[K]>;
 } & {
@@ -43,14 +48,14 @@ function nameOf(name: string, { unit = '' }: Partial<ConfigOption<unknown, strin
   return bare.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()) + unit;
 }
 
-/** The options that are set, without the invalid ones. */
+/** Returns the valid options that are set in the file. */
 export function readWritten<S extends OptionSet>(set: S, at: Part, faults: Faults): Partial<Values<S>> {
   return readEach(set, at, { faults, defaultOf: () => undefined });
 }
 
 /**
- * Like {@link readWritten}, with defaults for unset options. Missing required options stay absent, see {@link
- * isComplete}.
+ * Like {@link readWritten}, but uses defaults for unset options. Missing required options stay absent; {@link
+ * isComplete} detects them.
  */
 export function readOptions<S extends OptionSet>(set: S, at: Part, faults: Faults): Partial<Values<S>> {
   return readEach(set, at, { faults, defaultOf: (one) => one.default });
@@ -92,8 +97,8 @@ function readOne(
 type Same<O, T> = O extends Option<infer W> ? (undefined extends W ? T | undefined : T) : never;
 
 /**
- * An option whose value in the code differs from its value in the file. `read` receives values that passed the option's
- * schema.
+ * Declares an option whose value in the config object differs from its value in the file. `read` receives only values
+ * that passed the option's schema.
  */
 export function readAs<O extends Option<unknown>, T, const U extends string = ''>(
   one: O,
@@ -102,22 +107,22 @@ export function readAs<O extends Option<unknown>, T, const U extends string = ''
   return { ...one, unit: unit ?? ('' as U), read: read as Read<Same<O, T>>, isGroup };
 }
 
-/** A whole number of seconds: `timeout_seconds` in the file is `timeoutMs` in the code. */
+/** A whole number of seconds: `timeout_seconds` in the file becomes `timeoutMs` in the config object. */
 export const seconds = <O extends Option<number> | Option<number | undefined>>(
   one: O,
 ): ConfigOption<Same<O, number>, 'Ms'> => readAs(one, { unit: 'Ms', read: ({ value }) => Number(value) * 1000 });
 
-/** A whole number of megabytes: `limit_megabytes` in the file is `limitBytes` in the code. */
+/** A whole number of megabytes: `limit_megabytes` in the file becomes `limitBytes` in the config object. */
 export const megabytes = <O extends Option<number> | Option<number | undefined>>(
   one: O,
 ): ConfigOption<Same<O, number>, 'Bytes'> =>
   readAs(one, { unit: 'Bytes', read: ({ value }) => Number(value) * 1_000_000 });
 
-/** A string whose pattern allows only durations: `remind` in the file is `remindMs` in the code. */
+/** A string whose pattern allows only durations: `remind` in the file becomes `remindMs` in the config object. */
 export const duration = <O extends Option<unknown>>(one: O): ConfigOption<Same<O, number>, 'Ms'> =>
   readAs(one, { unit: 'Ms', read: ({ value }) => spanOf(String(value)) });
 
-/** A string whose pattern allows only percentages. The value in the code is a fraction. */
+/** A string whose pattern allows only percentages. The value in the config object is a fraction. */
 export const percentage = <O extends Option<unknown>>(one: O): ConfigOption<Same<O, number>> =>
   readAs(one, { read: ({ value }) => fractionOf(String(value)) });
 
@@ -133,7 +138,7 @@ interface About<D> {
 
 type Kept<T, G> = G extends { readonly required: true } | { readonly default: unknown } ? T : T | undefined;
 
-/** A map with these options. If a required option has an error, the map has no value. */
+/** A map with these options. If a required option has an error, the map's value is undefined. */
 export function group<S extends OptionSet, G extends About<object>>(
   set: S,
   given: G,
@@ -156,13 +161,13 @@ export function groupOrFalse<S extends OptionSet, G extends About<object>>(
 
 export const orFalse = (schema: JsonSchema): JsonSchema => ({ anyOf: [{ const: false }, schema] });
 
-/** A map's options; undefined if a required one has an error. */
+/** Returns a map's options, or undefined if a required option has an error. */
 export function readWhole<S extends OptionSet>(set: S, at: Part, faults: Faults): Values<S> | undefined {
   const values = isMap(at.value) ? readOptions(set, at, faults) : {};
   return isMap(at.value) && isComplete(set, values) ? values : undefined;
 }
 
-/** A list of maps with these options. Leaves out maps in which a required option has an error. */
+/** A list of maps with these options. Excludes maps in which a required option has an error. */
 export const groups = <S extends OptionSet>(set: S, given: { about: string; example: readonly object[] }) =>
   readAs(option.list<object>(schemaOf(set), given), {
     isGroup: true,

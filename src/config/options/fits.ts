@@ -1,9 +1,9 @@
 import { Check, Compile } from 'typebox/schema';
 import type { JsonSchema } from '../../sdk/option.ts';
 
-/** For each schema, how often it was used and, after enough uses, a compiled validator. */
+/** The number of times each schema was used and, after enough uses, its compiled validator. */
 const uses = new WeakMap<JsonSchema, { times: number; check?: (value: unknown) => boolean }>();
-/** Compiling a schema takes as long as this many uncompiled checks. */
+/** Number of uncompiled checks that take as long as compiling the schema. */
 const worthCompiling = 20;
 
 /** Whether a value matches a schema. */

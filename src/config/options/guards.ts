@@ -7,7 +7,7 @@ const percent: JsonSchema = { type: 'string', pattern: '^\\d{1,7}(\\.\\d{1,6})?%
 const span: JsonSchema = { type: 'string', pattern: '^[1-9]\\d{0,5}[mhdw]$', examples: ['2d'] };
 const column: JsonSchema = { type: 'string', minLength: 1 };
 
-/** Default minimum number of rows for checking changes, because small results vary naturally. */
+/** Default minimum number of rows for guards that check changes. Smaller results vary naturally. */
 export const changeFrom = 100;
 
 const boundsOf = (what: string) => ({
@@ -85,11 +85,12 @@ function readParts({ value }: Part): ReadonlyMap<string, number> | false {
 
 export const guardsSchema: JsonSchema = orFalse(schemaOf(guardOptions));
 
-/** How long delivered payloads are kept for a rollback. */
+/** How long to keep delivered payloads for a rollback. */
 const keepDefaults = { payloads: 3, days: 35 };
 
 /**
- * Disk limits for the state folder. By default, it uses at most 10 GB and leaves 5% of the disk free (at most 100 MB).
+ * Disk limits for the state folder. By default, the folder uses at most 10 GB, and Sluice leaves 5 % of the disk free
+ * (at most 100 MB).
  */
 const diskDefaults = { limit_megabytes: 10_000 };
 

@@ -8,7 +8,7 @@ export const defaultRedirect = 'http://127.0.0.1:47419/callback';
 
 const grants = ['authorization_code', 'client_credentials', 'jwt_bearer', 'password'] as const satisfies GrantKind[];
 
-/** A source's login options, the same for every connector that uses OAuth. */
+/** The login options of a source. They're the same for every connector that uses OAuth. */
 export const loginOptions = {
   name: option.text({
     about: "Name of the login. Default: the source's name. Sources with the same login name share one login.",
@@ -64,8 +64,8 @@ const login = option.schema<Record<string, unknown> | undefined>(schemaOf(loginO
 });
 
 /**
- * All options of this connector's sources: the connector's own, the common ones and, if it uses OAuth, the login
- * options.
+ * All source options for this connector: the connector's own, the common ones and, if the connector uses OAuth, the
+ * login options.
  */
 export function optionsOfSource(connector: Connector): OptionSet {
   return { ...sourceOptions, ...(connector.oauth === undefined ? {} : { login }), ...connector.source };

@@ -12,7 +12,7 @@ import { timezone } from './timezone.ts';
 const misfirePolicies = ['skip', 'run_once', 'run_all'] as const;
 const overlapPolicies = ['skip', 'buffer_one', 'cancel_other'] as const;
 
-/** Defaults for `run_all`: how far back to look for missed firings, and how many of them to run. */
+/** Defaults for `run_all`: how far back to look for missed firings, and the maximum number of them to run. */
 const runAllDefaults = { withinMs: 86_400_000, atMost: 24 };
 
 const textOrList: JsonSchema = {
@@ -60,7 +60,7 @@ function reportStray({ path, value }: Part, faults: Faults): void {
   });
 }
 
-/** Options that apply to every kind of schedule. At the top level, they set the defaults for all jobs. */
+/** Options that apply to every kind of schedule. Their top-level values are the defaults for all jobs. */
 export const scheduleRuleOptions = {
   misfire: readAs(
     option.schema<string | object | undefined>(
@@ -90,7 +90,7 @@ export const scheduleRuleOptions = {
   ),
 } satisfies OptionSet;
 
-/** A schedule as a map with exactly one of `cron`, `every` and `at`. */
+/** A schedule as a map with exactly one of the keys `cron`, `every` and `at`. */
 export const scheduleOptions = {
   cron: readAs(
     option.text({
@@ -135,7 +135,7 @@ export const scheduleOptions = {
   ...scheduleRuleOptions,
 } satisfies OptionSet;
 
-/** A job's `schedule`. Unset options come from the top level. */
+/** A job's `schedule` option. Unset members take the top level's values. */
 export const scheduleSchema: JsonSchema = {
   anyOf: [{ type: 'string' }, withoutDefaults(schemaOf(scheduleOptions))],
 };
@@ -169,7 +169,7 @@ function withoutDefaults(schema: JsonSchema): JsonSchema {
   return { ...schema, properties: Object.fromEntries(properties) };
 }
 
-/** Validates a cron expression. Returns its fields separated by single spaces. */
+/** Validates a cron expression, and returns its fields separated by single spaces. */
 function readCron(at: Part, faults: Faults): string | undefined {
   const cron = String(at.value);
   const fault = isBroken(at) ? undefined : cronFault(cron);

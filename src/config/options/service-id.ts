@@ -3,11 +3,11 @@ import type { Faults } from '../text/faults.ts';
 import { isBroken, type Part, partAt } from '../text/variables.ts';
 import { readAs } from './field.ts';
 
-/** An option whose value is an ID from the service. */
+/** An option whose value is an ID that the service assigned. */
 export const serviceId = <O extends Option<string> | Option<string | undefined>>(what: string, one: O) =>
   readAs(one, { read: (at, faults) => readServiceId(at, { what, faults }) });
 
-/** Like {@link serviceId}, for a list of IDs. */
+/** Like {@link serviceId}, but for a list of IDs. */
 export const serviceIds = <O extends Option<readonly string[] | undefined>>(what: string, one: O) =>
   readAs(one, {
     isGroup: true,
@@ -18,9 +18,9 @@ export const serviceIds = <O extends Option<readonly string[] | undefined>>(what
   });
 
 /**
- * Validates an ID from the service, because it becomes part of a request path. The service's own IDs are 32 lowercase
- * hex characters; other IDs are accepted with a warning if all of their characters are allowed, because a service may
- * use custom IDs.
+ * Validates a service ID, because the ID becomes part of a request path. The service's own IDs are 32 lowercase hex
+ * characters. Other IDs that contain only allowed characters are accepted with a warning, because a service may use
+ * custom IDs.
  */
 export function readServiceId(at: Part, { what, faults }: { what: string; faults: Faults }): string {
   const id = String(at.value);

@@ -4,12 +4,12 @@ import { isBroken, type Part } from '../text/variables.ts';
 
 const isLocal = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
-/** The URL without its credentials and query values, which may contain an API key. */
+/** Returns the URL without credentials and query values, because either may contain an API key. */
 function withoutSecrets(url: string): string {
   return url.replace(/\/\/[^@/]*@/, '//…@').replace(/[?#].*$/s, (rest) => `${rest[0]}…`);
 }
 
-/** The URL without a trailing slash; undefined if it isn't a URL. */
+/** Returns the URL without a trailing slash, or undefined if the value isn't a URL. */
 export function readServiceUrl(at: Part, faults: Faults): string | undefined {
   const { path } = at;
   const text = String(at.value);

@@ -13,20 +13,20 @@ import { timezone } from './timezone.ts';
 import { writeSchema } from './write.ts';
 
 /**
- * Declarations of all config options. They're used by validation, the schema for editors, the reference page and the
- * test of the example file. Connectors, formats and transforms declare their own options.
+ * Declarations of all config options. Validation, the editor schema, the reference page and the example file's test use
+ * them. Connectors, formats and transforms declare their own options.
  */
 
 /** The service's upload limit in bytes. */
 export const serviceUploadLimit = 10 * 1024 * 1024;
 
-/** A variable in the config's syntax. */
+/** Returns an environment variable in the config's syntax. */
 export const variable = (name: string): string => `\${env:${name}}`;
 
-/** A key must be at least as long as 24 random bytes in base64. */
+/** Pattern for a key that is long enough: at least as long as 24 random bytes in base64. */
 const longKey = '^.{32,}$';
 
-/** What the daemon does at startup about jobs that can't run. */
+/** How the daemon reacts at startup to jobs that can't run. */
 export const startErrors = ['ignore', 'retry', 'probe', 'fail'] as const;
 export type OnStartError = (typeof startErrors)[number];
 
@@ -183,7 +183,7 @@ export const destinationOptions = {
   }),
 } satisfies OptionSet;
 
-/** Options for checking a source while no job reads it, and for retrying a refused login. */
+/** Options for checking a source that no job is reading, and for retrying a refused login. */
 export const checkOptions = {
   login_retry: option.choice(['auto', 'off'], {
     default: 'auto',
@@ -200,7 +200,7 @@ export const checkOptions = {
   ),
 } satisfies OptionSet;
 
-/** Options that every source has, in addition to its connector's. */
+/** Options of every source, in addition to the connector's own options. */
 export const sourceOptions = {
   connector: option.text({ required: true, about: 'Name of the connector that reads this source.', example: 'db' }),
   ...checkOptions,
@@ -218,7 +218,10 @@ export const stallOptions = {
   ),
 } satisfies OptionSet;
 
-/** The connector, transform, format and target validate `query`, `transforms`, `format` and `target` further. */
+/**
+ * A job's options. These declarations check `query`, `transforms`, `format` and `target` only roughly. The connector,
+ * transforms, format and target validate their members.
+ */
 export const jobOptions = {
   source: option.text({
     about: 'Name of the source to read. Required except for a bulk refresh.',
@@ -285,12 +288,15 @@ export const jobOptions = {
   ...stallOptions,
 } satisfies OptionSet;
 
-/** Names of destinations, sources and jobs, which appear on command lines, in logs and in file names. */
+/**
+ * Pattern for the names of destinations, sources and jobs. These names appear on command lines, in logs and in file
+ * names.
+ */
 export const namePattern = /^[\p{L}\p{N}][\p{L}\p{N}._-]{0,99}$/u;
 
 /**
- * The name pattern for editors. JSON Schema recommends portable patterns, which excludes `\p{…}` (Python rejects it),
- * so this pattern is more permissive outside ASCII.
+ * The name pattern in the editor schema. JSON Schema recommends portable patterns, which can't contain `\p{…}` because
+ * Python rejects it. This pattern is therefore more permissive for non-ASCII characters.
  */
 export const nameSchema: JsonSchema = {
   pattern: '^[^\\x00-/:-@\\[-`{-\\xa0][^\\x00-,/:-@\\[-\\^`{-\\xa0]{0,99}$',

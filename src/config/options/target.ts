@@ -30,10 +30,10 @@ export const datasourceOptions = {
   }),
 } satisfies OptionSet;
 
-/** How messages refer to an instance ID. */
+/** The name that messages use for an instance ID. */
 export const instanceWords = 'data-source instance';
 
-/** Exactly one of the first three options is set. */
+/** Exactly one of the first three options must be set. */
 export const targetOptions = {
   instance: serviceId(
     instanceWords,

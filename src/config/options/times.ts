@@ -6,12 +6,12 @@ import { isBroken, type Part } from '../text/variables.ts';
 import { readAs } from './field.ts';
 import '../../lib/temporal.ts';
 
-/** A parsed value, or an error with the allowed form and, if it can be guessed, the value that was meant. */
+/** A parsed value, or an error with the allowed form and, if Sluice can guess the intended value, a suggestion. */
 export type Told<T> =
   | { readonly value: T }
   | { readonly fault: string; readonly allowed: string; readonly next?: string; readonly seen?: unknown };
 
-/** The error code for a section's values, and what error messages call them. */
+/** The error code for values of this kind, and the noun that error messages use for them. */
 export interface Subject {
   readonly code: string;
   readonly what: string;
@@ -19,10 +19,7 @@ export interface Subject {
 
 export const scheduleSubject: Subject = { code: 'CONFIG_SCHEDULE', what: 'schedule' };
 
-/**
- * Returns the parsed value. If parsing fails, reports an error, unless the value in the file has an unresolved
- * variable.
- */
+/** Returns the parsed value. If parsing failed, reports an error unless the value contains an unresolved variable. */
 export function valueOrFault<T>(
   told: Told<T>,
   at: Part,
@@ -36,7 +33,7 @@ export function valueOrFault<T>(
   return undefined;
 }
 
-/** An option whose string is parsed as part of a schedule. */
+/** Declares an option whose string is parsed as part of a schedule. */
 export const timeOf = <O extends Option<unknown>, T, const U extends string = ''>(
   one: O,
   read: (written: never) => Told<T>,
@@ -48,8 +45,8 @@ export const timeOf = <O extends Option<unknown>, T, const U extends string = ''
   });
 
 /**
- * A duration with a minimum and a maximum: `first` in the file is `firstMs` in the code. `of` names the duration in
- * errors.
+ * Declares a duration with a minimum and a maximum: `first` in the file becomes `firstMs` in the config object. Error
+ * messages refer to the duration as `of`.
  */
 export function limitedDuration<O extends Option<unknown>>(
   one: O,
@@ -67,7 +64,10 @@ const dayMs = 86_400_000;
 const maxIntervalMs = 3650 * dayMs;
 const spanForm = 'a number and its unit: s, m, h, d or w, as in 15m, 1h30m, 2d';
 
-/** Parses a duration with a minimum and a maximum (milliseconds, inclusive). `of` names the duration in errors. */
+/**
+ * Parses a duration. The minimum and maximum are inclusive and in milliseconds. Error messages refer to the duration as
+ * `of`.
+ */
 function readSpan(text: string, { of, from, to }: { of: string; from: number; to: number }): Told<number> {
   const value = parseSpan(text.trim());
   const allowed = `${spanForm}; from ${spanText(from)} to ${spanText(to)}`;
@@ -80,7 +80,7 @@ function readSpan(text: string, { of, from, to }: { of: string; from: number; to
   return value > to ? { fault: `${of} is too long`, allowed, next: `write ${spanText(to)} or less` } : { value };
 }
 
-/** `every`: whole minutes, which is the scheduler's resolution. */
+/** Parses `every`: a whole number of minutes, because the scheduler's resolution is one minute. */
 export function readInterval(every: string | number): Told<number> {
   const allowed = 'whole minutes: a number and m, h, d or w, as in 15m, 1h30m, 13h, 2d';
   const text = String(every).trim();
@@ -104,7 +104,7 @@ export function readInterval(every: string | number): Told<number> {
     : { value };
 }
 
-/** `from`: an instant with an offset, or a local date and time in the zone. */
+/** Parses `from`: an instant with a UTC offset, or a local date and time in the schedule's zone. */
 export function readGridStart(text: string, timezone: string): Told<number> {
   try {
     return { value: instantOf(text.trim(), timezone) };
@@ -120,7 +120,7 @@ function instantOf(text: string, timezone: string): number {
   return Temporal.PlainDateTime.from(text).toZonedDateTime(timezone).epochMilliseconds;
 }
 
-/** `at`: times of day as `HH:MM`, sorted and without duplicates. */
+/** Parses `at`: times of day as `HH:MM`. Returns them sorted and without duplicates. */
 export function readTimes(at: string | readonly string[]): Told<string[]> {
   const times = (typeof at === 'string' ? at.split(',') : at).map((time) => time.trim());
   const wrong = times.find((time) => !/^([01]?\d|2[0-3]):[0-5]\d$/.test(time));
@@ -134,7 +134,7 @@ export function readTimes(at: string | readonly string[]): Told<string[]> {
   };
 }
 
-/** Guesses which time was meant: `6am`, `18.30`, `6`, `24:00`, `06:00:00`. */
+/** Guesses the intended time: `6am`, `18.30`, `6`, `24:00`, `06:00:00`. */
 function meantTime(text: string): string | undefined {
   const [, hour, minute = '00', half] = /^(\d{1,2})(?:[:.h](\d{2}))?(?::00)?\s*([ap]m)?$/i.exec(text) ?? [];
   if (hour === undefined || Number(minute) > 59) return undefined;
@@ -148,7 +148,10 @@ function meantTime(text: string): string | undefined {
 
 const dayNames = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'];
 
-/** `days`: 1 (Monday) to 7 (Sunday), sorted and without duplicates. A range may wrap around the end of the week. */
+/**
+ * Parses `days`: 1 (Monday) to 7 (Sunday). Returns them sorted and without duplicates. A range may wrap around the end
+ * of the week.
+ */
 export function readDays(days: string | readonly string[]): Told<number[]> {
   const parts = (typeof days === 'string' ? days.split(',') : days).map((part) => part.trim());
   const wanted = new Set<number>();

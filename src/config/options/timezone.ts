@@ -5,11 +5,11 @@ import type { Faults } from '../text/faults.ts';
 import { isBroken, type Part } from '../text/variables.ts';
 import { readAs } from './field.ts';
 
-/** An option whose value is a time zone's name. */
+/** An option whose value is the name of a time zone. */
 export const timezone = <O extends Option<string> | Option<string | undefined>>(one: O) =>
   readAs(one, { read: readTimezone });
 
-/** Returns the zone if the name exists. Otherwise, reports an error that suggests the closest name. */
+/** Returns the time zone's name if the zone exists. Otherwise, reports an error that suggests the closest name. */
 export function readTimezone(at: Part, faults: Faults): string | undefined {
   const name = String(at.value);
   const fault = isBroken(at) ? undefined : timezoneFault(name);

@@ -24,7 +24,7 @@ const retainOptions = {
   rows: option.integer({ minimum: 1, about: 'Number of newest rows to keep.' }),
 } satisfies OptionSet;
 
-/** How a run's rows are combined with kept rows. Column names are the source's, before transforms. */
+/** How a run's rows are combined with the kept rows. Column names refer to the source's columns, before transforms. */
 export const writeOptions = {
   disposition: option.choice(['replace', 'append', 'merge'], {
     default: 'replace',

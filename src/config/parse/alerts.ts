@@ -21,8 +21,8 @@ import { validatePart } from './validate.ts';
 const mostJobsNamed = 20;
 
 /**
- * The top-level `alerts`, already validated against its schema; undefined if absent. Reports errors that the schema
- * can't detect, such as a command when commands aren't allowed, or a rule for an unknown channel.
+ * Parses the top-level `alerts`, which already passed its schema. Returns undefined if it's absent. Reports errors that
+ * the schema can't detect, such as a command although commands aren't allowed, or a rule for an unknown channel.
  */
 export function loadAlerts(
   top: Part,
@@ -49,7 +49,7 @@ export function loadAlerts(
   return { ...limitDefaults, ...values, channels };
 }
 
-/** A job's `alerts`: its overrides, or `false`; undefined if absent. */
+/** Parses a job's `alerts`. Returns the job's overrides, `false`, or undefined if the option is absent. */
 export function loadOwnAlerts(job: Part, alerts: Alerts | undefined, faults: Faults): OwnAlerts | false | undefined {
   const at = partAt(job, 'alerts');
   if (at.value === false) return false;
@@ -72,7 +72,7 @@ const limitDefaults = {
   remindMs: spanOf(alertDefaults.remind),
 };
 
-/** Skips channels of an unknown type, whose error was already reported. */
+/** Skips channels of an unknown type, because validation has already reported the type. */
 function channelOf(name: string, { part, faults }: { part: Part; faults: Faults }): AlertChannel | undefined {
   const { type } = isMap(part.value) ? (part.value as { type?: ChannelType }) : {};
   if (type === undefined || !channelTypes.includes(type)) return undefined;
@@ -98,7 +98,7 @@ function refuseCommand(path: Path, faults: Faults): void {
 function checkChannels({ path, value: to }: Part, channels: ReadonlyMap<string, AlertChannel>, faults: Faults): void {
   const known = [...channels.values()].filter(({ type }) => type !== 'heartbeat').map(({ name }) => name);
   for (const [i, name] of (Array.isArray(to) ? to : []).entries()) {
-    // The schema has already reported values that aren't names.
+    // The schema check has already reported values that aren't names.
     if (typeof name !== 'string' || known.includes(name)) continue;
     const isHeartbeat = channels.get(name)?.type === 'heartbeat';
     faults.add({
@@ -114,7 +114,7 @@ function checkChannels({ path, value: to }: Part, channels: ReadonlyMap<string, 
 }
 
 /**
- * A name that matches no job is usually a typo. It's still only a warning, because the job may have been removed
+ * A name that matches no job is usually a typo. It causes only a warning, because the job may have been removed
  * temporarily.
  */
 function checkJobs({ path, value: jobs }: Part, top: Part, faults: Faults): void {

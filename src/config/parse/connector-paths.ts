@@ -8,8 +8,8 @@ import { readText } from '../text/read-text.ts';
 import { readTop } from './top.ts';
 
 /**
- * Where to look for a config's connectors, even if the config has other errors. If there's no config file, only the
- * built-in connectors are used.
+ * Returns where to look for a config's connectors, even if the config has other errors. Without a config file, there
+ * are only the built-in connectors.
  */
 export async function readPlaces(file: string): Promise<{ places: Places; problems: readonly Problem[] }> {
   const isThere = await access(file).then(

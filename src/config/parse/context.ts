@@ -15,10 +15,10 @@ import type { Part } from '../text/variables.ts';
 import type { WrittenGuards } from './guards.ts';
 import type { ScheduleRules } from './schedule.ts';
 
-/** The file's top level; its three maps aren't parsed yet. */
+/** The file's top level. Its three maps haven't been parsed yet. */
 export interface Top
   extends Pick<Values<typeof topOptions>, 'timezone' | 'monitor' | 'disk' | 'concurrency' | 'onStartError'> {
-  /** The top level as written in the file, with variables resolved. */
+  /** The top level as written in the file, but with variables resolved. */
   readonly part: Part;
   readonly folder: string;
   /** Absolute path. */
@@ -30,27 +30,27 @@ export interface Top
   readonly signal?: AbortSignal;
   readonly withoutSecrets?: boolean;
   readonly sealKeys: SealKeys;
-  /** The default guards for all jobs. */
+  /** The default guards, which apply to all jobs. */
   readonly guards: WrittenGuards;
   readonly keep: NonNullable<Config['keep']>;
   readonly scheduleRules: ScheduleRules;
-  /** The default retry rule; false means no retries. */
+  /** The default retry rule. False disables retries. */
   readonly retry: RetryRule | false;
   readonly alerts?: Alerts;
-  /** Where to look for connectors besides the built-in ones. */
+  /** Where to look for connectors in addition to the built-in ones. */
   readonly places: Places;
   readonly destinations: ReadonlyMap<string, unknown>;
   readonly sources: ReadonlyMap<string, unknown>;
   readonly jobs: ReadonlyMap<string, unknown>;
 }
 
-/** The result of loading one named entry: its value, or its errors. */
+/** The result of loading one entry of a map: its value, its errors, or both. */
 export interface LoadResult<T> {
   readonly value?: T;
   readonly problems: readonly Problem[];
 }
 
-/** The context for loading jobs, sources and destinations. */
+/** Everything that's needed to load jobs, sources and destinations. */
 export interface LoadContext {
   readonly document: Document;
   readonly top: Top;
@@ -63,7 +63,7 @@ export interface LoadContext {
 }
 
 /**
- * A source, or its errors. Includes the connector even if there are errors, so that the source's jobs can still be
+ * A source, or its errors. The connector is included even if there are errors, so that the source's jobs can still be
  * validated.
  */
 export interface SourceResult extends LoadResult<Source> {
@@ -76,7 +76,8 @@ export interface Draft {
   readonly given: Readonly<Record<string, unknown>>;
   readonly faults: Faults;
   /**
-   * Errors in the job's source and destination. They exclude the job, but are reported with the source or destination.
+   * Errors in the job's source and destination. These errors exclude the job, but they're reported for the source or
+   * destination.
    */
   readonly blamed: Problem[];
 }

@@ -34,8 +34,8 @@ export async function loadDestination(member: Member, context: LoadContext): Pro
 }
 
 /**
- * Rereads the credentials and updates the destination in place, because its jobs share the object. Empty if the
- * credentials can't change.
+ * Returns `renew`, which rereads the credentials and updates the destination in place, because its jobs share the
+ * destination object. Returns an empty object if the credentials can't change.
  */
 function renewalOf(part: Part, member: Member, context: LoadContext): Pick<Destination, 'renew'> {
   const again = resolveAgain(part, { member, context });
@@ -53,7 +53,7 @@ function renewalOf(part: Part, member: Member, context: LoadContext): Pick<Desti
 
 /**
  * The account's ID appears in the state and in logs, so it must not reveal the credentials. If it were a hash that
- * included the password, someone could guess the password.
+ * includes the password, an attacker could test password guesses against it.
  */
 function accountOf(url: string, credentials: Credentials): string {
   const who = credentials.kind === 'api_key' ? ['key', credentials.key] : ['basic', credentials.user];
@@ -78,7 +78,7 @@ function checkCredentials({ apiKey, basic }: Given, part: Part, faults: Faults):
   }
   if (basic !== undefined) return basicOf(basic);
   if (!isWritten('api_key') && !isWritten('basic')) {
-    // The likely cause is a misspelled option, which was already reported.
+    // The likely cause is a misspelled option, which validation has already reported.
     if (faults.problems.some(({ code }) => code === 'CONFIG_UNKNOWN_OPTION')) return undefined;
     const next = `add a line: api_key: ${variable('SLUICE_API_KEY')}`;
     return faults.add({
@@ -99,8 +99,8 @@ function checkCredentials({ apiKey, basic }: Given, part: Part, faults: Faults):
 }
 
 /**
- * Requests contain the user and the password as one base64 string, in which the password alone doesn't occur, so
- * register the pair too.
+ * Requests contain the user and the password as one base64 string. The password itself doesn't occur in that string, so
+ * register the string as a secret too.
  */
 function basicOf({ user, password }: NonNullable<Given['basic']>): Credentials {
   registerSecret(`${user}:${password}`);

@@ -1,4 +1,4 @@
-/** An error of the schema library. */
+/** An error reported by the schema library. */
 export interface SchemaError {
   readonly keyword: string;
   readonly schemaPath: string;
@@ -7,7 +7,8 @@ export interface SchemaError {
 }
 
 /**
- * For an anyOf, reports only the errors in the branch that was meant. If that isn't clear, lists the alternatives once.
+ * For an `anyOf`, reports only the errors in the branch that the user meant. If that branch can't be determined, lists
+ * the alternatives once.
  */
 export function distinct(errors: readonly SchemaError[]): SchemaError[] {
   const forks = errors.filter(isFork);
@@ -26,8 +27,8 @@ function isFork({ keyword }: SchemaError): boolean {
 }
 
 /**
- * The fork's branch that an error belongs to. If the same schema applies to another value, that value has its own
- * forks.
+ * The `anyOf` branch that an error belongs to. If the same schema applies to another value, that value has its own
+ * branches.
  */
 function branchOf(error: SchemaError, fork: SchemaError): string | undefined {
   if (!`${error.instancePath}/`.startsWith(`${fork.instancePath}/`)) return undefined;
@@ -36,8 +37,8 @@ function branchOf(error: SchemaError, fork: SchemaError): string | undefined {
 }
 
 /**
- * The only branch whose type and constants match the value. If several match, the only one whose required fields are
- * all present.
+ * Returns the only branch whose type and constants match the value. If several branches match, returns the only one
+ * whose required fields are all present.
  */
 function meantBranch(fork: SchemaError, errors: readonly SchemaError[]): string | undefined {
   const inside = errors.flatMap((error) => {
@@ -49,7 +50,7 @@ function meantBranch(fork: SchemaError, errors: readonly SchemaError[]): string 
     return [...new Set(inside.map(({ branch }) => branch))].filter((branch) => !others.has(branch));
   };
   const deeper = inside.flatMap(({ error }) => (isFork(error) ? [error] : []));
-  // A nested anyOf reports the errors inside it.
+  // A nested `anyOf` reports its own errors.
   const isMisfit = (error: SchemaError): boolean =>
     (error.keyword === 'const' && deeper.every((other) => branchOf(error, other) === undefined)) ||
     (['type', 'enum'].includes(error.keyword) && error.instancePath === fork.instancePath);

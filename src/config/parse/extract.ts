@@ -15,7 +15,7 @@ import { reportRules } from './source.ts';
 import { validatePart } from './validate.ts';
 import { loadWrite } from './write.ts';
 
-/** A job's source, query, transforms and format. Undefined if any of them has an error. */
+/** Parses a job's source, query, transforms and format. Returns undefined if any of them has an error. */
 export function loadExtract(draft: Draft, target: Target | undefined, context: JobContext): Extract | undefined {
   const source = findSource(draft, context);
   const query = source?.connector === undefined ? undefined : loadQuery(draft, source.connector, source.value);
@@ -92,8 +92,8 @@ function keepsRows(write: unknown): boolean {
 }
 
 /**
- * Warns if a job reads only new rows without keeping earlier ones. Its payload replaces everything in the target, so
- * the target would show only the new rows, which is rarely intended.
+ * Warns if a job reads only new rows and doesn't keep earlier rows. The job's payload replaces all data in the target,
+ * so the target would show only the new rows, which is rarely intended.
  */
 function tellOfNewOnly(query: Part, { connector, values, faults }: NewOnly): void {
   const option = connector.givesOnlyNewBy?.(values);
@@ -108,7 +108,8 @@ function tellOfNewOnly(query: Part, { connector, values, faults }: NewOnly): voi
 }
 
 /**
- * Suggests how to make the job keep its rows. Uses a key from the query, because every run would fail with a wrong key.
+ * Suggests how to make the job keep its rows. Takes the key from the query if possible, because every run would fail
+ * with a wrong key.
  */
 function keepingRows(key: readonly string[] | undefined): string {
   if (key === undefined)

@@ -3,8 +3,8 @@ import { partAt } from '../text/variables.ts';
 import type { Draft, LoadResult } from './context.ts';
 
 /**
- * The source or destination with this name. If it has errors, they're added to the reasons why the job is left out, so
- * that they aren't lost.
+ * Returns the source or destination with this name. If it has errors, adds them to the reasons why the job is excluded,
+ * so that the errors aren't lost.
  */
 export function findNamed<O extends LoadResult<unknown>>(
   { name, option, all }: Named<O>,

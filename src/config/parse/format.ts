@@ -19,7 +19,9 @@ interface Asked {
   readonly formats: readonly Format[];
 }
 
-/** The job's format, or its declared data source's format. Undefined if it has an error. */
+/**
+ * Parses the job's format, or takes its declared data source's format. Returns undefined if the format has an error.
+ */
 export function loadFormat(
   draft: Draft,
   target: Target | undefined,
@@ -35,7 +37,7 @@ export function loadFormat(
   if (at.broken.has(typeAt.path)) return undefined;
   const format = formats.find((one) => one.id === id);
   if (format === undefined) {
-    // The job's schema has already rejected anything but a name or a map.
+    // The job's schema has already rejected every value except a name or a map.
     if (typeof id === 'string' || isMap(written)) reportUnknown(id, { at: typeAt, formats, faults });
     return undefined;
   }
@@ -63,7 +65,7 @@ export function loadFormat(
   return { format, options: withDefaults(format.options, own.value as Record<string, unknown>) };
 }
 
-/** The formats that a job can have, which are those of data sources. */
+/** The formats that a job can use: those that the service's data sources support. */
 function idsOf(formats: readonly Format[]): string[] {
   return formats.filter(({ isForDatasources }) => isForDatasources).map(({ id }) => id);
 }
@@ -81,7 +83,7 @@ function reportMissing({ part, given, faults }: Draft, formats: readonly Format[
     });
     return;
   }
-  // The missing format of a declared data source was already reported.
+  // The error about the declared data source's missing format was already reported.
   if (isMap(given.target) && given.target.datasource !== undefined) return;
   faults.add({
     code: 'CONFIG_MISSING_OPTION',

@@ -8,15 +8,15 @@ import type { Part } from '../text/variables.ts';
 /** Guards as written in the config; `false` disables a guard. */
 export type WrittenGuards = Partial<Values<typeof guardOptions>>;
 
-/** The top-level guards, including the default one; `false` disables all of them. */
+/** The top-level guards, including the default guard. `false` disables all guards. */
 export function loadTopGuards(at: Part, faults: Faults): WrittenGuards {
   if (at.value === false) return {};
   return checkBounds(readOptions(guardOptions, at, faults), at, faults);
 }
 
 /**
- * A job's guards: its own guards, each of which completely replaces the top-level guard, and the other top-level
- * guards. `false` disables all of them.
+ * A job's guards. Each of the job's own guards completely replaces the top-level guard of the same kind; the other
+ * top-level guards also apply. `false` disables all guards.
  */
 export function loadGuards(at: Part, top: WrittenGuards, faults: Faults): Guards {
   if (at.value === false) return {};
@@ -24,7 +24,7 @@ export function loadGuards(at: Part, top: WrittenGuards, faults: Faults): Guards
   return Object.fromEntries(Object.entries(all).filter(([, guard]) => guard !== false)) as Guards;
 }
 
-/** Detects an error that the schema can't: bounds that exclude every value. */
+/** Reports an error that the schema can't detect: bounds that exclude every value. */
 function checkBounds(guards: WrittenGuards, { path }: Part, faults: Faults): WrittenGuards {
   for (const name of ['rows', 'bytes'] as const) {
     const { minimum = 0, maximum = Number.POSITIVE_INFINITY } = guards[name] || {};

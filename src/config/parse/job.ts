@@ -74,7 +74,7 @@ function findDestination(draft: Draft, { destinations }: JobContext): Destinatio
   return undefined;
 }
 
-/** A bulk refresh doesn't read rows, so it would silently ignore options for reading or transforming. */
+/** A bulk refresh doesn't read rows, so options for reading or transforming rows would have no effect. */
 function refuseExtract({ given, part, faults }: Draft): undefined {
   for (const option of ['source', 'query', 'transforms', 'format', 'guards', 'write', 'retry']) {
     if (given[option] === undefined) continue;

@@ -7,8 +7,8 @@ import type { SourceResult } from './context.ts';
 type Outcomes = ReadonlyMap<string, SourceResult>;
 
 /**
- * Sources that share a login must have the same account. Their scopes may differ and are combined. Returns the sources
- * with the combined scopes, without those whose account differs from the account of the login's first source.
+ * Sources that share a login must use the same account, but their scopes may differ and are combined. Returns the
+ * sources with the combined scopes. Excludes each source whose account differs from that of the login's first source.
  */
 export function joinLogins(sources: Outcomes, document: Document): { results: Outcomes; problems: Problem[] } {
   const logins = [...sources].flatMap(([source, { value }]) => (value?.login ? [{ source, login: value.login }] : []));
@@ -30,7 +30,9 @@ export function joinLogins(sources: Outcomes, document: Document): { results: Ou
   return { results: new Map(results), problems };
 }
 
-/** A login's tokens may be requested with any of its sources' secrets, so all its sources get the new values. */
+/**
+ * A login's tokens may be requested with the secrets of any of its sources, so all of these sources get the new values.
+ */
 function shareRenewals(members: readonly [string, SourceResult][]): void {
   const sources = members.flatMap(([, { value }]) => (value?.login === undefined ? [] : [value]));
   for (const source of sources as { -readonly [K in keyof Source]: Source[K] }[]) {

@@ -19,7 +19,7 @@ interface Draft {
   readonly faults: Faults;
 }
 
-/** A source's login; undefined if it doesn't use OAuth. Reports missing options. */
+/** Parses a source's login. Returns undefined if the source doesn't use OAuth. Reports missing options. */
 export function loadLogin(draft: Draft): Login | undefined {
   const { source, connector, options, part } = draft;
   const at = partAt(part, 'login');

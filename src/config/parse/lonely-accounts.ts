@@ -5,8 +5,8 @@ import { Faults } from '../text/faults.ts';
 import type { LoadResult } from './context.ts';
 
 /**
- * Warns if an account has the same name as another destination whose account is different. The two destinations were
- * probably meant to share one account; if they don't, they may use the daily allowance twice.
+ * Warns if an account's name is the name of another destination whose account is different. The user probably meant
+ * both destinations to share one account. If they don't, together they may use the daily allowance twice.
  */
 export function warnUnsharedAccounts(
   destinations: ReadonlyMap<string, LoadResult<Destination>>,

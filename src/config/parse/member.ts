@@ -4,7 +4,7 @@ import type { Faults } from '../text/faults.ts';
 import { type Part, resolvePart } from '../text/variables.ts';
 import type { LoadContext } from './context.ts';
 
-/** One named entry of `destinations`, `sources` or `jobs`, as written. */
+/** One entry of `destinations`, `sources` or `jobs` as written in the file. */
 export interface Member {
   readonly map: 'destinations' | 'sources' | 'jobs';
   readonly name: string;
@@ -16,7 +16,7 @@ export function memberPath({ map, name }: Member): Path {
   return below(`/${map}`, name);
 }
 
-/** Returns the entry with its variables resolved, and validates its name. */
+/** Resolves the entry's variables, and validates the entry's name. */
 export async function openMember(member: Member, { env, top, parts }: LoadContext): Promise<Part> {
   const path = memberPath(member);
   if (!namePattern.test(member.name)) {

@@ -1,7 +1,10 @@
 import type { OAuthDescription } from '../../sdk/oauth.ts';
 import type { OptionSet, OptionValues } from '../../sdk/option.ts';
 
-/** Replaces `{option}` in a login description with the source's options: in URLs, parameters and assertion claims. */
+/**
+ * Replaces `{option}` placeholders in a login description with the values of the source's options. Placeholders may
+ * occur in URLs, parameters and assertion claims.
+ */
 export function fillDescription(description: OAuthDescription, options: OptionValues<OptionSet>): OAuthDescription {
   return fill(description, options) as OAuthDescription;
 }
@@ -18,7 +21,8 @@ function fill(node: unknown, options: OptionValues<OptionSet>): unknown {
 const isLoopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 /**
- * Why tokens must not be requested from this URL; undefined if they may be. Plain HTTP is allowed only on this machine.
+ * Returns the reason why tokens must not be requested from this URL, or undefined if they may be. Plain HTTP is allowed
+ * only for this machine.
  */
 export function addressFault(address: string): string | undefined {
   const url = URL.parse(address);

@@ -15,8 +15,8 @@ interface Renewable {
 }
 
 /**
- * Returns a function that resolves a part of the config again; undefined if none of the part's values can change while
- * the process runs. The function resolves to undefined if a file, command or secret can't be read.
+ * Returns a function that resolves a part of the config again, or undefined if none of the part's values can change
+ * while the process runs. The function's promise resolves to undefined if a file, command or secret can't be read.
  */
 export function resolveAgain(
   part: Part,
@@ -25,7 +25,7 @@ export function resolveAgain(
   if (![...part.resolved.values()].some(({ written }) => isRenewable(written))) return undefined;
   const path = memberPath(member);
   const { value } = member;
-  // Captures only what's needed, so that the rest of the loaded document can be freed.
+  // Captures only the necessary data, so that the rest of the loaded document can be garbage-collected.
   const { folder, allowCommands, secrets: reader } = context.top;
   const around = { env: context.env, folder, allowCommands };
   return async () => {
@@ -41,7 +41,10 @@ export function resolveAgain(
   };
 }
 
-/** Faults in a part that is already in use. They aren't reported: if there are any, nothing changes. */
+/**
+ * A collector for faults in a part that is already in use. The faults aren't reported, but they keep the part from
+ * being changed.
+ */
 export function uncollected(): Faults & { isEmpty(): boolean } {
   let isEmpty = true;
   const add = (): void => {
@@ -53,8 +56,9 @@ export function uncollected(): Faults & { isEmpty(): boolean } {
 }
 
 /**
- * Resolves a source's values from files, commands and secrets again and updates them in place, because its jobs share
- * the objects. Empty if the source has no such values. If one of them can't be read, nothing changes.
+ * Returns `renew`, which resolves a source's values from files, commands and secrets again, and updates them in place,
+ * because its jobs share the objects. Returns an empty object if the source has no such values. If one of them can't be
+ * read, `renew` changes nothing.
  */
 export function renewalOf(
   part: Part,
@@ -75,7 +79,7 @@ export function renewalOf(
   return { renew };
 }
 
-/** Replaces only strings with strings, because everything else was validated with its old value. */
+/** Replaces only strings with strings. All other values stay as they were validated. */
 function assignTexts(old: object, fresh: Readonly<Record<string, unknown>>): void {
   const target = old as Record<string, unknown>;
   for (const [name, value] of Object.entries(fresh)) {

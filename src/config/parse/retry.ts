@@ -14,8 +14,8 @@ export const defaultRetry: RetryRule = {
 };
 
 /**
- * The `retry` rule of a job or the top level; false if it's off, `otherwise` if it's absent. Fields missing from a map
- * come from `otherwise`, or from the defaults if `otherwise` is false.
+ * Parses the `retry` rule of a job or the top level. Returns false if retries are off, or `otherwise` if the rule is
+ * absent. Fields that are missing from a map are taken from `otherwise`, or from the defaults if `otherwise` is false.
  *
  * @param part the job's part, or the top level's
  */

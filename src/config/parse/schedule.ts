@@ -12,7 +12,7 @@ export type ScheduleRules = Partial<Values<typeof scheduleRuleOptions>>;
 
 export interface ScheduleContext {
   readonly job: string;
-  /** Zone of schedules that don't set one. */
+  /** The time zone for schedules that don't set one. */
   readonly timezone: string;
   readonly rules: ScheduleRules;
   readonly faults: Faults;
@@ -22,8 +22,8 @@ const kinds = ['cron', 'every', 'at'] as const;
 type Kind = (typeof kinds)[number];
 
 /**
- * A job's schedule; undefined if the job has none, runs only on request, or has an error in it. `part` is the job's
- * part.
+ * Parses a job's schedule. Returns undefined if the job has no schedule, runs only on request, or has an error in its
+ * schedule. `part` is the job's part of the config.
  */
 export function loadSchedule(part: Part, context: ScheduleContext): Schedule | undefined {
   const at = partAt(part, 'schedule');
@@ -31,7 +31,7 @@ export function loadSchedule(part: Part, context: ScheduleContext): Schedule | u
   return isMap(at.value) ? loadMap(at, context) : undefined;
 }
 
-/** `every 15m`, `at 06:00, 18:30 on MON-FRI`, `manual`, or a cron expression. */
+/** Parses a schedule string: `every 15m`, `at 06:00, 18:30 on MON-FRI`, `manual`, or a cron expression. */
 function loadShort(at: Part, context: ScheduleContext): Schedule | undefined {
   const text = String(at.value).trim();
   if (at.broken.has(at.path) || /^manual$/i.test(text)) return undefined;
@@ -69,7 +69,7 @@ function build(at: Part, { job, faults, ...context }: ScheduleContext): Schedule
 function tellKinds(at: Part, given: readonly Kind[], faults: Faults): undefined {
   if (given.some((kind) => at.broken.has(partAt(at, kind).path))) return undefined;
   const [first, ...others] = given;
-  // The schema has already reported the unknown option.
+  // The schema check has already reported the unknown option.
   if (first === undefined && Object.keys(at.value as object).some((name) => !Object.hasOwn(scheduleOptions, name)))
     return;
   faults.add({

@@ -5,8 +5,8 @@ import { Faults } from '../text/faults.ts';
 import type { LoadResult } from './context.ts';
 
 /**
- * Two jobs that write to the same instance would keep overwriting each other, so the later one is rejected. Disabled
- * jobs don't count, because users keep variants of a job that way.
+ * Two jobs that write to the same instance would keep overwriting each other's data, so the later job is rejected.
+ * Disabled jobs don't count, because users keep variants of a job as disabled jobs.
  */
 export function refuseSharedTargets(
   jobs: ReadonlyMap<string, LoadResult<Job>>,

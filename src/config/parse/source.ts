@@ -42,7 +42,7 @@ export async function loadSource(member: Member, context: LoadContext): Promise<
   return { value, connector, problems };
 }
 
-/** A source with a discontinued connector. Its options and queries aren't checked. */
+/** A source whose connector was discontinued. Its options and queries aren't checked. */
 function refuseRetired(connector: Connector, { path, faults }: { path: string; faults: Faults }): SourceResult {
   faults.add({
     code: 'CONFIG_RETIRED',
@@ -102,7 +102,7 @@ async function asDriver(
   return { message: `Unknown connector "${id}"`, allowed: catalog.ids.join(', '), next };
 }
 
-/** Why a connector can't be loaded: it's broken or unknown. */
+/** The reason why a connector can't be loaded: it's broken or unknown. */
 function unusable(id: string, known: readonly string[]): { message: string; allowed?: string; next?: string } {
   if (known.includes(id)) {
     return { message: `The "${id}" connector cannot be used; see the connector's own error` };
@@ -113,8 +113,8 @@ function unusable(id: string, known: readonly string[]): { message: string; allo
 type Given = Parameters<NonNullable<Connector['validate']>>[0];
 
 /**
- * Reports the errors that the connector's own rules find, each at its option. Errors in the source's options are
- * reported once, with the source, instead of for every job that reads it. A rule that throws is a bug in the plugin.
+ * Reports the errors that the connector's own rules find, each at its option. Reports errors in the source's options
+ * once for the source, not for every job that reads it. A rule that throws is a bug in the connector.
  */
 export function reportRules(
   connector: Connector,
@@ -125,7 +125,7 @@ export function reportRules(
   try {
     for (const { option, message } of connector.validate?.(given) ?? []) {
       if (!Object.hasOwn(own, option)) continue;
-      // A message like "is empty; write …" continues after the option's name.
+      // A rule's message like "is empty; write …" continues a sentence that starts with the option's name.
       const said = /^[a-z]/.test(message) ? `"${option}" ${message}` : message;
       faults.add({ code: 'CONFIG_RULE', message: said, path: below(path, option) });
     }

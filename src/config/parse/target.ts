@@ -11,7 +11,7 @@ import { validatePart } from './validate.ts';
 
 const kinds = ['instance', 'datasource', 'refresh'] as const;
 
-/** A job's target. Undefined if it has an error. */
+/** Parses a job's target. Returns undefined if the target has an error. */
 export function loadTarget({ part, given, faults }: Draft): Target | undefined {
   const at = partAt(part, 'target');
   if (typeof at.value === 'string')

@@ -24,14 +24,14 @@ import { validatePart } from './validate.ts';
 const named = (about: string, required?: true) =>
   option.schema<Record<string, unknown>>({ type: 'object' }, { about, ...(required ? { required } : {}) });
 
-/** The three maps whose keys are chosen by the user. */
+/** The three maps whose keys the user chooses. */
 export const topMaps = {
   destinations: named('Destinations by name: dashboard services with their credentials.', true),
   sources: named('Data sources to read, by name.'),
   jobs: named('Jobs, by name.', true),
 };
 
-/** Parses the top level. An error at the top level makes the whole file unusable. */
+/** Parses the top level of the config. A top-level error makes the whole file unusable. */
 export async function readTop(
   document: Document,
   { faults, ...around }: Pick<VariableSettings, 'env' | 'folder' | 'signal' | 'withoutSecrets'> & { faults: Faults },
@@ -104,7 +104,10 @@ export async function readTop(
   };
 }
 
-/** The `secrets` section and a reader with its settings. The section's own secrets must come from elsewhere. */
+/**
+ * Parses the `secrets` section. Returns a secret reader with the section's settings. Secrets in the section itself must
+ * come from elsewhere.
+ */
 async function openSecrets(
   value: unknown,
   settings: VariableSettings,

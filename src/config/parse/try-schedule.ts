@@ -10,8 +10,8 @@ import { loadSchedule } from './schedule.ts';
 import { validatePart } from './validate.ts';
 
 /**
- * Parses a schedule written as in `schedule:`, either as a string or as a map in braces. A result with neither problems
- * nor a schedule means `manual`.
+ * Parses a schedule in the syntax of the `schedule` option: a string, or a map in braces. A result with neither
+ * problems nor a schedule means `manual`.
  */
 export function trySchedule(
   text: string,

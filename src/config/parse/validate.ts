@@ -13,13 +13,13 @@ import { kindOf, showValue } from '../text/show-value.ts';
 import { type Part, partAt } from '../text/variables.ts';
 import { distinct, type SchemaError } from './distinct-errors.ts';
 
-/** Removes the library's default limit of eight errors, because users want to see all of them at once. */
+/** Removes the library's default limit of eight errors, because users want to see all errors at once. */
 Settings.Set({ maxErrors: 10_000 });
 
-/** Options that belong to another part but that users put here by mistake. */
+/** Options that belong in another part of the config but that users often put here by mistake. */
 export interface Elsewhere {
   readonly options: readonly string[];
-  /** Where the options belong, for example "a job's query". */
+  /** The part in which the options belong, for example "a job's query". */
   readonly place: string;
 }
 
@@ -46,7 +46,7 @@ export function validatePart(part: Part, { schema, noun, faults, elsewhere }: Ru
   }
 }
 
-/** A yes-or-no check is several times faster than collecting errors, and errors are rare. */
+/** A yes-or-no check is several times faster than collecting errors, and most configs have no errors. */
 function errorsOf(schema: JsonSchema, value: unknown): SchemaError[] {
   return fits(schema, value) ? [] : Errors(schema, value)[1];
 }
@@ -56,8 +56,8 @@ function isBroken(part: Part, path: Path): boolean {
 }
 
 /**
- * Replaces each value that has an unread variable with one that the schema allows, so that everything else can be
- * checked. Values that are written differently get different replacements if the schema allows it.
+ * Replaces each value that contains an unread variable with a value that the schema allows, so that everything else can
+ * be checked. Two values with different text get different replacements if the schema allows it.
  */
 function fillUnread(part: Part, schema: JsonSchema): void {
   for (const [path, { written, whole, isUnread }] of part.resolved) {
@@ -76,7 +76,7 @@ function fillUnread(part: Part, schema: JsonSchema): void {
   }
 }
 
-/** A value of the same type as the option's default or example; undefined for plain text. */
+/** Returns a value of the same type as the option's default or example; undefined if the example is ordinary text. */
 function valueLike(node: JsonSchema | undefined, hash: string): unknown {
   const [example] = (node?.examples ?? []) as unknown[];
   if (node?.default !== undefined || typeof example !== 'string') return node?.default;
@@ -90,8 +90,8 @@ function allowedBySchema(node: JsonSchema | undefined): unknown[] {
 }
 
 /**
- * `requests_per_day: ${env:N}` is a string unless the schema requires a number, and `zero_dates: null` is null unless
- * the schema allows the string "null".
+ * Converts values to the type that the schema requires. `requests_per_day: ${env:N}` is a string unless the schema
+ * requires a number, and `zero_dates: null` is null unless the schema allows the string "null".
  */
 function convertValues(part: Part, schema: JsonSchema): void {
   for (const error of errorsOf(schema, part.value)) {
@@ -217,13 +217,17 @@ function wrongValue(error: SchemaError, path: Path, { part, schema, written }: A
   };
 }
 
-/** If a whole map is secret (such as `headers`), everything in it is secret too. */
+/**
+ * Whether a value is inside a secret. If a whole map is secret (such as `headers`), all of its values are secret too.
+ */
 function isInsideSecret(schema: JsonSchema, schemaPath: string): boolean {
   const keys = schemaPath.split('/');
   return keys.some((_, i) => nodeAt(schema, keys.slice(0, i + 1).join('/'))?.writeOnly === true);
 }
 
-/** Whether the value is a number without a unit and the example has one. If so, quoting it wouldn't help. */
+/**
+ * Whether the value is a number without a unit although the example has a unit. If so, quoting the value wouldn't help.
+ */
 function lacksUnit(value: unknown, node: JsonSchema | undefined): boolean {
   const example = (node?.examples as unknown[] | undefined)?.[0];
   return /^\d+(\.\d+)?$/.test(String(value)) && typeof example === 'string' && /^\d+[a-z%]$/.test(example);

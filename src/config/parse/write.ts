@@ -5,8 +5,8 @@ import type { Faults } from '../text/faults.ts';
 import { type Part, partAt } from '../text/variables.ts';
 
 /**
- * How a job's rows change what the instance shows; undefined if they replace it. Expects values that passed the schema,
- * and reports incompatible options.
+ * How a job's rows change the instance's data; undefined if they replace it. Expects values that match the schema, and
+ * reports incompatible options.
  */
 export function loadWrite(job: Part, faults: Faults): WriteRule | undefined {
   const at = partAt(job, 'write');

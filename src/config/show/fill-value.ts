@@ -7,7 +7,7 @@ import type { Part } from '../text/variables.ts';
 /** Replaces every secret. */
 export const hidden = '[redacted]';
 
-/** The origin of each value, by path. Values without an origin are defaults. */
+/** Each value's origin, by path. Values without an origin are defaults. */
 export type Origins = Record<Path, string>;
 
 /** The context for showing parts of a config. */
@@ -18,7 +18,7 @@ export interface Showing {
   readonly from: Origins;
 }
 
-/** All options of a part (a map) with their effective values. */
+/** Returns all options of a part (a map) with their effective values. */
 export function fillPart(part: Part, options: OptionSet, { document, from }: Showing): Record<string, unknown> {
   const nature = { schema: schemaOf(options), secret: false };
   return fillValue(part.value ?? {}, part.path, { document, part, from, nature }) as Record<string, unknown>;
@@ -31,8 +31,8 @@ interface Given {
 }
 
 /**
- * The effective value of an option: defaults for unset options, and secrets hidden. Adds each value's origin in the
- * file (its line and variables) to `from`; a list counts as one value.
+ * Returns an option's effective value, with defaults for unset options and with secrets hidden. Adds each value's
+ * origin in the file (its line and variables) to `from`. A list counts as one value.
  */
 function fillValue(value: unknown, path: Path, { nature, ...given }: Given & { nature: Nature }): unknown {
   const { schema } = nature;
@@ -50,7 +50,7 @@ function fillValue(value: unknown, path: Path, { nature, ...given }: Given & { n
   return Object.fromEntries(filled.filter(([, member]) => member !== undefined));
 }
 
-/** The schema's default. Members missing from that default may have their own defaults. */
+/** Returns the schema's default. Members that the default doesn't contain may have their own defaults. */
 function defaultOf(schema: JsonSchema | undefined): unknown {
   const whole = schema?.default;
   if (!isMap(whole)) return whole;
@@ -58,12 +58,12 @@ function defaultOf(schema: JsonSchema | undefined): unknown {
   return { ...Object.fromEntries(members.filter(([, member]) => member !== undefined)), ...whole };
 }
 
-/** Schemas for the members that a map may have. */
+/** Returns the schemas of the members that a map may have. */
 function membersFor(schema: JsonSchema | undefined, value: Record<string, unknown>): Record<string, JsonSchema> {
   return (formFor(schema, value)?.properties ?? {}) as Record<string, JsonSchema>;
 }
 
-/** The schema variant whose constants match this map. */
+/** Returns the schema variant whose constants match this map. */
 function formFor(schema: JsonSchema | undefined, value: Record<string, unknown>): JsonSchema | undefined {
   if (schema === undefined) return undefined;
   const branches = [schema.anyOf, schema.oneOf, schema.allOf].flatMap((list) => (list ?? []) as JsonSchema[]);
@@ -87,13 +87,16 @@ function hideBelow(value: unknown, nature: Nature): unknown {
   return Object.fromEntries(members);
 }
 
-/** If a list is secret, so are its items. */
+/** If a list is secret, its items are secret too. */
 const listed = (list: Nature, item: Nature): Nature => ({ ...item, secret: list.secret || item.secret });
 
-/** `line 12`, and the variables on that line. A variable's default may be a secret, so only the name is shown. */
+/**
+ * Returns `line 12` and the variables on that line. Shows only each variable's name, because its default may be a
+ * secret.
+ */
 function originOf(path: Path, { document, part }: Given): string {
   const line = `line ${document.place(path).line}`;
-  // In a shorthand ("query: select 1"), variables are recorded at the path of the map.
+  // For a shorthand ("query: select 1"), variables are recorded at the path of the equivalent map.
   const variable = part.resolved.get(path) ?? part.resolved.get(path.slice(0, path.lastIndexOf('/')));
   if (variable === undefined) return line;
   const { written, whole, pieces } = variable;

@@ -3,14 +3,14 @@ import type { Schedule } from '../../schedule/schedule.ts';
 
 const dayNames = ['MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT', 'SUN'];
 
-/** When a schedule fires, in the file's short syntax. */
+/** Describes when a schedule fires, in the config's short syntax. */
 export function scheduleText(schedule: Schedule): string {
   if ('cron' in schedule) return schedule.cron;
   if ('every' in schedule) return `every ${spanText(schedule.every)}`;
   return `at ${schedule.at.join(', ')}${schedule.days === undefined ? '' : ` on ${daysText(schedule.days)}`}`;
 }
 
-/** `MON-FRI`, `MON, WED, SAT-SUN`. */
+/** Formats weekdays: `MON-FRI`, `MON, WED, SAT-SUN`. */
 function daysText(days: readonly number[]): string {
   const ranges: number[][] = [];
   for (const day of days) {
@@ -24,7 +24,7 @@ function daysText(days: readonly number[]): string {
     .join(', ');
 }
 
-/** A schedule with the file's keys, including the delay that `spread` gives this job. */
+/** Shows a schedule with the config's keys, including the delay that `spread` gives this job. */
 export function describeSchedule(schedule: Schedule): object {
   const { misfire, overlap, offset } = schedule;
   return {

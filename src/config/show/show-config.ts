@@ -9,18 +9,18 @@ import type { Part } from '../text/variables.ts';
 import { fillPart, type Origins, type Showing } from './fill-value.ts';
 import { showJob } from './show-job.ts';
 
-/** The effective config with the file's keys and without the parts that have errors. Secrets are hidden. */
+/** The effective config with the file's keys, without faulty parts. Secrets are hidden. */
 export interface ShownConfig {
-  /** All options; unset ones without a default are undefined. */
+  /** All options. Unset options without a default are undefined. */
   readonly values: Readonly<Record<string, unknown>>;
   /**
-   * The origin of each value, by JSON pointer: the line and its variables, or whatever else determines the value. If
-   * neither the value's path nor an enclosing path has an entry, the value is a default.
+   * The origin of each value, by JSON pointer: the value's line and variables, or whatever else determines the value.
+   * If neither the value's path nor an enclosing path has an entry, the value is a default.
    */
   readonly from: Origins;
 }
 
-/** The effective config with all defaults. Doesn't read any files: `made` is the parsed document. */
+/** Returns the effective config with all defaults. Uses `made`, the parsed document, and doesn't read any files. */
 export function showConfig(config: Config, made: Making): ShownConfig {
   const from: Origins = {};
   const showing: Showing = { document: made.document, top: made.parts[0] as Part, from };

@@ -12,7 +12,7 @@ import { describeSchedule } from './schedule-text.ts';
 
 type Values = Record<string, unknown>;
 
-/** A job with its short forms expanded and inherited options filled in. */
+/** Shows a job with shorthands expanded and inherited options filled in. */
 export function showJob(job: Job, part: Part, showing: Showing): object {
   const { destination, schedule, extract } = job;
   const given = part.value as Values;
@@ -65,7 +65,9 @@ function showFormat({ format }: NonNullable<Job['extract']>, part: Part, showing
   return { format: filled };
 }
 
-/** When the job fires, in words, and the rules for its schedule: its own or the top level's. */
+/**
+ * Shows when the job fires, in words, and the rules for its schedule. Each rule comes from the job or the top level.
+ */
 function showSchedule({ schedule }: Job, part: Part, { document, from }: Showing): object {
   const at = partAt(part, 'schedule');
   const shown = describeSchedule(schedule!) as Values;
@@ -81,7 +83,10 @@ function showSchedule({ schedule }: Job, part: Part, { document, from }: Showing
 
 const times: ReadonlySet<string> = new Set(['cron', 'every', 'at', 'days', 'from']);
 
-/** A job's effective guards. Each guard is the job's own, otherwise the top level's, otherwise the default. */
+/**
+ * Shows a job's effective guards. Each guard is the job's own; if the job doesn't set it, the top level's; otherwise,
+ * the default.
+ */
 function showGuards(part: Part, { document, top: config, from }: Showing): unknown {
   const top = partAt(config, 'guards');
   const at = partAt(part, 'guards');

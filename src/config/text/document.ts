@@ -11,32 +11,39 @@ import {
 } from 'yaml';
 import { Problem, type ProblemLocation } from '../../lib/problem.ts';
 
-/** A path in the config as a JSON pointer: `/jobs/orders/format`. The root is the empty string. */
+/** A JSON pointer to a value in the config: `/jobs/orders/format`. The root's pointer is the empty string. */
 export type Path = string;
 
 /** A config file as plain data, with the location of every key and value. */
 export interface Document {
-  /** The file name as the caller wrote it, for messages. */
+  /** The file name for messages, exactly as the caller wrote it. */
   readonly file: string;
   readonly value: unknown;
-  /** Errors in the file's text: invalid syntax, duplicate keys, numbers too large to be exact. */
+  /** Errors in the file's text: invalid syntax, duplicate keys, and numbers that are too large to be exact. */
   readonly problems: readonly Problem[];
   /**
-   * Location of the key or, if `part` is `value`, of its value. If the key is absent, its nearest parent's location.
+   * Returns the location of the key or, if `part` is `value`, of its value. If the key is absent, returns the location
+   * of its nearest existing parent.
    */
   place(path: Path, part?: 'key' | 'value'): ProblemLocation;
-  /** Location of `text` inside the value at `path`; the value's own location if the text isn't found. */
+  /**
+   * Returns the location of `text` inside the value at `path`. If the text isn't found, returns the value's own
+   * location.
+   */
   placeWithin(path: Path, text: string): ProblemLocation;
-  /** The raw text of the value at `path`. Needed because YAML parses `1e5` and `007` as numbers. */
+  /**
+   * Returns the raw text of the value at `path`. Callers need the raw text because YAML parses `1e5` and `007` as
+   * numbers.
+   */
   written(path: Path): string;
 }
 
-/** The JSON pointer of a member of `path`. */
+/** Returns the JSON pointer to a member of the value at `path`. */
 export function below(path: Path, key: string | number): Path {
   return `${path}/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
-/** The key that a part of a JSON pointer names. */
+/** Decodes one segment of a JSON pointer to the key that it refers to. */
 export function unescaped(part: string): string {
   return part.replaceAll('~1', '/').replaceAll('~0', '~');
 }
@@ -47,10 +54,10 @@ interface Span {
   readonly end: number;
 }
 
-/** Maximum number of nodes, as protection against alias bombs ("billion laughs"). */
+/** Maximum number of nodes. The limit protects against alias bombs ("billion laughs"). */
 const maxNodes = 100_000;
 
-/** Parses YAML (which includes JSON). Never throws for invalid input; errors are in `problems`. */
+/** Parses YAML, which includes JSON. Never throws for invalid input; `problems` contains the errors. */
 export function readDocument(file: string, text: string): Document {
   const lines = new LineCounter();
   const yaml = parseDocument(text, {
@@ -92,8 +99,8 @@ export function readDocument(file: string, text: string): Document {
 }
 
 /**
- * Once the parser is out of sync, it reports every word until the end of the file, so only the errors up to that point
- * are useful.
+ * Once the parser loses its place, it reports an error for every word until the end of the file. Only the errors up to
+ * that point are useful.
  */
 function firstFaults<F extends { message: string }>(faults: readonly F[]): readonly F[] {
   const lost = faults.findIndex(({ message }) => message.includes('token in YAML stream'));
@@ -130,7 +137,7 @@ function fixOf(line: string): string {
   return 'check this line and the one above it for wrong indentation, a missing colon or an open quote';
 }
 
-/** Walks the nodes once, building plain values and recording their locations. */
+/** Walks the nodes once. Builds plain values and records their locations. */
 class Reader {
   readonly spans = new Map<Path, Span>();
   readonly #yaml: Yaml;
@@ -205,7 +212,7 @@ class Reader {
     return entries;
   }
 
-  /** `<<: *defaults`: the map's own entries take precedence over merged ones. */
+  /** Merges `<<: *defaults`. The map's own entries take precedence over merged entries. */
   #merge(source: Node, path: Path, entries: Map<string, unknown>): void {
     const target = isAlias(source) ? source.resolve(this.#yaml) : source;
     if (isSeq(target)) for (const item of target.items) this.#merge(item as Node, path, entries);

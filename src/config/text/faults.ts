@@ -3,13 +3,13 @@ import type { Document, Path } from './document.ts';
 
 export type Fault = Omit<ProblemOptions, 'family' | 'where'> & {
   readonly path: Path;
-  /** Points at the key instead of the value. */
+  /** If `key`, the error points at the key instead of the value. */
   readonly on?: 'key' | 'value';
-  /** Points at this text inside the value. */
+  /** If set, the error points at this text inside the value. */
   readonly within?: string;
 };
 
-/** Collects the errors and warnings about one part of the config (a job, a source …), with their locations. */
+/** Collects the errors and warnings about one part of the config (such as a job or a source), with their locations. */
 export class Faults {
   readonly problems: Problem[] = [];
   readonly warnings: Problem[] = [];
@@ -23,8 +23,8 @@ export class Faults {
   }
 
   /**
-   * Adds an error: this part can't be used until it's fixed. If the value wasn't read, reports instead that it wasn't
-   * checked.
+   * Adds an error. The part can't be used until the error is fixed. If the value wasn't read, reports instead that the
+   * value wasn't checked.
    */
   add(fault: Fault): undefined {
     const written = this.#unreadAt(fault.path);
@@ -44,14 +44,15 @@ export class Faults {
   }
 
   /**
-   * Adds a warning, which doesn't exclude the part. If the value wasn't read, adds only warnings about its variables.
+   * Adds a warning. A warning doesn't exclude the part. If the value wasn't read, adds only warnings about the value's
+   * variables.
    */
   warn(fault: Fault): void {
     if (this.#unreadAt(fault.path) === undefined || fault.within !== undefined)
       this.warnings.push(this.#problem(fault));
   }
 
-  /** The value at `path` as written in the file. */
+  /** Returns the value at `path` as written in the file. */
   written(path: Path): string {
     return this.#document.written(path);
   }
@@ -62,7 +63,7 @@ export class Faults {
   }
 }
 
-/** The code for errors that an unread variable may have caused. */
+/** The error code for errors that an unread variable may have caused. */
 export const unreadCode = 'CONFIG_UNREAD';
 
 function unreadFault({ path, message }: Fault, written: string): Fault {

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
 import { Problem } from '../../lib/problem.ts';
 
-/** A config's text, or why it can't be used: the file is missing, unreadable, or not UTF-8. */
+/** Returns a config's text, or the reason why it can't be used: the file is missing, unreadable, or not valid UTF-8. */
 export async function readText(file: string): Promise<string | Problem> {
   try {
     const bytes = await readFile(file);
@@ -28,7 +28,7 @@ function unreadable(file: string, cause: NodeJS.ErrnoException): Problem {
 
 const isText = (bytes: Buffer): boolean => isUtf8(bytes) && !bytes.includes(0);
 
-/** If the file were decoded as UTF-8 anyway, names with replacement characters would be sent to the dashboard. */
+/** Decoding the file as UTF-8 anyway would send names with replacement characters to the dashboard. */
 function notUtf8(file: string, bytes: Buffer): Problem {
   const seen = bytes.includes(0) ? 'zero bytes, as in UTF-16' : 'bytes that look like Windows-1252 or Latin-1';
   return new Problem({
@@ -43,8 +43,8 @@ function notUtf8(file: string, bytes: Buffer): Problem {
 }
 
 /**
- * The line number, starting at 1. No byte of a multi-byte character is a line break, so each line can be checked
- * individually.
+ * Returns the line number, starting at 1. A byte of a multi-byte character is never a line break, so each line can be
+ * checked separately.
  */
 function firstBadLine(bytes: Buffer): number {
   let line = 1;

@@ -4,14 +4,14 @@ import { below, type Path } from './document.ts';
 import type { Part } from './variables.ts';
 
 /**
- * Names of variables, and of options with their own schema, that suggest a secret. Stricter than `secretName`, because
- * such names may contain "key" in another sense.
+ * Matches names that suggest a secret: names of variables, and of options that have their own schema. It's stricter
+ * than `secretName`, because "key" can mean something else in these names.
  */
 const secretWord = /pass(word|wd|phrase)?|secret|token|credential|api[-_]?key|private[-_]?key|authorization|cookie/i;
 
 /**
- * Registers all of a part's secrets for redaction, before anything else uses them: values of secret options, parts of
- * those values that came from variables, passwords in URLs, and variables whose names suggest a secret.
+ * Registers all secrets of a part for redaction before anything else uses them: values of secret options, parts of
+ * those values that came from variables, passwords in URLs, and values of variables whose names suggest a secret.
  */
 export function registerSecrets(part: Part, options: OptionSet): void {
   const values = (part.value ?? {}) as Record<string, unknown>;
@@ -22,7 +22,7 @@ export function registerSecrets(part: Part, options: OptionSet): void {
   }
 }
 
-/** The schema of a value, and whether it's inside a secret. */
+/** A value's schema, and whether the value is inside a secret. */
 export interface Nature {
   readonly schema: JsonSchema | undefined;
   readonly secret: boolean;
@@ -32,12 +32,12 @@ interface Around extends Nature {
   readonly part: Part;
 }
 
-/** The schema and secrecy of a member in a map or list. */
+/** Returns the schema of a member of a map or list, and whether the member is secret. */
 export function memberOf({ schema, secret }: Nature, name: string): Nature {
   const inside = memberSchemas(schema, name);
   const telling = isDeclared(schema, name) ? secretWord : secretName;
-  // In a map that is secret as a whole, plain words ("basic", "application/json") aren't secret: redacting them would
-  // make logs unreadable.
+  // In a map that is secret as a whole, ordinary words ("basic", "application/json") aren't treated as secrets, because
+  // redacting them would make logs unreadable.
   const isSecret = inside.some((node) => node.writeOnly === true) || (secret && telling.test(name));
   return { schema: inside[0], secret: isSecret };
 }
@@ -52,7 +52,7 @@ function registerBelow(value: unknown, path: Path, { part, schema, secret }: Aro
     return;
   }
   registerPieces(path, part, isSecret);
-  // An unresolved variable remains as written, and that text isn't secret.
+  // An unresolved variable stays as written, and the variable's text isn't secret.
   if (part.broken.has(path)) return;
   if (typeof value === 'string') registerPassword(value);
   if (!isSecret || (typeof value !== 'string' && typeof value !== 'number')) return;
@@ -71,10 +71,10 @@ function registerPassword(text: string): void {
   if (password !== undefined) registerEncodedSecret(password);
 }
 
-/** Shorter parts of a URL are ordinary words. */
+/** Minimum length of a URL part to redact. Shorter parts are usually ordinary words. */
 const shortestPart = 12;
 
-/** A secret URL is secret because of its path or query, either of which the server may echo on its own. */
+/** A secret URL's path or query contains the secret. The server may echo either of them separately. */
 function registerPath(text: string): void {
   const url = /^https?:/i.test(text) ? URL.parse(text) : null;
   if (url === null) return;
@@ -83,7 +83,7 @@ function registerPath(text: string): void {
   for (const part of [whole, ...parts]) if (part.length >= shortestPart) registerSecret(part);
 }
 
-/** Whether the schema declares this member; otherwise, it's in a map with user-defined keys. */
+/** Whether the schema declares this member. Otherwise, the member belongs to a map with user-defined keys. */
 function isDeclared(schema: JsonSchema | undefined, name: string): boolean {
   if (schema === undefined) return false;
   return Object.hasOwn(schema.properties ?? {}, name) || branchesOf(schema).some((branch) => isDeclared(branch, name));

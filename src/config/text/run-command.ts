@@ -1,8 +1,8 @@
 import { type ProgramOptions, type ProgramResult, runProgram } from '../../lib/run-program.ts';
 
 /**
- * Runs a command line without a shell and returns its standard output. Spaces separate words, quotes and backslashes
- * keep spaces inside a word, and no other characters are special.
+ * Runs a command line without a shell and returns the command's standard output. Spaces separate words, quotes and
+ * backslashes keep spaces inside a word, and no other characters have a special meaning.
  */
 export async function runCommand(line: string, options: ProgramOptions): Promise<ProgramResult> {
   const words = splitWords(line);
@@ -12,7 +12,7 @@ export async function runCommand(line: string, options: ProgramOptions): Promise
   return runProgram(program, args, options);
 }
 
-/** Splits words like a shell, but without any other shell syntax. Undefined if a quote isn't closed. */
+/** Splits words like a shell, but without any other shell syntax. Returns undefined if a quote isn't closed. */
 export function splitWords(line: string): string[] | undefined {
   const words: string[] = [];
   let word: string | undefined;

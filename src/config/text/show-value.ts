@@ -2,7 +2,7 @@ import { redact } from '../../lib/redact.ts';
 
 const longest = 60;
 
-/** Formats a value for a message: short, on one line, redacted. */
+/** Formats a value for a message: shortened, on one line, with secrets redacted. */
 export function showValue(value: unknown): string {
   if (value === null || value === undefined) return 'nothing';
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list';
@@ -11,7 +11,7 @@ export function showValue(value: unknown): string {
   return text.length > longest ? `${text.slice(0, longest - 1)}…` : text;
 }
 
-/** The type of a value, for values that must not be shown. */
+/** Describes a value by its type, for values that must not be shown. */
 export function kindOf(value: unknown): string {
   if (value === null || value === undefined) return 'nothing';
   if (Array.isArray(value)) return 'a list';

@@ -9,25 +9,25 @@ import { closing } from './variable-syntax.ts';
 
 export interface VariableSettings {
   readonly env: Environment;
-  /** The folder that relative paths in `${file:…}` refer to, and the working directory of commands. */
+  /** The base folder for relative paths in `${file:…}`, and the working directory for commands. */
   readonly folder: string;
   readonly allowCommands: boolean;
-  /** Reads variables such as `${vault:…}`. If absent, such variables aren't allowed. */
+  /** Reads variables such as `${vault:…}`. If absent, variables of this kind aren't allowed. */
   readonly secrets?: Pick<SecretReader, 'read'>;
   /** Stops commands that are still running. */
   readonly signal?: AbortSignal;
   /**
-   * Doesn't read secrets or run commands: a variable without a value here is replaced with a placeholder, which counts
-   * as valid.
+   * If true, no secrets are read and no commands are run. A variable whose value is unknown here is replaced with a
+   * placeholder that is accepted as valid.
    */
   readonly withoutSecrets?: boolean;
 }
 
 export interface Piece {
-  /** The name of the environment variable, file, command or secret. */
+  /** The name of the environment variable, file, command or secret that the value came from. */
   readonly name: string;
   readonly text: string;
-  /** The absolute path of the file that contains the value; absent for other variables. */
+  /** Absolute path of the file that contains the value. Absent for other kinds of variables. */
   readonly file?: string;
 }
 
@@ -43,7 +43,7 @@ export interface VariableReports {
   readonly warn: (fault: VariableFault) => void;
 }
 
-/** Replaces the variables of one string, from left to right. */
+/** Replaces the variables in one string, from left to right. */
 export class VariableScan {
   readonly pieces: Piece[] = [];
   isUnread = false;
@@ -114,7 +114,10 @@ export class VariableScan {
     });
   }
 
-  /** Resolves variables inside a variable, which aren't secret. Undefined if one of them is unresolved or unread. */
+  /**
+   * Resolves the variables inside another variable. The resolved text isn't secret. Returns undefined if one of the
+   * inner variables is unresolved or unread.
+   */
   async #inner(written: string): Promise<string | undefined> {
     let isWhole = true;
     const add = (fault: VariableFault): void => {
@@ -168,7 +171,7 @@ export class VariableScan {
             : `paths are relative to the config's folder, ${this.#settings.folder}`,
       };
       if (!this.#settings.withoutSecrets) return this.#fault(fault);
-      // The variable may be a secret that exists only on the daemon's machine, or a mistake.
+      // The variable may be a mistake, or a secret that exists only on the daemon's machine.
       if (!isAbsolute(path)) this.#reports.warn(fault);
       return this.#unread(within);
     }
@@ -204,19 +207,19 @@ export class VariableScan {
     return textFor(within);
   }
 
-  /** An unresolved variable stays as written. */
+  /** Leaves an unresolved variable as written. */
   #fault(fault: VariableFault): string {
     this.#reports.add(fault);
     return fault.within;
   }
 }
 
-/** A placeholder for an unread variable, which may be part of a URL or a header. */
+/** Returns a placeholder for an unread variable. The variable may be part of a URL or a header. */
 function textFor(variable: string): string {
   return `unread-${variable.replaceAll(/[^A-Za-z\d]+/g, '-').replaceAll(/^-|-$/g, '')}`;
 }
 
-/** A file's content or a program's output as a value, without a byte order mark and trailing line breaks. */
+/** Returns a file's content or a program's output as a value, without a byte order mark or trailing line breaks. */
 export function fileValue(text: string): string {
   return text.replace(/^\uFEFF/, '').replace(/[\r\n]+$/, '');
 }

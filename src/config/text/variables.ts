@@ -3,15 +3,15 @@ import type { Faults } from './faults.ts';
 import { type Piece, type VariableReports, VariableScan, type VariableSettings } from './variable-scan.ts';
 import { closing, secretVariablesIn } from './variable-syntax.ts';
 
-/** A config value that contained variables before it was resolved. */
+/** A config value that contained variables when it was written. */
 interface Resolved {
   /** As written, safe to show. */
   readonly written: string;
-  /** The variables' values, which must be redacted if the option is secret. */
+  /** The variables' values. They must be redacted if the option is secret. */
   readonly pieces: readonly Piece[];
-  /** True if the value was a single variable, so it may be converted to a number or boolean. */
+  /** True if the value consisted of a single variable. Such a value may be converted to a number or boolean. */
   readonly whole: boolean;
-  /** True if a variable wasn't read, so the value may be anything that the option allows. */
+  /** True if a variable wasn't read. The real value may then be anything that the option allows. */
   readonly isUnread: boolean;
 }
 
@@ -19,15 +19,18 @@ interface Resolved {
 export interface Part {
   readonly path: Path;
   value: unknown;
-  /** Values that contained variables, by path. */
+  /** Information about values that contained variables, by path. */
   readonly resolved: ReadonlyMap<Path, Resolved>;
-  /** Paths of values with unresolved variables. They've already been reported, so they aren't validated. */
+  /**
+   * Paths of values with unresolved variables. Those variables have already been reported, so the values aren't
+   * validated.
+   */
   readonly broken: ReadonlySet<Path>;
-  /** The string that contains this value, as in `every 15m`, so that errors show the whole string. */
+  /** The complete string that this value is a part of, such as `every 15m`, so that errors show the complete string. */
   readonly whole?: Part;
 }
 
-/** One option of a part, as a part. */
+/** Returns one option of a part as a part of its own. */
 export function partAt(part: Part, ...keys: (string | number)[]): Part {
   const value = keys.reduce<unknown>(
     (at, key) => (at as Record<string, unknown> | undefined | null)?.[key],
@@ -36,7 +39,7 @@ export function partAt(part: Part, ...keys: (string | number)[]): Part {
   return { ...part, path: keys.reduce<Path>(below, part.path), value };
 }
 
-/** Whether the value or its enclosing string has an unresolved variable. */
+/** Whether the value, or the string that contains it, has an unresolved variable. */
 export function isBroken({ path, broken }: Part): boolean {
   return [...broken].some((at) => path === at || path.startsWith(`${at}/`));
 }
@@ -44,8 +47,8 @@ export function isBroken({ path, broken }: Part): boolean {
 /**
  * Replaces the variables in every string value (never in a key) below `value`: `${env:NAME}`, `${env:NAME:-default}`,
  * `${file:PATH}` without trailing newlines (the path may contain variables), `${cmd:program arguments}` without
- * trailing newlines, and the variables of `src/secrets/all/`; `$${` is a literal `${`. Works on parsed data, so no
- * resolved value can change the config's structure.
+ * trailing newlines, and the secret variables declared in `src/secrets/all/`. `$${` is a literal `${`. Works on parsed
+ * data, so a resolved value can't change the config's structure.
  */
 export async function resolvePart(
   given: { path: Path; value: unknown },
@@ -85,8 +88,8 @@ export async function resolvePart(
 const unreported: VariableReports = { add: () => undefined, warn: () => undefined };
 
 /**
- * Starts to read all secrets below `value` in parallel, because the parts of a config are resolved one after the other.
- * Doesn't report errors: a secret that can't be read is reported where it's used.
+ * Starts to read all secrets below `value` in parallel, because the parts of a config are resolved one after another.
+ * Doesn't report errors. A secret that can't be read is reported when it's used.
  */
 export function readAhead(value: unknown, settings: VariableSettings): void {
   if (typeof value === 'string') {

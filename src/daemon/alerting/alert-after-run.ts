@@ -9,13 +9,13 @@ import { ConditionScanner } from './condition-scanner.ts';
 import { describe } from './describe.ts';
 import { raisedFacts } from './raised-facts.ts';
 
-/** How long a command waits for a channel that hangs. The next scan sends the remaining messages. */
+/** Maximum time that a command waits for an unresponsive channel. The next scan sends the remaining messages. */
 const patienceMs = 10_000;
 const good: readonly RunOutcome['state'][] = ['delivered', 'unchanged', 'refreshed'];
 
 /**
- * Sends alerts after runs without a daemon: scans once at the end, so that conditions are grouped by cause, and tries
- * to send each message once.
+ * Sends alerts after runs without a daemon. Scans once after all runs, so that conditions can be grouped by cause, and
+ * makes one attempt to send each message.
  */
 export async function alertAfterRun({
   runtime,
@@ -26,12 +26,12 @@ export async function alertAfterRun({
   readonly runtime: Runtime;
   readonly config: Config;
   readonly outcomes: readonly RunOutcome[];
-  /** Cancels sending. Unsent messages stay pending. */
+  /** Cancels sending. Unsent messages remain pending. */
   readonly signal: AbortSignal;
 }): Promise<void> {
   const { store, clock, events } = runtime;
   if (config.alerts === undefined) return;
-  // All runs have ended, so there are no later conditions to group with.
+  // All runs have ended, so no later conditions could join a group.
   const alerts = { ...config.alerts, settleMs: 0 };
   const { folder, file } = config;
   const signal = AbortSignal.any([stop, AbortSignal.timeout(patienceMs)]);

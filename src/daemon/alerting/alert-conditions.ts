@@ -6,8 +6,8 @@ import type { Condition, ConditionKind } from '../conditions/condition.ts';
 import { limitsOf, routeOf } from './route.ts';
 
 /**
- * The occasion to report for each kind of condition. Other kinds aren't reported, because there's no channel for them,
- * or no process would notice when they end.
+ * The occasion to report for each kind of condition. Other kinds don't cause alerts, because there's no channel for
+ * them or because no process would notice that they ended.
  */
 const occasionOf: Readonly<Partial<Record<ConditionKind, Occasion>>> = {
   failed: 'failed',
@@ -29,11 +29,11 @@ const occasionOf: Readonly<Partial<Record<ConditionKind, Occasion>>> = {
 interface AlertContext {
   readonly config: Config;
   readonly alerts: Alerts;
-  /** Whether this process knows the daemon's schedules. */
+  /** Whether this process knows if the daemon's schedules are running. */
   readonly hasBeat: boolean;
 }
 
-/** Decides when to alert, and which channels to use. Whether something is wrong is decided only by the conditions. */
+/** Decides when to alert and which channels to use. Only the conditions determine whether something is wrong. */
 export function alertConditions(conditions: readonly Condition[], context: AlertContext): AlertCondition[] {
   const { config, hasBeat } = context;
   const told = conditions.flatMap((condition) => {
@@ -72,7 +72,7 @@ function levelOf(
   return ['quota', 'login', 'login_refused', 'disk'].includes(kind) && level === 'error' ? 2 : 1;
 }
 
-/** Failures with the same cause are reported together. */
+/** Groups failures with the same cause, so that they're reported together. */
 function causeOf({ kind, code = '' }: Condition, job: Job | undefined): string {
   if (kind === 'failed' || kind === 'blocked') {
     return `${code} ${job?.extract?.source.name ?? job?.destination.name ?? ''}`;
@@ -80,19 +80,19 @@ function causeOf({ kind, code = '' }: Condition, job: Job | undefined): string {
   return kind === 'dead' ? `${code} ${job?.destination.name ?? ''}` : '';
 }
 
-/** The only affected job. Its own channels and limits apply. */
+/** Returns the only affected job, whose own channels and limits then apply. */
 function jobOf({ subject, jobs }: Condition, config: Config): Job | undefined {
   const isOfJob = subject.startsWith('job:') || (subject.startsWith('source:') && jobs.length === 1);
   return isOfJob ? config.jobs.get(jobs[0] ?? '') : undefined;
 }
 
-/** Whether a condition only affects muted jobs, or is about a login or source that only muted jobs use. */
+/** Whether a condition affects only muted jobs, or concerns a login or source that only muted jobs use. */
 function isMuted({ subject, jobs }: Condition, config: Config): boolean {
   if (!/^(job|source|login):/.test(subject)) return false;
   return jobs.every((name) => config.jobs.get(name)?.alerts === false);
 }
 
-/** A single alert about the whole file. */
+/** A single alert about the whole config file. */
 function configAlert(conditions: readonly Condition[], { alerts }: AlertContext): AlertCondition[] {
   const refused = conditions.find(({ kind }) => kind === 'reload_refused');
   const left = conditions.filter(({ kind }) => kind === 'left_out' || kind === 'config');

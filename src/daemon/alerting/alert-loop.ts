@@ -11,16 +11,16 @@ import { describe } from './describe.ts';
 import { raisedFacts } from './raised-facts.ts';
 import { UnwritableAlert } from './unwritable.ts';
 
-/** Polling interval for changes that emit no event because time passed or another process made them. */
+/** Polling interval for changes that don't emit an event: the passing of time and changes by other processes. */
 const scanEveryMs = 60_000;
-/** Debounce interval: a burst of events causes only one scan. If scans are slow, they run less often. */
+/** Debounce interval: a burst of events triggers only one scan. Slow scans run less often. */
 const restMs = 1_000;
 const restFactor = 20;
 
 export interface AlertLoopOptions {
   readonly runtime: Pick<Runtime, 'store' | 'events' | 'clock' | 'log'>;
   readonly config: () => Config;
-  /** Whether the schedules are running, as far as this process knows. */
+  /** Returns whether the schedules are running, as far as this process knows. */
   readonly liveness: () => Promise<Liveness | undefined>;
 }
 
@@ -50,8 +50,8 @@ const relevantEvents: ReadonlySet<keyof SluiceEvents> = new Set([
 ]);
 
 /**
- * Scans for conditions and sends alerts while the daemon runs. Isolated from the rest: a broken channel or a bug here
- * doesn't stop jobs or delivery.
+ * Scans for conditions and sends alerts while the daemon runs. Failures are isolated: neither a broken channel nor a
+ * bug in this loop stops jobs or delivery.
  */
 export class AlertLoop {
   readonly #given: AlertLoopOptions;
@@ -78,12 +78,12 @@ export class AlertLoop {
     this.#loop = this.#run();
   }
 
-  /** Scans immediately, for changes that emit no event. */
+  /** Scans immediately. Call this after a change that doesn't emit an event. */
   scanNow(): void {
     this.#pause.abort();
   }
 
-  /** Stops immediately. The next start sends pending messages. */
+  /** Stops immediately. The daemon sends pending messages after its next start. */
   async stop(): Promise<void> {
     this.#unsubscribe();
     this.#stop.abort();
@@ -116,7 +116,7 @@ export class AlertLoop {
     }
   }
 
-  /** Scans once and sends what is due. Returns the time until the next scan in milliseconds. */
+  /** Scans once and sends the messages that are due. Returns the time until the next scan in milliseconds. */
   async #scan(): Promise<number> {
     const { runtime, config: current } = this.#given;
     const { store, clock, events } = runtime;
@@ -125,7 +125,7 @@ export class AlertLoop {
     if (alerts === undefined) return scanEveryMs;
     const unwritable = store.unwritable();
     await this.#unwritable.tell(unwritable, config, alerts);
-    // No other condition can be recorded, so none is reported.
+    // No other condition can be recorded, so no other condition is reported.
     if (unwritable !== undefined) return scanEveryMs;
     const liveness = await this.#given.liveness();
     const seen = await this.#scanner.scan({ config, alerts, store, clock, liveness });
@@ -147,7 +147,9 @@ export class AlertLoop {
     return Math.max(0, Math.min(scanEveryMs, beating, ...next));
   }
 
-  /** Sends one message at a time, in parallel with the scans, so that a slow channel doesn't delay other alerts. */
+  /**
+   * Sends messages one at a time. Scans continue in the meantime, so that a slow channel doesn't delay other alerts.
+   */
   #send({ folder }: Config, alerts: Alerts): void {
     if (this.#sending !== undefined) return;
     const { store, clock, events, log } = this.#given.runtime;
@@ -161,7 +163,7 @@ export class AlertLoop {
       .catch((error: unknown) => log.error('failed to send alerts', { error: String(error) }))
       .finally(() => {
         this.#sending = undefined;
-        // The next retry may be due before the next scan.
+        // A message's next retry may be due before the next scan.
         if (this.#sendAt !== undefined && this.#sendAt < this.#wakeAt) this.#pause.abort();
       });
   }

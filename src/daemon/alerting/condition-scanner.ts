@@ -20,8 +20,8 @@ export interface ScanOptions {
 }
 
 /**
- * Finds all conditions that cause alerts. Reads the store instead of collecting events, so that a scan also finds what
- * happened earlier or in another process.
+ * Finds all conditions that cause alerts. Reads the store instead of collecting events, so a scan also finds conditions
+ * that began earlier or in another process.
  */
 export class ConditionScanner {
   readonly cache = new ConditionCache();
@@ -37,7 +37,7 @@ export class ConditionScanner {
   }
 }
 
-/** What a scan with this config reveals about an alert whose condition it no longer finds. */
+/** For each alert whose condition this scan no longer found: what the scan with this config says about the alert. */
 function standingIn(
   conditions: readonly Condition[],
   {
@@ -60,7 +60,7 @@ function standingIn(
     if (kind === 'source') return config.sources.has(name) ? 'judged' : 'unknown';
     if (kind === 'disk') return config.disk === undefined ? 'unknown' : 'judged';
     if (kind === 'login') return logins.has(name) ? 'judged' : 'unknown';
-    // Whether the failure is over shows only when the retried run ends.
+    // The retried run's end will show whether the failure is over.
     if (occasion === 'failed' && retried.has(subject)) return 'unknown';
     if (kind !== 'job') return config.destinations.has(name) ? 'judged' : 'unknown';
     const job = config.jobs.get(name);

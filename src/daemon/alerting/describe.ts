@@ -11,9 +11,7 @@ import { explainJob } from '../explain/explain.ts';
 import { resumeAdvice } from '../login-holds/problem.ts';
 import { reportDisk } from '../report/report-disk.ts';
 
-/**
- * What an alert's reader needs to know: what the dashboard shows, what Sluice does next, and how to fix the problem.
- */
+/** The text for an alert's reader: what the dashboard shows, what Sluice will do next, and how to fix the problem. */
 export async function describe(
   subject: string,
   {

@@ -2,13 +2,14 @@ import type { AlertLimits, Alerts, Occasion } from '../../config/alerts.ts';
 import type { Job } from '../../config/config.ts';
 import { fitsJob } from '../../config/job-pattern.ts';
 
-/** A job's limits, or the top-level limits if the alert isn't about a single job. */
+/** Returns the job's alert limits, or the top-level limits if the alert isn't about a single job. */
 export function limitsOf(job: Job | undefined, alerts: Alerts): AlertLimits {
   return job?.alerts === undefined || job.alerts === false ? alerts : { ...alerts, ...job.alerts };
 }
 
 /**
- * An alert's channels, sorted: the job's own channels, otherwise those of all matching rules, otherwise all channels.
+ * Returns an alert's channels, sorted: the job's own channels if set, otherwise the channels of all matching rules,
+ * otherwise all channels.
  */
 export function routeOf({ occasion, job }: { occasion: Occasion; job?: Job }, alerts: Alerts): string[] {
   const own = job?.alerts === undefined || job.alerts === false ? undefined : job.alerts.to;

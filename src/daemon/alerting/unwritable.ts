@@ -19,13 +19,13 @@ interface UnwritableOptions {
 interface Told {
   readonly since: number;
   readonly what: string;
-  /** When each channel last accepted the message. */
+  /** The time when each channel last accepted the message. */
   readonly taken: Map<string, number>;
 }
 
 /**
- * The alert that the state isn't writable, the only one that can't be stored before it's sent. It's kept in memory,
- * sent to each channel until the channel accepts it, and repeated after `remind`.
+ * The alert that the state isn't writable. It's the only alert that can't be stored before it's sent. The process keeps
+ * it in memory, sends it to each channel until the channel accepts it, and repeats it after `remind`.
  */
 export class UnwritableAlert {
   readonly #given: UnwritableOptions;
@@ -35,7 +35,10 @@ export class UnwritableAlert {
     this.#given = given;
   }
 
-  /** Reports the problem or its end. `problem` is why the state isn't writable; undefined if it is writable. */
+  /**
+   * Reports the problem, or the problem's end. `problem` says why the state isn't writable. It's undefined if the state
+   * is writable.
+   */
   async tell(problem: Problem | undefined, config: Config, alerts: Alerts): Promise<void> {
     const told = this.#told;
     if (problem !== undefined) {

@@ -2,7 +2,7 @@ import { redact } from '../../lib/redact.ts';
 import type { Store } from '../../state/store.ts';
 import type { CheckSourceResult } from './check-source.ts';
 
-/** The result of a source's last check. Instants are epoch milliseconds. */
+/** The result of a source's last check. All instants are in epoch milliseconds. */
 export interface SourceCheck {
   readonly source: string;
   readonly at: number;
