@@ -18,9 +18,7 @@ import { LoginBreaker } from './login-holds/login-breaker.ts';
 import { logEvents } from './logs/log-events.ts';
 import type { Installation } from './process/installation.ts';
 
-/**
- * The composition root: creates the real objects once per process. The config can be replaced; everything else stays.
- */
+/** The composition root. Creates the runtime's objects once per process. Only the config can be replaced later. */
 export interface Runtime {
   readonly store: Store;
   readonly gateway: Gateway;
@@ -30,13 +28,13 @@ export interface Runtime {
   readonly events: Events<SluiceEvents>;
   readonly clock: Clock;
   readonly log: Log;
-  /** Limits the state folder's size. If absent, there is no limit. */
+  /** Limits the state folder's size. If absent, the size is unlimited. */
   readonly room?: DiskSpace;
-  /** The installed package that is running; absent in short-lived processes. */
+  /** The installed package that this process runs; absent in short-lived processes. */
   readonly installation?: Installation;
-  /** What was found and recovered at startup. */
+  /** What the process found and recovered at startup. */
   readonly healed: RecoverResult;
-  /** Closes connections and files. Owed payloads remain owed. */
+  /** Closes all connections and files. Owed payloads remain owed. */
   close(): Promise<void>;
 }
 
@@ -46,11 +44,11 @@ export interface RuntimeOptions {
   readonly clock?: Clock;
   /** Absent: the real network. */
   readonly network?: Network;
-  /** False if no other process needs the state, so it can be discarded when this process ends. */
+  /** False if no other process needs the state, so that it can be discarded when this process exits. */
   readonly durable?: boolean;
 }
 
-/** Opens and recovers a config's state, and creates everything that moves rows. */
+/** Opens and recovers a config's state, and creates all objects that move rows. */
 export async function composeRuntime(given: RuntimeOptions): Promise<Runtime> {
   const { config, log = quietLog, clock = systemClock, durable = true, ...around } = given;
   const events = new Events<SluiceEvents>();
@@ -97,7 +95,7 @@ function roomIn(
 }
 
 /**
- * Opens the clients for a config's destinations, with a store that is already open. If a destination has a new key,
+ * Opens the clients for a config's destinations, using a store that is already open. If a destination has a new key,
  * today's usage still counts.
  */
 export async function openGateway(given: {
@@ -113,7 +111,7 @@ export async function openGateway(given: {
   return new Gateway({ ...rest, destinations: config.destinations.values(), emit: events.emit, priorityOf });
 }
 
-/** Records which account each of a config's destinations charges. */
+/** Records the account of each destination in a config. */
 export function followAccounts(
   { store, clock }: Pick<Runtime, 'store' | 'clock'>,
   { destinations }: Pick<Config, 'destinations'>,
@@ -121,14 +119,14 @@ export function followAccounts(
   return store.accountHistory.track([...destinations.values()], () => daysOf(clock.now(), maxTravelMs));
 }
 
-/** Everything that a run needs to get its source's tokens. */
+/** Everything that a run needs to get tokens for its source. */
 export type Logins = Pick<LoginRegistry, 'of' | 'close'>;
 
 const noLogins: Logins = { of: () => undefined, close: async () => undefined };
 
 /**
- * Opens the logins for a config's sources, with a store that is already open. If the config has no logins, doesn't load
- * their code.
+ * Opens the logins for a config's sources, using a store that is already open. If the config has no logins, their code
+ * isn't loaded.
  */
 export async function openLogins(given: {
   store: Store;
@@ -144,7 +142,7 @@ export async function openLogins(given: {
 
 /**
  * Loads the HTTP client in advance while a large extract waits for its source. Small extracts end sooner and often find
- * no changes, so for them, loading would be wasted.
+ * no changes, so loading the client for them would often be wasted.
  */
 function loadWhileReading(events: Events<SluiceEvents>): void {
   events.listen((name, facts) => void (name === 'extract.progressed' && facts.rows > smallExtract && loadHttp()));

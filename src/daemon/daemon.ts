@@ -12,28 +12,28 @@ import { recoverInterrupted } from './run/recover-interrupted.ts';
 export interface DaemonOptions {
   readonly runtime: Runtime;
   readonly config: Config;
-  /** A timer that runs on a simulated clock. Default: the machine's timer. */
+  /** A timer that runs on a simulated clock. Default: a timer on the machine's clock. */
   readonly timer?: Timer;
 }
 
-/** What a daemon provides for work that a user requested. */
+/** What a daemon provides to work that a user requested. */
 export interface Lent {
   readonly config: Config;
-  /** The daemon's runtime, with the clients of this config. */
+  /** The daemon's runtime, with the clients for this config. */
   readonly runtime: Runtime;
   /** Aborted when the daemon stops. */
   readonly stopping: AbortSignal;
 }
 
 /**
- * The long-running worker: fires jobs when they're due, delivers their payloads, and activates a new config as a whole.
- * It can be killed at any moment, because everything it knows is in the store.
+ * The long-running process. It fires jobs when they're due, delivers their payloads, and activates a new config all or
+ * nothing. It can be killed at any time, because all of its data is in the store.
  */
 export class Daemon {
   readonly #runtime: Runtime;
   readonly #firings: FiringLoop;
   readonly #stop = new AbortController();
-  /** Previous configs that still have runs in progress. */
+  /** Previous configs whose runs are still in progress. */
   readonly #retiring = new Set<Promise<void>>();
   #now: ActiveConfig;
   /** Serializes config changes. */
@@ -58,7 +58,8 @@ export class Daemon {
   }
 
   /**
-   * Resumes the schedules, sends owed payloads and catches up on missed firings. Adds the `told` facts to the log line.
+   * Resumes the schedules, sends owed payloads and catches up on missed firings. Adds the facts in `told` to the log
+   * line.
    */
   async start(told: { readonly config_sha256?: string } = {}): Promise<void> {
     const { config } = this.#now;
@@ -81,9 +82,9 @@ export class Daemon {
   }
 
   /**
-   * Activates a new config as a whole: schedules, jobs, destinations. If that fails, the previous one stays active.
-   * Runs in progress keep the config that they started with. Callers must make sure that the new config has the same
-   * state folder, because it can't change while the daemon runs.
+   * Activates a new config, all or nothing: schedules, jobs, destinations. If activation fails, the previous config
+   * stays active. Runs in progress keep the config that they started with. Callers must make sure that the new config
+   * has the same state folder, because the folder can't change while the daemon runs.
    */
   adopt(config: Config): Promise<void> {
     const adopted = this.#adopting.then(() => this.#adopt(config));
@@ -97,8 +98,8 @@ export class Daemon {
   }
 
   /**
-   * Runs work that a user requested, with the active config, which stays usable until the work ends. Retries
-   * credentials that the service has refused, like a new process.
+   * Runs work that a user requested with the active config, which stays usable until the work ends. Tries credentials
+   * again even if the service has refused them, like a new process would.
    */
   async lend<T>(work: (lent: Lent) => Promise<T>): Promise<T> {
     const active = this.#now;
@@ -114,7 +115,7 @@ export class Daemon {
   }
 
   /**
-   * Stops within a few seconds. Extracts in progress are canceled and run again after the next start. Owed payloads
+   * Stops within a few seconds. Cancels the extracts in progress, which run again after the next start. Owed payloads
    * remain owed.
    */
   async stop(reason: string): Promise<void> {
@@ -152,7 +153,7 @@ export class Daemon {
 
   async #open(config: Config): Promise<ActiveConfig> {
     const { store, events, clock } = this.#runtime;
-    // If another process already uses the new keys, requests sent with the old keys since then count as well.
+    // If another process already uses the new keys, requests that it has sent since then also count.
     await followAccounts(this.#runtime, this.#now.config);
     const gateway = await openGateway({ store, events, clock, config });
     return new ActiveConfig({ config, gateway, logins: await openLogins({ store, events, clock, config }) });
@@ -166,7 +167,7 @@ export class Daemon {
     this.#retiring.add(retired);
   }
 
-  /** Warns about payloads for destinations that are no longer in the config; they remain owed. */
+  /** Warns about payloads for destinations that are no longer in the config. The payloads remain owed. */
   async #sayStranded(): Promise<void> {
     const { store, events } = this.#runtime;
     const owed = await store.outbox.inState('owed');

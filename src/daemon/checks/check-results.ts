@@ -6,7 +6,7 @@ import type { CheckSourceResult } from './check-source.ts';
 export interface SourceCheck {
   readonly source: string;
   readonly at: number;
-  /** Why the source didn't respond; absent if it did. */
+  /** The reason why the source didn't respond; absent if it did. */
   readonly trouble?: {
     /** When it stopped responding. */
     readonly since: number;
@@ -18,13 +18,13 @@ export interface SourceCheck {
 
 const prefix = 'check:';
 
-/** The last check of each source, by name; absent for sources that were never checked. */
+/** Returns each source's last check, by source name. Sources that were never checked have no entry. */
 export async function readChecks({ settings }: Pick<Store, 'settings'>): Promise<Map<string, SourceCheck>> {
   const rows = await settings.below(prefix);
   return new Map(rows.map(({ value }) => JSON.parse(value) as SourceCheck).map((one) => [one.source, one]));
 }
 
-/** Stores a check result, redacted. */
+/** Stores a check result. Secrets are redacted. */
 export async function saveCheck(
   { settings }: Pick<Store, 'settings'>,
   answer: CheckSourceResult,

@@ -6,7 +6,7 @@ import type { Logins } from '../compose.ts';
 import type { LoginBreaker } from '../login-holds/login-breaker.ts';
 import { guardSource } from '../login-holds/source-session.ts';
 
-/** A source's response to a check, or why it didn't respond. */
+/** The result of a check: the source's response, or the reason why the source didn't respond. */
 export type CheckSourceResult = { readonly message: string } | { readonly problem: Problem };
 
 export interface CheckSourceOptions {
@@ -14,8 +14,8 @@ export interface CheckSourceOptions {
   readonly logins: Logins;
   readonly loginGate: LoginBreaker;
   /**
-   * True if a user requested the check. It then tries the login even if the login is on hold, and success lifts the
-   * hold.
+   * True if a user requested the check. The check then tries the login even if it's on hold, and a successful login
+   * ends the hold.
    */
   readonly isPerson?: boolean;
   readonly clock: Clock;
@@ -23,12 +23,12 @@ export interface CheckSourceOptions {
   readonly signal: AbortSignal;
 }
 
-/** A source that doesn't respond within this time counts as unreachable. */
+/** A source that doesn't respond within this time is reported as unreachable. */
 const patienceMs = 60_000;
 
 /**
- * Makes the connector's smallest real call, with a timeout of one minute. Doesn't contact the service, so it doesn't
- * use the daily allowance. Throws only the signal's reason.
+ * Makes the smallest real request that the connector supports, with a timeout of one minute. Doesn't contact the
+ * dashboard service, so it doesn't use the daily allowance. Throws only the signal's reason.
  */
 export async function checkSource(source: Source, given: CheckSourceOptions): Promise<CheckSourceResult> {
   const { config, logins, loginGate, clock, log, signal } = given;
@@ -44,7 +44,7 @@ export async function checkSource(source: Source, given: CheckSourceOptions): Pr
     late.abort(problem);
     throw problem;
   });
-  // The slower promise may still reject; mark that as handled.
+  // The slower promise may still reject. Mark its rejection as handled.
   for (const one of [asked, waited]) one.catch(() => undefined);
   try {
     return { message: await Promise.race([asked, waited]) };

@@ -13,13 +13,13 @@ export interface DiscoverSourceOptions {
   /** A name or glob. */
   readonly pattern?: string | undefined;
   readonly login?: TokenSource | undefined;
-  /** Decides whether the source may log in. If absent, it may. */
+  /** Decides whether the source may log in. If absent, the source may always log in. */
   readonly guard?: LoginGuard;
   readonly log: Log;
   readonly signal: AbortSignal;
 }
 
-/** Lists the datasets that a source offers. Throws Problems, and the signal's reason. */
+/** Lists the datasets that a source offers. Throws a Problem if the source fails, or the signal's reason if aborted. */
 export async function discoverSource(
   { name, connector, options: source }: Pick<Source, 'name' | 'connector' | 'options'>,
   { folder, pattern, login, guard = (_, open) => open({}), log, signal }: DiscoverSourceOptions,

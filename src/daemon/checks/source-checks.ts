@@ -10,28 +10,28 @@ export interface SourceChecksOptions {
   readonly config: () => Config;
 }
 
-/** Maximum number of concurrent checks. Runs take precedence. */
+/** Maximum number of concurrent checks. Runs take precedence over checks. */
 const atATime = 2;
-/** Retry interval for a source that didn't respond, unless its own interval is shorter. */
+/** Interval for rechecking a source that didn't respond, unless the source's own interval is shorter. */
 const againMs = 15 * 60_000;
-/** Polling interval for changes that other processes make to the state. */
+/** Polling interval for state changes made by other processes. */
 const lookEveryMs = 10 * 60_000;
-/** Polling interval while a run reads the source. */
+/** Polling interval while a run is reading the source. */
 const besideMs = 60_000;
 const restMs = 1_000;
 
 /**
- * Checks sources on its own schedule, so that users learn about an unreachable source before the next run fails. A run
- * that read the source counts as a check. A check never overlaps with a run that reads the same source; the check waits
- * or is canceled.
+ * Checks sources on a schedule of its own, so that users learn about an unreachable source before the next run fails. A
+ * run that read the source counts as a check. A check never overlaps with a run that reads the same source: the check
+ * waits or is canceled.
  */
 export class SourceChecks {
   readonly #given: SourceChecksOptions;
   readonly #stop = new AbortController();
   readonly #queue = new PQueue({ concurrency: atATime });
-  /** Sources with a check in progress or about to start. */
+  /** Sources that are being checked or are about to be checked. */
   readonly #under = new Map<string, AbortController>();
-  /** Sources that the startup probe still has to check. */
+  /** Sources that the startup probe hasn't checked yet. */
   #wanted = new Set<string>();
   #nap = new AbortController();
   #loop: Promise<void> = Promise.resolve();
@@ -41,7 +41,10 @@ export class SourceChecks {
     this.#given = given;
   }
 
-  /** Starts checking. With `probe`, first checks each source that an enabled job uses, even if it isn't due. */
+  /**
+   * Starts checking sources. With `probe`, first checks each source that an enabled job uses, even if the source isn't
+   * due for a check.
+   */
   start({ probe }: { probe: boolean }): void {
     const { events } = this.#given.runtime;
     if (probe)
@@ -53,7 +56,7 @@ export class SourceChecks {
     this.#loop = this.#run();
   }
 
-  /** Stops immediately. Checks in progress are discarded. */
+  /** Stops immediately, and discards the checks in progress. */
   async stop(): Promise<void> {
     this.#deaf();
     this.#stop.abort(new Error('the daemon stops'));
@@ -77,7 +80,7 @@ export class SourceChecks {
     }
   }
 
-  /** Starts the checks that are due. Returns the milliseconds until the next one. */
+  /** Starts the checks that are due. Returns the time until the next check, in milliseconds. */
   async #round(): Promise<number> {
     const { runtime, config: current } = this.#given;
     const { store, clock } = runtime;
@@ -91,7 +94,8 @@ export class SourceChecks {
       const runAt = Math.max(0, ...jobs.map(({ name }) => readAt.get(name) ?? 0));
       const wait = this.#dueAt(source, { check, runAt }) - clock.now();
       if (wait > 0 || this.#under.has(source.name)) return Math.max(wait, restMs);
-      // A run in progress tells more than a check would. When it ends in this process, it wakes this loop.
+      // A run in progress shows more about the source than a check would. When a run in this process ends, it wakes
+      // this loop.
       if (jobs.some(({ name }) => running.has(`job:${name}`))) return besideMs;
       if (onHold.has(source.name)) return againMs;
       this.#begin(source, { config, before: check });
@@ -100,7 +104,7 @@ export class SourceChecks {
     return Math.min(lookEveryMs, ...waits);
   }
 
-  /** Sources whose login is on hold aren't contacted until the next attempt is due. */
+  /** If a source's login is on hold, the source isn't contacted until the next login attempt is due. */
   async #onHold({ sources }: Config): Promise<ReadonlySet<string>> {
     const { store, loginGate } = this.#given.runtime;
     const names = new Set<string>();
@@ -111,7 +115,10 @@ export class SourceChecks {
     return names;
   }
 
-  /** When to check a source next, in epoch milliseconds. `runAt`: when the last run that read it started. */
+  /**
+   * Returns when to check a source next, in epoch milliseconds. `runAt` is the time when the last run that read the
+   * source started.
+   */
   #dueAt({ name, checkEveryMs }: Source, { check, runAt }: { check: SourceCheck | undefined; runAt: number }): number {
     if (this.#wanted.has(name)) return 0;
     const every = checkEveryMs ?? Number.POSITIVE_INFINITY;
@@ -156,14 +163,14 @@ export class SourceChecks {
     }
   }
 
-  /** A run is about to read the source, which counts as a check. */
+  /** A run is about to read the source. The run counts as a check. */
   #giveWay(job: string): void {
     const source = this.#given.config().jobs.get(job)?.extract?.source.name;
     if (source !== undefined) this.#under.get(source)?.abort(new Error('a run reads the source'));
   }
 }
 
-/** The sources of enabled jobs, each with its jobs. */
+/** The sources of enabled jobs, each with the jobs that use it. */
 export function sourcesOf(jobs: Iterable<Job>): Map<Source, Job[]> {
   const found = new Map<string, { source: Source; jobs: Job[] }>();
   for (const job of jobs) {

@@ -10,12 +10,15 @@ import type { Column } from '../../sdk/column.ts';
 import { guardSource } from '../login-holds/source-session.ts';
 import type { CheckSourceOptions } from './check-source.ts';
 
-/** Timeout for finding the columns. Slower queries compute rows before their columns are known, so they're skipped. */
+/**
+ * Timeout for finding a query's columns. Some queries compute rows before their columns are known; if they take longer
+ * than this, the check skips them.
+ */
 const patienceMs = 60_000;
 
 export type ColumnsAnswer = { readonly message: string } | { readonly problem: Problem };
 
-/** Whether a job names columns that can be checked without reading a row (see the connectors' `columnsFirst`). */
+/** Whether a job refers to columns that can be checked without reading a row (see the connectors' `columnsFirst`). */
 export function namesColumns({ enabled, extract, guards = {} }: Job): boolean {
   if (!enabled || extract?.source.connector.columnsFirst !== true) return false;
   const { transforms, write, query, source } = extract;
@@ -25,8 +28,8 @@ export function namesColumns({ enabled, extract, guards = {} }: Job): boolean {
 }
 
 /**
- * Opens a job's query and checks that the columns named in its options, transforms, `write`, format and guards exist.
- * Stops before the first row. Throws only the signal's reason.
+ * Opens a job's query and checks that the columns named in the job's options, transforms, `write`, format and guards
+ * exist. Stops before reading the first row. Throws only the signal's reason.
  */
 export async function tryColumns(job: Job, given: CheckSourceOptions): Promise<ColumnsAnswer> {
   try {
@@ -63,7 +66,7 @@ async function openColumns(extract: Extract, given: CheckSourceOptions): Promise
   }
 }
 
-/** The payload's columns. Throws Problems for columns that the job names but that don't exist. */
+/** Returns the payload's columns. Throws a Problem for each column that the job refers to but that doesn't exist. */
 function shapedColumns({ transforms, write, format, formatOptions }: Extract, columns: readonly Column[]) {
   if (write !== undefined) checkNamedColumns(columns, write);
   const chain = new Chain(transforms, columns);

@@ -12,16 +12,16 @@ const atATime = 4;
 export interface ConnectionTest {
   readonly kind: 'source' | 'destination' | 'job';
   readonly name: string;
-  /** One sentence; empty if there is a problem. */
+  /** The result in one sentence; empty if there is a problem. */
   readonly message: string;
   readonly problem?: Problem;
 }
 
 /**
- * Makes the smallest real call to every source and destination, and checks that queries return the columns that jobs
- * name, if that's possible without reading rows. Sends one request per destination. The request counts toward the quota
- * and is rate-limited like any other. Its endpoint requires the same permissions as an upload, so a key without them is
- * detected.
+ * Makes the smallest real request to every source and destination. Also checks that queries return the columns that
+ * jobs refer to, if that's possible without reading rows. Sends one request per destination, which counts toward the
+ * quota and is rate-limited like any other. The request's endpoint requires the same permissions as an upload, so a key
+ * that lacks them is detected.
  */
 export async function tryConnections(config: Config, signal: AbortSignal): Promise<ConnectionTest[]> {
   const runtime = await composeRuntime({ config });
@@ -37,7 +37,7 @@ export async function tryConnections(config: Config, signal: AbortSignal): Promi
   }
 }
 
-/** Checks the columns that jobs name if the jobs' sources respond. */
+/** Checks the columns that jobs refer to, if the jobs' sources respond. */
 async function tryJobs(
   looks: readonly ConnectionTest[],
   { config, runtime, signal }: { config: Config; runtime: Runtime; signal: AbortSignal },
@@ -54,9 +54,7 @@ async function tryJobs(
   );
 }
 
-/**
- * Tests only the sources that enabled jobs use. Doesn't contact destinations, so it doesn't use the daily allowance.
- */
+/** Tests only the sources of enabled jobs. Doesn't contact destinations, so it doesn't use the daily allowance. */
 export async function trySources(config: Config, runtime: Runtime, signal: AbortSignal): Promise<ConnectionTest[]> {
   const queue = new PQueue({ concurrency: atATime });
   const sources = [...sourcesOf(config.jobs.values()).keys()];

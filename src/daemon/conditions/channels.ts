@@ -1,7 +1,7 @@
 import { countOf } from '../../lib/count-text.ts';
 import type { Condition, Snapshot } from './condition.ts';
 
-/** Alert channels whose last attempt failed, so alerts don't reach everyone they should. */
+/** Finds alert channels whose last attempt to send failed. Alerts may not reach all recipients. */
 export async function findFailingChannels({ config, store, overview }: Snapshot): Promise<Condition[]> {
   const { alerts } = config;
   if (alerts === undefined) return [];

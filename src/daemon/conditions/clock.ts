@@ -1,10 +1,10 @@
 import { clockSetText, readClockSet } from '../process/clock-note.ts';
 import type { Condition, Snapshot } from './condition.ts';
 
-/** How long after a clock change the condition lasts. */
+/** How long the condition lasts after a clock change. */
 const openMs = 60 * 60_000;
 
-/** The clock was recently changed by minutes or more. */
+/** Reports that the clock was recently changed by a minute or more. */
 export async function findClockSet({ store, overview }: Pick<Snapshot, 'store' | 'overview'>): Promise<Condition[]> {
   const set = await readClockSet(store);
   if (set === undefined || Math.abs(overview.now - set.at) >= openMs) return [];

@@ -4,7 +4,7 @@ import type { Store } from '../../state/store.ts';
 import type { ActiveRecord } from '../config/config-record.ts';
 import type { Overview } from '../report/overview.ts';
 
-/** All kinds of conditions, most severe first. */
+/** All kinds of conditions. The most severe kinds come first. */
 export const conditionKinds = [
   'left_out',
   'blocked',
@@ -32,18 +32,18 @@ export const conditionKinds = [
 
 export type ConditionKind = (typeof conditionKinds)[number];
 
-/** `error`: someone has to act. `warning`: it resolves itself, or it isn't urgent yet. */
+/** `error`: someone has to act. `warning`: the condition resolves by itself, or isn't urgent yet. */
 export const conditionLevels = ['error', 'warning'] as const;
 export type ConditionLevel = (typeof conditionLevels)[number];
 
 /**
- * Something that is wrong now. Status, console, readiness, metrics, explain and alerts only show conditions; they don't
- * decide what is wrong.
+ * A problem that exists now. Status, console, readiness, metrics, explain and alerts only show conditions; they don't
+ * decide what is a problem.
  */
 export interface Condition {
   /**
-   * Such as `job:orders`, `destination:main`, `account:main`, `source:shop`, `login:crm`, `channel:ops`, `config`,
-   * `scheduler`.
+   * What the condition is about, such as `job:orders`, `destination:main`, `account:main`, `source:shop`, `login:crm`,
+   * `channel:ops`, `config`, `scheduler`.
    */
   readonly subject: string;
   readonly kind: ConditionKind;
@@ -52,18 +52,18 @@ export interface Condition {
   readonly since: number;
   /** One sentence without a period. */
   readonly what: string;
-  /** Names of the jobs that the condition currently affects; may be empty. */
+  /** Names of the jobs that the condition currently affects. May be empty. */
   readonly jobs: readonly string[];
   readonly code?: string;
   /** A command or a sentence. */
   readonly fix?: string;
-  /** When the failed action will be retried automatically, in epoch milliseconds. */
+  /** The time of the next automatic retry of the failed action, in epoch milliseconds. */
   readonly until?: number;
   /** Number of consecutive failed runs. */
   readonly failures?: number;
 }
 
-/** The data that conditions are derived from, read from the store once. */
+/** The data that conditions are derived from. It's read from the store once. */
 export interface Snapshot {
   readonly config: Config;
   readonly store: Store;
@@ -72,7 +72,7 @@ export interface Snapshot {
   readonly jobs: readonly Job[];
   /** Logins that only a user can renew. */
   readonly needy: readonly LoginReport[];
-  /** The daemon's record of its active config, if conditions are read for that config. */
+  /** The daemon's record of its active config. Present only if the conditions are for that config. */
   readonly taken: ActiveRecord | undefined;
 }
 

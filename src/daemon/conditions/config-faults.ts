@@ -4,7 +4,9 @@ import type { Condition, Snapshot } from './condition.ts';
 
 const fix = 'run "sluice config show", fix the file, then run "sluice reload"';
 
-/** Parts of the config that aren't active: jobs left out because of errors, other errors, a rejected reload. */
+/**
+ * Finds parts of the config that aren't active: jobs excluded because of errors, other errors, and a rejected reload.
+ */
 export function findConfigFaults({
   config,
   overview,
@@ -77,7 +79,7 @@ function describeFaults(
   };
 }
 
-/** Errors that the daemon recorded, and errors in the file that the daemon doesn't know about. */
+/** Returns the errors that the daemon recorded, and the file's errors that the daemon doesn't know about. */
 function leftOutOf(
   { leftOut }: Snapshot['config'],
   taken: ActiveRecord | undefined,

@@ -3,7 +3,7 @@ import { diskUsageText, roomAdvice } from '../../state/engine/disk-problems.ts';
 import type { DiskStatus } from '../report/report-disk.ts';
 import type { Condition } from './condition.ts';
 
-/** A state folder that is full or almost full. */
+/** Finds a state folder that is full or almost full. */
 export function diskCondition(disk: DiskStatus | undefined, now: number): Condition[] {
   if (disk === undefined || disk.level === 0) return [];
   const { bytes, limit_bytes, room_bytes, holds, level } = disk;

@@ -7,12 +7,12 @@ import type { NextAttempt } from '../retry/next-attempt.ts';
 import type { Condition, Snapshot } from './condition.ts';
 import { isOfLoginHold } from './refused-logins.ts';
 
-/** A run that has been retried for this long counts as failed. */
+/** A run that has been retried for longer than this counts as failed. */
 const patienceMs = 15 * 60_000;
 
 /**
- * Jobs whose newest runs failed or are being retried, and jobs on hold because they blocked the process. Failures that
- * a login caused are reported for the login instead.
+ * Finds jobs whose newest runs failed or are being retried, and jobs on hold because they blocked the process. If a
+ * login caused the failure, it's reported for the login instead of the job.
  *
  * @param stale names of the jobs whose data is too old
  */
@@ -65,8 +65,8 @@ function failureOf(job: Job, { failures, since, last }: Streak): Condition {
 }
 
 /**
- * A run that is being retried. It counts as a failure if the retries take long or the previous firings failed. A
- * previous manual run that failed isn't enough.
+ * A run that is being retried. It counts as a failure if it has been retried for long or if previous firings failed. A
+ * failed manual run before it isn't sufficient.
  */
 function retryOf(
   job: Job,

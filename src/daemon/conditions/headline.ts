@@ -1,13 +1,13 @@
 import { countOf, countText } from '../../lib/count-text.ts';
 import type { Condition, ConditionLevel } from './condition.ts';
 
-/** The distinct jobs affected by conditions of this level. */
+/** Returns the distinct jobs that conditions of this level affect. */
 export function affectedJobs(conditions: readonly Condition[], level: ConditionLevel): Set<string> {
   return new Set(conditions.flatMap((condition) => (condition.level === level ? condition.jobs : [])));
 }
 
 /**
- * A one-line summary of all conditions: `All 5 jobs healthy`, `1 of 3 jobs needs attention`.
+ * Summarizes all conditions in one line: `All 5 jobs healthy`, `1 of 3 jobs needs attention`.
  *
  * @param names all jobs in the config, including those left out
  */

@@ -2,7 +2,7 @@ import { instantText } from '../../lib/time-text.ts';
 import { loginCommand } from '../../oauth/login-problems.ts';
 import type { Condition, Snapshot } from './condition.ts';
 
-/** Logins that only a user can renew, with the jobs that use them. */
+/** Finds logins that only a user can renew, with the jobs that use them. */
 export function loginConditions({ needy, overview, jobs }: Pick<Snapshot, 'needy' | 'overview' | 'jobs'>): Condition[] {
   return needy.map(({ login, sources, state, expires_at, message }) => {
     const using = [...new Set(sources)].join(', ');

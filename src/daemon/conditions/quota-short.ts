@@ -7,18 +7,20 @@ import { firingsLeft, throttleDay } from '../throttle/throttle-day.ts';
 import type { Condition, ConditionLevel, Snapshot } from './condition.ts';
 import { thresholdsOf } from './limits.ts';
 
-/** How long the plan for the rest of the day is cached, because planning is slow with thousands of jobs. */
+/** How long to cache the plan for the rest of the day. Planning is slow with thousands of jobs. */
 const planEveryMs = 900_000;
 
-/** An account whose allowance is too small for today's schedules. */
+/** An account whose daily allowance is too small for today's schedules. */
 interface Shortage {
-  /** Number of jobs that are throttled because of the shortage. */
+  /** Number of jobs that are throttled because the allowance is too small. */
   readonly throttled: number;
-  /** When the account's requests will approximately run out despite throttling; undefined if they won't. */
+  /** The approximate time when the account will run out of requests despite throttling; undefined if it won't. */
   readonly endsAt: number | undefined;
 }
 
-/** Accounts whose daily allowance is used up, will be used up before the day ends, or is too small for all jobs. */
+/**
+ * Finds accounts whose daily allowance is used up, will be used up before the day ends, or is too small for all jobs.
+ */
 export class QuotaShortages {
   #planned: { readonly at: number; readonly shortages: ReadonlyMap<string, Shortage> } | undefined;
 
@@ -29,7 +31,10 @@ export class QuotaShortages {
     );
   }
 
-  /** Keyed by the name of each account's first destination. Excludes accounts that have enough requests. */
+  /**
+   * Returns the shortages, keyed by the name of each account's first destination. Accounts with enough requests are
+   * left out.
+   */
   async #plan({ config, store, overview }: Snapshot): Promise<ReadonlyMap<string, Shortage>> {
     const { now, accounts } = overview;
     const age = now - (this.#planned?.at ?? Number.NEGATIVE_INFINITY);
@@ -98,7 +103,7 @@ function shortOf(
   return isLow || affected.length > 0 ? short('warning', `${said}; ${turns}`, affected) : [];
 }
 
-/** Jobs that wait for the account's allowance or are throttled to save requests. */
+/** Returns the jobs that are waiting for the account's allowance or are throttled to save requests. */
 function jobsOf({ destinations }: AccountStatus, { jobs, overview }: Snapshot): string[] {
   const users = jobs.filter(({ destination }) => destinations.includes(destination.name));
   const isAffected = (name: string): boolean =>
@@ -107,7 +112,7 @@ function jobsOf({ destinations }: AccountStatus, { jobs, overview }: Snapshot): 
   return users.map(({ name }) => name).filter(isAffected);
 }
 
-/** The limit for scheduled work: the smallest limit among the account's destinations. */
+/** Returns the limit for scheduled work: the smallest limit among the account's destinations. */
 function scheduledLimit({ destinations, allowance }: AccountStatus, { config }: Snapshot): number {
   const limits = destinations.flatMap((name) => {
     const destination = config.destinations.get(name);

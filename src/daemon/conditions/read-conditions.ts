@@ -23,7 +23,9 @@ import { Staleness } from './staleness.ts';
 import { findUnwritable } from './state.ts';
 import { findStranded } from './stranded.ts';
 
-/** A cache for processes that read conditions repeatedly: calendars, the day's plan, the folder's size. */
+/**
+ * A cache for processes that read conditions repeatedly. It contains calendars, the day's plan and the folder's size.
+ */
 export class ConditionCache {
   readonly staleness = new Staleness();
   readonly shortages = new QuotaShortages();
@@ -32,18 +34,18 @@ export class ConditionCache {
 
 export interface ReadConditionsOptions {
   readonly clock: Clock;
-  /** The overview, if it has already been read. */
+  /** The overview, if the caller has already read it. */
   readonly overview?: Overview;
   /**
-   * Whether the schedules are running, as known by the process that runs them. If absent, the value that the daemon
-   * stored is used.
+   * Whether the schedules are running, according to the process that runs them. If absent, the daemon's stored value is
+   * used.
    */
   readonly liveness?: Liveness | undefined;
   readonly cache?: ConditionCache;
 }
 
 /**
- * Finds everything that is wrong. No other code decides this. Reads the store and doesn't make any connections.
+ * Finds all conditions. No other code decides what is wrong. Reads only the store and doesn't open any connections.
  *
  * @param store absent if nothing has run here yet
  * @returns conditions, errors first, at most one per subject and kind; empty if everything is fine
@@ -83,7 +85,7 @@ export async function readConditions(
   ]);
 }
 
-/** Errors first, then by kind. Within a kind, in the config's order. */
+/** Sorts errors first, then by kind. Conditions of the same kind keep the config's order. */
 function sorted(conditions: readonly Condition[]): Condition[] {
   const ranked = conditions.map((condition) => ({ ...condition, what: redact(condition.what) }));
   const rank = ({ level, kind }: Condition): number =>

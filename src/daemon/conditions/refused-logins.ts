@@ -5,7 +5,7 @@ import { onHold, resumeAdvice, retryText } from '../login-holds/problem.ts';
 import type { Overview } from '../report/overview.ts';
 import type { Condition, Snapshot } from './condition.ts';
 
-/** Refused logins that are on hold, with the jobs that wait for them. */
+/** Finds refused logins that are on hold, with the jobs that wait for them. */
 export function findRefusedLogins({ overview, jobs }: Pick<Snapshot, 'overview' | 'jobs'>): Condition[] {
   return [...overview.loginHolds].map(([source, hold]): Condition => {
     const waiting = jobs.filter(({ extract }) => extract?.source.name === source).map(({ name }) => name);
@@ -24,7 +24,7 @@ export function findRefusedLogins({ overview, jobs }: Pick<Snapshot, 'overview' 
   });
 }
 
-/** Whether a job failed because its source's login was refused. That's reported as a separate condition. */
+/** Whether a job failed because its source's login was refused. A separate condition reports the login. */
 export function isOfLoginHold(
   { extract }: Job,
   code: string | null,

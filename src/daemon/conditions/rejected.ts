@@ -4,7 +4,8 @@ import type { Condition, Snapshot } from './condition.ts';
 import { thresholdsOf } from './limits.ts';
 
 /**
- * Quarantined results, payloads rejected by the service, and destinations that refuse our credentials or don't respond.
+ * Finds quarantined results, payloads rejected by the service, and destinations that refuse Sluice's credentials or
+ * don't respond.
  */
 export function findRejected(snapshot: Snapshot): Condition[] {
   const { overview, config } = snapshot;
@@ -24,14 +25,14 @@ export function findRejected(snapshot: Snapshot): Condition[] {
   ];
 }
 
-/** Payloads that a user must decide about. */
+/** Finds payloads that a user must decide about. */
 function settledBadly({ overview, jobs }: Snapshot): Condition[] {
   return jobs.flatMap((job): Condition[] => {
     const waiting = overview.waitingOf(job.name);
     const held = waiting.findLast(({ state }) => state === 'quarantined');
     const shown = overview.publishedAsOf(job) ?? 0;
-    // A dead payload that was superseded is history: its data source may have been created again, for example. A
-    // payload with the same millisecond as the shown data isn't superseded.
+    // A superseded dead payload needs no decision: its data source may have been created again, for example. A payload
+    // from the same millisecond as the shown data isn't superseded.
     const dead = waiting.findLast(({ state, as_of }) => state === 'dead' && as_of >= shown);
     const basis = { subject: `job:${job.name}`, level: 'error', jobs: [job.name] } as const;
     return [
@@ -70,8 +71,8 @@ function refusedBy(name: string, { rows, snapshot: { config } }: Stuck): Conditi
 }
 
 /**
- * A destination that accepted a payload a minute ago is reachable, even if other payloads are still waiting. Sending is
- * retried automatically, so this starts as a warning.
+ * A destination that accepted a payload within the last minute is reachable, even if other payloads are still waiting.
+ * Sending is retried automatically, so the condition starts as a warning.
  */
 function unsentTo(name: string, { rows, snapshot: { overview, config } }: Stuck): Condition {
   const takenAt = overview.lastTakenAt(rows[0]!.url) ?? 0;

@@ -3,8 +3,8 @@ import type { Liveness } from '../process/heartbeat.ts';
 import type { Condition, Snapshot } from './condition.ts';
 
 /**
- * Schedules that don't run, because the daemon's schedules have stopped, or because there's no daemon although a firing
- * is due or a payload is owed.
+ * Finds schedules that don't run, because the daemon's schedules have stopped, or because no daemon is running although
+ * a firing is due or a payload is owed.
  */
 export function findStopped({ overview, jobs }: Snapshot, liveness: Liveness | undefined): Condition[] {
   const { now, daemon } = overview;
@@ -29,7 +29,7 @@ export function findStopped({ overview, jobs }: Snapshot, liveness: Liveness | u
   return daemon === undefined && liveness === undefined ? withoutDaemon({ overview, overdue, jobs }) : [];
 }
 
-/** Counts only missed firings and owed payloads, because a timer or a user may start the runs without a daemon. */
+/** Considers only missed firings and owed payloads, because a timer or a user may start the runs without a daemon. */
 function withoutDaemon({
   overview,
   overdue,

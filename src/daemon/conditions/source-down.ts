@@ -4,8 +4,8 @@ import type { Condition, Snapshot } from './condition.ts';
 import { isOfLoginHold } from './refused-logins.ts';
 
 /**
- * Sources that didn't respond to their last check, reported before a run fails because of them. Failures that a login
- * caused are reported for the login instead.
+ * Finds sources that didn't respond to their last check, so that users know before a run fails. If a login caused the
+ * failure, it's reported for the login instead of the source.
  */
 export function findSilentSources({ overview, jobs, needy }: Snapshot): Condition[] {
   const needing = new Set(needy.map(({ login }) => login));

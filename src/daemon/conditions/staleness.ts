@@ -5,7 +5,7 @@ import { nextFiring } from '../../schedule/schedule.ts';
 import type { Condition, Snapshot } from './condition.ts';
 import { staleAfterOf } from './limits.ts';
 
-/** A job is late if it missed this many firings since its last good result. */
+/** A job is stale after it has missed this many firings since its last good result. */
 const missedFirings = 3;
 const leastMs = 3_600_000;
 const atOnce = 100;
@@ -18,8 +18,9 @@ interface Known {
 }
 
 /**
- * Finds jobs whose instances show stale data. Age counts from the last publication, or else from when the job was first
- * seen, so it grows even if nothing runs. Calendars are computed again only after a new publication.
+ * Finds jobs whose instances show stale data. The data's age is measured from the last publication, or from when the
+ * job was first seen if nothing was published. The age grows even if nothing runs. Calendars are recomputed only after
+ * a new publication.
  */
 export class Staleness {
   readonly #known = new Map<string, Known>();
@@ -32,7 +33,7 @@ export class Staleness {
     const pace = await this.#paceOf(ground);
     const found: Condition[] = [];
     for (const [i, job] of looked.entries()) {
-      // Computing calendars is slow, so yield to the event loop.
+      // Computing calendars is slow, so let other events be handled in between.
       if (i % atOnce === atOnce - 1) await breathe();
       const at = published.get(job.name);
       const from = at ?? seen.get(job.name) ?? overview.now;
@@ -45,8 +46,8 @@ export class Staleness {
   #staleAt(job: Job, published: number, { ground, pace }: { ground: Snapshot; pace: Pace }): number | undefined {
     const staleAfterMs = staleAfterOf(job, ground.config);
     if (typeof staleAfterMs === 'number') return published + staleAfterMs;
-    // No job is late within an hour of its publication, so skip the calendar, which would make the first scan of
-    // thousands of jobs take seconds.
+    // No job is stale within an hour of its publication. Skipping the calendar in this case keeps the first scan of
+    // thousands of jobs from taking seconds.
     if (ground.overview.now < published + leastMs) return undefined;
     const { name, schedule } = job;
     const known = this.#known.get(name);
@@ -57,7 +58,7 @@ export class Staleness {
     return staleAt;
   }
 
-  /** Skipping firings doesn't make a throttled job late. */
+  /** A throttled job isn't stale because of the firings that it skips. */
   async #paceOf({ store, overview }: Snapshot): Promise<(job: string) => Pace> {
     const ends = await store.throttledJobs.ends();
     return (job) => {
@@ -69,22 +70,22 @@ export class Staleness {
   }
 }
 
-/** How often a job currently fires. */
+/** How often a job fires at present. */
 interface Pace {
   /** Only every nth firing runs. */
   readonly every: number;
-  /** Firings before this time don't count as missed (epoch ms). */
+  /** Firings before this time don't count as missed. In epoch milliseconds. */
   readonly from: number;
 }
 
-/** A job without its own limit can be late only if it's scheduled. */
+/** A job without its own age limit can be stale only if it has a schedule. */
 function isWatched({ schedule }: Job, staleAfterMs: number | false | undefined): boolean {
   return staleAfterMs === undefined ? schedule !== undefined : staleAfterMs !== false;
 }
 
 /**
- * The time of the third firing after the last publication, but at least an hour after it; undefined for a job that is
- * never due.
+ * Returns the time of the third firing after the last publication, but at least an hour after the publication.
+ * Undefined for a job that is never due.
  */
 function bySchedule({ schedule }: Job, published: number, { every, from }: Pace): number | undefined {
   if (schedule === undefined) return undefined;
@@ -93,7 +94,10 @@ function bySchedule({ schedule }: Job, published: number, { every, from }: Pace)
   return at === null ? undefined : Math.max(at, published + leastMs);
 }
 
-/** When each job's data was last known to be good. A bulk refresh has no data, so the time of its run counts. */
+/**
+ * Returns when each job's data was last known to be good. A bulk refresh has no data of its own, so the time of its
+ * last run counts.
+ */
 async function publishedOf(jobs: readonly Job[], { overview, store }: Snapshot): Promise<Map<string, number>> {
   const published = new Map<string, number>();
   const refreshed = jobs.some(({ extract }) => extract === undefined) ? await store.runs.lasts(['refreshed']) : [];

@@ -1,8 +1,8 @@
 import type { Condition, Snapshot } from './condition.ts';
 
-/** The state isn't writable, so no data can be fetched or recorded. */
+/** Reports that the state isn't writable, so no data can be fetched or recorded. */
 export async function findUnwritable({ store, overview, jobs }: Snapshot): Promise<Condition[]> {
-  // The daemon writes all the time, so it doesn't need a probe.
+  // The daemon writes to the state all the time, so it doesn't need a separate write test.
   const isDaemon = overview.daemon?.owner === store.processes.self;
   const problem = isDaemon ? store.unwritable() : await store.probe();
   if (problem === undefined) return [];

@@ -1,7 +1,7 @@
 import { countOf } from '../../lib/count-text.ts';
 import type { Condition, Snapshot } from './condition.ts';
 
-/** Owed payloads whose job or destination is no longer in the config. */
+/** Finds owed payloads whose job or destination is no longer in the config. */
 export function findStranded({ overview, config }: Pick<Snapshot, 'overview' | 'config'>): Condition[] {
   const { jobs, destinations, leftOut } = config;
   const orphans = overview.waiting.filter(

@@ -4,7 +4,7 @@ import type { Gateway } from '../../delivery/gateway.ts';
 import { UsageWatch } from '../../delivery/usage-watch.ts';
 import type { Logins } from '../compose.ts';
 
-/** The active config with its resources. A run keeps the config that it started with. */
+/** The active config with its resources. Each run keeps the config that it started with. */
 export class ActiveConfig {
   readonly config: Config;
   readonly gateway: Gateway;
@@ -21,31 +21,31 @@ export class ActiveConfig {
     this.#usage = new UsageWatch(given.gateway);
   }
 
-  /** Starts delivery, or resumes it after {@link pause}. */
+  /** Starts delivery, or resumes delivery after {@link pause}. */
   deliver(): void {
     this.#deliverer.start();
   }
 
-  /** Call this after a new payload has become owed. */
+  /** Call this method after a new payload has become owed. */
   nudge(): void {
     this.#deliverer.nudge();
   }
 
-  /** Stops delivery until {@link deliver} is called. Requests in progress get a few seconds to finish. */
+  /** Stops delivery until {@link deliver} is called. Gives requests in progress a few seconds to finish. */
   async pause(): Promise<void> {
     await Promise.all([this.#deliverer.stop(), this.#usage.stop()]);
     this.#deliverer = new Deliverer(this.gateway);
     this.#usage = new UsageWatch(this.gateway);
   }
 
-  /** Call this after a request was charged to this account. */
+  /** Call this method after a request was charged to the account. */
   sent(account: string): void {
     this.#usage.look(account);
   }
 
   /**
-   * Call this after the service limited the account's rate, if it's unclear whether the limit per second or per day was
-   * reached.
+   * Call this method after the service rate-limited the account, if it's unclear whether the limit per second or per
+   * day was reached.
    */
   paused(account: string, refusals: number): void {
     this.#usage.doubt(account, refusals);
@@ -61,7 +61,7 @@ export class ActiveConfig {
     }
   }
 
-  /** Closes the connections after this config's last run has ended. Call {@link pause} first. */
+  /** Closes the connections after the last run that uses this config has ended. Call {@link pause} first. */
   async drain(): Promise<void> {
     await Promise.allSettled(this.#runs);
     await Promise.all([this.gateway.close(), this.logins.close()]);

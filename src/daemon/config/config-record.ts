@@ -17,13 +17,13 @@ const takenName = 'daemon.config';
 const refusedName = 'daemon.config.refused';
 const shownName = 'daemon.config.shown';
 
-/** The file that a daemon's active config was read from, and the hash of its text. */
+/** The file that a daemon's active config was read from, and the hash of the file's text. */
 export interface ConfigRecord {
   readonly file: string;
   readonly sha256: string;
 }
 
-/** The parts of an error that tell the user what to fix. */
+/** The fields of an error that tell the user what to fix. */
 export interface RecordedFault {
   readonly code: string;
   readonly place: string;
@@ -31,13 +31,13 @@ export interface RecordedFault {
   readonly next?: string;
 }
 
-/** A config that was rejected, and why. `at` is in epoch milliseconds. */
+/** A rejected config, and the reason why it was rejected. `at` is in epoch milliseconds. */
 export interface RejectedConfig extends ConfigRecord {
   readonly at: number;
   readonly faults: readonly RecordedFault[];
 }
 
-/** A job that a daemon was started without. */
+/** A job that was excluded when a daemon started. */
 export interface LeftOutJob {
   readonly job: string;
   readonly faults: readonly RecordedFault[];
@@ -47,13 +47,16 @@ export interface LeftOutJob {
 export interface ActiveRecord {
   readonly file: string;
   readonly sha256: string;
-  /** When the config became active, in epoch milliseconds. */
+  /** The time when the config became active, in epoch milliseconds. */
   readonly at: number;
-  /** Whether the file has changed since then. */
+  /** Whether the file has changed since the config became active. */
   readonly differs: boolean;
-  /** Errors because of which startup left parts out. There are none after a reload, which is all or nothing. */
+  /**
+   * Errors whose parts were excluded at startup. A reload is all or nothing, so there are no such errors after a
+   * reload.
+   */
   readonly faults: readonly RecordedFault[];
-  /** The jobs that were left out, each with its errors. */
+  /** The excluded jobs, each with its errors. */
   readonly leftOut: readonly LeftOutJob[];
   readonly refused?: RejectedConfig;
 }
@@ -61,14 +64,14 @@ export interface ActiveRecord {
 type Owned<T> = T & { readonly owner: string };
 type RecordContext = { readonly store: Store; readonly clock: Clock };
 
-/** The text of a config on disk. Read it before loading the config, so that no later edit is missed. */
+/** Reads a config's text from disk. Call this before loading the config, so that no later edit is missed. */
 export async function recordOf(file: string): Promise<ConfigRecord> {
   const text = await readFile(file).catch(() => '');
   return { file: resolve(file), sha256: createHash('sha256').update(text).digest('hex') };
 }
 
 /**
- * A config that is about to become active, ready to be recorded. Its memory use doesn't depend on the config's size.
+ * The prepared record of a config that is about to become active. Its memory use doesn't depend on the config's size.
  */
 export interface PreparedRecord extends ConfigRecord {
   readonly faults: readonly RecordedFault[];
@@ -76,7 +79,7 @@ export interface PreparedRecord extends ConfigRecord {
   readonly shown: string;
 }
 
-/** Prepares the record that {@link saveRecord} stores: the whole effective config, without secrets. */
+/** Prepares the record that {@link saveRecord} stores: the complete effective config, without secrets. */
 export async function prepareRecord(
   note: ConfigRecord,
   { config, made, problems, refused }: Loaded,
@@ -87,7 +90,7 @@ export async function prepareRecord(
   return { ...note, faults: problems.map(recordedFault), leftOut, shown: packed.toString('base64') };
 }
 
-/** Records the active config of this process, for commands in other processes. */
+/** Records this process's active config, so that commands in other processes can read it. */
 export async function saveRecord({ shown, ...note }: PreparedRecord, { store, clock }: RecordContext): Promise<void> {
   const { self: owner } = store.processes;
   const taken: Owned<Omit<ActiveRecord, 'differs'>> = { ...note, owner, at: clock.now() };
@@ -108,12 +111,12 @@ export async function saveRejection(
   await store.settings.set(refusedName, redact(JSON.stringify(refusal)));
 }
 
-/** A config error in the form in which it's stored. */
+/** A config error in its stored form. */
 export function recordedFault({ code, message, where, next }: Problem): RecordedFault {
   return { code, place: placeOf(where), message, next };
 }
 
-/** The active config of the `owner` daemon; undefined if unknown. */
+/** Returns the active config of the daemon `owner`; undefined if it's unknown. */
 export async function readRecord(store: Store, owner: string): Promise<ActiveRecord | undefined> {
   const taken = await findOwned<Omit<ActiveRecord, 'differs'>>(store, { name: takenName, owner });
   if (taken === undefined) return undefined;
@@ -125,7 +128,7 @@ export async function readRecord(store: Store, owner: string): Promise<ActiveRec
   };
 }
 
-/** The whole effective config of the `owner` daemon. */
+/** Returns the complete effective config of the daemon `owner`. */
 export async function readShownConfig(store: Store, owner: string): Promise<ShownConfig | undefined> {
   const found = await findOwned<{ readonly packed: string }>(store, { name: shownName, owner });
   if (found === undefined) return undefined;

@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto';
 import type { Job } from '../../config/config.ts';
 import type { TargetAddress } from '../../delivery/address.ts';
 
-/** The job's target; undefined for a declared data source that hasn't been created yet. */
+/** The job's target. Undefined if it's a declared data source that hasn't been created yet. */
 type Address = TargetAddress | undefined;
 
 /**
  * Hash of a job's query, transforms, format and target. A watermark is valid only for the same fingerprint: a changed
- * query must be read from the start, and a different instance doesn't have the earlier data, even if it belongs to a
- * data source that was recreated under the same name. The hash doesn't include secrets, schedule and limits, so that a
- * new password doesn't reset the checkpoint. If the job keeps its rows, the hash includes only the options that
- * determine those rows, because every run transforms all of them.
+ * query must be read from the start, and another instance doesn't have the earlier data, even if it belongs to a data
+ * source that was recreated under the same name. The hash excludes secrets, the schedule and limits, so that a new
+ * password doesn't reset the checkpoint. If the job keeps its rows, the hash includes only the options that determine
+ * the kept rows, because every run transforms all of them.
  */
 export function queryFingerprint(job: Job, address: Address): string {
   const { extract } = job;
@@ -25,7 +25,7 @@ export function queryFingerprint(job: Job, address: Address): string {
   return hashOf({ ...read, write: { disposition, key, deleted } });
 }
 
-/** Hash of a job's transforms, format and target. If it changes, all kept rows are sent again. */
+/** Hash of a job's transforms, format and target. If the hash changes, all kept rows are sent again. */
 export function outputFingerprint(job: Pick<Job, 'extract' | 'target' | 'destination'>, address: Address): string {
   return hashOf({ ...shapeOf(job, address), retain: job.extract?.write?.retain });
 }

@@ -7,16 +7,16 @@ const answerName = 'daemon.reload';
 
 /** The stored result of a reload. */
 export interface ReloadAnswer {
-  /** The newest request that this response covers. */
+  /** The newest reload request that this response covers. */
   readonly asked: number;
   readonly jobs: number;
-  /** Why the config was rejected; empty if it's active. */
+  /** The reasons why the config was rejected; empty if the config is active. */
   readonly faults: readonly RecordedFault[];
-  /** Warnings about the config, which became active despite them. */
+  /** Warnings about the config. They didn't prevent it from becoming active. */
   readonly note?: string;
 }
 
-/** Stores a reload request, because a signal can't carry data. Returns its number. */
+/** Stores a reload request, because a signal can't carry data. Returns the request's number. */
 export function askForReload(store: Store): Promise<number> {
   return store.transaction(async ({ settings }) => {
     const asked = Number((await settings.find(askedName)) ?? 0) + 1;
@@ -26,7 +26,8 @@ export function askForReload(store: Store): Promise<number> {
 }
 
 /**
- * The newest request. Read it before the config, because a response must never confirm an edit that the reload missed.
+ * Returns the newest request. Call this before reading the config, because a response must never confirm an edit that
+ * the reload missed.
  */
 export async function newestRequest(store: Store): Promise<number> {
   return Number((await store.settings.find(askedName)) ?? 0);
@@ -37,7 +38,7 @@ export async function answerReload(answer: ReloadAnswer, store: Store): Promise<
   await store.settings.set(answerName, redact(JSON.stringify({ owner: store.processes.self, ...answer })));
 }
 
-/** The `owner` process's response to this request or a later one; undefined if there's none yet. */
+/** Returns the response of the process `owner` to this request or a later one; undefined if there's no response yet. */
 export async function answerTo(
   asked: number,
   { store, owner }: { readonly store: Store; readonly owner: string },

@@ -7,18 +7,16 @@ import type { Runtime } from '../compose.ts';
 import { bad, type Finding, good } from './finding.ts';
 
 /**
- * The clock skew that the daily count tolerates near midnight (see delivery/quota.ts). With a larger skew, a request
- * may be charged to the wrong day.
+ * The clock skew that the daily request count tolerates near midnight (see delivery/quota.ts). If the skew is larger, a
+ * request may be charged to the wrong day.
  */
 const mostSkewMs = 5_000;
-/**
- * The `Date` header is truncated to whole seconds (RFC 9110, section 6.6.1), so on average it's half a second behind.
- */
+/** The `Date` header contains only whole seconds (RFC 9110, section 6.6.1), so it's half a second behind on average. */
 const halfSecondMs = 500;
 
 /**
- * Compares this machine's clock with the service's. Sends one small request per account, which counts toward the quota
- * and is rate-limited like any other. Error responses also contain the time.
+ * Compares this machine's clock with the service's clock. Sends one small request per account, which counts toward the
+ * quota and is rate-limited like any other. Error responses also contain the service's time.
  */
 export async function examineClocks(config: Config, runtime: Runtime, signal: AbortSignal): Promise<Finding[]> {
   const accounts = Map.groupBy(config.destinations.values(), ({ account }) => account);
@@ -58,7 +56,10 @@ async function examineClock(
   return clockFinding(name, { date: date + halfSecondMs, began, ended: clock.now() });
 }
 
-/** `date` is the service's time at some point between our `began` and `ended`. All are in epoch milliseconds. */
+/**
+ * `date` is the service's time at some point between `began` and `ended` on this machine's clock. All are in epoch
+ * milliseconds.
+ */
 export function clockFinding(
   name: string,
   { date, began, ended }: { date: number; began: number; ended: number },

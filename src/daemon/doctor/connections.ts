@@ -5,8 +5,8 @@ import { examineClocks } from './clocks.ts';
 import { bad, type Finding, good } from './finding.ts';
 
 /**
- * Tests the sources of all enabled jobs, and compares this machine's clock with that of each account's service. If a
- * source supports it, also reports which permissions its account has beyond reading.
+ * Tests the sources of all enabled jobs, and compares this machine's clock with the clock of each account's service. If
+ * a source supports it, also reports permissions that the source's account has beyond reading.
  */
 export async function examineConnections(config: Config, signal: AbortSignal): Promise<Finding[]> {
   const runtime = await composeRuntime({ config });

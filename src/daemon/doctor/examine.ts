@@ -13,14 +13,14 @@ import { writtenSecrets } from './written-secrets.ts';
 import { examineZones } from './zones.ts';
 
 /**
- * Free space that the state needs besides its payloads: for the database, its write-ahead log, and one payload in
- * progress.
+ * Free space that the state needs in addition to its payloads: for the database, the write-ahead log, and one payload
+ * in progress.
  */
 const spareBytes = 64 * 1024 * 1024;
 const forOthers = 0o077;
 
 /**
- * Checks everything on this machine that this config uses. Doesn't write or send anything. `now` is in epoch
+ * Checks everything on this machine that the config uses. Doesn't write or send anything. `now` is in epoch
  * milliseconds.
  */
 export function examine(config: Config, { now, version }: { now: number; version: string }): Finding[] {
