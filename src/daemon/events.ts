@@ -5,16 +5,16 @@ import type { LoginEvents } from '../oauth/events.ts';
 import type { PipelineEvents } from '../pipeline/events.ts';
 import type { RunOutcome } from './run/run-outcome.ts';
 
-/** Events about runs, firings and the daemon itself. Instants are epoch milliseconds. */
+/** Events about runs, firings and the daemon itself. All instants are in epoch milliseconds. */
 export type RunEvents = {
-  /** An attempt of a run begins. `attempt` is present from the second attempt on. */
+  /** An attempt of a run has begun. `attempt` is present from the second attempt on. */
   'run.started': {
     readonly job: string;
     readonly run: string;
     readonly origin: 'person' | 'schedule';
     readonly attempt?: number;
   };
-  /** An attempt ended with a transient error. The next one is due at `at`. */
+  /** An attempt ended with a transient error. The run's next attempt is due at `at`. */
   'run.retrying': {
     readonly job: string;
     readonly run: string;
@@ -25,7 +25,7 @@ export type RunEvents = {
     readonly message: string;
     readonly next?: string;
   };
-  /** A run has ended after its last attempt; emitted once per firing. */
+  /** A run ended after its last attempt. This event is emitted once per firing. */
   'run.finished': {
     readonly job: string;
     readonly run: string;
@@ -33,7 +33,7 @@ export type RunEvents = {
     readonly rows: number;
     readonly bytes: number;
     readonly requests: number;
-    /** Total time of all attempts, including the waits between them. */
+    /** Total time of all attempts, including the delays between them. */
     readonly milliseconds: number;
     /** Absent if there was only one. */
     readonly attempts?: number;
@@ -42,11 +42,11 @@ export type RunEvents = {
     /** What a person can do about it. */
     readonly next?: string;
   };
-  /** A warning about a run's data; the run continues. */
+  /** A warning about a run's data. The run continues. */
   'run.warning': { readonly job: string; readonly run: string } & RunWarning;
   /**
-   * Firings were skipped because the job is still running or because they were missed. `at` is the time of the first
-   * one.
+   * Firings were skipped because the job was still running or because they were missed. `at` is the first firing's
+   * time.
    */
   'firing.skipped': {
     readonly job: string;
@@ -56,35 +56,40 @@ export type RunEvents = {
   };
   /** A firing is waiting for the previous run to end. */
   'firing.waiting': { readonly job: string; readonly at: number; readonly reason: string };
-  /** A firing was deferred because the disk is full or failing. It runs when the disk works again. */
+  /** A firing was deferred because the disk is full or failing. The firing's run starts when the disk works again. */
   'firing.deferred': { readonly job: string; readonly at: number; readonly code: string; readonly message: string };
-  /** A firing was skipped because the job is throttled; `reason` says how and until when. */
+  /** A firing was skipped because the job is throttled. `reason` says how much the job is throttled and until when. */
   'firing.throttled': { readonly job: string; readonly at: number; readonly reason: string };
-  /** The daily allowance is too small for all jobs. Until `until`, only every nth firing of the job runs (0: none). */
+  /**
+   * The daily allowance is too small for all jobs. Until `until`, only every nth firing of the job runs (0: no firing
+   * runs).
+   */
   'job.throttled': { readonly job: string; readonly every: number; readonly message: string; readonly until: number };
-  /** The job follows its schedule again. */
+  /** The job is no longer throttled and follows its schedule again. */
   'job.unthrottled': { readonly job: string };
-  /** Even with the least important jobs throttled, today's allowance is too small by this many requests. */
+  /** Even though the least important jobs are throttled, today's allowance is too small by this many requests. */
   'quota.short': {
     readonly account: string;
     readonly destination: string;
     readonly requests: number;
     readonly until: number;
   };
-  /** Payloads are owed to a destination that isn't in the config. They stay owed until it's added again. */
+  /**
+   * Payloads are owed to a destination that isn't in the config. They remain owed until the destination is added again.
+   */
   'config.stranded': { readonly destination: string; readonly payloads: number };
   /**
-   * The disk limit was reached, so files of delivered payloads that were kept for a rollback were deleted, oldest
+   * The disk limit was reached, so files of delivered payloads that had been kept for a rollback were deleted, oldest
    * first.
    */
   'payloads.forgotten': { readonly payloads: number; readonly bytes: number };
   'config.reloaded': { readonly file: string; readonly jobs: number };
-  /** The new config was rejected as a whole. The previous one stays active. */
+  /** The new config was rejected completely. The previous config stays active. */
   'config.refused': { readonly file: string; readonly errors: number };
-  /** The schedules stopped, or an overdue firing doesn't start, so the supervisor should restart the daemon. */
+  /** The schedules stopped, or an overdue firing hasn't started. The supervisor should restart the daemon. */
   'schedules.stopped': { readonly message: string };
   'schedules.resumed': { readonly message: string };
-  /** The wall clock was changed by more than two seconds; `seconds` is negative if it was set back. */
+  /** The wall clock was changed by more than two seconds. `seconds` is negative if the clock was set back. */
   'clock.set': { readonly seconds: number; readonly message: string };
   /** The state isn't writable: the disk is full, failing or read-only. */
   'state.unwritable': {
@@ -96,7 +101,7 @@ export type RunEvents = {
   'state.writable': Readonly<Record<string, never>>;
   /** A check of a source succeeded. */
   'source.answered': { readonly source: string; readonly milliseconds: number };
-  /** A source's check failed, so the next run that reads the source is likely to fail too. */
+  /** A source's check failed, so the next run that reads the source will probably fail too. */
   'source.failed': {
     readonly source: string;
     readonly milliseconds: number;
@@ -106,8 +111,8 @@ export type RunEvents = {
     readonly next?: string;
   };
   /**
-   * A source's login was refused. All sources that use the account wait until `until` or, if it's absent, until someone
-   * acts.
+   * A source's login was refused. All sources that use the account wait until `until`. If `until` is absent, they wait
+   * until someone acts.
    */
   'source.on_hold': {
     readonly source: string;
@@ -118,7 +123,7 @@ export type RunEvents = {
     readonly message: string;
     readonly until?: number;
   };
-  /** The login works again, so waiting jobs run. */
+  /** The login works again, so the waiting jobs can run. */
   'source.resumed': { readonly source: string; readonly place: string; readonly user: string };
   'daemon.started': {
     readonly version: string;
@@ -130,10 +135,10 @@ export type RunEvents = {
     readonly scheduled: number;
     readonly owed: number;
   };
-  /** The installed package differs from the one at startup. */
+  /** The installed package has changed since startup. */
   'daemon.outdated': { readonly code: string; readonly message: string; readonly seen: string };
   'daemon.stopping': { readonly reason: string };
 };
 
-/** All events. Log, progress and history subscribe to them. */
+/** All events. The log, the progress display and the history subscribe to them. */
 export type SluiceEvents = PipelineEvents & DeliveryEvents & LoginEvents & RunEvents & AlertEvents;

@@ -50,7 +50,7 @@ function examineFiles({ file, state }: Config): Finding[] {
     const stat = statOf(path);
     if (stat === undefined) continue;
     const mode = (stat.mode & 0o777).toString(8);
-    // If root runs this command, the state may belong to a system service's user.
+    // If root runs this command, the state may belong to the system service's user.
     if (![0, stat.uid].includes(process.getuid?.() ?? 0)) {
       found.push(bad('state owner', `${path} belongs to user ${stat.uid}`, asOwner(stat.uid)));
     }
@@ -62,7 +62,7 @@ function examineFiles({ file, state }: Config): Finding[] {
   return found;
 }
 
-/** Also undefined if this user lacks permission; the database check reports that. */
+/** Also undefined if the current user lacks permission; the database check reports that case. */
 function statOf(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });
@@ -71,7 +71,7 @@ function statOf(path: string): Stats | undefined {
   }
 }
 
-/** Files that the config references with `${file:PATH}`. */
+/** Returns the files that the config refers to with `${file:PATH}`. */
 function examineSecretFiles({ file, folder }: Config): Finding[] {
   const named = [...readFileSync(file, 'utf8').matchAll(/\$\{file:([^}]+)\}/g)].map(([, path]) =>
     resolve(folder, path!),
@@ -131,7 +131,7 @@ function roomFinding(state: string, payloads: number): Finding {
   return diskFinding({ free: bavail * bsize, payloads, state });
 }
 
-/** Compares free space with the owed payloads and twice the largest payload so far. */
+/** Compares the free space with the size of the owed payloads and with twice the size of the largest payload so far. */
 export function diskFinding({ free, payloads, state }: { free: number; payloads: number; state: string }): Finding {
   const wanted = payloads + spareBytes;
   const message = `${Math.floor(free / 1e6)} MB free, ${Math.ceil(wanted / 1e6)} MB may be required`;
@@ -141,7 +141,7 @@ export function diskFinding({ free, payloads, state }: { free: number; payloads:
 }
 
 /**
- * Versions of Sluice, Node and SQLite. With an outdated Node, this code doesn't run, because `src/cli/sluice.js`
+ * Reports the versions of Sluice, Node and SQLite. An outdated Node never gets here, because `src/cli/sluice.js`
  * refuses to start.
  */
 function examineVersions(sluice: string): Finding {

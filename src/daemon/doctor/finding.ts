@@ -1,4 +1,4 @@
-/** The result of one check; `fix` is set if it failed. */
+/** The result of one check. `fix` is set only if the check failed. */
 export interface Finding {
   readonly check: string;
   readonly ok: boolean;

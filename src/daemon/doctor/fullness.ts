@@ -8,8 +8,8 @@ import { diskStatusOf } from '../report/report-disk.ts';
 import { bad, type Finding, good } from './finding.ts';
 
 /**
- * How full the state folder is and what it contains, by the rules that also apply elsewhere. `payloads` are those in
- * its outbox.
+ * Reports how full the state folder is and what it contains, by the same rules as the rest of Sluice. `payloads` are
+ * the payloads in the folder's outbox.
  */
 export function examineFullness(
   { state: folder, disk: limits }: Pick<Config, 'state' | 'disk'>,

@@ -5,11 +5,11 @@ import { commandLine } from '../../lib/command-line.ts';
 import { bad, type Finding, good } from './finding.ts';
 
 const dayMs = 86_400_000;
-/** Suggest restarting the daemon if dead runs left more than this, because each start cleans up. */
+/** If dead runs have left more than this, suggest a restart of the daemon, because each start cleans up. */
 const worthBytes = 100_000_000;
 
 /**
- * Leftovers of crashes and restores in a state folder: unreferenced payloads and partial files, staging folders of
+ * Finds what crashes and restores left in a state folder: unreferenced payloads and partial files, staging folders of
  * killed backups, and states that a restore moved aside. `known` contains the paths that the database refers to.
  */
 export function examineLeftovers({ state }: Config, known: ReadonlySet<string>, now: number): Finding[] {
@@ -31,7 +31,7 @@ export function examineLeftovers({ state }: Config, known: ReadonlySet<string>, 
   ];
 }
 
-/** Unreferenced files in payloads/ older than a day. */
+/** Finds unreferenced files in payloads/ that are more than a day old. */
 export function orphansFinding({
   count,
   bytes,

@@ -2,15 +2,15 @@ import { below, type Document, type Path, readDocument, unescaped } from '../../
 import { redact } from '../../lib/redact.ts';
 
 /**
- * Locations of literal secrets in a config file, such as `destinations.main.api_key (line 3)`, but never the secrets
- * themselves.
+ * Returns the locations of literal secrets in a config file, such as `destinations.main.api_key (line 3)`. Never
+ * returns the secrets themselves.
  */
 export function writtenSecrets(file: string, text: string): string[] {
   if (redact(text) === text) return [];
   const document = readDocument(file, text);
   const named = secretsBelow('', document.value, document);
   if (named.length > 0) return named;
-  // The secret is in a comment or is only part of a value.
+  // The secret occurs in a comment or is only part of a value.
   return text.split('\n').flatMap((line, i) => (redact(line) === line ? [] : [`line ${i + 1}`]));
 }
 

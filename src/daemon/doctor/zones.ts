@@ -4,10 +4,12 @@ import '../../lib/temporal.ts';
 
 const fix = 'install a newer version of Node, which includes newer time zone data';
 const hour = 3_600_000;
-/** Zones with very different rules, which are checked in addition to those in the config. */
+/** Zones with very different rules. They're checked in addition to the config's zones. */
 const samples = ['America/New_York', 'Europe/Berlin', 'Australia/Lord_Howe', 'Asia/Kathmandu', 'UTC'];
 
-/** Checks the time-zone database: whether New York's rules are right and Node's two calendars agree. */
+/**
+ * Checks the time-zone database: whether the rules for New York are correct, and whether Node's two calendars agree.
+ */
 export function examineZones({ jobs }: Config, now: number): Finding[] {
   const named = [...jobs.values()].flatMap(({ schedule }) =>
     schedule !== undefined && 'timezone' in schedule ? [schedule.timezone] : [],
@@ -16,7 +18,8 @@ export function examineZones({ jobs }: Config, now: number): Finding[] {
 }
 
 /**
- * Checks that this year's clock changes in New York match the law, because the service's day ends at midnight there.
+ * Checks that this year's clock changes in New York follow the law, because the service's day ends at midnight in New
+ * York.
  */
 function examineNewYork(now: number): Finding {
   const year = new Date(now).getUTCFullYear();
@@ -26,7 +29,10 @@ function examineNewYork(now: number): Finding {
   return zoneFinding(year, found);
 }
 
-/** Second Sunday of March 07:00 UTC and first Sunday of November 06:00 UTC (US Energy Policy Act of 2005, section 110). */
+/**
+ * The second Sunday in March at 07:00 UTC, and the first Sunday in November at 06:00 UTC (US Energy Policy Act of 2005,
+ * section 110).
+ */
 export function zoneFinding(year: number, found: readonly (number | undefined)[]): Finding {
   const sunday = (month: number, from: number) => from + ((7 - new Date(Date.UTC(year, month, from)).getUTCDay()) % 7);
   const expected = [Date.UTC(year, 2, sunday(2, 8), 7), Date.UTC(year, 10, sunday(10, 1), 6)];
@@ -42,8 +48,7 @@ export function zoneFinding(year: number, found: readonly (number | undefined)[]
 }
 
 /**
- * Checks that two time-zone databases agree around the next clock changes: the one for schedules and the one for
- * displayed times.
+ * Checks that the time-zone database for schedules and the one for displayed times agree around the next clock changes.
  */
 function examineCalendars(zones: readonly string[], now: number): Finding {
   const apart = zones.filter((zone) => instantsOf(zone, now).some((at) => !agree(zone, at)));
@@ -51,7 +56,7 @@ function examineCalendars(zones: readonly string[], now: number): Finding {
   return bad('calendars', `Temporal and Intl disagree about the time in ${apart.join(', ')}`, fix);
 }
 
-/** The instants to compare: now, and one hour before and after each of the next four clock changes. */
+/** Returns the instants to compare: now, and one hour before and after each of the next four clock changes. */
 function instantsOf(zone: string, now: number): number[] {
   const instants = [now];
   let at: Temporal.ZonedDateTime | null = Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(zone);

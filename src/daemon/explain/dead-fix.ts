@@ -1,7 +1,7 @@
 import type { Job } from '../../config/config.ts';
 import type { OutboxRow } from '../../state/tables.ts';
 
-/** How to fix a rejected payload. If the target doesn't exist, resending can't help. */
+/** Advises how to fix a rejected payload. If the target doesn't exist, sending the payload again can't help. */
 export function deadFix({ code, run }: OutboxRow, { name, target }: Job): string {
   if (code !== 'DELIVERY_NOT_FOUND') return `fix the cause; then sluice dead send ${run}`;
   return target.kind === 'datasource'

@@ -5,7 +5,7 @@ import type { Silence } from '../report/overview.ts';
 import type { NextAttempt } from '../retry/next-attempt.ts';
 import type { Explanation } from './explain-links.ts';
 
-/** The known facts about a job, including what blocks it. Instants are epoch milliseconds. */
+/** The known facts about a job, including the reasons why it's blocked. All instants are in epoch milliseconds. */
 export interface Facts {
   readonly job: Job;
   readonly now: number;
@@ -15,20 +15,22 @@ export interface Facts {
   readonly waiting: readonly OutboxRow[];
   readonly runningSince?: number;
   readonly daemonSince?: number;
-  /** Why a running daemon doesn't fire any jobs. */
+  /** The reason why a running daemon doesn't fire any jobs. */
   readonly stopped?: string;
   readonly nextAt?: number;
   readonly hold?: { readonly since: number; readonly who: string; readonly why: string };
   readonly attempt?: NextAttempt;
   readonly missing?: string;
   readonly throttle?: ThrottledJobRow;
-  /** Set if the last check of the job's source failed. */
+  /** The last check of the job's source. Set only if the check failed. */
   readonly silence?: Silence;
-  /** When the account will have requests left again. */
+  /** The time when the account will have requests left again. */
   readonly quotaUntil?: number;
-  /** Conditions that affect the job, errors first. */
+  /** The conditions that affect the job. Errors come first. */
   readonly conditions: readonly Condition[];
 }
 
-/** The conclusion from the facts: a short verdict, the chain of causes, what happens next, and what the user can do. */
+/**
+ * The conclusion from the facts: a short verdict, the chain of causes, what will happen next, and what the user can do.
+ */
 export type RuleResult = Pick<Explanation, 'verdict' | 'because' | 'next' | 'fix'>;

@@ -16,7 +16,7 @@ interface LeftOutOptions {
 }
 
 /**
- * Explains a job whose config can't be used, for example because the shell doesn't have a required variable. Uses only
+ * Explains a job whose config can't be used, for example because a required environment variable isn't set. Uses only
  * the state, which contains the job's last payload and its target.
  */
 export async function explainLeftOut(
@@ -61,7 +61,7 @@ export async function explainLeftOut(
   };
 }
 
-/** Maximum number of runs to read, because older runs reveal little about what's shown now. */
+/** Maximum number of runs to read. Older runs reveal little about the data that is shown now. */
 const runsLookedAt = 50;
 
 const leftOut = 'left out because of an error in the config';
@@ -91,7 +91,7 @@ async function shownBy(
   return { instance, shows_as_of: receipt.as_of, ...(receipt.certain === 0 ? { in_doubt: true } : {}) };
 }
 
-/** What the job is doing, or what it's waiting for. */
+/** Returns what the job is doing or what it's waiting for. */
 function standingOf(job: string, overview: Overview): Link[] {
   const hold = overview.hold(job);
   const attempt = overview.nextAttempt(job);

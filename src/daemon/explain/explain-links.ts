@@ -4,28 +4,33 @@ import { warningsOf } from '../../state/runs/runs.ts';
 import type { OutboxRow, RunRow, SkipRow } from '../../state/tables.ts';
 import type { Silence } from '../report/overview.ts';
 
-/** A link in the chain of causes, which starts at the dashboard and goes backward. Instants are epoch milliseconds. */
+/**
+ * A link in the chain of causes. The chain starts at the dashboard and goes back in time. All instants are in epoch
+ * milliseconds.
+ */
 export interface Link {
   readonly at?: number;
   readonly message: string;
   readonly code?: string;
 }
 
-/** Why an instance shows what it shows. */
+/** The explanation of an instance's current data. */
 export interface Explanation {
   readonly job: string;
   readonly instance?: string;
-  /** Age of the last data that the instance is known to show; absent if it never received data from this state. */
+  /**
+   * Age of the last data that the instance is known to show. Absent if this state never delivered data to the instance.
+   */
   readonly shows_as_of?: number;
-  /** A later request got no response, so the instance may show newer data. */
+  /** True if a later request got no response, so that the instance may show newer data. */
   readonly in_doubt?: true;
-  /** A short phrase: `up to date`, `waiting for the quota` … */
+  /** A short verdict, such as `up to date` or `waiting for the quota`. */
   readonly verdict: string;
-  /** From the newest fact to the oldest. */
+  /** The chain of causes, from the newest fact to the oldest. */
   readonly because: readonly Link[];
-  /** What happens next automatically, and when. */
+  /** What will happen next automatically, and when. */
   readonly next?: Link;
-  /** What the user can do about it: a sentence or a command. */
+  /** What the user can do about the problem: a sentence or a command. */
   readonly fix?: string;
 }
 
@@ -65,7 +70,7 @@ const words: Readonly<Record<RunRow['state'], string>> = {
   interrupted: 'was interrupted',
 };
 
-/** Marks runs whose process is dead as interrupted, even if no later start has recorded it yet. */
+/** Marks runs of dead processes as interrupted, even if no later start has recorded the interruption yet. */
 export function currentLinks(
   runs: readonly RunRow[],
   { runningSince }: { runningSince(job: string): number | undefined },
@@ -76,7 +81,10 @@ export function currentLinks(
   );
 }
 
-/** How a run ended. Omits the count for an unchanged source, which returns no rows although the instance shows some. */
+/**
+ * Describes how a run ended. Leaves out the row count for an unchanged source, which returned no rows although the
+ * instance shows some.
+ */
 export function ended({ id, state, started_at, ended_at, message, code, row_count }: RunRow): Link {
   const isNone = row_count === 0 && (state === 'unchanged' || state === 'failed');
   const rows = row_count === null || isNone ? '' : ` (${countOf(row_count, 'row')})`;
@@ -101,21 +109,24 @@ export function skippedFiring({ first_at: at, firings, reason }: SkipRow): Link 
   return { at, message: `${many} skipped: ${reason}` };
 }
 
-/** The last check of the job's source, if it failed. */
+/** Returns the last check of the job's source, if that check failed. */
 export function checkedAt(silence: Silence | undefined): Link[] {
   if (silence === undefined) return [];
   const { at, code, message } = silence;
   return [{ at, message: `a check of the job's source failed: ${message}`, code }];
 }
 
-/** Why the payload hasn't been sent yet. */
+/** Explains why the payload hasn't been sent yet. */
 export function hinderedBy({ code, attempts }: OutboxRow): string {
   if (code === 'QUOTA_SPENT') return 'it is not sent';
-  // While the destination is unreachable, attempts cost no requests and aren't counted.
+  // While the destination is unreachable, attempts don't use requests and aren't counted.
   return attempts === 0 ? 'the last attempt failed' : `attempt ${attempts} failed`;
 }
 
-/** What the payload is waiting for. `spent`: when the daily allowance is available again, if it's used up. */
+/**
+ * Returns what the payload is waiting for. If the daily allowance is used up, `spent` is the time when requests are
+ * available again.
+ */
 export function waitText({ code }: OutboxRow, { spent, now }: { spent: number | undefined; now: number }): string {
   if (spent !== undefined) return `waiting for the daily allowance until ${easternText(spent, now)}`;
   return code === null || code === 'QUOTA_SPENT' ? 'waiting to be sent' : 'waiting for a retry';

@@ -9,7 +9,8 @@ import type { Facts, RuleResult } from './explain-facts.ts';
 import { checkedAt, ended, extracted, hinderedBy, type Link, owedAt, troubleOf, waitText } from './explain-links.ts';
 
 /**
- * The first matching rule applies. Rules for problems that need a person come before those that resolve on their own.
+ * Applies the first rule that matches. Rules for problems that a user must solve come before rules for problems that
+ * resolve by themselves.
  */
 export function applyRules(facts: Facts): RuleResult {
   const rules = [
@@ -72,7 +73,7 @@ function loginRefused(facts: Facts): RuleResult | undefined {
   return { verdict: 'login refused', because: [{ at: since, message: what, code }], ...resuming(facts, until), fix };
 }
 
-/** When a job on a login hold runs next; empty if it isn't retried automatically. */
+/** Returns when a job whose login is on hold will run next; empty if the login isn't retried automatically. */
 function resuming(facts: Facts, until: number | undefined): Pick<RuleResult, 'next'> {
   const { job, nextAt, now } = facts;
   if (!job.enabled || job.schedule === undefined) return upcoming(facts);
@@ -134,7 +135,7 @@ function owed({ waiting, daemonSince, now, quotaUntil, ...facts }: Facts): RuleR
   return { verdict, because, next: { at, message: 'the daemon sends it' }, ...(row.code === null ? {} : { fix }) };
 }
 
-/** What a person can do about a payload that is retried automatically. */
+/** Returns what a user can do about a payload that is retried automatically. */
 function awaited({ code }: OutboxRow): string {
   return code === 'RATE_LIMITED' || code === 'ACCOUNT_PAUSED' || code === 'SEND_SLOTS_BUSY'
     ? 'no action needed: Sluice sends the payload after the wait; "sluice status" shows the requests made by other programs'
@@ -185,7 +186,7 @@ function failed(facts: Facts): RuleResult | undefined {
   };
 }
 
-/** A quarantined run isn't lost: a person may still release its payload. */
+/** A quarantined run isn't lost: a user may still release its payload. */
 const isLost = ({ state }: RunRow): boolean => isFailedRun(state) && state !== 'quarantined';
 
 /** A stopped run isn't a failure. */
@@ -193,12 +194,12 @@ const isFailing = ({ conditions, job }: Facts): boolean =>
   !job.enabled ||
   conditions.some(({ kind }) => kind === 'failed' || kind === 'login' || kind === 'login_refused' || kind === 'dead');
 
-/** The last run succeeded, but the next one is overdue. */
+/** Matches if the last run succeeded but the next run is overdue. */
 function late(facts: Facts): RuleResult | undefined {
   const { job, runs, nextAt, now, daemonSince, stopped } = facts;
   const [last] = runs;
   if (!job.enabled || last === undefined || nextAt === undefined || nextAt > now) return undefined;
-  // Without a daemon, a timer or a person may be running the jobs.
+  // Without a daemon, a timer or a user may be running the jobs.
   if (daemonSince === undefined && last.started_at >= nextAt) return undefined;
   const due = { at: nextAt, message: 'a run was due' };
   if (daemonSince === undefined) {
@@ -226,7 +227,7 @@ const verdicts: Partial<Record<RunRow['state'], string>> = {
   discarded: 'showing older data: a person discarded the last result',
 };
 
-/** Verdicts for a job whose last run succeeded although something is wrong. */
+/** Verdicts for a job whose last run succeeded even though there is a problem. */
 const conditionVerdicts: Readonly<Partial<Record<ConditionKind, string>>> = {
   left_out: 'left out because of an error in the config',
   failed: 'failing',
@@ -244,7 +245,8 @@ const conditionVerdicts: Readonly<Partial<Record<ConditionKind, string>>> = {
 };
 
 /**
- * No other rule matched: the job shows the result of its last run, and is up to date unless a condition says otherwise.
+ * Applies if no other rule matches: the job's target shows the last run's result, and is up to date unless a condition
+ * says otherwise.
  */
 function settled(facts: Facts): RuleResult {
   const [last] = facts.runs;

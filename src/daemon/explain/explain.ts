@@ -11,13 +11,13 @@ import { explainLeftOut } from './explain-left-out.ts';
 import { currentLinks, type Explanation, skippedFiring, warningLinks } from './explain-links.ts';
 import { applyRules } from './explain-rules.ts';
 
-/** Listing more runs than this wouldn't make the explanation clearer. */
+/** Maximum number of runs to list. A longer list wouldn't make the explanation clearer. */
 const runsLookedAt = 50;
 
-/** The input of an explanation: a config and its state. */
+/** The input for an explanation: a config and its state. */
 export interface ExplainOptions {
   readonly config: Config;
-  /** Absent if nothing has run here yet. */
+  /** Absent if no job of the config has run here yet. */
   readonly store: Store | undefined;
   readonly clock: Clock;
   readonly overview?: Overview;
@@ -26,18 +26,18 @@ export interface ExplainOptions {
   readonly cache?: ConditionCache;
 }
 
-/** Explains why a job's target shows its current data. Only reads the store. */
+/** Explains why a job's target shows its current data. Reads only the store. */
 export async function explainJob(job: Job, given: ExplainOptions): Promise<Explanation> {
   return (await explainJobs([job], given))[0] as Explanation;
 }
 
-/** Like {@link explainJob}, but explains several jobs with a single read of the store. */
+/** Like {@link explainJob}, but explains several jobs and reads the store only once. */
 export async function explainJobs(jobs: readonly Job[], given: ExplainOptions): Promise<Explanation[]> {
   const overview = given.overview ?? (await readOverview(given.config, given.store, given.clock));
   return explainAll(jobs, given, overview);
 }
 
-/** Explains every job that writes to an instance; empty if there is none. */
+/** Explains every job that writes to an instance. Returns an empty list if there's no such job. */
 export async function explainInstance(instance: string, given: ExplainOptions): Promise<Explanation[]> {
   const overview = await readOverview(given.config, given.store, given.clock);
   const jobs = [...given.config.jobs.values()].filter((job) => overview.addressOf(job)?.instance === instance);
@@ -45,7 +45,7 @@ export async function explainInstance(instance: string, given: ExplainOptions): 
   return [...(await explainAll(jobs, given, overview)), ...left.filter((one) => one.instance === instance)];
 }
 
-/** Explains a job that was left out of the config because of errors. */
+/** Explains a job that was excluded from the config because of errors. */
 export async function explainLeftOutJob(job: string, given: ExplainOptions): Promise<Explanation> {
   const overview = await readOverview(given.config, given.store, given.clock);
   return (await explainLeft([job], given, overview))[0] as Explanation;
@@ -89,13 +89,13 @@ async function explainOne(
   };
 }
 
-/** Adds firings skipped since the last run began, regardless of the verdict. */
+/** Adds the firings that were skipped since the last run began, whatever the verdict is. */
 function withSkip(judgement: RuleResult, skip: SkipRow | undefined): RuleResult {
   if (skip === undefined) return judgement;
   return { ...judgement, because: [skippedFiring(skip), ...judgement.because] };
 }
 
-/** Adds the last run's warnings. The first warning's fix is used unless there's a more urgent one. */
+/** Adds the last run's warnings. Uses the first warning's fix unless there's a more urgent fix. */
 function withWarnings(judgement: RuleResult, last: RunRow | undefined): RuleResult {
   if (last === undefined || last.warnings === null) return judgement;
   const fix = judgement.fix ?? warningsOf(last).find(({ next }) => next !== undefined)?.next;

@@ -8,25 +8,25 @@ import type { Firing } from './firing.ts';
 import type { WaitingFirings } from './waiting-firings.ts';
 
 /**
- * A run that failed for lack of disk space is repeated only once this much more space is free, because each repetition
- * reads its source again.
+ * Additional free space in bytes that is required before a run that failed for lack of disk space is repeated. Each
+ * repetition reads the run's source again.
  */
 const moreBytes = 1_000_000;
 
 export interface DiskRetriesOptions {
   readonly store: Store;
-  /** The firings that wait for the disk. */
+  /** The firings that are waiting for the disk. */
   readonly waiting: WaitingFirings;
   readonly emit: Emit<RunEvents>;
-  /** Repeats a firing that failed because of the disk. */
+  /** Repeats a firing that failed because of a disk problem. */
   readonly fire: (firing: Firing) => void;
   /** Aborted when the daemon stops. */
   readonly stop: AbortSignal;
 }
 
 /**
- * Firings that failed because the disk was full, failing or read-only. They fire again once the disk works; otherwise,
- * a full disk at night would cost a daily job its run.
+ * Firings that failed because the disk was full, failing or read-only. They fire again once the disk works. Otherwise,
+ * a disk that is full for one night would cost a daily job its run.
  */
 export class DiskRetries {
   readonly #options: DiskRetriesOptions;
@@ -36,8 +36,8 @@ export class DiskRetries {
   }
 
   /**
-   * Retries the firing once the disk works. Returns false if the disk isn't the cause. `began`: whether the run is in
-   * the history.
+   * Repeats the firing once the disk works. Returns false if the problem wasn't caused by the disk. `began` is true if
+   * the run is in the history.
    */
   defer(firing: Firing, { problem, began }: { problem: unknown; began: boolean }): boolean {
     const { store, waiting, emit, fire, stop } = this.#options;
@@ -49,14 +49,14 @@ export class DiskRetries {
     return true;
   }
 
-  /** `wantedBytes`: the space that must be free; undefined if the state only has to be writable. */
+  /** `wantedBytes` is the space that must be free. If it's undefined, the state only has to be writable. */
   async #isReady(wantedBytes: number | undefined): Promise<boolean> {
     const { store } = this.#options;
     return wantedBytes === undefined ? (await store.probe()) === undefined : freeBytes(store.folder) >= wantedBytes;
   }
 }
 
-/** Whether a firing that failed with this problem has to wait for the disk. */
+/** Whether a firing that failed with this problem must wait for the disk. */
 export function isOfDisk(problem: unknown): problem is Problem {
   return isUnwritable(problem) || (problem as { code?: unknown } | undefined)?.code === 'DISK_FULL';
 }

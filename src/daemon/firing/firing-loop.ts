@@ -16,7 +16,7 @@ import { WaitingFirings } from './waiting-firings.ts';
 
 interface FiringLoopOptions {
   readonly runtime: Runtime;
-  /** The config that firings use now. */
+  /** Returns the config that firings currently use. */
   readonly active: () => ActiveConfig;
   readonly timer: Timer | undefined;
   /** Aborted when the daemon stops. */
@@ -24,10 +24,10 @@ interface FiringLoopOptions {
   readonly fault: (message: string, error: unknown, facts?: object) => void;
 }
 
-/** Constant, because consecutive firings skipped for the same reason share one row in the history. */
+/** A fixed string, because consecutive firings that are skipped for the same reason share one row in the history. */
 const loginReason = "the source's login was refused and is on hold; the job will run when the login works again";
 
-/** The main loop: moves due firings through the queue and sees each run through to its end. */
+/** The main loop. It moves due firings through the run queue and follows each run until it ends. */
 export class FiringLoop {
   readonly #runtime: Runtime;
   readonly #active: () => ActiveConfig;
@@ -72,7 +72,7 @@ export class FiringLoop {
     });
   }
 
-  /** Resumes the schedules and the waiting retries. Returns the number of scheduled jobs. */
+  /** Resumes the schedules and the waiting retries. Returns the number of jobs that have a schedule. */
   async load({ jobs, concurrency }: Config): Promise<number> {
     this.#queue.setConcurrency(concurrency);
     await this.#retries.load(jobs);
@@ -80,13 +80,13 @@ export class FiringLoop {
     return this.#scheduler.next().length;
   }
 
-  /** Adopts a config's schedules, all or none; {@link resume} starts firing them. */
+  /** Adopts a config's schedules, all or nothing. Firing starts when {@link resume} is called. */
   async adopt(config: Config): Promise<void> {
     await this.#scheduler.adopt(config.jobs.values());
     await this.#retries.adopt(config);
   }
 
-  /** Fires everything that is due according to the adopted config. */
+  /** Fires all firings that are due according to the adopted config. */
   resume({ concurrency }: Config): void {
     this.#queue.setConcurrency(concurrency);
     this.#scheduler.look();
@@ -111,14 +111,14 @@ export class FiringLoop {
     this.#scheduler.stop();
   }
 
-  /** Resolves when nothing is running and everything is recorded. */
+  /** Resolves when no run is in progress and everything has been recorded. */
   async idle(): Promise<void> {
     await this.#working;
     await this.#queue.idle();
     await Promise.all([this.#notes.idle(), this.#retries.idle()]);
   }
 
-  /** Admits each due firing to the queue, which runs it. */
+  /** Admits each due firing to the run queue, which runs the firing's job. */
   async #work(): Promise<void> {
     while (await this.#scheduler.waitForDue()) {
       for (const due of this.#scheduler.due()) {
@@ -128,7 +128,7 @@ export class FiringLoop {
     }
   }
 
-  /** `isAgain`: the firing was already admitted once and has been waiting since. */
+  /** `isAgain` is true if the firing was admitted once before and has been waiting since. */
   async #admit(firing: Firing, isAgain = false): Promise<void> {
     try {
       if (await this.#admits(firing, isAgain)) return this.#offer(firing);
@@ -139,7 +139,8 @@ export class FiringLoop {
   }
 
   /**
-   * Whether to queue the firing. Call this before the firing replaces another one, because a throttled firing must not.
+   * Whether to queue the firing. Call this before the firing replaces another one, because a throttled firing must not
+   * replace any.
    */
   async #admits(firing: Firing, isAgain: boolean): Promise<boolean> {
     if (firing.attempt !== undefined) return isAgain || this.#retries.admits(firing, firing.attempt);
@@ -184,10 +185,11 @@ export class FiringLoop {
   }
 
   async #runFiring({ firing, signal, ticket: seat, begin }: QueuedRun): Promise<void> {
-    // The firing's row in the store stays unchanged, so the next start fires it.
+    // The firing's row in the store stays unchanged, so that the firing fires again after the next start.
     if (this.#runtime.installation?.look()) return;
     const now = this.#active();
-    // A job that was queued while the config changed runs with its new definition, or not at all if it was removed.
+    // If the config changed while a job was queued, the job runs with its new definition. If the job was removed, it
+    // doesn't run.
     const job = now.config.jobs.get(firing.job.name);
     if (job?.schedule === undefined || !job.enabled) {
       return this.#skip(firing, 'the job no longer has a schedule in the config');
@@ -209,7 +211,8 @@ export class FiringLoop {
       seat,
     });
     const outcome = await now.follow(run);
-    // The history has no separate firing for an attempt, so record what it waits for before its run is given up.
+    // An attempt has no firing of its own in the history, so record what the attempt waits for before its run is given
+    // up.
     if (firing.attempt !== undefined && outcome.state === 'on_hold' && isToWait(firing, outcome.problem))
       await this.#scheduler.defer(firing, this.#runtime.store);
     await this.#retries.ended(firing, job, outcome);

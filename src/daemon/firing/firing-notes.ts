@@ -9,7 +9,7 @@ interface FiringNotesOptions {
   readonly scheduler: Scheduler;
   /** Aborted when the daemon stops. */
   readonly stop: AbortSignal;
-  /** Called when a write to the state fails. */
+  /** Called when writing to the state fails. */
   readonly failed: (message: string, error: unknown, facts?: object) => void;
 }
 
@@ -24,7 +24,7 @@ export class FiringNotes {
     this.#options = options;
   }
 
-  /** `isDeferred`: the firing waits until the next start. */
+  /** `isDeferred` is true if the firing waits until the next start. */
   skipped(firing: Firing, reason: string, isDeferred = false): void {
     const { scheduler } = this.#options;
     const { at, job } = firing;
@@ -35,8 +35,8 @@ export class FiringNotes {
   }
 
   /**
-   * Records missed firings that the misfire policy skips. If another firing runs instead, its run records when the job
-   * fires next.
+   * Records missed firings that the misfire policy skips. If another firing runs instead, the beginning of its run
+   * records when the job fires next.
    */
   missed({ job: { name }, firing, skipped }: DueFirings): void {
     if (skipped === undefined) return;
@@ -46,8 +46,8 @@ export class FiringNotes {
   }
 
   /**
-   * Records that the throttle skips this firing. Records are written one at a time, so that a burst of them doesn't
-   * block runs from writing to the state.
+   * Records that the throttle skips this firing. Records are written one at a time, so that many of them don't keep
+   * runs from writing to the state.
    */
   throttled(firing: Firing, reason: string): Promise<void> {
     const noted = this.#throttling.then(() => this.#noteThrottled(firing, reason));
@@ -65,7 +65,7 @@ export class FiringNotes {
     runtime.events.emit('firing.throttled', { job: job.name, at, reason });
   }
 
-  /** Store it first, because subscribers read the store. */
+  /** Stores the note first, because the event's subscribers read the store. */
   clockSet(by: number): void {
     const { failed, runtime } = this.#options;
     const { store, clock, events } = runtime;
@@ -80,12 +80,12 @@ export class FiringNotes {
     this.#writing = Promise.all([this.#writing, work]);
   }
 
-  /** Resolves when everything is recorded. */
+  /** Resolves when all notes have been recorded. */
   async idle(): Promise<void> {
     await this.#writing;
   }
 
-  /** Emits the event now, and stores the note together with the job's next firing. */
+  /** Emits the event now. Stores the note together with the time of the job's next firing. */
   #skip(
     job: string,
     { first, last, firings }: SkippedFirings,

@@ -9,17 +9,17 @@ export type FiringRecords = Pick<Repositories, 'schedules' | 'deferredFirings'>;
 /** A due firing. */
 export interface Firing {
   readonly job: Job;
-  /** Its planned time, epoch milliseconds. */
+  /** The firing's planned time, in epoch milliseconds. */
   readonly at: number;
-  /** Its place among the job's open firings; retries have none. */
+  /** The firing's entry among the job's open firings. Retries don't have one. */
   readonly open?: OpenFiring;
-  /** The run's logical time, which relative dates in queries use; absent: now. */
+  /** The run's logical time, which relative dates in queries refer to. Default: the current time. */
   readonly logicalAt?: number;
-  /** Set if this is a retry after a failed attempt. */
+  /** Set if this firing retries a failed attempt. */
   readonly attempt?: RetryRow;
-  /** The firing was missed and now has its own run, which waits for its turn if the job is running. */
+  /** True if the firing was missed and now has a run of its own. If the job is running, that run waits for its turn. */
   readonly isCatchUp: boolean;
-  /** The firing's first run has ended, and the job's next firing has been recorded since. */
+  /** True if the firing's first run has ended and the job's next firing has been recorded since then. */
   readonly isRepeated?: boolean;
 }
 
@@ -30,12 +30,14 @@ export interface DueFirings {
   readonly skipped?: SkippedFirings;
 }
 
-/** Key of a waiting firing: its job's name if the job's next firing may replace it; otherwise, one of its own. */
+/**
+ * Key of a waiting firing: the job's name if the job's next firing may replace this one; otherwise, a key of its own.
+ */
 export function placeOfFiring({ job, at, logicalAt }: Firing): string {
   return logicalAt === undefined ? job.name : `${job.name} ${at}`;
 }
 
-/** The firing for a new run rather than a retry of the previous one. */
+/** Returns the firing that starts a new run instead of retrying the previous run. */
 export function newRunOf({ attempt, ...firing }: Firing, hadRun = attempt !== undefined): Firing {
   return hadRun ? { ...firing, isRepeated: true } : firing;
 }

@@ -1,12 +1,12 @@
 /**
- * A firing that came due. Two of a job's firings can have the same planned time if the clock was set back between them.
+ * A firing that came due. Two firings of a job can have the same planned time if the clock was set back between them.
  */
 export interface OpenFiring {
-  /** Its planned time, epoch milliseconds. */
+  /** The firing's planned time, in epoch milliseconds. */
   readonly at: number;
 }
 
-/** Firings that came due but have neither started nor been skipped, by job. */
+/** The firings of each job that came due but have neither started nor been skipped. */
 export class OpenFirings {
   readonly #byJob = new Map<string, Set<OpenFiring>>();
 
@@ -22,7 +22,7 @@ export class OpenFirings {
     if (open?.delete(firing) === true && open.size === 0) this.#byJob.delete(job);
   }
 
-  /** The earliest planned time of a job's open firings; infinity if there are none. */
+  /** Returns the earliest planned time among a job's open firings, or infinity if there are none. */
   first(job: string): number {
     return Math.min(...[...(this.#byJob.get(job) ?? [])].map(({ at }) => at), Number.POSITIVE_INFINITY);
   }

@@ -5,36 +5,36 @@ import { RefreshBatcher, type RefreshTicket } from '../../delivery/refresh-batch
 import { Problem } from '../../lib/problem.ts';
 import type { Firing } from './firing.ts';
 
-/** Each priority level moves a queued run ahead by this much time. */
+/** The head start that each priority level gives to a queued run. */
 const headStartMs = 10 * 60_000;
 
-/** A job that may block the process waits at most this long, even if the queue never empties. */
+/** Maximum time that a job that may block the process waits, even if the queue never becomes empty. */
 const suspectWaitMs = 10 * 60_000;
 
-/** A firing that is leaving the queue. */
+/** A firing that is leaving the run queue. */
 export interface QueuedRun {
   readonly firing: Firing;
-  /** Aborted when the daemon stops, and when a newer firing replaces this run. */
+  /** Aborted when the daemon stops or a newer firing replaces this run. */
   readonly signal: AbortSignal;
-  /** Batches refreshes that are due together; only for jobs without an extract. */
+  /** Batches refreshes that are due at the same time. Present only for jobs without an extract. */
   readonly ticket?: RefreshTicket;
-  /** Marks the run as running; until then, it counts as queued. */
+  /** Marks the run as running. Until this is called, the run counts as queued. */
   begin(): void;
-  /** Call this when the run has ended: queues the firing that was waiting for it. */
+  /** Must be called when the run has ended. Queues the firing that was waiting for this run. */
   end(): void;
 }
 
 export type OfferResult =
-  /** `replaced`: the firing of the retry whose place in the queue this firing takes. */
+  /** `replaced` is the firing of the retry whose position in the queue this firing takes. */
   | { readonly state: 'queued'; readonly replaced?: Firing }
-  /** The firing waits for the previous run to end. */
+  /** The firing is waiting for the previous run to end. */
   | { readonly state: 'waiting'; readonly reason: string }
   | { readonly state: 'skipped'; readonly reason: string };
 
 export interface RunQueueOptions {
-  /** Runs a firing to its end; must not throw. */
+  /** Runs a firing until its run ends. Must not throw. */
   readonly run: (run: QueuedRun) => Promise<void>;
-  /** Jobs that may block the process: they run after all others, one at a time. */
+  /** Jobs that may block the process. They run after all other jobs, one at a time. */
   readonly suspects: ReadonlySet<string>;
   /** Aborted when the daemon stops. */
   readonly stop: AbortSignal;
@@ -48,15 +48,18 @@ interface QueueEntry {
 }
 
 /**
- * Priority queue of runs. At most one run per job at a time, and at most `concurrency` extracts. Runs start in order of
- * planned time; a higher priority moves a run ahead.
+ * Priority queue of runs. Each job has at most one run at a time, and at most `concurrency` extracts run at once. Runs
+ * start in order of planned time, except that a higher priority moves a run ahead.
  */
 export class RunQueue {
   readonly #given: RunQueueOptions;
   readonly #extracts = new PQueue();
-  /** Refreshes read nothing, so they don't wait for a slot; those due together are sent as one batch. */
+  /**
+   * Refreshes don't read rows, so they don't wait for a slot. Refreshes that are due at the same time are sent as one
+   * batch.
+   */
   readonly #refreshes = new PQueue();
-  /** Jobs that may block the process, one at a time. */
+  /** Runs jobs that may block the process, one at a time. */
   readonly #suspects = new PQueue({ concurrency: 1 });
   readonly #batcher = new RefreshBatcher();
   readonly #entries = new Map<string, QueueEntry>();
@@ -70,7 +73,7 @@ export class RunQueue {
     this.#extracts.concurrency = extracts;
   }
 
-  /** Queues a firing, lets it wait, or skips it. */
+  /** Queues a firing, makes it wait, or skips it. */
   offer(firing: Firing): OfferResult {
     const entry = this.#entries.get(firing.job.name);
     if (entry === undefined) return this.#enqueue(firing);
@@ -79,12 +82,12 @@ export class RunQueue {
     return firing.isCatchUp ? wait(entry, firing) : resolveOverlap(entry, firing);
   }
 
-  /** Resolves when nothing is queued or running. */
+  /** Resolves when no run is queued or in progress. */
   async idle(): Promise<void> {
     await Promise.all([this.#extracts.onIdle(), this.#refreshes.onIdle(), this.#suspects.onIdle()]);
   }
 
-  /** The number of firings that haven't started, and how late the oldest is, in milliseconds. */
+  /** Returns the number of firings that haven't started, and how overdue the oldest one is, in milliseconds. */
   waiting(now: number): { firings: number; oldest: number } {
     let [firings, first] = [0, now];
     for (const { state, firing, waiting } of this.#entries.values()) {
@@ -112,7 +115,10 @@ export class RunQueue {
     return { state: 'queued' };
   }
 
-  /** Resolves when no other extract is running or queued, when the maximum wait is over, or when the daemon stops. */
+  /**
+   * Resolves when no other extract is running or queued, when the maximum waiting time is over, or when the daemon
+   * stops.
+   */
   async #untilOthersEnd(): Promise<void> {
     const done = new AbortController();
     const signal = AbortSignal.any([done.signal, this.#given.stop]);
@@ -131,7 +137,7 @@ export class RunQueue {
       begin: () => {
         entry.state = 'running';
       },
-      // Runs before the slot is released, so that a waiting firing is queued first.
+      // This runs before the slot is released, so that a waiting firing is queued first.
       end: () => this.#end(entry, ticket),
     });
   }
@@ -160,14 +166,14 @@ function resolveOverlap(entry: QueueEntry, firing: Firing): OfferResult {
   return wait(entry, firing);
 }
 
-/** The previous attempt may be about to end. */
+/** The previous attempt may be just about to end. */
 function offerAttempt(entry: QueueEntry, firing: Firing): OfferResult {
   if (entry.firing.at !== firing.at) return { state: 'skipped', reason: replacesAttempt };
   entry.waiting.push(firing);
   return { state: 'queued' };
 }
 
-/** The next firing replaces a queued attempt and takes its position. */
+/** The job's next firing replaces a queued attempt and takes the attempt's position. */
 function replace(entry: QueueEntry, firing: Firing): OfferResult {
   const replaced = entry.firing;
   entry.firing = firing;

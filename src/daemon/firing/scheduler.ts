@@ -15,9 +15,9 @@ interface Planned {
   readonly job: Job;
   readonly schedule: Schedule;
   plan: Plan;
-  /** When the job began to catch up on missed firings, one run at a time. */
+  /** The time when the job began to catch up on missed firings, one run at a time. */
   behindSince?: number | undefined;
-  /** The firing that must finish before the job's next one. */
+  /** The firing that must finish before the job's next firing can start. */
   waitsFor?: number | undefined;
 }
 
@@ -25,29 +25,29 @@ export interface SchedulerOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly failed: (error: unknown) => void;
-  /** Called when the clock was set, with the difference in milliseconds; must not throw. */
+  /** Called with the difference in milliseconds when the clock was set. Must not throw. */
   readonly clockSet?: (by: number) => void;
   readonly timer?: Timer;
 }
 
 /** The observable state of the scheduler's timer. All times are in milliseconds. */
 export interface Ticking {
-  /** Time since the plan was last checked; undefined while the timer isn't running. */
+  /** Time since the plan was last checked. Undefined while the timer isn't running. */
   readonly silence: number | undefined;
-  /** How overdue the first firing is; 0 if it isn't. */
+  /** How overdue the first firing is; 0 if it isn't overdue. */
   readonly overdue: number;
   readonly scheduled: number;
-  /** The number of accepted firings that haven't started, and how overdue the oldest is. */
+  /** The number of accepted firings that haven't started, and how overdue the oldest one is. */
   readonly line?: { readonly firings: number; readonly oldest: number };
 }
 
-/** Tracks when each job is due next: in memory for the timer, and in the store for the next start. */
+/** Tracks when each job is due next. The timer uses the times in memory; the next start uses those in the store. */
 export class Scheduler {
   readonly #given: SchedulerOptions;
   readonly #timer: Timer;
   #planned = new Map<string, Planned>();
   #hasResumed = false;
-  /** Jobs with firings recorded as deferred. */
+  /** Jobs whose firings are recorded as deferred. */
   readonly #deferred = new Set<string>();
   /** Waiting retries, kept separate from the firings. */
   readonly attempts = new PendingAttempts();
