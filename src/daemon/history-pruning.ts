@@ -1,10 +1,12 @@
 import { maxKeptRuns } from '../state/recover.ts';
 import type { Runtime } from './compose.ts';
 
-/** Pruning interval. History is also pruned at startup, but a daemon may run for a year without a restart. */
+/**
+ * Interval between prunings. The history is also pruned at startup, but a daemon may run for a year without a restart.
+ */
 const everyRuns = 1_000;
 
-/** Prunes the history while the daemon runs. Returns a function that stops it. */
+/** Prunes the history regularly while the daemon runs. Returns a function that stops the pruning. */
 export function startHistoryPruning({ events, store, log }: Pick<Runtime, 'events' | 'store' | 'log'>): () => void {
   let runs = 0;
   return events.listen((...[name]) => {

@@ -16,11 +16,14 @@ export interface MonitoringOptions {
   readonly systemd: Systemd;
   /** Absent: no monitor. */
   readonly monitor?: MonitorAddress;
-  /** The status pages; absent if there are none. */
+  /** The status pages. Absent if they aren't served. */
   readonly pages?: Pages;
 }
 
-/** Everything that reports the daemon's health: the heartbeat in the store, systemd, alerts, the monitor. */
+/**
+ * Everything that reports the daemon's health: the heartbeat in the store, systemd notifications, alerts and the
+ * monitor.
+ */
 export class Monitoring {
   readonly #given: MonitoringOptions;
   readonly #heartbeat: Heartbeat;
@@ -50,7 +53,7 @@ export class Monitoring {
     this.#systemd = systemd;
   }
 
-  /** Call this before the daemon starts, so that a port in use makes the start fail before any job fires. */
+  /** Must be called before the daemon starts, so that a port in use makes the start fail before any job fires. */
   static async open(given: MonitoringOptions): Promise<Monitoring> {
     const monitoring = new Monitoring(given);
     if (given.monitor !== undefined) await monitoring.#listen(given.monitor);

@@ -4,7 +4,7 @@ import type { Condition, Snapshot } from './condition.ts';
 /** How long the condition lasts after a clock change. */
 const openMs = 60 * 60_000;
 
-/** Reports that the clock was recently changed by a minute or more. */
+/** Reports that the clock was recently changed by five minutes or more. */
 export async function findClockSet({ store, overview }: Pick<Snapshot, 'store' | 'overview'>): Promise<Condition[]> {
   const set = await readClockSet(store);
   if (set === undefined || Math.abs(overview.now - set.at) >= openMs) return [];

@@ -49,10 +49,10 @@ export class Scheduler {
   #hasResumed = false;
   /** Jobs whose firings are recorded as deferred. */
   readonly #deferred = new Set<string>();
-  /** Waiting retries, kept separate from the firings. */
+  /** Waiting retries. They're kept separate from the firings. */
   readonly attempts = new PendingAttempts();
   readonly #open = new OpenFirings();
-  /** Due firings that haven't been fetched yet. */
+  /** Firings that have become due but haven't been fetched yet. */
   #cameDue: DueFirings[] = [];
   #wake: (() => void) | undefined;
   #isStopped = false;
@@ -62,13 +62,13 @@ export class Scheduler {
     this.#timer = given.timer ?? createTimer(given.clock);
   }
 
-  /** Adopts a config's jobs, all or none. Unchanged schedules continue; due firings start at the next check. */
+  /** Adopts a config's jobs, all or nothing. Unchanged schedules continue. Due firings start at the next check. */
   async adopt(jobs: Iterable<Job>): Promise<void> {
     const wanted = [...jobs].flatMap(({ schedule, ...job }) =>
       schedule === undefined || !job.enabled ? [] : [{ job: { ...job, schedule }, schedule }],
     );
     const fresh = await this.#given.store.transaction((parts) => this.#planAfresh(wanted, parts));
-    // Uses the current plan, because a firing may have advanced it while the store was being written.
+    // Uses the current plan, because a firing may have advanced the plan while this method wrote to the store.
     const planned = wanted.map(({ job, schedule }): [string, Planned] => {
       const known = this.#unedited(job.name, schedule);
       return [job.name, { ...(known ?? this.#begun(job.name, fresh.get(job.name)!)), job, schedule }];
@@ -77,13 +77,13 @@ export class Scheduler {
     this.#hasResumed = true;
   }
 
-  /** While a job waits for a retry of a missed firing, its other missed firings wait too. */
+  /** While a job is waiting for the retry of a missed firing, its other missed firings also wait. */
   #begun(name: string, plan: Plan): Pick<Planned, 'plan' | 'waitsFor'> {
     const attempt = this.attempts.find(name)?.row;
     return this.#isDue(plan) && attempt?.logical_at != null ? { plan, waitsFor: attempt.fired_at } : { plan };
   }
 
-  /** Whether the job has missed firings that wait for their turn. */
+  /** Whether the job has missed firings that are waiting for their turn. */
   hasBacklog(name: string): boolean {
     const plan = this.#planned.get(name)?.plan;
     return plan !== undefined && this.#isDue(plan);
@@ -93,17 +93,17 @@ export class Scheduler {
     return nextAt !== null && nextAt <= this.#given.clock.now();
   }
 
-  /** Fires what is due, once started. */
+  /** Fires all due firings, if the scheduler has been started. */
   look(): void {
     this.#timer.look();
   }
 
-  /** Firings that have become due since the last call, in order of time. */
+  /** Returns the firings that have become due since the last call, in chronological order. */
   due(): DueFirings[] {
     return this.#cameDue.splice(0);
   }
 
-  /** Resolves to true when something is {@link due}, to false when the scheduler stops. */
+  /** Resolves to true when a firing is {@link due}, or to false when the scheduler stops. */
   async waitForDue(): Promise<boolean> {
     if (this.#cameDue.length === 0 && !this.#isStopped) {
       await new Promise<void>((resolve) => {
@@ -113,13 +113,13 @@ export class Scheduler {
     return !this.#isStopped;
   }
 
-  /** Call this when a firing is done, regardless of its result, so that other missed firings may continue. */
+  /** Call this when a firing is done, whatever its result, so that the job's other missed firings can continue. */
   done({ job, at, open }: Firing): void {
     if (open !== undefined) this.#open.delete(job.name, open);
     this.goOn(job.name, at);
   }
 
-  /** Releases the job's next missed firing if it waits for this instant's firing, unless a retry follows. */
+  /** If the job's next missed firing is waiting for the firing at this time, releases it unless a retry follows. */
   goOn(name: string, at: number): void {
     const planned = this.#planned.get(name);
     if (planned?.waitsFor !== at || this.attempts.has(name)) return;
@@ -145,7 +145,7 @@ export class Scheduler {
     this.#wake?.();
   }
 
-  /** The next firing of each job, earliest first. */
+  /** Returns the next firing of each job, earliest first. */
   next(): { job: string; at: number }[] {
     const all = [...this.#planned].map(([job, { plan }]) => ({ job, at: plan.nextAt }));
     return all.filter((one): one is { job: string; at: number } => one.at !== null).sort((a, b) => a.at - b.at);
@@ -162,7 +162,7 @@ export class Scheduler {
     return { silence: this.#timer.silence(), overdue, scheduled };
   }
 
-  /** Plans and records new and changed schedules; deletes the stored ones of other jobs. */
+  /** Plans and stores new and changed schedules. Deletes the stored schedules of all other jobs. */
   async #planAfresh(
     wanted: readonly { readonly job: Job; readonly schedule: Schedule }[],
     parts: FiringRecords,
@@ -183,13 +183,16 @@ export class Scheduler {
     return plans;
   }
 
-  /** The current plan of a job whose schedule is unchanged. Its firings may be in progress, so the store isn't read. */
+  /**
+   * Returns the current plan of a job whose schedule is unchanged. The job's firings may be in progress, so the plan
+   * isn't read from the store.
+   */
   #unedited(name: string, schedule: Schedule): Planned | undefined {
     const known = this.#planned.get(name);
     return known?.plan.schedule === scheduleKey(schedule) ? known : undefined;
   }
 
-  /** Everything that may fire, except firings that wait for another firing of the same job. */
+  /** Yields everything that may fire, except firings that are waiting for another firing of the same job. */
   *#dueAt(): Generator<Due> {
     for (const [job, { plan, waitsFor }] of this.#planned) {
       if (plan.nextAt !== null && waitsFor === undefined) yield { job, at: plan.nextAt };
@@ -197,7 +200,7 @@ export class Scheduler {
     for (const due of this.attempts.due(this.#given.clock.now())) yield { ...due, isAttempt: true };
   }
 
-  /** Call this when the clock was set: replans firings that are now too far in the future. */
+  /** Must be called when the clock was set. Replans firings that are now too far in the future. */
   #replan(): void {
     const now = this.#given.clock.now();
     const moves: Move[] = [];
@@ -211,7 +214,9 @@ export class Scheduler {
     if (moves.length > 0) void this.#writeMoves(moves).catch(this.#given.failed);
   }
 
-  /** Stores the moved firings for other processes. A firing in progress writes its job's next instant itself. */
+  /**
+   * Stores the moved firings for other processes. If a firing is in progress, it stores its job's next firing itself.
+   */
   async #writeMoves(moves: readonly Move[]): Promise<void> {
     await this.#given.store.transaction(async ({ schedules }) => {
       for (const move of moves) await schedules.move(move);
@@ -224,7 +229,7 @@ export class Scheduler {
     this.#wake?.();
   }
 
-  /** Accepts a retry; the schedule's plan doesn't change. */
+  /** Accepts a retry. The schedule's plan stays unchanged. */
   #takeAttempt(name: string): DueFirings | undefined {
     const job = this.#planned.get(name)?.job;
     const attempt = this.attempts.take(name)?.row;
@@ -250,8 +255,8 @@ export class Scheduler {
   }
 
   /**
-   * Records when a job fires next: its first due firing that is still open, so that a crash doesn't lose it, or else
-   * the planned one. Records nothing for a job that is no longer planned.
+   * Records when a job fires next: the first due firing that is still open, so that a crash doesn't lose that firing,
+   * or else the planned firing. Records nothing for a job that is no longer planned.
    *
    * @param settled a firing that begins or is skipped
    */
@@ -265,8 +270,8 @@ export class Scheduler {
   }
 
   /**
-   * Records that a firing and the firings it replaced have their run. Call it in the transaction that begins the run,
-   * so that a crash neither loses the firing nor fires it twice.
+   * Records that a firing, and the firings it replaced, now have a run. Call this in the transaction that begins the
+   * run, so that a crash neither loses the firing nor makes it fire twice.
    */
   async begin(firing: Firing, parts: FiringRecords): Promise<void> {
     const { job, attempt, isRepeated } = firing;
@@ -274,7 +279,10 @@ export class Scheduler {
     if (this.#deferred.has(job.name)) await parts.deferredFirings.drop(rowOf(firing));
   }
 
-  /** Records that a firing waits, or that its run was given up. The next start fires it if it hasn't begun by then. */
+  /**
+   * Records that a firing is waiting, or that its run was given up. If the firing's run hasn't begun by the next start,
+   * the firing fires then.
+   */
   async defer(firing: Firing, { deferredFirings }: FiringRecords): Promise<void> {
     this.#deferred.add(firing.job.name);
     await deferredFirings.add(rowOf(firing));
@@ -285,7 +293,7 @@ function rowOf({ job, at, logicalAt }: Firing): DeferredFiringRow {
   return { job: job.name, at, logical_at: logicalAt ?? null };
 }
 
-/** `deferred`: the earliest firing that was waiting when the last process ended. */
+/** `deferred` is the earliest firing that was waiting when the last process ended. */
 function planOf(row: ScheduleRow | undefined, deferred = Number.POSITIVE_INFINITY): Plan | undefined {
   return row && { schedule: row.schedule, nextAt: Math.min(row.next_at, deferred) };
 }

@@ -1,12 +1,12 @@
 import type { Clock } from '../../lib/clock.ts';
 import { type Firing, placeOfFiring } from './firing.ts';
 
-/** Polling interval while firings are waiting. */
+/** Polling interval while firings are waiting for a condition. */
 const checkEveryMs = 10_000;
 
 /**
- * A waiting firing and its condition: `check` resolves to the function that fires it, or to undefined while it must
- * wait.
+ * A waiting firing and the condition that it waits for. `check` resolves to the function that fires the firing, or to
+ * undefined if the firing must keep waiting.
  */
 interface Waiting {
   readonly firing: Firing;
@@ -15,15 +15,15 @@ interface Waiting {
 
 interface WaitingFiringsOptions {
   readonly clock: Clock;
-  /** Called once per poll if any checks throw. Their firings keep waiting. */
+  /** Called at most once per poll, if any check throws. The affected firings keep waiting. */
   readonly failed: (error: unknown) => void;
   /** Aborted when the daemon stops. */
   readonly stop: AbortSignal;
 }
 
 /**
- * Firings that wait for a condition outside the daemon, such as a login or the disk. Polls only while there are any. A
- * job's newest firing replaces an older one.
+ * Firings that wait for a condition outside the daemon, such as a login or the disk. Polls only while firings are
+ * waiting. A job's newest firing replaces an older one.
  */
 export class WaitingFirings {
   readonly #options: WaitingFiringsOptions;
@@ -39,7 +39,7 @@ export class WaitingFirings {
     void this.#poll();
   }
 
-  /** A newer firing replaces a waiting one, unless both have their own runs. */
+  /** A newer firing replaces a waiting one unless each of them has a run of its own. */
   replaceBy(firing: Firing): void {
     this.#waiting.delete(placeOfFiring(firing));
   }
@@ -62,7 +62,7 @@ export class WaitingFirings {
     for (const [key, waiting] of [...this.#waiting]) {
       if (this.#options.stop.aborted) break;
       const fire = await waiting.check().catch((error: unknown) => void errors.push(error));
-      // Another firing may have replaced this one during the check.
+      // Another firing may have replaced this one while the check was running.
       if (fire === undefined || this.#waiting.get(key) !== waiting) continue;
       this.#waiting.delete(key);
       fire();

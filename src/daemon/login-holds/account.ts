@@ -7,12 +7,12 @@ import type { EncryptionKey } from '../../oauth/keys.ts';
 import type { SourceAccount } from '../../sdk/connector.ts';
 import type { LoginAccount } from '../../state/login-holds.ts';
 
-/** The account that a source logs in to, and the secret it uses. */
+/** The account that a source logs in to, and the secret that it uses. */
 export interface SourceLogin extends LoginAccount, Pick<SourceAccount, 'secret' | 'files'> {}
 
 /**
- * A source's login; undefined if it has none. The server and user are stored and shown, even if they come from a
- * secrets store.
+ * Returns a source's login, or undefined if the source has none. The server and user are stored and shown, even if they
+ * come from a secrets provider.
  */
 export function loginOf(source: Source): SourceLogin | undefined {
   const found = writtenLoginOf(source);
@@ -22,7 +22,8 @@ export function loginOf(source: Source): SourceLogin | undefined {
 function writtenLoginOf({ name, connector, options, login }: Source): SourceLogin | undefined {
   if (login !== undefined) return oauthLogin(login);
   if (connector.account === undefined) {
-    // The connector doesn't declare which options belong to the login, so changing any option may create a new login.
+    // The connector doesn't declare which options belong to the login, so changing any option may result in a different
+    // login.
     return { connector: connector.id, place: hostIn(options) ?? `source ${name}`, account: '', secret: options };
   }
   const account = connector.account(options);
@@ -31,7 +32,7 @@ function writtenLoginOf({ name, connector, options, login }: Source): SourceLogi
   return { connector: connector.id, place, account: user, ...rest };
 }
 
-/** The account is independent of the connector, because any source may share the login. */
+/** The account doesn't depend on the connector, because sources with different connectors may share a login. */
 function oauthLogin(login: Login): SourceLogin {
   const { description, grant, clientId, clientSecret, privateKey, accountFile, subject, username, password } = login;
   const account = username ?? subject ?? (clientId === '' ? (accountFile ?? '') : clientId);
@@ -45,8 +46,8 @@ function hostIn({ url }: Readonly<Record<string, unknown>>): string | undefined 
 }
 
 /**
- * Keyed hash of everything a login depends on, including the content of its files. The key isn't in the database, so
- * the hash can't be used to guess passwords.
+ * Keyed hash of everything that a login depends on, including the contents of its files. The key isn't stored in the
+ * database, so the hash can't be used to guess passwords.
  */
 export async function hashSecret(
   { secret, files = [] }: SourceLogin,

@@ -20,25 +20,25 @@ export interface LoginBreakerOptions {
   readonly sealKeys?: SealKeys;
 }
 
-/** Backoff after the first, second, and further refusals of a login. */
+/** Backoff after the first, second and each further refusal of a login. */
 const waitsMs = [3_600_000, 4 * 3_600_000, 24 * 3_600_000];
-/** Retry interval after an attempt that got no response about the secret. */
+/** Retry interval after an attempt to which the server didn't say whether the secret is valid. */
 const unansweredMs = 5 * 60_000;
 
 /**
- * A circuit breaker per account and secret: stops sending a refused secret before the server locks the account. Every
- * automatic login asks it first; manual connection tests bypass it.
+ * A circuit breaker for each account and secret. It stops the use of a refused secret before the server locks the
+ * account. Every automatic login asks the breaker first; manual connection tests bypass it.
  */
 export class LoginBreaker {
   readonly #given: LoginBreakerOptions;
   readonly keys: EncryptionKeys;
-  /** Attempts claimed by runs that haven't made them yet. */
+  /** Login attempts that runs have claimed but not made yet. */
   readonly #taken = new Map<string, LoginHoldRow>();
   readonly serializer: LoginSerializer;
   readonly #ownKey = { bytes: randomBytes(32) };
   /**
-   * Problems that were already counted. If many jobs share one response from a token endpoint, it counts as one
-   * refusal.
+   * Problems that were already counted. If many jobs share one response from a token endpoint, the response counts as
+   * one refusal.
    */
   readonly noted = new WeakSet<Problem>();
 
@@ -48,7 +48,7 @@ export class LoginBreaker {
     this.serializer = new LoginSerializer(given);
   }
 
-  /** The hold on the source's login with the current secret; undefined if the source may log in. */
+  /** Returns the hold on the source's login with the current secret, or undefined if the source may log in. */
   async find(source: Source): Promise<LoginHoldRow | undefined> {
     const login = loginOf(source);
     if (login === undefined) return undefined;
@@ -57,15 +57,18 @@ export class LoginBreaker {
     return undefined;
   }
 
-  /** The hold that prevents a check of the source; undefined if there's none or its next attempt is due. */
+  /**
+   * Returns the hold that prevents a check of the source, or undefined if there's no hold or its next login attempt is
+   * due.
+   */
   async blocking(source: Source): Promise<LoginHoldRow | undefined> {
     const hold = await this.findRenewed(source);
     return hold === undefined || this.isDue(hold) ? undefined : hold;
   }
 
   /**
-   * Call this before a run begins: returns the hold that prevents the run, or a function to call when the run is over.
-   * If an attempt is due, this run claims it, so that only one of the waiting runs begins.
+   * Must be called before a run begins. Returns the hold that prevents the run, or a function to call when the run is
+   * over. If a login attempt is due, this run claims it, so that only one of the waiting runs begins.
    */
   async begin(source: Source): Promise<{ readonly hold: LoginHoldRow } | { end(): Promise<void> }> {
     const hold = await this.findRenewed(source);
@@ -74,13 +77,13 @@ export class LoginBreaker {
     const name = nameOf(hold);
     this.#taken.set(name, hold);
     const end = async (): Promise<void> => {
-      // The run ended before it tried to log in.
+      // The run ended without trying to log in.
       if (this.#taken.delete(name)) await this.unanswered(hold);
     };
     return { end };
   }
 
-  /** The attempt that the current run has claimed for the login, if any. */
+  /** Returns the login attempt that the current run has claimed, if any. Later calls don't return it again. */
   takeAttempt(hold: LoginHoldRow): LoginHoldRow | undefined {
     const name = nameOf(hold);
     const taken = this.#taken.get(name);
@@ -89,7 +92,7 @@ export class LoginBreaker {
   }
 
   /**
-   * Like {@link find}, but if the login is on hold, first re-reads the files and commands that its secret comes from.
+   * Like {@link find}, but if the login is on hold, first rereads the files and commands that its secret comes from.
    */
   async findRenewed(source: Source): Promise<LoginHoldRow | undefined> {
     const hold = await this.find(source);
@@ -102,21 +105,21 @@ export class LoginBreaker {
     return at !== null && at <= this.#given.clock.now();
   }
 
-  /** A fingerprint of the source's current secret; only comparable within this process. */
+  /** Returns a fingerprint of the source's current secret. Fingerprints can be compared only within this process. */
   async fingerprint(source: Source): Promise<string> {
     const login = loginOf(source);
     return login === undefined ? '' : hashSecret(login, this.#ownKey, this.#given.folder);
   }
 
   /**
-   * Claims the due attempt before it's made (write-ahead): if the process dies, the attempt counts. Returns false if
-   * another process has claimed it.
+   * Claims the due login attempt before it's made (write-ahead), so that the attempt counts even if the process dies.
+   * Returns false if another process has claimed the attempt.
    */
   claim(source: Source, hold: LoginHoldRow): Promise<boolean> {
     return this.#given.store.loginHolds.claim(hold, this.#retryAt(source, hold.refusals + 1));
   }
 
-  /** Call this when a claimed attempt got no response about the login. */
+  /** Must be called when the server didn't say whether it accepts the login of a claimed attempt. */
   unanswered(hold: LoginHoldRow): Promise<void> {
     return this.#given.store.loginHolds.postpone(hold, this.#given.clock.now() + unansweredMs);
   }
@@ -127,7 +130,7 @@ export class LoginBreaker {
     const key = await this.#keyOf(source);
     const retryAt = (refusals: number): number | null => this.#retryAt(source, refusals);
     let kept: LoginHoldRow | undefined;
-    // A disk that refuses writes must not hide why the run failed; the hold is recorded later.
+    // If the disk refuses writes, that must not hide why the run failed. The hold is then recorded later.
     await store.settle(`login ${key.place} ${key.account}`, async ({ loginHolds }) => {
       kept = await loginHolds.refuse(key, { code, message, retryAt });
     });
@@ -138,14 +141,17 @@ export class LoginBreaker {
     });
   }
 
-  /** Records that a path rejected a fresh credential with 401. A second path puts the login on hold. */
+  /**
+   * Records that the server rejected a new credential with status code 401 at one path. A rejection at a second path
+   * puts the login on hold.
+   */
   async refusedAt(source: Source, problem: Problem): Promise<void> {
     const { code, message, refusedPath: path = '' } = problem;
     const isLogin = await this.#given.store.loginHolds.suspect(await this.#keyOf(source), { code, message, path });
     if (isLogin) await this.refused(source, problem);
   }
 
-  /** Call this when the login works. Takes one query if nothing was refused. */
+  /** Must be called when the login works. Needs only one query if the login was never refused. */
   async accepted(source: Source): Promise<void> {
     const login = loginOf(source)!;
     const { store, emit } = this.#given;
@@ -170,7 +176,7 @@ export class LoginBreaker {
     return { connector, place, account, key_id: key.id, secret };
   }
 
-  /** The row of a login that is on hold or suspected, whichever key its secret was hashed with. */
+  /** Returns the row of a login that is on hold or suspected, no matter which key its secret was hashed with. */
   async #known(source: Source): Promise<LoginHoldRow | undefined> {
     const login = loginOf(source)!;
     for (const row of await this.#given.store.loginHolds.of(login)) if (await this.#isOf(row, login)) return row;
@@ -183,6 +189,6 @@ export class LoginBreaker {
   }
 }
 
-/** A unique name for a login that is on hold. */
+/** Returns a unique name for a login that is on hold. */
 export const nameOf = ({ connector, place, account, secret }: LoginHoldRow): string =>
   JSON.stringify([connector, place, account, secret]);

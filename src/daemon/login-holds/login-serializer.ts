@@ -3,25 +3,25 @@ import { isUnwritable } from '../../state/engine/state-problem.ts';
 import type { Lease } from '../../state/processes/leases.ts';
 import type { Store } from '../../state/store.ts';
 
-/** After a successful login, the account's other logins run in parallel for this long. */
+/** After a successful login, other logins to the same account may run in parallel for this long. */
 const confirmedMs = 60_000;
 /**
- * After a login that got no response about its secret, waiting logins run in parallel for this long, because serialized
- * timeouts would take too long.
+ * If the server didn't say whether the secret is valid, waiting logins may run in parallel for this long. One timeout
+ * after another would take too long.
  */
 const unansweredMs = 1000;
-/** Maximum wait for a login in another process. */
+/** Maximum time to wait for a login in another process. */
 const otherMs = 30_000;
 
 export interface Secret {
   readonly account: string;
-  /** Distinguishes the secret from the account's others. */
+  /** Distinguishes this secret from the account's other secrets. */
   readonly fingerprint: string;
 }
 
 export interface AcquireOptions {
   readonly signal: AbortSignal;
-  /** Maximum wait for other logins in this process; absent: no limit. */
+  /** Maximum time to wait for other logins in this process. If absent, the time is unlimited. */
   readonly forMs?: number | undefined;
 }
 
@@ -31,8 +31,8 @@ export interface LoginSerializerOptions {
 }
 
 /**
- * Serializes an account's logins until one succeeds, across all processes on the same state. If many jobs start
- * together with a wrong password, it's sent only once.
+ * Serializes the logins to an account until one succeeds, across all processes that use the same state. If many jobs
+ * start at once with a wrong password, the password is sent only once.
  */
 export class LoginSerializer {
   readonly #leases: Store['leases'];
@@ -46,8 +46,8 @@ export class LoginSerializer {
   }
 
   /**
-   * Resolves to a release function; undefined if the secret was accepted recently, or after `forMs`. Throws the
-   * signal's reason.
+   * Resolves to a release function, or to undefined if the secret was accepted recently or `forMs` has passed. Throws
+   * the signal's reason if aborted.
    */
   async acquire(secret: Secret, { signal, forMs }: AcquireOptions): Promise<(() => Promise<void>) | undefined> {
     if (this.#isConfirmed(secret)) return undefined;
@@ -81,7 +81,7 @@ export class LoginSerializer {
     this.#confirmed.set(nameOf(secret), this.#clock.monotonic() + confirmedMs);
   }
 
-  /** The server didn't say whether the secret is valid. */
+  /** The server's response didn't show whether the secret is valid. */
   unanswered(secret: Secret): void {
     const name = nameOf(secret);
     const until = this.#clock.monotonic() + unansweredMs;
@@ -92,7 +92,7 @@ export class LoginSerializer {
     this.#confirmed.delete(nameOf(secret));
   }
 
-  /** Waits for earlier logins. Returns false if that takes too long. */
+  /** Waits for earlier logins. Returns false if they take too long. */
   async #isOver(before: Promise<void>, { signal, forMs }: AcquireOptions): Promise<boolean> {
     signal.throwIfAborted();
     const enough = new AbortController();
@@ -108,7 +108,10 @@ export class LoginSerializer {
     }
   }
 
-  /** Locks out other processes. Resolves to undefined if one of them takes too long or the state isn't writable. */
+  /**
+   * Prevents logins in other processes. Resolves to undefined if another process takes too long or the state isn't
+   * writable.
+   */
   async #lease(account: string, signal: AbortSignal): Promise<Lease | undefined> {
     try {
       return await this.#leases.wait(`account:${account}`, { forMs: otherMs, signal });

@@ -9,20 +9,20 @@ interface LoginWaitsOptions {
   readonly gate: LoginBreaker;
   readonly waiting: WaitingFirings;
   readonly fire: (firing: Firing) => void;
-  /** A job's source in the active config. */
+  /** Returns the job's source in the active config. */
   readonly sourceOf: (job: string) => Source | undefined;
   /** Aborted when the daemon stops. */
   readonly stop: AbortSignal;
 }
 
 /**
- * Firings whose source login is on hold. When a login attempt is due, one of the firings makes it. All of them run once
- * the hold is lifted, even by another process. Otherwise, a one-minute outage of a directory server could cost a daily
- * job its run.
+ * Firings that wait because their source's login is on hold. When a login attempt is due, one of the firings makes it.
+ * All of them run once the hold ends, even if another process ended it. Otherwise, a one-minute outage of a directory
+ * server could cost a daily job its run.
  */
 export class LoginWaits {
   readonly #options: LoginWaitsOptions;
-  /** Accounts with an attempt in progress, each with the firing that is making it. */
+  /** Accounts with a login attempt in progress, each with the firing that is making the attempt. */
   readonly #trying = new Map<string, Firing>();
 
   constructor(options: LoginWaitsOptions) {
@@ -46,21 +46,21 @@ export class LoginWaits {
     return gate.isDue(hold) && !this.#trying.has(login) ? () => this.#try(firing, login) : undefined;
   }
 
-  /** Runs one of the firings that wait for the account. */
+  /** Runs one of the firings that are waiting for the account. */
   #try(firing: Firing, login: string): void {
     this.#trying.set(login, firing);
     this.#options.fire(firing);
   }
 
-  /** Call this when a firing is done. If it made an attempt, another firing may make the next one. */
+  /** Must be called when a firing is done. If it made a login attempt, another firing may make the next one. */
   done(firing: Firing): void {
     for (const [login, one] of this.#trying) if (one === firing) this.#trying.delete(login);
   }
 }
 
-/** Whether a firing that failed with this problem has to wait for its login. */
+/** Whether a firing that failed with this problem must wait for its source's login. */
 export function isToWait({ job: { schedule } }: Pick<Firing, 'job'>, problem: Problem | undefined): boolean {
-  // With misfire policy `skip`, missed firings aren't caught up, so this one isn't either.
+  // With the misfire policy `skip`, missed firings aren't caught up. This firing isn't caught up either.
   if (schedule?.misfire?.policy === 'skip') return false;
   return problem?.isLoginRefused === true || problem?.code === onHold;
 }

@@ -5,7 +5,7 @@ import { loginText } from './account.ts';
 
 export const onHold = 'LOGIN_ON_HOLD';
 
-/** A source's login was refused and is on hold. */
+/** The problem that a source's login was refused and is on hold. */
 export function holdProblem(source: string, hold: LoginHoldRow): Problem {
   return new Problem({
     code: onHold,
@@ -18,11 +18,11 @@ export function holdProblem(source: string, hold: LoginHoldRow): Problem {
   });
 }
 
-/** When the login on hold is tried again. */
+/** Describes when the login on hold will be tried again. */
 export function retryText({ retry_at: at }: Pick<LoginHoldRow, 'retry_at'>): string {
   return at === null ? 'not retried automatically' : `next attempt at ${instantText(at)}`;
 }
 
-/** What a person should do about it. */
+/** Advises the user how to fix the login. */
 export const resumeAdvice = (source: string): string =>
   `fix the credentials of source ${source}, then run "sluice reload"; if they were already correct: sluice sources resume ${source}`;

@@ -4,7 +4,7 @@ import type { Store } from '../../state/store.ts';
 import type { LoginHoldRow } from '../../state/tables.ts';
 import { LoginBreaker } from './login-breaker.ts';
 
-/** The login holds of a config's sources, by source name. */
+/** Returns the login holds for a config's sources, by source name. */
 export async function readLoginHolds(
   config: Config,
   store: Store,

@@ -2,17 +2,17 @@ import { runsDue } from '../../schedule/misfire.ts';
 import { nextFiring, type Schedule } from '../../schedule/schedule.ts';
 import type { LoginHoldRow } from '../../state/tables.ts';
 
-/** A schedule while its source's login is on hold. */
+/** A job's schedule while its source's login is on hold. */
 export interface ResumedSchedule {
-  /** When the login is tried again; nothing runs before then. */
+  /** The time of the next login attempt. No run starts before then. */
   readonly at: number;
-  /** Number of runs that will be due then. */
+  /** Number of runs that will be due at that time. */
   readonly runs: number;
 }
 
 /**
- * What happens to a job's firings during a hold. Firings that come due before the next login attempt are caught up at
- * that time, like missed ones; with `misfire: skip`, they're skipped.
+ * Determines what happens to a job's firings while its source's login is on hold. Firings that come due before the next
+ * login attempt are caught up at that time, like missed firings. With `misfire: skip`, they're skipped.
  *
  * @param nextAt the firing that already waits, or the next one; null if there is none
  * @returns undefined if the login isn't tried again automatically
@@ -28,7 +28,9 @@ export function resumedSchedule(
   return { at, runs: runsDue(schedule, { nextAt, now: at }) };
 }
 
-/** The next run of a job whose login is on hold; undefined if the job doesn't run until a person acts. */
+/**
+ * Returns the next run of a job whose source's login is on hold. Undefined if the job doesn't run until a user acts.
+ */
 export function nextResumedRun(...given: Parameters<typeof resumedSchedule>): number | undefined {
   const resumed = resumedSchedule(...given);
   if (resumed === undefined) return undefined;

@@ -19,16 +19,16 @@ interface SourceSessionOptions {
 
 interface RenewedAttempt<T> extends Pick<LogInAttemptOptions, 'isRequest' | 'onRenewed'> {
   readonly attempt: () => Promise<T>;
-  /** Fingerprint of the secret to send; undefined if the secret can't change. */
+  /** Fingerprint of the secret to send. Undefined if the secret can't change. */
   readonly sent: string | undefined;
 }
 
-/** Maximum time that requests wait for a slow request with the same credentials. */
+/** Maximum time that requests wait for a slow request that uses the same credentials. */
 const maxRequestMs = 30_000;
 
 /**
- * Guards a source: asks the breaker before opening the source, and records whether the login succeeded. `isPerson`:
- * ignores a hold.
+ * Guards a source: asks the breaker before the source is opened, and records whether the login succeeded. With
+ * `isPerson`, ignores a hold, because a user requested the login.
  */
 export function guardSource(
   gate: LoginBreaker,
@@ -42,7 +42,7 @@ export function guardSource(
   };
 }
 
-/** A single run or check of a source, from opening it to the last reconnect. */
+/** A single run or check of a source, from opening the source to the last reconnect. */
 class SourceSession {
   readonly #given: SourceSessionOptions;
   readonly #name: string;
@@ -50,11 +50,11 @@ class SourceSession {
   #secret: Secret | undefined;
   /** True if the secret was accepted in this run or check. */
   #isAccepted = false;
-  /** The due login attempt, if this session claimed it. */
+  /** The due login attempt that this session claimed, if any. */
   #trial: LoginHoldRow | undefined;
-  /** True if the secret has been read again since it was last accepted. */
+  /** True if the secret has been reread since the server last accepted it. */
   #hasRenewed = false;
-  /** True if the connector logs in through {@link logIn}, which then decides whether the secret was accepted. */
+  /** True if the connector logs in through {@link logIn}, which then determines whether the secret was accepted. */
   #logsIn: boolean;
 
   constructor(given: SourceSessionOptions) {
@@ -64,7 +64,7 @@ class SourceSession {
     this.#name = JSON.stringify([connector, place, account]);
   }
 
-  /** Opens the source once its login is allowed. */
+  /** Opens the source as soon as its login is allowed. */
   async open<T>(login: TokenSource | undefined, open: (logIn: LogInContext) => Promise<T>): Promise<T> {
     await this.#ask();
     const attempt = async (): Promise<T> => {
@@ -99,7 +99,7 @@ class SourceSession {
     }
   }
 
-  /** A request that follows an accepted one. */
+  /** Makes a request after an earlier one was accepted. */
   async #repeat<T>(request: () => Promise<T>, onRenewed: LogInAttemptOptions['onRenewed']): Promise<T> {
     const { gate } = this.#given;
     const attempt = async (): Promise<T> => {
@@ -111,8 +111,8 @@ class SourceSession {
   }
 
   /**
-   * Makes an attempt with the secret `sent`. If it's refused, but the secret has changed since it was read, tries again
-   * with the new value. The refusal of the old value isn't recorded.
+   * Makes an attempt with the secret `sent`. If the secret is refused but has changed since it was read, tries again
+   * with the new value. The old value's refusal isn't recorded.
    */
   async #withRenewal<T>({ attempt, sent, isRequest = false, onRenewed }: RenewedAttempt<T>): Promise<T> {
     try {
@@ -129,8 +129,8 @@ class SourceSession {
   }
 
   /**
-   * Reads the secret again after a refusal, once until it's next accepted. Returns true if it differs from the one that
-   * was sent.
+   * Rereads the secret after a refusal, but only once until a secret is accepted again. Returns true if the new value
+   * differs from the one that was sent.
    */
   async #isRenewed(thrown: unknown, sent: string | undefined): Promise<boolean> {
     const { gate, source, signal } = this.#given;
@@ -144,13 +144,13 @@ class SourceSession {
     return true;
   }
 
-  /** Checks whether the current secret may be sent, which may read it again. Returns its fingerprint. */
+  /** Checks whether the current secret may be sent. This may reread the secret. Returns the secret's fingerprint. */
   async #presentAllowed(): Promise<string | undefined> {
     await this.#ask();
     return this.#given.source.renew === undefined ? undefined : (await this.#present()).fingerprint;
   }
 
-  /** The current secret; undefined if it can't change while the process runs. */
+  /** Returns the current secret, or undefined if the secret can't change while the process runs. */
   async #fingerprint(): Promise<string | undefined> {
     const { gate, source } = this.#given;
     return source.renew === undefined ? undefined : gate.fingerprint(source);
@@ -195,11 +195,11 @@ class SourceSession {
       await (thrown.isLoginRefused ? gate.refused(source, thrown) : gate.refusedAt(source, thrown));
     } else if (trial !== undefined) await gate.unanswered(trial);
     else if (this.#secret === undefined || signal.aborted) return;
-    // Whatever the response was, other requests no longer need to wait for these credentials.
+    // Whatever the response was, other requests with these credentials no longer need to wait.
     else if (isRequest || thrown.family === 'try_later') gate.serializer.unanswered(this.#secret);
   }
 
-  /** The first token counts as the login. Later ones are fetched during the run. */
+  /** Only the first token counts as the login. Later tokens are requested during the run. */
   #noting(login: TokenSource): TokenSource {
     let isFirst = true;
     const first = async (): Promise<Token> => {

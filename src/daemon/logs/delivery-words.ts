@@ -17,7 +17,7 @@ import {
   type WordsOf,
 } from './field-words.ts';
 
-/** Documentation of the events about payloads, requests and refreshes. */
+/** Documents the events about payloads, requests and refreshes. */
 export const deliveryWords: WordsOf<DeliveryEvents> = {
   'payload.owed': {
     says: 'The payload was added to the outbox. It will end up delivered, superseded, quarantined or dead.',

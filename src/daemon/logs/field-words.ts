@@ -1,13 +1,13 @@
-/** An event's documentation: a sentence, and the meaning of each field. */
+/** An event's documentation: one sentence about the event, and the meaning of each field. */
 export interface EventWords<F extends string = string> {
   readonly says: string;
   readonly facts: { readonly [K in F]: string };
 }
 
-/** Documentation of every event in a map. Missing or unknown events and fields don't compile. */
+/** Documentation of every event in a map. A missing or unknown event or field is a compile error. */
 export type WordsOf<Events> = { readonly [N in keyof Events & string]: EventWords<keyof Events[N] & string> };
 
-// Fields with the same meaning in every event.
+// Fields that have the same meaning in every event.
 export const job = 'the job';
 export const run = 'run ID, the same in all log lines of the run';
 export const source = 'the source';
@@ -44,7 +44,7 @@ export const requested = 'number of requested data sources';
 
 export const payload = { id, job, run, destination, instance, sha256: 'hash of the bytes', bytes, rows };
 const { id: _, ...withoutId } = payload;
-/** The fields of a result that never entered the outbox. */
+/** The fields that describe a result that never entered the outbox. */
 export const unborn = withoutId;
 export const trouble = { code, message };
 export const by = { who, why };

@@ -3,7 +3,7 @@ import { type Level, type Log, quietLog } from '../../lib/log.ts';
 import { isFailedRun } from '../../state/runs/failed-run.ts';
 import type { SluiceEvents } from '../events.ts';
 
-/** Log levels of all events above debug. Events that are frequent in a healthy system are logged at debug. */
+/** Log levels of all events above the debug level. Events that occur often in a healthy system are logged at debug. */
 export const levelOf: Partial<Record<keyof SluiceEvents & string, Exclude<Level, 'silent' | 'debug'>>> = {
   'run.started': 'info',
   'run.finished': 'info',
@@ -62,7 +62,7 @@ export const levelOf: Partial<Record<keyof SluiceEvents & string, Exclude<Level,
   'daemon.stopping': 'info',
 };
 
-/** Logs one line per event: the event's name is the message, its facts are the fields. */
+/** Logs one line per event. The event's name is the message, and the event's facts are the fields. */
 export function logEvents(events: Events<SluiceEvents>, log: Log): void {
   if (log === quietLog) return;
   events.listen((name, facts) => {
@@ -71,7 +71,7 @@ export function logEvents(events: Events<SluiceEvents>, log: Log): void {
   });
 }
 
-/** Formats times like the command line does, and rounds durations. */
+/** Formats times as on the command line, and rounds durations. */
 function readable(facts: object): object {
   return Object.fromEntries(
     Object.entries(facts).map(([name, value]: [string, unknown]) => [

@@ -8,7 +8,7 @@ export interface OtherLine {
   readonly says: string;
 }
 
-/** All log lines that aren't events; a test compares this list with the source code. */
+/** All log lines that don't come from events. A test compares this list with the source code. */
 export const otherLines: readonly OtherLine[] = [
   { line: 'monitor.listening', level: 'info', facts: ['url'], says: 'The monitor is listening.' },
   {

@@ -5,7 +5,7 @@ import { otherLines } from './other-lines.ts';
 
 type Name = keyof typeof eventWords;
 
-/** The page's sections, by event name prefix. */
+/** The page's sections, by prefix of the event names. */
 const areas: readonly (readonly [title: string, ...heads: string[]])[] = [
   ['Runs', 'run', 'extract'],
   ['Payloads', 'payload', 'payloads', 'upload', 'refresh'],
@@ -61,7 +61,7 @@ function othersText(): string {
 ${['| `msg` | Level | Meaning | Fields |', '|---|---|---|---|', ...rows].join('\n')}`;
 }
 
-/** Each field once, with all its meanings. A meaning that applies to only one event names that event. */
+/** Lists each field once, with all its meanings. If a meaning applies to only one event, the event's name is added. */
 function factsText(names: readonly Name[]): string {
   const meanings = new Map<string, Map<string, Name[]>>();
   for (const name of names) {

@@ -5,32 +5,32 @@ import type { Events } from '../../lib/events.ts';
 import { type BlockedRecord, makeBlockedFolder } from '../../state/runs/blocked-runs.ts';
 import type { SluiceEvents } from '../events.ts';
 
-/** The event loop counts as blocked after this time without a tick. */
+/** Time without a tick after which the event loop counts as blocked. */
 const limitMs = 30_000;
 const ticks = 30;
 
 /** The worker's data. */
 export interface WatchOrder {
-  /** Incremented by the main thread on each event-loop tick. */
+  /** The main thread increments this counter on each event-loop tick. */
   readonly beats: SharedArrayBuffer;
-  /** Greater than zero while the main thread waits for the disk. */
+  /** Greater than zero while the main thread is waiting for the disk. */
   readonly diskSteps: ArrayBufferLike;
   readonly limitMs: number;
   readonly ticks: number;
-  /** The existing folder that the record is written to. */
+  /** The folder that the record is written to. It must exist. */
   readonly folder: string;
-  /** File descriptor for JSON log lines; absent: the watchdog writes a sentence to standard error. */
+  /** File descriptor for JSON log lines. If absent, the watchdog writes a sentence to standard error instead. */
   readonly log?: number;
 }
 
-/** The runs that are reading their sources. */
+/** The runs that are currently reading their sources. */
 export type Reading = BlockedRecord['runs'];
 
 export interface LoopWatchOptions {
   /** The state folder. */
   readonly folder: string;
   readonly events: Events<SluiceEvents>;
-  /** File descriptor for JSON log lines; absent: none are written. */
+  /** File descriptor for JSON log lines. If absent, no log lines are written. */
   readonly log?: number;
 }
 
@@ -38,10 +38,10 @@ const ending = import.meta.url.endsWith('.js') ? 'js' : 'ts';
 
 /**
  * A watchdog thread for the event loop. If the loop doesn't tick for half a minute, the thread records which sources
- * were being read and ends the process; `takeBlockedRuns` processes the record at the next start. If the main thread
- * was waiting for the disk, the record blames no source. Time during which the machine or process is suspended doesn't
- * count, because the thread is suspended too. A debugger pauses the main thread on purpose, so the watchdog doesn't run
- * while one is attached.
+ * were being read and kills the process. `takeBlockedRuns` evaluates the record at the next start. If the main thread
+ * was waiting for the disk, the record doesn't blame any source. The time during which the machine or process is
+ * suspended doesn't count, because the thread is suspended too. A debugger pauses the main thread on purpose, so the
+ * watchdog doesn't run while a debugger is attached.
  */
 export class LoopWatch {
   readonly #options: LoopWatchOptions;
@@ -59,7 +59,7 @@ export class LoopWatch {
   }
 
   /**
-   * Starts the watchdog if it isn't running. A daemon starts it immediately; a short-lived command starts it before
+   * Starts the watchdog if it isn't running. A daemon does this immediately; a short-lived command does it before
    * reading its first source.
    */
   start(): void {
@@ -77,7 +77,7 @@ export class LoopWatch {
       log,
     };
     this.#worker = new Worker(new URL(`./watch-worker.${ending}`, import.meta.url), { workerData: order });
-    // If the worker fails, the process continues without a watchdog.
+    // If the worker thread fails, the process continues without a watchdog.
     this.#worker.on('error', () => this.close());
     this.#worker.unref();
   }

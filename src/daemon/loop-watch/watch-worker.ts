@@ -10,12 +10,12 @@ import { type BlockedRecord, blockedWords } from '../../state/runs/blocked-runs.
 import type { Reading, WatchOrder } from './loop-watch.ts';
 
 /**
- * Maximum time to get the main thread's stack. The debugger first lists about a thousand scripts, which takes 0.1 s, or
- * several seconds on a busy machine.
+ * Maximum time for getting the main thread's stack. The debugger first lists about a thousand scripts. This takes 0.1
+ * s, or several seconds on a busy machine.
  */
 const stackPatienceMs = 10_000;
 const maxFrames = 10;
-/** Maximum time to write the record. */
+/** Maximum time for writing the record. */
 const recordPatienceMs = 10_000;
 
 const { beats, diskSteps, limitMs, ticks, folder, log: descriptor } = workerData as WatchOrder;
@@ -25,7 +25,7 @@ const path = join(folder, `${Date.now()}-${process.pid}.json`);
 let reading: Reading = [];
 let last = -1;
 let silentTicks = 0;
-/** How many of the silent ticks the main thread spent waiting for the disk. */
+/** The number of missed ticks during which the main thread was waiting for the disk. */
 let diskTicks = 0;
 
 parentPort!.on('message', (runs: Reading) => {
@@ -43,14 +43,14 @@ const timer = setInterval(() => {
   void end();
 }, limitMs / ticks);
 
-/** Records what is known, and terminates the process. */
+/** Records what is known, and kills the process. */
 async function end(): Promise<void> {
   const by = diskTicks * 2 > silentTicks ? 'disk' : 'source';
   const seconds = limitMs / 1000;
   const record: BlockedRecord = { by, seconds, runs: reading, stack: by === 'disk' ? [] : await mainThreadStack() };
-  // Log first, because logging doesn't need the disk.
+  // Writes to the log first, because logging doesn't need the disk.
   await writeLog(record).catch(() => undefined);
-  // The record decides what runs after the restart, but the process ends even if writing the record fails.
+  // The record determines what runs after the restart, but the process is killed even if the record can't be written.
   await Promise.race([writeRecord(record).catch(() => undefined), wait(recordPatienceMs)]);
   killSelf();
 }
@@ -63,7 +63,7 @@ function attempt(act: () => void): void {
   }
 }
 
-/** Durable: survives the end of the process and a power loss. */
+/** Writes durably: the record survives the end of the process and a power loss. */
 async function writeRecord(record: BlockedRecord): Promise<void> {
   const unfinished = `${path}.part`;
   const file = await createPrivateHandle(unfinished);
@@ -81,7 +81,7 @@ async function writeRecord(record: BlockedRecord): Promise<void> {
   await list.sync().finally(() => list.close());
 }
 
-/** Loads the logger only now, because a watchdog that finds nothing shouldn't use resources. */
+/** Loads the logger only when it's needed, because a watchdog that finds nothing shouldn't use resources. */
 async function writeLog({ by, seconds, runs, stack }: BlockedRecord): Promise<void> {
   if (descriptor !== undefined) {
     const { openLog } = await import('../../lib/log.ts');
@@ -100,8 +100,8 @@ async function writeLog({ by, seconds, runs, stack }: BlockedRecord): Promise<vo
 }
 
 /**
- * The main thread's stack, innermost frame first, from the debugger, because nothing else can inspect a busy thread.
- * Empty if the thread is outside JavaScript, such as in an SQLite query.
+ * Returns the main thread's stack, innermost frame first. The stack comes from the debugger, because nothing else can
+ * inspect a busy thread. Empty if the thread is outside JavaScript, for example in an SQLite query.
  */
 async function mainThreadStack(): Promise<string[]> {
   const session = new Session();

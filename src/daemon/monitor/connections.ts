@@ -2,12 +2,13 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
 /**
- * Limits the open connections of a server. At the limit, each new connection closes the connection that has been idle
- * longest or, if none is idle, the one with the oldest request. Node's `maxConnections` would refuse the new connection
- * instead, so clients that never send a request or never read the response could lock everyone else out.
+ * Limits the number of a server's open connections. At the limit, each new connection closes the connection that has
+ * been idle longest or, if none is idle, the connection with the oldest request. Node's `maxConnections` would refuse
+ * the new connection instead, so clients that never send a request or never read the response could lock out everyone
+ * else.
  */
 export function limitConnections(server: Server, max: number): void {
-  /** Whether each connection has a request in progress, in order of the last change. */
+  /** Whether each connection has a request in progress. Connections are in the order of their last change. */
   const open = new Map<Socket, boolean>();
   const note = (socket: Socket, isAsking: boolean): void => {
     open.delete(socket);

@@ -6,7 +6,7 @@ import { classOf, Names } from './labels.ts';
 
 type Facts<N extends keyof SluiceEvents> = SluiceEvents[N];
 
-/** The label isn't called `job`, because Prometheus uses that name for the scrape job. */
+/** This label isn't called `job`, because Prometheus uses that name for the scrape job. */
 const jobLabel = 'job_name';
 const runBuckets = [0.1, 0.3, 1, 3, 10, 30, 100, 300, 1000, 3000];
 const requestBuckets = [0.03, 0.1, 0.3, 1, 3, 10, 30, 60];
@@ -20,8 +20,8 @@ export interface CountersOptions {
 }
 
 /**
- * Metrics counted from events, so that the data path contains no metrics code. Names and units follow Prometheus
- * conventions.
+ * Metrics that are counted from events, so that the data path contains no metrics code. Names and units follow
+ * Prometheus conventions.
  */
 export class Counters {
   readonly #config: () => Config;
@@ -119,12 +119,12 @@ export class Counters {
     this.#begin();
   }
 
-  /** Sets when each job last published before this process started (epoch milliseconds). */
+  /** Sets the time (epoch milliseconds) of each job's last publication before this process started. */
   remember(job: string, at: number): void {
     this.#published.set({ [jobLabel]: this.#jobs.of(job) }, at / 1000);
   }
 
-  /** Initializes the series with 0, because Prometheus sees no increase if a series starts at 1. */
+  /** Initializes the series with 0, because Prometheus doesn't see an increase if a series starts at 1. */
   #begin(): void {
     for (const name of this.#config().jobs.keys()) {
       const job = this.#jobs.of(name);
@@ -207,13 +207,16 @@ export class Counters {
     this.remember(job, this.#now());
   }
 
-  /** An account's label is its first destination, because the account's own name may be a hash of credentials. */
+  /**
+   * An account is labeled with the name of its first destination, because the account's own name may be a hash of
+   * credentials.
+   */
   #account(account: string): string {
     return this.#accounts.of(accountLabel(this.#config(), account));
   }
 }
 
-/** The account's public name, which is its first destination. */
+/** Returns the account's public name: the name of its first destination. */
 export function accountLabel({ destinations }: Config, account: string): string {
   for (const { name, account: own } of destinations.values()) if (own === account) return name;
   return 'former';

@@ -24,7 +24,7 @@ export interface GaugesOptions {
   readonly conditions: () => Promise<readonly Condition[]>;
 }
 
-/** Gauges for the current state of the store and the schedules, read at scrape time. */
+/** Gauges for the current state of the store and the schedules. They're read at scrape time. */
 export class Gauges {
   readonly #given: GaugesOptions;
   readonly #accounts = new Names();
@@ -128,8 +128,8 @@ export class Gauges {
   }
 
   /**
-   * Exports every kind, with 0 if there's no such condition, so that alert rules can tell "no condition" from "not
-   * reported".
+   * Exports every kind of condition, with 0 if no such condition exists, so that alert rules can distinguish "no
+   * condition" from "not reported".
    */
   async #readConditions(): Promise<void> {
     const conditions = await this.#given.conditions();

@@ -1,7 +1,7 @@
-/** Maximum number of values per label. Further values are merged, so that no config can flood the scraper. */
+/** Maximum number of values per label. Additional values are merged, so that no config can overload the scraper. */
 const mostNames = 1000;
 
-/** One label's values, in order of first appearance. After the first thousand, all others become `other`. */
+/** One label's values, in order of first appearance. After the first thousand, all further values become `other`. */
 export class Names {
   readonly #known = new Set<string>();
 
@@ -13,7 +13,7 @@ export class Names {
   }
 }
 
-/** The status class, such as `2xx`; `none` if there was no response. */
+/** Returns the status class, such as `2xx`, or `none` if there was no response. */
 export function classOf(status: number | undefined): string {
   return status === undefined ? 'none' : `${Math.floor(status / 100)}xx`;
 }

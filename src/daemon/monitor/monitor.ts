@@ -17,13 +17,13 @@ import { Counters } from './counters.ts';
 import { Gauges } from './gauges.ts';
 import { Readiness, type ReadinessResult } from './readiness.ts';
 
-/** Maximum number of connections. Scrape requests are short and rare, so no scraper needs more. */
+/** Maximum number of open connections. Scrape requests are short and infrequent, so no scraper needs more. */
 const maxConnections = 64;
 const patienceMs = 10_000;
 
 /**
- * The client library's gauges whose names look like counters. `nodejs_active_handles` and similar metrics report the
- * same figures by type.
+ * Gauges of the Prometheus client library whose names look like counters. `nodejs_active_handles` and similar metrics
+ * report the same figures by type.
  */
 const misnamed = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
@@ -41,12 +41,12 @@ interface Answer {
   readonly text: string;
 }
 
-/** Returns the HTML page for a path that the monitor doesn't serve itself; undefined if there is none. */
+/** Returns the HTML page for a path that the monitor doesn't serve itself, or undefined if there's no such page. */
 export type Pages = (path: URL) => Promise<Answer | undefined>;
 
 /**
  * Serves `/healthz`, `/readyz` and `/metrics` for monitoring, and the HTML pages. Listens only on the configured
- * address, is read-only, and redacts its output just like log lines.
+ * address, never changes anything, and redacts its output like log lines.
  */
 export class Monitor {
   readonly #registry = new Registry();
@@ -165,9 +165,9 @@ function cannotListen(error: Error, { host, port }: MonitorAddress): Problem {
 }
 
 /**
- * Whether a request's `Host` is this machine: an IP address, a name without a dot, the machine's own name, or one of
- * `names`. This prevents DNS rebinding, where a web page makes its own domain resolve to this machine to read responses
- * in the browser. Such a domain is public, so it contains a dot.
+ * Whether a request's `Host` header names this machine: an IP address, a name without a dot, the machine's own name, or
+ * one of `names`. This check prevents DNS rebinding, in which a web page makes its own domain resolve to this machine
+ * to read responses in the browser. Such a domain is public, so its name contains a dot.
  */
 function isOwnName(host: string | undefined, names: readonly string[]): boolean {
   const name = URL.parse(`http://${host ?? 'localhost'}`)?.hostname ?? '';

@@ -20,14 +20,14 @@ export interface ReadinessOptions {
   readonly jobs: () => number;
 }
 
-/** Conditions that affect the whole daemon, unlike a single failing job. */
+/** Conditions that affect the whole daemon. A single failing job isn't one of them. */
 const checks = [
   { name: 'state', kinds: ['state', 'disk'], fine: 'the state can be read and written' },
   { name: 'config', kinds: ['left_out', 'config', 'reload_refused'], fine: undefined },
   { name: 'destinations', kinds: ['credentials'], fine: 'no destination refuses the credentials' },
 ] as const satisfies readonly { name: string; kinds: readonly ConditionKind[]; fine: string | undefined }[];
 
-/** Descriptions of each kind that are safe to publish. A condition's own sentence may quote data. */
+/** For each kind of condition, a description that is safe to publish. A condition's own sentence may quote data. */
 const words: Readonly<Partial<Record<ConditionKind, (condition: Condition) => string>>> = {
   state: ({ code = '' }) => `the state is not writable: ${code}`,
   disk: () => 'the state folder has no space for another result',
@@ -37,7 +37,7 @@ const words: Readonly<Partial<Record<ConditionKind, (condition: Condition) => st
   credentials: ({ subject }) => `${subject.slice('destination:'.length)} refuses the credentials`,
 };
 
-/** Liveness and readiness of the daemon. */
+/** Determines the daemon's liveness and readiness. */
 export class Readiness {
   readonly #given: ReadinessOptions;
   #isStopping = false;
@@ -49,14 +49,18 @@ export class Readiness {
     });
   }
 
-  /** Liveness, for supervisors that restart a dead process: whether this process responds and its schedules run. */
+  /**
+   * Liveness, for supervisors that restart an unresponsive process: whether this process responds and its schedules
+   * run.
+   */
   alive(): ReadinessResult[] {
     const { ticking, message } = this.#given.heartbeat.check();
     return [{ name: 'scheduler', ok: ticking || this.#isStopping, message }];
   }
 
   /**
-   * Readiness: whether the state is readable and writable, the whole config is active, and credentials are accepted.
+   * Readiness: whether the state is readable and writable, the whole config is active, and all credentials are
+   * accepted.
    */
   async ready(): Promise<ReadinessResult[]> {
     const alive = this.alive();
