@@ -60,7 +60,10 @@ export class Monitoring {
     return monitoring;
   }
 
-  /** Call this when the daemon has started. `note`: text for the systemd status, added to the number of jobs. */
+  /**
+   * Must be called when the daemon has started. `note` is additional text for the systemd status, which also shows the
+   * number of jobs.
+   */
   async started(note?: string): Promise<void> {
     this.#note = note;
     await this.#heartbeat.write();
@@ -72,7 +75,8 @@ export class Monitoring {
   }
 
   /**
-   * Wraps a config reload: tells systemd when it starts and when it ends, even if it fails. `work` resolves to a note.
+   * Wraps a config reload: notifies systemd when the reload starts and when it ends, even if it fails. `work` resolves
+   * to a note for the systemd status.
    */
   async reload(work: () => Promise<string | undefined>): Promise<void> {
     await this.#systemd.reloading();
@@ -86,7 +90,7 @@ export class Monitoring {
     }
   }
 
-  /** Call this before the daemon stops. */
+  /** Must be called before the daemon stops. */
   async stopping(): Promise<void> {
     this.#heartbeat.stop();
     await Promise.all([this.#systemd.stopping(), this.#alerts?.stop(), this.#checks?.stop()]);
@@ -103,7 +107,7 @@ export class Monitoring {
     return this.#systemd.ready(this.#given.daemon.config.jobs.size, this.#note);
   }
 
-  /** Loads the alerting code only if the config has alerts. */
+  /** Loads the alerting code only if the config has alert settings. */
   async #startAlerts(): Promise<void> {
     const { daemon, runtime } = this.#given;
     if (this.#alerts !== undefined || daemon.config.alerts === undefined) return;
@@ -116,7 +120,7 @@ export class Monitoring {
     this.#alerts.start();
   }
 
-  /** Loads the code for source checks only if a source has them enabled. */
+  /** Loads the code for source checks only if checks are enabled for at least one source. */
   async #startSourceChecks({ probe }: { probe: boolean }): Promise<void> {
     const { daemon, runtime } = this.#given;
     const config = () => daemon.config;

@@ -2,39 +2,39 @@ import { dayOf, untilMidnight } from '../../delivery/quota.ts';
 import type { Schedule } from '../../schedule/schedule.ts';
 import { firingsOf } from './planned-firings.ts';
 
-/** One job's requests. Costs are in thousandths of a request per firing, so that sums are exact. */
+/** One job's request costs. They're in thousandths of a request per firing, so that sums are exact. */
 export interface PlannedJob {
   readonly job: string;
   readonly destination: string;
   readonly schedule: Schedule;
-  /** Number of catch-up runs that are due now, or at `runsFrom` if it's set. */
+  /** Number of catch-up runs that are due now or, if `runsFrom` is set, at that time. */
   readonly overdue: number;
-  /** The job doesn't run before this time, because its source's login is on hold. */
+  /** If set, the job doesn't run before this time, because its source's login is on hold. */
   readonly runsFrom?: number;
-  /** Cost of a firing that sends a payload, based on recent retries. */
+  /** Cost of a firing that sends a payload. Recent retries are included. */
   readonly worst: number;
-  /** Average recent cost of a firing, including runs without changes, which send nothing. */
+  /** Average recent cost of a firing. The average includes runs whose data was unchanged and that sent no request. */
   readonly expected: number;
-  /** Jobs with the same bundle that fire together share one request, charged to the first. */
+  /** Jobs with the same bundle that fire at the same time share one request, which is charged to the first of them. */
   readonly bundle?: string;
 }
 
-/** One account. Several destinations may share it, each with its own limit. */
+/** One account. Several destinations may share the account, each with its own limit. */
 export interface PlannedAccount {
   readonly account: string;
-  /** By destination: scheduled jobs may send until the account's usage for the day reaches this limit. */
+  /** Each destination's limit. Scheduled jobs may send requests until the account's usage for the day reaches it. */
   readonly limits: ReadonlyMap<string, number>;
   /** Requests used today. */
   readonly used: number;
   /** The part of it made by others. */
   readonly others?: number;
-  /** Number of pending requests, which are sent first, by job. */
+  /** Number of pending requests, by job. They're sent before any others. */
   readonly owed: ReadonlyMap<string, number>;
-  /** Until when the allowance is used up, according to the service (epoch ms). */
+  /** The time until which the allowance is used up according to the service, in epoch milliseconds. */
   readonly spentUntil?: number;
 }
 
-/** One firing, and whether the worst case leaves no requests for it. */
+/** One firing, and whether it gets no requests in the worst case. */
 export interface PlannedFiring {
   readonly at: number;
   readonly job: string;
@@ -44,16 +44,16 @@ export interface PlannedFiring {
   readonly short: boolean;
 }
 
-/** The worst or expected case for one day of one account, in requests, rounded up. */
+/** The worst or expected case for one account's day, in requests, rounded up. */
 export interface Course {
-  /** All requests needed for the rest of today, including pending ones. */
+  /** Number of requests needed for the rest of the day, including pending requests. */
   readonly wanted: number;
-  /** What remains for scheduled jobs after all these requests; negative if they don't fit. */
+  /** Number of requests that scheduled jobs have left after all these requests. Negative if the requests don't fit. */
   readonly left: number;
   readonly fits: boolean;
-  /** The first firing that gets no requests (epoch ms). */
+  /** The time of the first firing that gets no requests, in epoch milliseconds. */
   readonly ends_at?: number;
-  /** Jobs that have to wait for the next day, most firings first. */
+  /** Jobs that must wait for the next day. Jobs with the most firings come first. */
   readonly short: readonly { readonly job: string; readonly firings: number; readonly first_at: number }[];
 }
 
@@ -72,7 +72,7 @@ export interface DayPlan {
   readonly by_job: readonly JobPlan[];
 }
 
-/** One job's share of a day, in requests, rounded up. */
+/** One job's share of a day's requests, rounded up. */
 export interface JobPlan {
   readonly job: string;
   readonly firings: number;
@@ -80,7 +80,7 @@ export interface JobPlan {
   readonly last_at: number;
   readonly worst: number;
   readonly expected: number;
-  /** Worst-case number of retries after failed sends. */
+  /** Number of retries after failed sends in the worst case. */
   readonly retries: number;
   readonly short: number;
 }
@@ -89,7 +89,7 @@ export interface PlanOptions {
   readonly jobs: readonly PlannedJob[];
   readonly accounts: readonly PlannedAccount[];
   readonly now: number;
-  /** End of the plan, exclusive (epoch ms). */
+  /** End of the planned period (exclusive), in epoch milliseconds. */
   readonly until: number;
   /** Called for every firing, in chronological order. */
   readonly onFiring?: (firing: PlannedFiring) => void;
@@ -99,10 +99,10 @@ const whole = 1000;
 const free = { worst: 0, expected: 0 };
 
 /**
- * Simulates the firings in chronological order and charges each to its account's day, in both the worst and the
- * expected case. A firing that doesn't get enough requests is short for the rest of its day. On the next day, the
- * newest result of each job that was short is sent first. Memory use depends on the number of schedules and jobs, not
- * of firings.
+ * Simulates the firings in chronological order and charges each of them to its account's day, in both the worst and the
+ * expected case. If a firing doesn't get enough requests, it stays unserved for the rest of its day. On the next day,
+ * the newest result of each affected job is sent first. Memory use depends on the number of schedules and jobs, but not
+ * on the number of firings.
  */
 export function planRequests({ jobs, accounts, now, until, onFiring }: PlanOptions): DayPlan[] {
   const known = new Map(accounts.map((planned) => [planned.account, planned]));
@@ -133,7 +133,7 @@ export function planRequests({ jobs, accounts, now, until, onFiring }: PlanOptio
   return [...done, ...[...open.values()].map((day) => day.plan())].sort((a, b) => a.turns_at - b.turns_at);
 }
 
-/** One job's share of a simulated day. Costs are in thousandths of a request. */
+/** One job's share of a simulated day. All costs are in thousandths of a request. */
 interface JobTally {
   readonly job: PlannedJob;
   readonly first: number;
@@ -147,7 +147,7 @@ interface JobTally {
 
 const nothing = { last: 0, firings: 0, worst: 0, expected: 0, retries: 0, short: 0 };
 
-/** One account's day in the simulation. */
+/** One day of an account in the simulation. */
 class Day {
   readonly turnsAt: number;
   readonly #account: PlannedAccount;
@@ -172,7 +172,7 @@ class Day {
     }
   }
 
-  /** Charges a firing. Returns whether it's short in the worst case. */
+  /** Charges a firing to the day. Returns whether the firing gets no requests in the worst case. */
   pay(job: PlannedJob, { at, worst, expected }: { at: number; worst: number; expected: number }): boolean {
     const limit = this.#account.limits.get(job.destination)!;
     const short = !this.#worst.pay({ job: job.job, cost: worst, limit, at });
@@ -188,7 +188,7 @@ class Day {
     return short;
   }
 
-  /** Starts the next day, with a full allowance and the results that were short the day before. */
+  /** Starts the next day with a full allowance. The results that got no requests on the previous day are sent first. */
   next({ account, limits }: PlannedAccount): Day {
     const owed = new Map([...this.#worst.short.keys()].map((job) => [job, 1]));
     return new Day({ account, limits, used: 0, owed }, this.turnsAt);
@@ -222,7 +222,7 @@ class Day {
   }
 }
 
-/** The worst or expected case of a day, in thousandths of a request. */
+/** The worst or expected case for a day, in thousandths of a request. */
 class Spending {
   readonly short = new Map<string, { firings: number; first: number }>();
   readonly #account: PlannedAccount;

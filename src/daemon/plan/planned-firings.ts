@@ -1,17 +1,20 @@
 import { firingsBetween, type Schedule, scheduleKey } from '../../schedule/schedule.ts';
 
-/** Firings are sorted in time slices of this length, so that memory never holds all of them at once. */
+/** Firings are sorted in time slices of this length, so that memory never has to hold all firings at once. */
 const sliceMs = 3_600_000;
 
 interface Firing {
   readonly schedule: Schedule;
-  /** Number of catch-up runs that are due now, or at `runsFrom` if it's set. */
+  /** Number of catch-up runs that are due now or, if `runsFrom` is set, at that time. */
   readonly overdue: number;
-  /** The job doesn't run before this instant; absent: it may run now. */
+  /** The job doesn't run before this time. If absent, the job may run now. */
   readonly runsFrom?: number;
 }
 
-/** All firings in chronological order; those at the same time are in config order. Each schedule is computed once. */
+/**
+ * Yields all firings in chronological order. Firings at the same time are in config order. Each schedule is computed
+ * only once.
+ */
 export function* firingsOf<J extends Firing>(
   jobs: readonly J[],
   now: number,
@@ -33,15 +36,15 @@ export function* firingsOf<J extends Firing>(
 const startOf = ({ runsFrom }: Firing, now: number): number => Math.max(now, runsFrom ?? now);
 
 interface Group<J> {
-  /** The calendar's times, shared by all jobs spread around them. */
+  /** The calendar's times. The group's jobs fire at a fixed offset from them. */
   readonly nominal: readonly number[];
   readonly offset: number;
   readonly jobs: { readonly job: J; readonly order: number }[];
-  /** Index of the first time that hasn't been yielded yet. */
+  /** Index of the first time whose firings haven't been yielded yet. */
   next: number;
 }
 
-/** A group's firings up to and including a time, except those already yielded. */
+/** Returns a group's firings up to and including a time, without those that were already yielded. */
 function take<J>(group: Group<J>, last: number): { at: number; order: number; job: J }[] {
   const due: { at: number; order: number; job: J }[] = [];
   for (; group.next < group.nominal.length; group.next++) {
@@ -52,7 +55,7 @@ function take<J>(group: Group<J>, last: number): { at: number; order: number; jo
   return due;
 }
 
-/** Jobs that share a calendar. Each calendar is computed once, no matter how its jobs are spread. */
+/** Groups the jobs that share a calendar. Each calendar is computed once, however its jobs are spread. */
 function groupsOf<J extends Firing>(jobs: readonly J[], now: number, until: number): Group<J>[] {
   const ordered = jobs.map((job, order) => ({ job, order }));
   const calendars = Map.groupBy(ordered, ({ job: { schedule } }) => scheduleKey({ ...schedule, offset: 0 }));

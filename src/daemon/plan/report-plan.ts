@@ -22,46 +22,49 @@ import {
   planRequests,
 } from './plan-requests.ts';
 
-/** The plan for one account's day, with advice if it doesn't fit. */
+/** The plan for one account's day, with advice if the day doesn't fit the allowance. */
 export interface AccountPlan extends Omit<DayPlan, 'account'> {
   readonly destinations: readonly string[];
-  /** Until when the allowance is used up, according to the service (epoch ms). */
+  /** The time until which the allowance is used up according to the service, in epoch milliseconds. */
   readonly spent_until?: number;
-  /** The account's allowance for this day as the service reported it; absent if it hasn't. */
+  /** The account's allowance for this day as reported by the service. Absent if the service hasn't reported it. */
   readonly allowance?: number;
-  /** Jobs without a history, whose firings count as one request each. */
+  /** Names of jobs without a history. Each of their firings is assumed to need one request. */
   readonly guessed: readonly string[];
-  /** How the daemon throttles jobs today: every nth firing runs (0: none). Empty if the day fits or isn't today. */
+  /**
+   * How the daemon throttles jobs today: only every nth firing runs (0: no firing runs). Empty if the day fits the
+   * allowance or isn't today.
+   */
   readonly throttled: readonly { readonly job: string; readonly every: number; readonly message: string }[];
-  /** What would make the plan fit, least disruptive first; empty if it fits. */
+  /** Changes that would make the plan fit, least disruptive first. Empty if the plan already fits. */
   readonly next: readonly string[];
 }
 
-/** The requests needed from now on. Times are epoch milliseconds. */
+/** The requests needed from now on. All times are in epoch milliseconds. */
 export interface PlanReport {
   readonly now_at: number;
   readonly until: number;
-  /** Whether the worst case fits on every day of every account. */
+  /** Whether every day of every account fits its allowance in the worst case. */
   readonly fits: boolean;
   readonly accounts: readonly AccountPlan[];
-  /** In chronological order; undefined if there are more than {@link mostListed}. */
+  /** The firings in chronological order. Undefined if there are more than {@link mostListed}. */
   readonly firings?: readonly PlannedFiring[];
   readonly firings_in_all: number;
 }
 
 export interface PlanQuestion {
   readonly config: Config;
-  /** Absent if nothing has run yet; then, every firing counts as one request. */
+  /** The state. Absent if nothing has run yet; every firing then counts as one request. */
   readonly store: Store | undefined;
   readonly now: number;
-  /** Default: the next midnight in New York, when the service resets the allowance. */
+  /** End of the planned period. Default: the next midnight in New York, when the service resets the allowance. */
   readonly until?: number;
 }
 
-/** A longer list wouldn't help readers, and might not fit into one string. */
+/** Maximum number of firings to list. A longer list wouldn't help readers, and might not fit into one string. */
 const mostListed = 100_000;
 
-/** Computes from the store how many requests the schedules will need per account. Read-only. */
+/** Computes, from the data in the store, how many requests the schedules will need per account. Read-only. */
 export async function reportPlan({
   config,
   store,
@@ -120,7 +123,7 @@ interface JobPlanContext {
   readonly now: number;
   readonly tally: JobRunStats | undefined;
   readonly deferred: number | undefined;
-  /** The hold on its source's login. */
+  /** Returns the hold on the login of the job's source. */
   readonly loginHold: LoginHoldRow | undefined;
 }
 
@@ -131,7 +134,7 @@ async function plannedJob(job: Scheduled, context: JobPlanContext): Promise<Plan
   const written = row && { schedule: row.schedule, nextAt: Math.min(row.next_at, deferred) };
   const { nextAt } = resumePlan(schedule, written, now);
   const resumed = loginHold && resumedSchedule(schedule, loginHold, { nextAt, now });
-  // A person may resume the job at any time, so only the expected case leaves it out.
+  // A user may resume the job at any time, so only the expected case excludes the job.
   const held = (await store?.holds.find(job.name)) !== undefined || (loginHold !== undefined && resumed === undefined);
   const { worst, expected } = costOf(tally);
   return {
@@ -146,7 +149,7 @@ async function plannedJob(job: Scheduled, context: JobPlanContext): Promise<Plan
   };
 }
 
-/** What the daemon would throttle now, grouped by account. */
+/** Returns how the daemon would throttle jobs now, grouped by account. */
 async function throttlesOf(
   config: Config,
   store: Store | undefined,
@@ -208,8 +211,8 @@ interface PlanContext {
 }
 
 /**
- * Advice on what would make an overbooked day fit. Suggests a schedule only if computing it has shown that it's sparse
- * enough.
+ * Returns advice on how to make an overbooked day fit. Suggests a schedule only if a computation has shown that its
+ * firings are infrequent enough.
  */
 function adviceFor(day: Advised, { config, now, until, isSpent }: PlanContext): string[] {
   if (day.worst.fits) return [];
@@ -238,8 +241,8 @@ function adviceFor(day: Advised, { config, now, until, isSpent }: PlanContext): 
 }
 
 /**
- * The densest schedule with the same pattern but fewer minutes that fires at most `most` times; undefined if there is
- * none.
+ * Returns the most frequent schedule with the same pattern but fewer minutes that fires at most `most` times, or
+ * undefined if there is none.
  */
 function sparserThan(
   schedule: Schedule,

@@ -1,7 +1,7 @@
 import { durationText } from '../../lib/time-text.ts';
 import type { Store } from '../../state/store.ts';
 
-/** A clock change, stored for alerts. Times are in milliseconds. */
+/** A clock change that is stored for alerts. Times are in milliseconds. */
 export interface ClockSet {
   /** When, by the new clock. */
   readonly at: number;
@@ -10,15 +10,15 @@ export interface ClockSet {
 }
 
 const settingName = 'clock.set';
-/** Clock changes of at least this much cause an alert. */
+/** Minimum size of a clock change that causes an alert. */
 const alertedMs = 5 * 60_000;
 
-/** Stores a clock change if it's large enough for an alert. */
+/** Stores a clock change if it's large enough to cause an alert. */
 export async function noteClockSet(store: Store, set: ClockSet): Promise<void> {
   if (Math.abs(set.by) >= alertedMs) await store.settings.set(settingName, JSON.stringify(set));
 }
 
-/** The last clock change large enough for an alert; undefined if there was none. */
+/** Returns the last clock change that was large enough to cause an alert, or undefined if there was none. */
 export async function readClockSet(store: Store): Promise<ClockSet | undefined> {
   const text = await store.settings.find(settingName);
   return text === undefined ? undefined : (JSON.parse(text) as ClockSet);

@@ -3,26 +3,29 @@ import type { Problem } from '../../lib/problem.ts';
 import type { Store } from '../../state/store.ts';
 import type { Ticking } from '../firing/scheduler.ts';
 
-/** The scheduler checks its plan once a minute; two missed checks mean that it has stopped. */
+/**
+ * Maximum time since the scheduler last checked its plan. It checks once a minute, so two missed checks mean that it
+ * has stopped.
+ */
 const maxSilenceMs = 150_000;
-/** A firing that is overdue by this much on the monotonic clock is stuck. */
+/** If a firing is overdue by this much on the monotonic clock, it's stuck. */
 const maxOverdueMs = 90_000;
 const intervalMs = 10_000;
 /**
- * A process that missed this many heartbeats was suspended or hung. Its schedules are checked again at the next
+ * A process that missed this many heartbeats was suspended or unresponsive. Its schedules are checked again at the next
  * heartbeat.
  */
 const maxMissed = 3;
-/** Name of the setting that stores the last heartbeat. */
+/** Name of the state's setting that contains the last heartbeat. */
 const settingName = 'daemon.heartbeat';
 
-/** Whether the schedules are running, with an explanation. */
+/** Whether the schedules are running, and a sentence that explains it. */
 export interface Liveness {
   readonly ticking: boolean;
   readonly message: string;
 }
 
-/** The heartbeat as stored for other processes. */
+/** The heartbeat in the form that is stored for other processes. */
 interface StoredLiveness extends Liveness {
   readonly owner: string;
   readonly wall: number;
@@ -35,22 +38,22 @@ export interface HeartbeatOptions {
   readonly ticking: () => Ticking;
   /** Called when the schedules stop or resume. */
   readonly onChange?: (liveness: Liveness) => void;
-  /** Called with the reason when the state becomes unwritable, and again when it's writable. */
+  /** Called with the problem when the state becomes unwritable, and with undefined when it becomes writable again. */
   readonly onWritable?: (problem: Problem | undefined) => void;
 }
 
 /**
- * Heartbeat and watchdog of the schedules: detects a stopped timer and a firing that isn't picked up. Stores its
- * finding every ten seconds, so that other processes can tell a working daemon from a process that merely exists. If
- * the daemon's event loop hangs, they see no recent heartbeat.
+ * Heartbeat and watchdog for the schedules. Detects a stopped timer and a firing whose run doesn't start. Stores the
+ * result every ten seconds, so that other processes can distinguish a working daemon from a process that merely exists.
+ * If the daemon's event loop hangs, other processes see no recent heartbeat.
  */
 export class Heartbeat {
   readonly #given: HeartbeatOptions;
   #timer: NodeJS.Timeout | undefined;
-  /** When a firing became overdue, on the monotonic clock, because the wall clock may jump. */
+  /** The time when a firing became overdue, on the monotonic clock, because the wall clock may jump. */
   #overdueSince: number | undefined;
   #wasTicking = true;
-  /** Time of the last heartbeat, monotonic. */
+  /** The time of the last heartbeat, on the monotonic clock. */
   #lastAt: number | undefined;
   #unwritable: Problem | undefined;
 
@@ -85,7 +88,7 @@ export class Heartbeat {
     return { ticking: true, message: 'the schedules are running' };
   }
 
-  /** Checks the schedules and stores the result. */
+  /** Checks whether the schedules are running, and stores the result. */
   async write(): Promise<void> {
     const { store, clock } = this.#given;
     const liveness = this.check();
@@ -110,9 +113,9 @@ export class Heartbeat {
 }
 
 /**
- * The last heartbeat of the daemon that holds the lease, as seen by another process. An old heartbeat counts as
- * missing. Its age is measured by the monotonic clock if the machine hasn't rebooted since, otherwise by the wall
- * clock.
+ * Returns the last heartbeat of the daemon that holds the lease, for use in other processes. An old heartbeat counts as
+ * missing. The heartbeat's age is measured on the monotonic clock if the machine hasn't rebooted since, otherwise on
+ * the wall clock.
  */
 export async function readHeartbeat(
   store: Store,
@@ -124,7 +127,7 @@ export async function readHeartbeat(
   const sharesClock = store.processes.sharesBoot(owner);
   const age = sharesClock ? clock.monotonic() - written.monotonic : Math.abs(clock.now() - written.wall);
   if (age > maxMissed * intervalMs) {
-    // A daemon that can't write has no heartbeat, but its schedules may still be running.
+    // A daemon that can't write to the state can't store a heartbeat, but its schedules may still be running.
     const problem = await store.probe();
     if (problem !== undefined)
       return { ticking: true, message: `unknown while the state is not writable: ${problem.code}` };

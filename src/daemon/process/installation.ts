@@ -4,18 +4,19 @@ import { Problem } from '../../lib/problem.ts';
 const lookEveryMs = 10_000;
 
 export interface InstallationOptions {
-  /** Called once, before the signal is aborted. */
+  /** Called once before the signal is aborted. */
   readonly changed: (problem: Problem) => void;
-  /** The build stamp that this process started with; undefined when running from source. */
+  /** The build stamp of the package that this process started with. Undefined if the process runs from source. */
   readonly started?: string | undefined;
-  /** The stamp on disk now; undefined if it's missing. */
+  /** The build stamp that is on disk now. Undefined if there is none. */
   readonly read?: () => string | undefined;
 }
 
 /**
- * Detects whether the installed package was replaced since startup. Many modules are loaded lazily from files whose
- * names change with each build. After `npm install --global` of another build, some would be missing and others
- * incompatible, so the process must exit and let its service manager start the new build.
+ * Detects whether the installed package was replaced after startup. Many modules are loaded lazily, from files whose
+ * names change with each build. After another build was installed with `npm install --global`, some of these files
+ * would be missing and others incompatible. The process must then exit, so that its service manager starts the new
+ * build.
  */
 export class Installation {
   readonly #options: InstallationOptions;
@@ -29,12 +30,12 @@ export class Installation {
     this.#timer.unref();
   }
 
-  /** Aborted when another package is found; the reason is a Problem. */
+  /** Aborted when a different package is found on disk. The reason is a Problem. */
   get signal(): AbortSignal {
     return this.#changed.signal;
   }
 
-  /** Checks now. Returns true if the package was replaced, which means that nothing new may start. */
+  /** Checks the package now. Returns true if the package was replaced and therefore no more work may start. */
   look(): boolean {
     if (this.signal.aborted) return true;
     const { started, read = readStamp, changed } = this.#options;
@@ -43,7 +44,7 @@ export class Installation {
     try {
       found = read();
     } catch {
-      // If the disk doesn't respond or too many files are open, the package's state is unknown.
+      // If the disk doesn't respond or too many files are open, it's unknown whether the package was replaced.
       return false;
     }
     if (found === started) return false;

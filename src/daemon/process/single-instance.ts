@@ -6,7 +6,7 @@ import { processText } from '../../state/processes/processes.ts';
 import { recover } from '../../state/recover.ts';
 import type { Store } from '../../state/store.ts';
 
-/** What to do if another daemon is using the state folder. */
+/** What this process does if another daemon is using the state folder. */
 export type IfRunning = 'refuse' | 'wait';
 
 const lookMs = 500;
@@ -16,18 +16,18 @@ interface SingleInstanceOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly second: IfRunning;
-  /** Called once when this process becomes a standby, with the owner of the active daemon's lease. */
+  /** Called once when this process becomes a standby. The argument is the owner of the active daemon's lease. */
   readonly inReserve?: (holder: string) => void;
   /** Ends the wait. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Ensures a single instance: two daemons on one state folder would fire everything twice. One-shot commands may run
- * alongside a daemon. Resolves to the lease, which the caller must release at the end, or to undefined if the wait was
- * canceled. Throws `DAEMON_RUNNING` if a second daemon must not wait. If the other daemon runs in another container,
- * its process isn't visible, so the function waits until it sees a heartbeat or the daemon has been silent long enough
- * to count as dead.
+ * Ensures that a single daemon uses a state folder, because two daemons would fire everything twice. One-shot commands
+ * may run alongside a daemon. Resolves to the lease, which the caller must release at the end, or to undefined if the
+ * wait was canceled. Throws `DAEMON_RUNNING` if a second daemon must not wait. If the other daemon runs in another
+ * container, its process isn't visible from here. The function then waits until it sees a heartbeat, or until the
+ * daemon has been silent long enough to be considered dead.
  */
 export async function acquireSingleInstance(given: SingleInstanceOptions): Promise<Lease | undefined> {
   const { store, clock, log, second, signal } = given;
@@ -36,7 +36,7 @@ export async function acquireSingleInstance(given: SingleInstanceOptions): Promi
   for (let looks = 0; !signal.aborted; looks++) {
     const lease = await store.leases.take('daemon');
     if (lease !== undefined) {
-      // Recovers what the previous daemon left incomplete when it died.
+      // Recovers whatever the previous daemon left incomplete when it died.
       if (looks > 0) await recover(store);
       return lease;
     }

@@ -4,14 +4,15 @@ import { countOf } from '../../lib/count-text.ts';
 import type { Log } from '../../lib/log.ts';
 
 const run = promisify(execFile);
-/** Timeout for `systemd-notify`, which sends a message and waits for its acknowledgment. */
+/** Timeout for `systemd-notify`, which sends a message and waits for systemd's acknowledgment. */
 const longestMs = 5_000;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Notifies systemd according to sd_notify(3). Node can't open Unix datagram sockets, so it runs `systemd-notify`, which
- * every machine with systemd has; the unit needs `NotifyAccess=all`. Does nothing if NOTIFY_SOCKET isn't set.
+ * Notifies systemd according to sd_notify(3). Node can't open Unix datagram sockets, so this class runs
+ * `systemd-notify`, which exists on every machine with systemd. The unit needs `NotifyAccess=all`. Does nothing if
+ * NOTIFY_SOCKET isn't set.
  */
 export class Systemd {
   readonly #env: Environment;
@@ -27,8 +28,8 @@ export class Systemd {
   }
 
   /**
-   * Reports that the config is active and jobs fire; also call this after each reload. `remark`: additional status
-   * text.
+   * Reports that the config is active and that jobs are firing. Must also be called after each reload. `remark` is
+   * additional status text.
    */
   ready(jobs: number, remark?: string): Promise<void> {
     const more = remark === undefined ? '' : `; ${remark}`;
@@ -36,14 +37,14 @@ export class Systemd {
   }
 
   /**
-   * Reports that this process is on standby, so that the service manager doesn't wait for the active daemon to exit.
+   * Reports that this process is a standby. Otherwise, the service manager would wait until the active daemon exits.
    */
   reserve(holder: string): Promise<void> {
     this.watch(() => true);
     return this.#say('READY=1', `STATUS=standby: ${holder} uses the state folder`);
   }
 
-  /** Reports that a config reload has started; {@link ready} reports its end. */
+  /** Reports that a config reload has started. {@link ready} reports that it has ended. */
   reloading(): Promise<void> {
     return this.#say('RELOADING=1', `MONOTONIC_USEC=${process.hrtime.bigint() / 1000n}`);
   }
@@ -54,8 +55,8 @@ export class Systemd {
   }
 
   /**
-   * Pings the watchdog twice per period if the unit has one (WATCHDOG_USEC), while `isWell` is true. If the event loop
-   * hangs, no pings are sent.
+   * Pings systemd's watchdog twice per period while `isWell` returns true, if the unit has a watchdog (WATCHDOG_USEC).
+   * If the event loop hangs, no pings are sent.
    */
   watch(isWell: () => boolean): void {
     const periodMs = Number(this.#env.WATCHDOG_USEC) / 1000;
@@ -74,7 +75,7 @@ export class Systemd {
     this.#timer.unref();
   }
 
-  /** Sends one message at a time, so that they arrive in order. */
+  /** Sends messages one at a time, so that they arrive in order. */
   #say(...words: readonly string[]): Promise<void> {
     this.#last = this.#last.then(() => this.#send(words));
     return this.#last;

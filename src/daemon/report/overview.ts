@@ -13,19 +13,19 @@ import { type NextAttempt, nextAttempt } from '../retry/next-attempt.ts';
 import { nextThrottledRun } from '../throttle/next-throttled-run.ts';
 import { type AccountStatus, reportAccounts } from './report-accounts.ts';
 
-/** A daemon younger than this may not have checked its schedules yet. */
+/** A daemon that has run for a shorter time may not have checked its schedules yet. */
 const beginningMs = 60_000;
 
 export type Silence = NonNullable<SourceCheck['trouble']> & { readonly at: number };
 
-/** The state of all jobs, read from the store at one moment. Instants are epoch milliseconds. */
+/** The state of all jobs, read from the store at one time. All instants are in epoch milliseconds. */
 export interface Overview {
   readonly now: number;
-  /** The live daemon of this state, if any. */
+  /** The live daemon that uses this state, if there is one. */
   readonly daemon?: {
     readonly owner: string;
     readonly takenAt: number;
-    /** What's wrong with the daemon's schedules; set if it's alive, but no jobs fire. */
+    /** The problem with the daemon's schedules. Set if the daemon is alive but doesn't fire any jobs. */
     readonly stopped?: string;
   };
   readonly accounts: readonly AccountStatus[];
@@ -34,35 +34,43 @@ export interface Overview {
   lastRun(job: string): RunRow | undefined;
   runningSince(job: string): number | undefined;
   hold(job: string): HoldRow | undefined;
-  /** Set while its last run is being retried. */
+  /** Returns the next attempt of the job's last run. Set while that run is being retried. */
   nextAttempt(job: string): NextAttempt | undefined;
-  /** The job's owed, quarantined and dead payloads, oldest first. */
+  /** Returns the job's owed, quarantined and dead payloads, oldest first. */
   waitingOf(job: string): readonly OutboxRow[];
-  /** Undefined for a refresh, and for a declared data source that has not been created yet. */
+  /** Undefined for a refresh, and for a declared data source that hasn't been created yet. */
   addressOf(job: Job): TargetAddress | undefined;
   /** Age of the last published data; undefined if there is none. */
   publishedAsOf(job: Job): number | undefined;
-  /** The instance may show newer data, because a later request got no response or the state is an old copy. */
+  /**
+   * True if the instance may show newer data, because a later request got no response or because the state is an old
+   * copy.
+   */
   isInDoubt(job: Job): boolean;
-  /** Set if the last check of its source failed and no run has read the source since. */
+  /** Set if the last check of the job's source failed and no run has read the source since then. */
   silence(job: Job): Silence | undefined;
   /** Set while the job is throttled. */
   throttle(job: string): ThrottledJobRow | undefined;
-  /** When each destination URL last accepted a payload; undefined if it never has. */
+  /** Returns when the destination with this URL last accepted a payload, or undefined if it never has. */
   lastTakenAt(url: string): number | undefined;
-  /** Refused logins on hold, by source name. */
+  /** Holds on refused logins, by source name. */
   readonly loginHolds: ReadonlyMap<string, LoginHoldRow>;
-  /** When its schedule fires next: as stored or, without a daemon, as calculated. */
+  /**
+   * Returns when the job's schedule fires next. This is the stored time or, if there's no daemon, the calculated time.
+   */
   nextFiring(job: Job): number | undefined;
-  /** When the job runs next: its next firing that isn't blocked by a throttle or a refused login. */
+  /**
+   * Returns when the job will run next: the time of its next firing that isn't blocked by a throttle or a refused
+   * login.
+   */
   nextRun(job: Job): number | undefined;
-  /** When its account gets requests again; undefined while some are left for scheduled jobs. */
+  /** Returns when the job's account will have requests again. Undefined while scheduled jobs still have requests. */
   quotaUntil(job: Job): number | undefined;
 }
 
 /**
- * Reads the store once for all jobs, with a handful of queries however many jobs there are. Without a store, nothing
- * has run yet.
+ * Reads the store once for all jobs. The number of queries is small and doesn't depend on the number of jobs. Without a
+ * store, no job has run yet.
  */
 export async function readOverview(config: Config, store: Store | undefined, clock: Clock): Promise<Overview> {
   const now = clock.now();
@@ -135,7 +143,7 @@ export async function readOverview(config: Config, store: Store | undefined, clo
   };
 }
 
-/** The next firings of all jobs, and what blocks them. */
+/** The next firings of all jobs, and the reasons why firings are blocked. */
 async function readFirings(
   config: Config,
   store: Store,
@@ -154,7 +162,7 @@ async function readFirings(
   };
 }
 
-/** A later run that reads the source overrides a failed check. */
+/** If a run has read the source since the failed check, the check's result no longer counts. */
 function silencesIn(
   { jobs }: Config,
   { checks, lasts }: { checks: ReadonlyMap<string, SourceCheck>; lasts: readonly RunRow[] },

@@ -3,27 +3,27 @@ import { dayOf, limitOf, untilMidnight } from '../../delivery/quota.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Store } from '../../state/store.ts';
 
-/** An account's remaining requests for the day. */
+/** The number of requests that an account has left for the day. */
 export interface AccountStatus {
   readonly destinations: readonly string[];
   readonly day: string;
   readonly used: number;
   /**
-   * The part of `used` that the service counted in addition to this state's requests, made by others with the same
+   * The part of `used` that wasn't sent from this state: requests that the service counted for other users of the same
    * account.
    */
   readonly others: number;
   readonly limit: number;
   readonly turns_at: number;
-  /** The account's allowance for this day as the service reported it; absent if it hasn't. */
+  /** The account's allowance for this day as reported by the service. Absent if the service hasn't reported it. */
   readonly allowance?: number;
-  /** Why the service doesn't report the account's usage; absent if it does or wasn't asked. */
+  /** The reason why the service doesn't report the account's usage. Absent if it does, or if it wasn't asked. */
   readonly usage_refused?: string;
-  /** Set if the service reported that the allowance is used up. */
+  /** Set if the service has reported that the allowance is used up. */
   readonly spent_until?: number;
 }
 
-/** Each account's remaining requests in a config; without a store, nothing has been used yet. */
+/** Reports the remaining requests of each account in a config. Without a store, no requests have been used yet. */
 export async function reportAccounts(
   { destinations }: Config,
   store: Store | undefined,

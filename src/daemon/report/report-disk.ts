@@ -9,22 +9,22 @@ export interface DiskStatus {
   readonly bytes: number;
   /** Its size limit. */
   readonly limit_bytes: number;
-  /** Number of bytes that can still be written within the limit and the free disk space; never negative. */
+  /** Number of bytes that can still be written before the limit is reached or the disk is full. Never negative. */
   readonly room_bytes: number;
-  /** Disk usage by kind, largest first. */
+  /** Disk usage by kind of file, largest first. */
   readonly holds: readonly DiskUsage[];
-  /** 1: almost full; 2: nothing more can be written. */
+  /** 1 if the folder is almost full, 2 if nothing more can be written. */
   readonly level: 0 | 1 | 2;
 }
 
-/** Fraction of the limit at which warnings start. */
+/** Fraction of the limit above which warnings are shown. */
 const warnedPart = 0.9;
-/** With less free space than this, the next result may not fit. */
+/** If less than this is free, the next result may not fit. */
 const littleBytes = 1_000_000;
-/** Minimum interval between measurements, because each lists all files. */
+/** Minimum interval between measurements, because each measurement lists all files. */
 const lookEveryMs = 60_000;
 
-/** Measures the store's folder; undefined if the config sets no limit. */
+/** Measures the disk usage of the store's folder. Returns undefined if the config sets no limit. */
 export async function reportDisk(
   { disk: limits }: Pick<Config, 'disk'>,
   store: Pick<Store, 'folder' | 'outbox'>,
@@ -32,7 +32,7 @@ export async function reportDisk(
   return limits && diskStatusOf(limits, { folder: store.folder, holds: await diskUsageOf(store) });
 }
 
-/** Like {@link reportDisk}, for callers that already know the folder's contents. */
+/** Like {@link reportDisk}, but for callers that already know the folder's contents. */
 export function diskStatusOf(
   limits: DiskLimits,
   { folder, holds }: { readonly folder: string; readonly holds: readonly DiskUsage[] },
@@ -49,7 +49,7 @@ export function diskStatusOf(
   };
 }
 
-/** Like {@link reportDisk}, for frequent callers: measures at most once a minute. */
+/** Like {@link reportDisk}, but for frequent callers. Measures at most once a minute. */
 export class DiskWatch {
   #last: { readonly at: number; readonly status: DiskStatus | undefined } | undefined;
 

@@ -5,13 +5,15 @@ import { processText } from '../../state/processes/processes.ts';
 import type { Store } from '../../state/store.ts';
 import { readHeartbeat } from '../process/heartbeat.ts';
 
-/** The health of the daemon that uses a state folder, as seen by another process. */
+/** The health of the daemon that uses a state folder, as other processes see it. */
 export interface Health {
   readonly ok: boolean;
   readonly checks: readonly { readonly name: string; readonly ok: boolean; readonly message: string }[];
 }
 
-/** Reads from the store whether a daemon exists, is alive, and runs its schedules. Read-only. */
+/**
+ * Reads from the store whether there is a daemon, whether it's alive, and whether its schedules are running. Read-only.
+ */
 export async function reportHealth(store: Store, clock: Clock): Promise<Health> {
   const holder = await store.leases.holder('daemon');
   const state = stateCheck(await store.probe());

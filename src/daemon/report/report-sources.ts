@@ -9,33 +9,36 @@ import { loginOf, loginText } from '../login-holds/account.ts';
 import { retryText } from '../login-holds/problem.ts';
 import { type Overview, readOverview } from './overview.ts';
 
-/** A source in the config, and whether it can be read. Times are epoch milliseconds. */
+/** A source in the config, and whether it can be read. All times are in epoch milliseconds. */
 export interface SourceReport {
   readonly source: string;
   readonly connector: string;
-  /** Server and user, `db:5432 as etl`; null if the source has no login. */
+  /** The login's server and user, such as `db:5432 as etl`. Null if the source has no login. */
   readonly login: string | null;
   readonly jobs: readonly string[];
-  /** A description: `usable`, or what's wrong, since when, and when the source is tried again. */
+  /**
+   * A description of the source's state: `usable`, or the problem, when it began, and when the source will be tried
+   * again.
+   */
   readonly state: string;
-  /** Set if the source is known to be unreadable now. */
+  /** Set if the source is known to be unreadable at present. */
   readonly trouble?: SourceTrouble;
 }
 
-/** Why a source can't be read: the most severe of its conditions. */
+/** The reason why a source can't be read: the most severe of the source's conditions. */
 export interface SourceTrouble {
   readonly kind: 'login_refused' | 'login' | 'unavailable' | 'failing';
   readonly since: number;
   /** Jobs that wait for it. */
   readonly waiting: readonly string[];
-  /** When the source is tried next, if known. */
+  /** The time when the source will be tried again, if known. */
   readonly next_at?: number;
   readonly code?: string;
   readonly message: string;
   readonly fix?: string;
 }
 
-/** The conditions of each source; makes no connections. */
+/** Reports the state of each source according to the stored conditions. Doesn't open any connections. */
 export async function reportSources(config: Config, store: Store | undefined, clock: Clock): Promise<SourceReport[]> {
   const overview = await readOverview(config, store, clock);
   const conditions = await readConditions(config, store, { clock, overview });
@@ -82,7 +85,7 @@ function troubleOf(
   return waitingFor(jobsOf) ?? silent(of('source', `source:${name}`)) ?? failing(jobsOf);
 }
 
-/** The problem according to the conditions of the source's jobs, if their runs are being retried. */
+/** Returns the problem according to the conditions of the source's jobs, if those jobs' runs are being retried. */
 function waitingFor({ readers, conditions, overview }: TroubleContext): SourceTrouble | undefined {
   const waiting = readers.flatMap(({ name: job }) => {
     const attempt = overview.nextAttempt(job);
@@ -111,7 +114,10 @@ function basis({ since, code, what, fix, until }: Condition): Omit<SourceTrouble
   return { since, code, message: what, fix, next_at: until };
 }
 
-/** The problem if no job could read the source last time. Whatever the cause, the source isn't known to be usable. */
+/**
+ * Returns the problem if no job's last run could read the source. Whatever the cause is, the source isn't known to be
+ * usable.
+ */
 function failing({ readers, conditions, overview }: TroubleContext): SourceTrouble | undefined {
   const found = readers.flatMap(({ name }) =>
     conditions.filter(({ kind, subject }) => kind === 'failed' && subject === `job:${name}`),

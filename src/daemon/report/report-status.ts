@@ -16,13 +16,13 @@ import { type Overview, readOverview, type Silence } from './overview.ts';
 import type { AccountStatus } from './report-accounts.ts';
 import type { DiskStatus } from './report-disk.ts';
 
-/** A job's state. Times are epoch milliseconds. */
+/** A job's state. All times are in epoch milliseconds. */
 export interface JobStatus {
   readonly job: string;
   readonly enabled: boolean;
-  /** One sentence: what the job is doing or waiting for. */
+  /** One sentence that says what the job is doing or what it's waiting for. */
   readonly state: string;
-  /** Set while the job is on hold, by a person or by Sluice. */
+  /** Set while the job is on hold. Either a user or Sluice may have put it on hold. */
   readonly on_hold?: true;
   readonly last_run?: {
     readonly run: string;
@@ -34,20 +34,26 @@ export interface JobStatus {
   };
   /** Age of the data that the instance last received or was confirmed to show. */
   readonly last_delivered_at?: number;
-  /** When the job runs next; absent if it doesn't run automatically. */
+  /** The time when the job will run next. Absent if the job doesn't run automatically. */
   readonly next_run_at?: number;
-  /** The earliest time at which owed payloads are sent or the last run is retried. */
+  /** The earliest time at which owed payloads will be sent or the last run will be retried. */
   readonly waits_until?: number;
-  /** Set while the last run is being retried: when retries began, the next attempt, and when they end. */
+  /**
+   * Set while the last run is being retried: when the retries began, the next attempt's number and time, and when the
+   * retries will end.
+   */
   readonly retrying?: { readonly since: number; readonly attempt: number; readonly at: number; readonly until: number };
-  /** Set while the job is throttled because the daily allowance isn't enough; 0: it doesn't run at all. */
+  /**
+   * Set while the job is throttled because the daily allowance is too small. If `every` is 0, the job doesn't run at
+   * all.
+   */
   readonly throttled?: {
     readonly every: number;
     readonly message: string;
     readonly since: number;
     readonly until: number;
   };
-  /** Set if the last check of the job's source failed, so that the next run is likely to fail. */
+  /** Set if the last check of the job's source failed. The job's next run will probably fail too. */
   readonly silent_source?: Silence & { readonly source: string };
   readonly owed: readonly {
     readonly bytes: number;
@@ -59,7 +65,10 @@ export interface JobStatus {
   }[];
 }
 
-/** Payloads owed by jobs that aren't in the config. `deliverable`: whether their destination still is. */
+/**
+ * Payloads owed by jobs that aren't in the config. `deliverable` is true if the payloads' destination is still in the
+ * config.
+ */
 export interface StrandedStatus {
   readonly job: string;
   readonly destination: string;
@@ -67,7 +76,7 @@ export interface StrandedStatus {
   readonly payloads: number;
 }
 
-/** A login that a person must renew, with the command for it. */
+/** A login that a user must renew, with the command that renews it. */
 export interface NeedyLogin {
   readonly login: string;
   readonly sources: readonly string[];
@@ -75,37 +84,37 @@ export interface NeedyLogin {
   readonly next: string;
 }
 
-/** An alert channel whose last attempt failed. */
+/** An alert channel whose last attempt to send a message failed. */
 interface FailingChannel {
   readonly channel: string;
   readonly type: AlertChannel['type'];
   readonly problem: string;
-  /** Number of messages owed to the channel; failed heartbeats don't count. */
+  /** Number of messages that are waiting to be sent to the channel. Failed heartbeats don't count. */
   readonly waiting: number;
 }
 
 export interface Status {
-  /** All current problems, errors first; may be empty. Every user interface shows these conditions. */
+  /** All current conditions, errors first. May be empty. Every user interface shows these conditions. */
   readonly conditions: readonly Condition[];
-  /** `stopped`: what's wrong with the daemon's schedules, if no jobs fire. */
+  /** The running daemon. `stopped` describes the problem with its schedules if no jobs fire. */
   readonly daemon?: {
     readonly owner: string;
     readonly since: number;
     readonly stopped?: string;
-    /** The daemon's active config, if it's the one that this status describes. */
+    /** The daemon's active config, if this status describes that config. */
     readonly config?: ActiveRecord;
   };
   readonly jobs: readonly JobStatus[];
-  /** Jobs left out because of config errors; they aren't in `jobs`. */
+  /** Names of jobs that were excluded because of config errors. `jobs` doesn't contain them. */
   readonly left_out: readonly string[];
   readonly stranded: readonly StrandedStatus[];
   readonly accounts: readonly AccountStatus[];
   readonly logins: readonly NeedyLogin[];
   /** How full the state folder is. */
   readonly disk?: DiskStatus;
-  /** Why the state isn't writable, and the fix; absent if it's writable. */
+  /** The reason why the state isn't writable, and how to fix it. Absent if the state is writable. */
   readonly unwritable?: { readonly code: string; readonly message: string };
-  /** Open alerts and failing channels; absent if the config has no alerts. */
+  /** Open alerts and failing channels. Absent if the config has no alert settings. */
   readonly alerts?: {
     readonly open: number;
     readonly failing: readonly FailingChannel[];
@@ -113,8 +122,8 @@ export interface Status {
 }
 
 /**
- * Reads the status of all jobs from the store, if one exists, and whether the state is writable. Read-only. `known`:
- * the overview, if the caller has already read it.
+ * Reads the status of all jobs from the store, if there is one, and checks whether the state is writable. Read-only.
+ * Callers that have already read the overview pass it as `known`.
  */
 export async function reportStatus(
   config: Config,
@@ -202,7 +211,7 @@ function strandedIn(owed: readonly OutboxRow[], { jobs, destinations }: Config):
   );
 }
 
-/** Jobs whose runs never finish, because newer firings keep replacing them. */
+/** Finds jobs whose runs never finish because newer firings keep replacing them. */
 async function endlessJobs(store: Store | undefined): Promise<ReadonlySet<string>> {
   const streaks = (await store?.runs.streaks()) ?? [];
   return new Set(streaks.flatMap(({ job, last }) => (last.code === 'RUN_CANCELLED' ? [job] : [])));
