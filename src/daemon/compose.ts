@@ -42,7 +42,7 @@ export interface RuntimeOptions {
   readonly config: Config;
   readonly log?: Log;
   readonly clock?: Clock;
-  /** Absent: the real network. */
+  /** Default: the real network. */
   readonly network?: Network;
   /** False if no other process needs the state, so that it can be discarded when this process exits. */
   readonly durable?: boolean;

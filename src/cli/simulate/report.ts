@@ -34,7 +34,7 @@ export interface SimulationReport {
   readonly jobs: readonly JobUse[];
   /** Reasons why the config doesn't fit its allowance or limits, one sentence each. */
   readonly trouble: readonly string[];
-  /** What would fix it. */
+  /** Changes that would make the config fit. */
   readonly next: readonly string[];
 }
 

@@ -58,7 +58,7 @@ function alertOf(
   return [{ subject, occasion, level, cause, since, what, code, to, remindMs }];
 }
 
-/** Undefined: not reported yet. */
+/** Returns the alert's level, or undefined if the condition isn't reported yet. */
 function levelOf(
   { kind, level, failures }: Condition,
   { firstFailure, afterFailures }: Pick<Alerts, 'firstFailure' | 'afterFailures'>,

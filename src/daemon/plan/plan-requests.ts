@@ -26,7 +26,7 @@ export interface PlannedAccount {
   readonly limits: ReadonlyMap<string, number>;
   /** Requests used today. */
   readonly used: number;
-  /** The part of it made by others. */
+  /** The part of `used` that other users of the account sent. */
   readonly others?: number;
   /** Number of pending requests, by job. They're sent before any others. */
   readonly owed: ReadonlyMap<string, number>;

@@ -123,7 +123,7 @@ interface JobPlanContext {
   readonly now: number;
   readonly tally: JobRunStats | undefined;
   readonly deferred: number | undefined;
-  /** Returns the hold on the login of the job's source. */
+  /** The hold on the login of the job's source, if there is one. */
   readonly loginHold: LoginHoldRow | undefined;
 }
 

@@ -3,9 +3,9 @@ import type { Store } from '../../state/store.ts';
 
 /** A clock change that is stored for alerts. Times are in milliseconds. */
 export interface ClockSet {
-  /** When, by the new clock. */
+  /** The time of the change, according to the new clock. */
   readonly at: number;
-  /** By how much; negative: back. */
+  /** The size of the change. Negative if the clock was set back. */
   readonly by: number;
 }
 

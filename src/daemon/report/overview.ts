@@ -40,7 +40,7 @@ export interface Overview {
   waitingOf(job: string): readonly OutboxRow[];
   /** Undefined for a refresh, and for a declared data source that hasn't been created yet. */
   addressOf(job: Job): TargetAddress | undefined;
-  /** Age of the last published data; undefined if there is none. */
+  /** Returns the as-of time of the last published data, or undefined if no data was published. */
   publishedAsOf(job: Job): number | undefined;
   /**
    * True if the instance may show newer data, because a later request got no response or because the state is an old

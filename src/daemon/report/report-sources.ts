@@ -29,7 +29,7 @@ export interface SourceReport {
 export interface SourceTrouble {
   readonly kind: 'login_refused' | 'login' | 'unavailable' | 'failing';
   readonly since: number;
-  /** Jobs that wait for it. */
+  /** Names of the jobs that are waiting for the source. */
   readonly waiting: readonly string[];
   /** The time when the source will be tried again, if known. */
   readonly next_at?: number;

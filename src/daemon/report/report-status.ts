@@ -32,7 +32,7 @@ export interface JobStatus {
     readonly code: string | null;
     readonly message: string | null;
   };
-  /** Age of the data that the instance last received or was confirmed to show. */
+  /** The as-of time of the data that the instance last received or was confirmed to show. */
   readonly last_delivered_at?: number;
   /** The time when the job will run next. Absent if the job doesn't run automatically. */
   readonly next_run_at?: number;
