@@ -19,7 +19,7 @@ export function addHelp(command: Command, details: HelpDetails): void {
   for (const part of command.commands) addHelp(part, detailsOfPart(part, details));
 }
 
-/** The details that apply to one subcommand. */
+/** Returns the details that apply to one subcommand. */
 export function detailsOfPart(part: Command, { examples, ...rest }: HelpDetails): HelpDetails {
   const words = `sluice ${part.parent!.name()} ${part.name()}`;
   return { ...rest, examples: examples.filter(([line]) => `${line} `.startsWith(`${words} `)) };

@@ -14,7 +14,7 @@ export function jsonOutput(value: unknown): string {
   );
 }
 
-/** The JSON form of a problem. */
+/** Returns a problem in its JSON form. */
 export function problemJson({ code, family, message, where, seen, allowed, next }: Problem): object {
   // Sanitizes only the advice. Row values in the document must stay unchanged.
   return { code, family, message, where, seen, allowed, next: next === undefined ? undefined : advised(next) };

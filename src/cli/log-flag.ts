@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import type { Level } from '../lib/log.ts';
 
-/** Most verbose first. */
+/** Log levels, from the most to the least verbose. */
 export const levels: readonly Level[] = ['debug', 'info', 'warn', 'error', 'silent'];
 
 /** The `--log <level>` flag, the same for every command that logs. Rejects unknown levels. */

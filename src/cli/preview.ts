@@ -190,7 +190,7 @@ async function previewJob(job: Job, previewing: Previewing): Promise<Shown> {
   }
 }
 
-/** A dry run logs in as well. */
+/** A dry run logs in to the source like a real run, so the login breaker applies. */
 async function guardOf(source: Source, { config, store }: { config: Config; store: Store }): Promise<LoginGuard> {
   const [{ LoginBreaker }, { guardSource }] = await Promise.all([
     import('../daemon/login-holds/login-breaker.ts'),

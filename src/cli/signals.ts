@@ -25,7 +25,7 @@ export function stopCode(): number | undefined {
   return received && codes[received];
 }
 
-/** A request to end the process. */
+/** A request to shut down the process. */
 export interface StopSignal {
   /** Aborted when the process must shut down. */
   readonly signal: AbortSignal;

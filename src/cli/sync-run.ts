@@ -13,7 +13,7 @@ export interface SyncRunOptions {
   readonly runtime: Runtime;
   readonly config: Config;
   readonly jobs: readonly Job[];
-  /** True if no job was named. */
+  /** True if the command line doesn't name any job. */
   readonly isAll: boolean;
   readonly refused: readonly string[];
   readonly signal: AbortSignal;

@@ -1,7 +1,7 @@
 import { compareKeys, compareText, sortKeyOf } from '../transforms/values/sort-key.ts';
 import { DistinctCount, type DistinctResult } from './distinct-count.ts';
 
-/** Statistics of a column. */
+/** One column's statistics. */
 export interface ColumnFigures {
   readonly nulls: number;
   /**

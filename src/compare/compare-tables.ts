@@ -52,7 +52,7 @@ export interface TableDifference {
 export interface CompareOptions {
   /** The job's declared key columns. They're ignored if a column is missing or if the key isn't unique. */
   readonly key?: readonly string[] | undefined;
-  /** Folder for temporary files. */
+  /** Path of a folder for temporary files. */
   readonly folder: string;
   /** Maximum size in bytes of the rows that are sorted in memory at a time. Default: 16 MB. */
   readonly maxBytes?: number;

@@ -124,7 +124,7 @@ export class SortedRow {
     return this.#spot.buffer[cellsAt(this.#spot.buffer, this.#spot.start) - suffixBytes] === 0 ? 'last' : 'now';
   }
 
-  /** A copy that stays valid. */
+  /** Returns a copy of the row that stays valid after the next row is requested. */
   copy(): SortedRow {
     const { buffer, start } = this.#spot;
     return new SortedRow({ buffer: Buffer.from(buffer.subarray(start, start + sizeAt(buffer, start))), start: 0 });
@@ -138,7 +138,7 @@ export class SortedRow {
     return this.#cells().equals(other.#cells());
   }
 
-  /** The first `width` cells. */
+  /** Returns the row's first `width` cells. */
   texts(width: number): Row {
     const spans = new Int32Array(2 * width);
     findCells(this.#spot, { spans, at: 0, width, origin: 0 });

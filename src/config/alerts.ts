@@ -18,7 +18,7 @@ type ChannelOf<T extends ChannelType> = {
   readonly type: T;
 } & Values<(typeof channelOptions)[T]>;
 
-/** A destination for alerts. */
+/** A channel that alerts are sent to. */
 export type AlertChannel = { [T in ChannelType]: ChannelOf<T> }[ChannelType];
 export type ChannelNamed<T extends ChannelType> = Extract<AlertChannel, { readonly type: T }>;
 

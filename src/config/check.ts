@@ -2,7 +2,7 @@ import { type Loaded, type LoadOptions, loadConfig } from './load.ts';
 
 /** The result of `sluice check`, which doesn't need network access. */
 export interface Checked extends Omit<Loaded, 'made'> {
-  /** A one-sentence summary. */
+  /** The result of the check in one sentence. */
   readonly verdict: string;
 }
 

@@ -117,7 +117,7 @@ export interface TransformStep {
   readonly given: unknown;
 }
 
-/** What a job writes. */
+/** What a job writes to. */
 export type Target =
   | { readonly kind: 'instance'; readonly instance: string; readonly clientId?: string }
   /** A declared data source. `sluice apply` creates it and stores its IDs under this name. */
@@ -147,11 +147,11 @@ export interface Job {
   readonly schedule?: Schedule;
   /** If false, the daemon never runs the job, but `sync <job>` still does. */
   readonly enabled: boolean;
-  /** Absent: `normal`. */
+  /** The job's priority. Default: `normal`. */
   readonly priority?: JobPriority;
   /** When to retry a run that failed with a transient error. If absent, such runs aren't retried. */
   readonly retry?: RetryRule;
-  /** Absent for a bulk refresh. */
+  /** What the job reads. Absent for a bulk refresh. */
   readonly extract?: Extract;
   /** Whether to send the result even if the instance already has identical data. */
   readonly always: boolean;

@@ -46,7 +46,7 @@ export interface Loaded {
   readonly config?: Config;
   /** All errors, sorted by line. If there are none, `config` contains the whole file. */
   readonly problems: readonly Problem[];
-  /** Warnings, which stop nothing. */
+  /** Warnings. They don't exclude any part of the config. */
   readonly warnings: readonly Problem[];
   /**
    * Jobs in the file that are excluded from `config`, each with the reasons: its own errors and those of its source and

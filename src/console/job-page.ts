@@ -10,7 +10,7 @@ import type { Standing } from './standing.ts';
 
 export interface JobPageOptions {
   readonly explanation: Explanation;
-  /** The newest first. */
+  /** The job's runs, newest first. */
   readonly runs: readonly RunRow[];
   /** The job's owed, quarantined and dead payloads. */
   readonly waiting: readonly OutboxRow[];

@@ -39,12 +39,12 @@ ${jobTable(rankJobs(status), { status, now, search })}
 ${status.accounts.map((account) => accountCard(account, now))}`;
 }
 
-/** The overall state in one line. */
+/** Summarizes the overall state in one line. */
 export function pageHeadline({ conditions, jobs, left_out }: Status): string {
   return headlineOf(conditions, [...jobs.map(({ job }) => job), ...left_out]);
 }
 
-/** Jobs that need attention. */
+/** Returns the jobs that need attention. */
 export function explicable({ conditions, jobs }: Status): string[] {
   const bad = affectedJobs(conditions, 'error');
   return jobs.map(({ job }) => job).filter((job) => bad.has(job));

@@ -24,7 +24,7 @@ export interface PageOptions {
   readonly refreshes?: boolean;
 }
 
-/** The layout of all pages. */
+/** The layout that all pages share. */
 export function pageOf({ title, version, now, body, refreshes }: PageOptions): string {
   const again = refreshes === true ? html`<meta http-equiv="refresh" content="${refreshSeconds}">` : undefined;
   const status =

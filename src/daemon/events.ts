@@ -35,11 +35,11 @@ export type RunEvents = {
     readonly requests: number;
     /** Total time of all attempts, including the delays between them. */
     readonly milliseconds: number;
-    /** Absent if there was only one. */
+    /** Number of attempts. Absent if there was only one. */
     readonly attempts?: number;
     readonly code?: string;
     readonly message?: string;
-    /** What a person can do about it. */
+    /** What a user can do about the problem. */
     readonly next?: string;
   };
   /** A warning about a run's data. The run continues. */
@@ -99,7 +99,7 @@ export type RunEvents = {
     readonly next?: string;
   };
   'state.writable': Readonly<Record<string, never>>;
-  /** A check of a source succeeded. */
+  /** A source's check succeeded. */
   'source.answered': { readonly source: string; readonly milliseconds: number };
   /** A source's check failed, so the next run that reads the source will probably fail too. */
   'source.failed': {

@@ -14,7 +14,7 @@ export interface MonitoringOptions {
   readonly runtime: Runtime;
   readonly log: Log;
   readonly systemd: Systemd;
-  /** Absent: no monitor. */
+  /** Absent if the monitor is disabled. */
   readonly monitor?: MonitorAddress;
   /** The status pages. Absent if they aren't served. */
   readonly pages?: Pages;

@@ -7,11 +7,11 @@ import type { ChosenDataset } from './first-config.ts';
 export type Ask = (question: string) => Promise<string>;
 
 interface ChooseOptions {
-  /** Names from the command line. */
+  /** Names of datasets from the command line. */
   readonly tables: readonly string[];
   /** Whether to answer yes to every question. */
   readonly yes: boolean;
-  /** Absent without a terminal. */
+  /** Asks the user a question. Absent if there's no terminal. */
   readonly ask: Ask | undefined;
 }
 

@@ -3,7 +3,7 @@ import { stringify } from 'yaml';
 import type { Dataset } from '../../sdk/dataset.ts';
 import type { OpenAddressResult } from '../discover/open-address.ts';
 
-/** A dataset that a person chose. */
+/** A dataset that the user chose. */
 export interface ChosenDataset {
   readonly dataset: Dataset;
   /** If set, the job reads only the rows that this cursor column marks as new, and merges them by key. */

@@ -24,7 +24,7 @@ export interface InitOptions {
   readonly yes: boolean;
   /** URL of the dashboard service. */
   readonly destination?: string | undefined;
-  /** Absent without a terminal. */
+  /** Asks the user a question. Absent if there's no terminal. */
   readonly ask: ((question: string, signal: AbortSignal) => Promise<string>) | undefined;
 }
 

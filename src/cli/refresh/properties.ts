@@ -21,7 +21,7 @@ export interface DatasourceOptions {
 /** Names of login properties. These names are never options. */
 export const loginNames = ['oauth_user_token', 'oauth_provider_id', 'oauth_user_header', 'token_id', 'refresh_token'];
 
-/** Options that name a file. */
+/** Matches the names of options whose value is a file path. */
 const onDisk = /(?:^|_)file$/;
 const fix = 'fix it with PUT /datasource-instances/{id}/properties';
 

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { environmentWith } from '../../lib/environment-with.ts';
 
 const isBuilt = import.meta.url.endsWith('.js');
-/** What the process runs. */
+/** Path of the file that the child process runs. */
 const ownEntry = fileURLToPath(new URL(`./child.${isBuilt ? 'js' : 'ts'}`, import.meta.url));
 
 const heapMb = 384;

@@ -31,7 +31,7 @@ export interface JobRecord {
   readonly waits: number[];
 }
 
-/** Peak size of the outbox. */
+/** The outbox at its largest size, and the time when it had that size. */
 export interface Peak {
   readonly payloads: number;
   readonly bytes: number;
@@ -61,11 +61,11 @@ export class Recorder {
   /** Planned instants of firings whose runs haven't started. */
   readonly #fired = new Map<string, number[]>();
   readonly #running = new Set<string>();
-  /** By run. */
+  /** Owed payloads, by run ID. */
   readonly #owed = new Map<string, Owed>();
   /** IDs of runs whose payload is dead. An ID stays listed even if the payload is superseded later. */
   readonly #dead = new Set<string>();
-  /** The last lost run of each job. */
+  /** Each job's last run that failed or whose payload is dead. */
   readonly #lastLost = new Map<string, string>();
   #owedBytes = 0;
   #peak: Peak = { payloads: 0, bytes: 0, at: 0 };
@@ -87,7 +87,7 @@ export class Recorder {
     return this.#peak;
   }
 
-  /** The jobs of owed payloads. */
+  /** The job names of all owed payloads. */
   get owed(): readonly string[] {
     return [...this.#owed.values()].map(({ job }) => job);
   }

@@ -55,7 +55,7 @@ interface Counts {
   readonly superseded: number;
   readonly failed: number;
   readonly dead: number;
-  /** At the end. */
+  /** Number of payloads that are still owed at the end. */
   readonly owed: number;
   readonly requests: number;
   readonly retries: number;

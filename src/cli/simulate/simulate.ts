@@ -31,7 +31,7 @@ export interface SimulationOptions {
   readonly signal: AbortSignal;
   /** Folder for the temporary state. Default: shared memory or the system's temp folder. */
   readonly scratch?: string;
-  /** Called every simulated hour. */
+  /** Called after each simulated hour. */
   readonly onHour?: (now: number) => void;
 }
 

@@ -6,7 +6,7 @@ const right = { align: 'right' as const };
 /** Maximum number of jobs to show, starting with jobs that have problems. `--json` lists all jobs. */
 const maxJobs = 60;
 
-/** The report as text. */
+/** Formats the report as text. */
 export function simulationText(report: SimulationReport): string {
   return [headOf(report), jobsText(report), ...report.accounts.map(accountText), verdictOf(report)].join('\n\n');
 }

@@ -10,7 +10,7 @@ import { placeOfError } from './plugin-place.ts';
 export interface Places {
   /** Absolute path of a folder with the user's own connectors. */
   readonly folder?: string;
-  /** npm packages. */
+  /** Names of npm packages that contain connectors. */
   readonly packages?: readonly string[];
   /** Absolute path of the folder from which npm packages are resolved. */
   readonly from?: string;

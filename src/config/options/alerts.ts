@@ -148,7 +148,7 @@ export const alertSettings = {
   ),
 } satisfies OptionSet;
 
-/** `alerts` of the top level. */
+/** The options of the top-level `alerts`. */
 export const alertOptions = {
   channels: option.schema<Record<string, Record<string, unknown>>>(
     { type: 'object', additionalProperties: channelSchema },

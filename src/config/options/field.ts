@@ -126,7 +126,7 @@ export const duration = <O extends Option<unknown>>(one: O): ConfigOption<Same<O
 export const percentage = <O extends Option<unknown>>(one: O): ConfigOption<Same<O, number>> =>
   readAs(one, { read: ({ value }) => fractionOf(String(value)) });
 
-/** `50%` is 0.5. */
+/** Converts a percentage to a fraction: `50%` becomes 0.5. */
 export const fractionOf = (percent: string): number => Number.parseFloat(percent) / 100;
 
 interface About<D> {

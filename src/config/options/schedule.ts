@@ -19,7 +19,7 @@ const textOrList: JsonSchema = {
   anyOf: [{ type: 'string' }, { type: 'array', minItems: 1, items: { type: 'string' } }],
 };
 
-/** A misfire policy as a map. */
+/** A misfire policy in the form of a map. */
 const misfireOptions = {
   policy: option.choice(misfirePolicies, { required: true, about: 'The misfire policy.' }),
   within: limitedDuration(

@@ -8,7 +8,7 @@ const name = { type: 'string', minLength: 1 } as const;
 /** The formats that the service's data sources support. */
 export const datasourceFormats = formats.filter((format) => format.isForDatasources).map(({ id }) => id);
 
-/** Exactly one of the first two. */
+/** Exactly one of the first two options must be set. */
 export const shareOptions = {
   group: option.schema<string | undefined>(name, { about: 'ID of the group to share with.' }),
   user: option.schema<string | undefined>(name, { about: 'ID of the user to share with.' }),

@@ -56,5 +56,5 @@ export const writeOptions = {
   ),
 } satisfies OptionSet;
 
-/** A string is the disposition. */
+/** The schema of `write`. A string is shorthand for a map with that disposition. */
 export const writeSchema: JsonSchema = { anyOf: [{ enum: ['replace', 'append', 'merge'] }, schemaOf(writeOptions)] };

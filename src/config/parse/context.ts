@@ -55,7 +55,7 @@ export interface LoadContext {
   readonly document: Document;
   readonly top: Top;
   readonly env: Environment;
-  /** Collects each opened member. */
+  /** Collects the part of each entry whose variables were resolved. */
   readonly parts: Part[];
   readonly catalog: Catalog;
   readonly formats: readonly Format[];

@@ -7,7 +7,7 @@ import { readGridStart, scheduleSubject, valueOrFault } from '../options/times.t
 import type { Faults } from '../text/faults.ts';
 import { type Part, partAt } from '../text/variables.ts';
 
-/** Defaults for all schedules. */
+/** The top-level defaults for all schedules. */
 export type ScheduleRules = Partial<Values<typeof scheduleRuleOptions>>;
 
 export interface ScheduleContext {

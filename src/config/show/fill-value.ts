@@ -4,16 +4,16 @@ import { below, type Document, type Path } from '../text/document.ts';
 import { memberOf, type Nature } from '../text/register-secrets.ts';
 import type { Part } from '../text/variables.ts';
 
-/** Replaces every secret. */
+/** The text that replaces every secret. */
 export const hidden = '[redacted]';
 
 /** Each value's origin, by path. Values without an origin are defaults. */
 export type Origins = Record<Path, string>;
 
-/** The context for showing parts of a config. */
+/** What is needed to show parts of a config. */
 export interface Showing {
   readonly document: Document;
-  /** The top level. */
+  /** The config's top level. */
   readonly top: Part;
   readonly from: Origins;
 }

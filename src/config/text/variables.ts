@@ -5,7 +5,7 @@ import { closing, secretVariablesIn } from './variable-syntax.ts';
 
 /** A config value that contained variables when it was written. */
 interface Resolved {
-  /** As written, safe to show. */
+  /** The value as written in the file. It contains no secret. */
   readonly written: string;
   /** The variables' values. They must be redacted if the option is secret. */
   readonly pieces: readonly Piece[];
@@ -94,7 +94,7 @@ const unreported: VariableReports = { add: () => undefined, warn: () => undefine
 export function readAhead(value: unknown, settings: VariableSettings): void {
   if (typeof value === 'string') {
     for (const text of secretVariablesIn(value)) {
-      // Commands would run twice.
+      // Don't run commands here, because they would then run twice.
       void new VariableScan({ ...settings, allowCommands: false }, unreported).replace(text).catch(() => undefined);
     }
   } else if (typeof value === 'object' && value !== null) {

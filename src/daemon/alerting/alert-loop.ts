@@ -111,7 +111,7 @@ export class AlertLoop {
       });
       const rest = Math.min(scanEveryMs, Math.max(restMs, restFactor * (clock.monotonic() - began)));
       await this.#sleep(Math.min(wait, scanEveryMs));
-      // Stopping aborts this pause.
+      // When the loop is stopped, this pause is aborted and rejects.
       await clock.sleep(rest, signal).catch(() => undefined);
     }
   }
@@ -168,7 +168,7 @@ export class AlertLoop {
       });
   }
 
-  /** From the active config. */
+  /** Returns the heartbeats that the active config defines. */
   #beatsNow(): Heartbeats | undefined {
     const { runtime, config } = this.#given;
     const { alerts, folder } = config();

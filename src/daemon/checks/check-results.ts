@@ -8,7 +8,7 @@ export interface SourceCheck {
   readonly at: number;
   /** The reason why the source didn't respond; absent if it did. */
   readonly trouble?: {
-    /** When it stopped responding. */
+    /** The time when the source stopped responding. */
     readonly since: number;
     readonly code: string;
     readonly message: string;

@@ -8,9 +8,9 @@ import type { Dataset } from '../../sdk/dataset.ts';
 import type { TokenSource } from '../../sdk/oauth.ts';
 
 export interface DiscoverSourceOptions {
-  /** Folder of relative paths. */
+  /** The base folder for relative paths. */
   readonly folder: string;
-  /** A name or glob. */
+  /** A dataset name or a glob pattern. */
   readonly pattern?: string | undefined;
   readonly login?: TokenSource | undefined;
   /** Decides whether the source may log in. If absent, the source may always log in. */

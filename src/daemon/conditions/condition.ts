@@ -50,12 +50,12 @@ export interface Condition {
   readonly level: ConditionLevel;
   /** When the condition began, in epoch milliseconds. */
   readonly since: number;
-  /** One sentence without a period. */
+  /** The problem in one sentence, without a final period. */
   readonly what: string;
   /** Names of the jobs that the condition currently affects. May be empty. */
   readonly jobs: readonly string[];
   readonly code?: string;
-  /** A command or a sentence. */
+  /** How to fix the problem: a command or a sentence. */
   readonly fix?: string;
   /** The time of the next automatic retry of the failed action, in epoch milliseconds. */
   readonly until?: number;

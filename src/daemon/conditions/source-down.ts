@@ -31,7 +31,7 @@ export function findSilentSources({ overview, jobs, needy }: Snapshot): Conditio
   });
 }
 
-/** The first run that will fail. */
+/** Describes the first run that will fail because of the source. */
 function foretell(readers: Snapshot['jobs'], { nextRun }: Snapshot['overview']): string {
   const due = readers.flatMap((job) => {
     const at = nextRun(job);

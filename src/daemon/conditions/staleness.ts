@@ -72,7 +72,7 @@ export class Staleness {
 
 /** How often a job fires at present. */
 interface Pace {
-  /** Only every nth firing runs. */
+  /** Only every nth firing runs; this is n. */
   readonly every: number;
   /** Firings before this time don't count as missed. In epoch milliseconds. */
   readonly from: number;

@@ -43,7 +43,7 @@ export interface LeftOutJob {
   readonly faults: readonly RecordedFault[];
 }
 
-/** The active config of a daemon. */
+/** A daemon's active config. */
 export interface ActiveRecord {
   readonly file: string;
   readonly sha256: string;

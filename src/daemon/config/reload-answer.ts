@@ -5,7 +5,7 @@ import type { RecordedFault } from './config-record.ts';
 const askedName = 'daemon.reload.asked';
 const answerName = 'daemon.reload';
 
-/** The stored result of a reload. */
+/** A reload's stored result. */
 export interface ReloadAnswer {
   /** The newest reload request that this response covers. */
   readonly asked: number;
@@ -33,7 +33,7 @@ export async function newestRequest(store: Store): Promise<number> {
   return Number((await store.settings.find(askedName)) ?? 0);
 }
 
-/** Stores the result of a reload. */
+/** Stores a reload's result. */
 export async function answerReload(answer: ReloadAnswer, store: Store): Promise<void> {
   await store.settings.set(answerName, redact(JSON.stringify({ owner: store.processes.self, ...answer })));
 }

@@ -9,7 +9,7 @@ import type { Explanation } from './explain-links.ts';
 export interface Facts {
   readonly job: Job;
   readonly now: number;
-  /** Newest first. */
+  /** The job's runs, newest first. */
   readonly runs: readonly RunRow[];
   /** The job's owed, quarantined and dead payloads, oldest first. */
   readonly waiting: readonly OutboxRow[];

@@ -35,7 +35,7 @@ export interface Explanation {
   readonly fix?: string;
 }
 
-/** Why a payload isn't delivered. */
+/** Explains why a payload hasn't been delivered. */
 export function troubleOf({ last_attempt_at, owed_at, message, code }: OutboxRow, what: string): Link {
   return {
     at: last_attempt_at ?? owed_at,
@@ -44,13 +44,13 @@ export function troubleOf({ last_attempt_at, owed_at, message, code }: OutboxRow
   };
 }
 
-/** A payload waits to be sent. */
+/** Says that a payload is waiting to be sent. */
 export const owedAt = ({ owed_at }: OutboxRow): Link => ({
   at: owed_at,
   message: 'the payload is on disk, waiting to be sent; no data is lost',
 });
 
-/** Where a payload came from. */
+/** Says which run a payload came from. */
 export const extracted = ({ as_of, run, row_count }: OutboxRow): Link => ({
   at: as_of,
   message: `run ${run} read ${countOf(row_count, 'row')} from the source`,

@@ -97,7 +97,7 @@ export class FiringLoop {
     this.#working = this.#work();
   }
 
-  /** A check of a source succeeded. */
+  /** Call this when a source's check has succeeded. */
   answered(source: string): void {
     this.#retries.answered(source);
   }
@@ -106,7 +106,7 @@ export class FiringLoop {
     return { ...this.#scheduler.ticking(), line: this.#queue.waiting(this.#runtime.clock.now()) };
   }
 
-  /** Stops all firing. */
+  /** Stops firing jobs. */
   stop(): void {
     this.#scheduler.stop();
   }

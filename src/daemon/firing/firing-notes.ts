@@ -16,7 +16,7 @@ interface FiringNotesOptions {
 /** Reports and records skipped firings and clock changes. */
 export class FiringNotes {
   readonly #options: FiringNotesOptions;
-  /** Writes in progress. */
+  /** Writes to the store that are in progress. */
   #writing: Promise<unknown> = Promise.resolve();
   #throttling: Promise<void> = Promise.resolve();
 
@@ -59,7 +59,7 @@ export class FiringNotes {
   async #noteThrottled(firing: Firing, reason: string): Promise<void> {
     const { runtime, scheduler, stop } = this.#options;
     const { job, at } = firing;
-    // The next start fires it.
+    // The firing stays recorded, and fires again after the next start.
     if (stop.aborted) return;
     await scheduler.settle(job.name, runtime.store, firing);
     runtime.events.emit('firing.throttled', { job: job.name, at, reason });

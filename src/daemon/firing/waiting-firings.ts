@@ -56,7 +56,7 @@ export class WaitingFirings {
     this.#isPolling = false;
   }
 
-  /** Returns the errors of checks. */
+  /** Fires the firings whose checks succeed. Returns the errors that checks threw. */
   async #fireReady(): Promise<unknown[]> {
     const errors: unknown[] = [];
     for (const [key, waiting] of [...this.#waiting]) {

@@ -15,7 +15,7 @@ export interface LoginBreakerOptions {
   readonly store: Pick<Store, 'loginHolds' | 'leases' | 'folder' | 'settle'>;
   readonly clock: Clock;
   readonly emit: Emit<RunEvents>;
-  /** Folder of the config. */
+  /** The config file's folder. */
   readonly folder: string;
   readonly sealKeys?: SealKeys;
 }

@@ -59,7 +59,7 @@ function attempt(act: () => void): void {
   try {
     act();
   } catch {
-    // Nothing left to try.
+    // The watchdog can't try anything else.
   }
 }
 

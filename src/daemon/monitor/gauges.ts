@@ -20,7 +20,7 @@ export interface GaugesOptions {
   readonly config: () => Config;
   readonly ticking: () => Ticking;
   readonly heartbeat: Heartbeat;
-  /** Reads what is wrong now. */
+  /** Reads the current conditions. */
   readonly conditions: () => Promise<readonly Condition[]>;
 }
 

@@ -14,7 +14,7 @@ export interface ReadinessResult {
 export interface ReadinessOptions {
   readonly events: Events<SluiceEvents>;
   readonly heartbeat: Heartbeat;
-  /** Reads what is wrong now. */
+  /** Reads the current conditions. */
   readonly conditions: () => Promise<readonly Condition[]>;
   /** Number of jobs in the active config. */
   readonly jobs: () => number;

@@ -24,7 +24,7 @@ export interface PlannedAccount {
   readonly account: string;
   /** Each destination's limit. Scheduled jobs may send requests until the account's usage for the day reaches it. */
   readonly limits: ReadonlyMap<string, number>;
-  /** Requests used today. */
+  /** Number of requests used today. */
   readonly used: number;
   /** The part of `used` that other users of the account sent. */
   readonly others?: number;
@@ -57,7 +57,7 @@ export interface Course {
   readonly short: readonly { readonly job: string; readonly firings: number; readonly first_at: number }[];
 }
 
-/** One day of one account. */
+/** The plan for one account's day. */
 export interface DayPlan {
   readonly account: string;
   readonly day: string;

@@ -18,7 +18,7 @@ interface SingleInstanceOptions {
   readonly second: IfRunning;
   /** Called once when this process becomes a standby. The argument is the owner of the active daemon's lease. */
   readonly inReserve?: (holder: string) => void;
-  /** Ends the wait. */
+  /** Cancels the wait. */
   readonly signal: AbortSignal;
 }
 

@@ -4,10 +4,10 @@ import { type DiskLimits, freeSpaceOf } from '../../state/disk.ts';
 import { type DiskUsage, diskUsageOf, totalBytes } from '../../state/disk-usage.ts';
 import type { Store } from '../../state/store.ts';
 
-/** How full a state folder is. */
+/** A state folder's disk usage. */
 export interface DiskStatus {
   readonly bytes: number;
-  /** Its size limit. */
+  /** The folder's size limit. */
   readonly limit_bytes: number;
   /** Number of bytes that can still be written before the limit is reached or the disk is full. Never negative. */
   readonly room_bytes: number;

@@ -59,7 +59,7 @@ export async function reportSources(config: Config, store: Store | undefined, cl
 }
 
 interface TroubleContext {
-  /** The enabled jobs that read it. */
+  /** The enabled jobs that read the source. */
   readonly readers: readonly Job[];
   readonly conditions: readonly Condition[];
   readonly overview: Overview;
