@@ -5,7 +5,7 @@ export type Example = readonly [line: string, about: string];
 
 /** Additional content for a command's `--help` output and manual page, beyond its arguments and options. */
 export interface HelpDetails {
-  /** Paragraphs. A subcommand shows its parent command's paragraphs. */
+  /** Paragraphs of text. A subcommand shows the paragraphs of its parent command. */
   readonly notes?: readonly string[];
   /** Exit codes and their meanings. */
   readonly exitCodes?: readonly (readonly [code: string, meaning: string])[];

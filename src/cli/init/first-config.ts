@@ -73,7 +73,7 @@ function titleOf({ name, kind }: Dataset): string {
   return kind === 'file' || kind === 'sheet' ? name.replace(/(\.\w+)+(?=#|$)/, '') : name;
 }
 
-/** Makes the name valid by keeping only letters, digits, `_` and `-`. */
+/** Makes the name valid by replacing all characters except letters, digits, `_` and `-` with `_`. */
 function nameOf(text: string): string {
   return text.replaceAll(/[^\w-]+/g, '_').replaceAll(/^[_-]+|[_-]+$/g, '');
 }

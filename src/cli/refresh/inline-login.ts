@@ -109,7 +109,7 @@ function refreshTokenOf(description: OAuthDescription, login: LoginConfig, given
   });
 }
 
-/** The fraction of a token's lifetime after which to renew it. */
+/** A token is renewed after this fraction of its lifetime. */
 const usedShare = 0.8;
 
 /**

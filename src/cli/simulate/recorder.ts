@@ -21,7 +21,7 @@ export interface JobRecord {
   superseded: number;
   failed: number;
   dead: number;
-  /** Number of runs since the last successful run that failed or whose payload is dead. */
+  /** Number of runs that failed, or whose payload is dead, since the last successful run. */
   lost: number;
   requests: number;
   retries: number;

@@ -77,7 +77,7 @@ export interface JobUse extends Counts {
   readonly overlaps: number;
   readonly skipped: number;
   readonly throttled: number;
-  /** Number of runs since the last successful run that failed or whose payload is dead. */
+  /** Number of runs that failed, or whose payload is dead, since the last successful run. */
   readonly lost: number;
   readonly latest_ms: number;
 }

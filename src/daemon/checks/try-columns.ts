@@ -66,7 +66,7 @@ async function openColumns(extract: Extract, given: CheckSourceOptions): Promise
   }
 }
 
-/** Returns the payload's columns. Throws a Problem for each column that the job refers to but that doesn't exist. */
+/** Returns the payload's columns. Throws a Problem if the job refers to a column that doesn't exist. */
 function shapedColumns({ transforms, write, format, formatOptions }: Extract, columns: readonly Column[]) {
   if (write !== undefined) checkNamedColumns(columns, write);
   const chain = new Chain(transforms, columns);

@@ -66,7 +66,7 @@ function failureOf(job: Job, { failures, since, last }: Streak): Condition {
 
 /**
  * A run that is being retried. It counts as a failure if it has been retried for long or if previous firings failed. A
- * failed manual run before it isn't sufficient.
+ * previous manual run that failed doesn't make it a failure.
  */
 function retryOf(
   job: Job,

@@ -51,10 +51,7 @@ export interface ActiveRecord {
   readonly at: number;
   /** Whether the file has changed since the config became active. */
   readonly differs: boolean;
-  /**
-   * Errors whose parts were excluded at startup. A reload is all or nothing, so there are no such errors after a
-   * reload.
-   */
+  /** Errors that excluded parts of the config at startup. A reload is all or nothing, so it leaves no such errors. */
   readonly faults: readonly RecordedFault[];
   /** The excluded jobs, each with its errors. */
   readonly leftOut: readonly LeftOutJob[];

@@ -86,7 +86,7 @@ export class FiringLoop {
     await this.#retries.adopt(config);
   }
 
-  /** Fires all firings that are due according to the adopted config. */
+  /** Fires all jobs that are due according to the adopted config. */
   resume({ concurrency }: Config): void {
     this.#queue.setConcurrency(concurrency);
     this.#scheduler.look();

@@ -93,7 +93,7 @@ export class Scheduler {
     return nextAt !== null && nextAt <= this.#given.clock.now();
   }
 
-  /** Fires all due firings, if the scheduler has been started. */
+  /** Fires all due jobs, if the scheduler has been started. */
   look(): void {
     this.#timer.look();
   }
@@ -192,7 +192,7 @@ export class Scheduler {
     return known?.plan.schedule === scheduleKey(schedule) ? known : undefined;
   }
 
-  /** Yields everything that may fire, except firings that are waiting for another firing of the same job. */
+  /** Yields all firings and retries that may come due, except firings that are waiting for another firing of the same job. */
   *#dueAt(): Generator<Due> {
     for (const [job, { plan, waitsFor }] of this.#planned) {
       if (plan.nextAt !== null && waitsFor === undefined) yield { job, at: plan.nextAt };

@@ -22,7 +22,7 @@ export interface LoginBreakerOptions {
 
 /** Backoff after the first, second and each further refusal of a login. */
 const waitsMs = [3_600_000, 4 * 3_600_000, 24 * 3_600_000];
-/** Retry interval after an attempt to which the server didn't say whether the secret is valid. */
+/** Retry interval after an attempt for which the server didn't say whether the secret is valid. */
 const unansweredMs = 5 * 60_000;
 
 /**
