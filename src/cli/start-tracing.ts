@@ -11,8 +11,8 @@ interface TracingOptions {
 }
 
 /**
- * Starts creating trace spans if the environment enables them; otherwise, loads no tracing code. Returns a function that
- * flushes the spans and must be awaited at the very end.
+ * Starts creating trace spans if the environment enables them; otherwise, loads no tracing code. Returns a function
+ * that flushes the spans and must be awaited at the very end.
  */
 export async function startTracing({ events, log }: TracingOptions): Promise<() => Promise<void>> {
   const nothing = async (): Promise<void> => undefined;

@@ -19,8 +19,8 @@ export interface Explanation {
   readonly job: string;
   readonly instance?: string;
   /**
-   * The as-of time of the last data that the instance is known to show. Absent if this state never delivered data to the
-   * instance.
+   * The as-of time of the last data that the instance is known to show. Absent if this state never delivered data to
+   * the instance.
    */
   readonly shows_as_of?: number;
   /** True if a later request got no response, so that the instance may show newer data. */

@@ -192,7 +192,7 @@ export class Scheduler {
     return known?.plan.schedule === scheduleKey(schedule) ? known : undefined;
   }
 
-  /** Yields all firings and retries that may come due, except firings that are waiting for another firing of the same job. */
+  /** Yields all firings and retries that may come due, except firings that wait for another firing of the same job. */
   *#dueAt(): Generator<Due> {
     for (const [job, { plan, waitsFor }] of this.#planned) {
       if (plan.nextAt !== null && waitsFor === undefined) yield { job, at: plan.nextAt };
