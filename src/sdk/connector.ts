@@ -110,33 +110,37 @@ export interface ExtractContext<S extends OptionSet, Q extends OptionSet> extend
 }
 
 /**
- * Memory shared by a run's attempts, so that a retry continues with a report that the vendor is already generating
- * instead of requesting it again.
+ * Data shared by a run's attempts, so that a retry can wait for a report that the vendor is already generating instead
+ * of requesting another one.
  */
 export interface AttemptFacts {
   /**
-   * Strings to remember, such as a report's ID, by keys that the connector chooses. If an attempt fails with a
-   * transient error, the next one finds the same strings. They're stored encrypted, and deleted with the run. If the
-   * login or the config has changed, an attempt starts without any. The key must identify what the string is about, for
-   * example by a hash of the request for the report.
+   * Strings to remember, such as a report ID, under keys that the connector chooses. After a transient error, the run's
+   * next attempt gets the same strings. The strings are stored encrypted and deleted with the run. If the login or the
+   * config has changed, the attempt starts without strings. Each key must identify what its string refers to, for
+   * example by a hash of the report request.
    */
   readonly texts: Map<string, string>;
   /**
-   * The time that the run's data dates from, epoch milliseconds: the start of this attempt or, if it found strings, of
-   * the attempt that stored the first of them. Use it as the current time if there is no `logicalAt`.
+   * The time that the run's data reflects, in epoch milliseconds: the start of this attempt or, if earlier attempts
+   * left strings, the start of the attempt that stored the first string. Use this time as the current time if
+   * `logicalAt` is absent.
    */
   readonly since: number;
 }
 
 /** The context of a discovery. */
 export interface DiscoverContext<S extends OptionSet> extends SourceContext<S> {
-  /** Lists only what has this name or matches this glob; for files, a path relative to the source's folder. */
+  /**
+   * If set, only datasets whose name equals or matches this glob are listed. A file's name is its path relative to the
+   * source's folder.
+   */
   readonly pattern?: string;
-  /** A private, empty folder, deleted afterwards. */
+  /** A private folder, empty at first and deleted after the discovery. */
   readonly scratch: string;
 }
 
-/** A range of times or numbers as a person wrote it: the start is inclusive, the end exclusive. */
+/** A range of times or numbers, as the user wrote it. The start is inclusive; the end is exclusive. */
 export interface Range {
   readonly from: string;
   readonly to: string;
@@ -148,44 +152,49 @@ export interface Extraction {
   /**
    * Batches of about a thousand rows, each with this same `columns` array. Batches are pulled, which applies
    * backpressure: only a small, bounded amount is read ahead. A batch is valid only until the next one is requested, so
-   * copy what you keep. Leaving the loop early (`return()`) must close connections and files. Errors must throw and
-   * never look like the end.
+   * copy any data that you keep. Leaving the loop early (`return()`) must close connections and files. On an error, the
+   * iterator must throw; it must never end as if it had returned all rows.
    */
   readonly batches: AsyncIterable<Batch>;
-  /** The watermark's column, if it's in the rows. Of two versions of a row, the one with the higher value is newer. */
+  /**
+   * The watermark's column, if the rows contain it. Of two versions of a row, the one with the higher value in this
+   * column is newer.
+   */
   readonly cursor?: string;
   /** For a requested range: the range of a column that contains its rows, in canonical text. */
   readonly covers?: { readonly column: string; readonly from: string; readonly to: string };
   /**
-   * The new watermark, in a format that the connector chooses. Called once, after the last batch. Undefined: the
-   * current one is kept.
+   * The new watermark, in a format that the connector chooses. Called once, after the last batch. If it returns
+   * undefined, the current watermark is kept.
    */
   readonly watermark?: () => string | undefined;
   /**
-   * True if the source reports no changes since the watermark (a 304, an empty list of changes): the last delivered
-   * data is still valid, so the run creates no payload and ends as unchanged. Called once, after the last batch.
+   * Returns true if the source reports no changes since the watermark (status 304 or an empty list of changes). The
+   * last delivered data is then still valid, so the run creates no payload and ends as unchanged. Called once, after
+   * the last batch.
    */
   readonly unchanged?: () => boolean;
   /**
-   * Why rows may be duplicated; undefined if they can't be. If they may be, jobs that append rows must not continue.
-   * Called once, after the last batch.
+   * Returns why rows may be duplicated, or undefined if they can't be. If rows may be duplicated, jobs that append rows
+   * must not continue. Called once, after the last batch.
    */
   readonly comesAgain?: () => RowsAgain | undefined;
 }
 
 /**
- * Why rows may be duplicated. `too_many`: the next run will repeat rows of this one, because there are more rows at the
- * boundary than the watermark can remember. `columns_gone`: this run repeated rows of the last one, which can't be
- * distinguished from new ones without the missing columns; the list is empty if the watermark doesn't contain its
- * columns.
+ * Why rows may be duplicated. `too_many`: the next run will repeat some of this run's rows, because there are more rows
+ * at the boundary than the watermark can remember. `columns_gone`: this run repeated some of the last run's rows,
+ * because they can't be distinguished from new rows without the columns that are now missing; `columns` is empty if the
+ * watermark doesn't name those columns.
  */
 export type RowsAgain =
   | { readonly why: 'too_many' }
   | { readonly why: 'columns_gone'; readonly columns: readonly string[] };
 
 /**
- * The plugin for one kind of source. `id` is the file name and the name in the config. Don't make asynchronous calls
- * for each row. Throw {@link Problem}s, so that the runner knows whether to retry, ask for a login or give up.
+ * The plugin for one kind of source. `id` is the connector's file name and its name in the config. Don't make
+ * asynchronous calls for each row. Throw {@link Problem}s, so that the runner knows whether to retry, ask for a login
+ * or give up.
  */
 export interface Connector<S extends OptionSet = OptionSet, Q extends OptionSet = OptionSet> {
   readonly id: string;
@@ -201,8 +210,8 @@ export interface Connector<S extends OptionSet = OptionSet, Q extends OptionSet 
   /** How the connector resumes: one sentence about the watermark. Absent if every run reads everything. */
   readonly resumes?: string;
   /**
-   * The `query` option that makes an extract incremental; undefined if every run reads everything. By default, the new
-   * rows replace all rows of the target, so `sluice check` warns about it.
+   * The `query` option that makes an extract incremental; undefined if every run reads everything. By default, these
+   * rows replace all rows of the target, so `sluice check` warns about such jobs.
    */
   givesOnlyNewBy?(query: OptionValues<Q>): string | undefined;
   /**
@@ -211,19 +220,19 @@ export interface Connector<S extends OptionSet = OptionSet, Q extends OptionSet 
    */
   rowKey?(query: OptionValues<Q>): readonly string[] | undefined;
   /**
-   * The column or options that define a range, for a query that can read a past range again: `updated_at`, `start_date
-   * to end_date`. Undefined if it can't.
+   * The column or options that define the range if the query can read a past range again, such as `updated_at` or
+   * `start_date to end_date`. Undefined if the query can't read past ranges.
    */
   rangesBy?(query: OptionValues<Q>): string | undefined;
   /**
-   * Parses a watermark passed to `sluice state set`: the whole string, or the part that differs from the current one.
-   * Throws a Problem if it's invalid. Without this function, any string is accepted, and an invalid one makes the next
-   * run fail.
+   * Parses the string passed to `sluice state set`: a whole watermark, or only the part that differs from the current
+   * watermark. Throws a Problem if the string is invalid. Without this function, any string is accepted, and an invalid
+   * one makes the next run fail.
    */
   readsOnFrom?(text: string, given: { readonly former: string; readonly query: OptionValues<Q> }): string;
   /**
    * True if opening an extract determines its columns without reading rows. `sluice check --connect` then opens the
-   * queries of jobs that use column names, and reports missing columns.
+   * queries of jobs that refer to columns by name, and reports missing columns.
    */
   readonly columnsFirst?: boolean;
   /** For the reference page, in Markdown: the columns, or how they're determined. */
@@ -232,23 +241,23 @@ export interface Connector<S extends OptionSet = OptionSet, Q extends OptionSet 
   readonly limits?: readonly string[];
   /** For the reference page, as YAML: an example with `sources` and `jobs`. A test loads it as part of a config. */
   readonly example?: string;
-  /** Only for a discontinued service, which can't be read: when and why it was discontinued, and the alternatives. */
+  /** Only for a discontinued service, which can no longer be read: when and why it ended, and the alternatives. */
   readonly retired?: string;
   /**
-   * The account that the options describe. Sources with the same account are put on hold together if its login is
-   * refused. Undefined: no login.
+   * The account that the options identify. If the account's login is refused, all sources that use the account are put
+   * on hold. Undefined if the source has no login.
    */
   account?(source: OptionValues<S>): SourceAccount | undefined;
   /**
-   * True if every request with credentials goes through `logIn`, so that opening a source doesn't prove that they're
-   * valid.
+   * True if every request with credentials goes through `logIn`, so opening a source doesn't prove that the credentials
+   * are valid.
    */
   readonly logsInByRequest?: true;
   /** The source's OAuth login; undefined if its options contain other credentials. */
   oauth?(source: OptionValues<S>): OAuthDescription | undefined;
   /**
-   * Rules about combinations of options that a schema can't express. Returns problems of family `config`; makes no
-   * requests.
+   * Checks combinations of options, because a schema can't express these rules. Returns problems of the `config` family
+   * and makes no requests.
    */
   validate?(given: {
     source: OptionValues<S>;
@@ -257,7 +266,7 @@ export interface Connector<S extends OptionSet = OptionSet, Q extends OptionSet 
   /** A minimal call that verifies the address and credentials. Resolves to one sentence about the result. */
   check(context: SourceContext<S>): Promise<string>;
   /**
-   * Lists what can be read from the source, sorted by name. Without this function, users need the vendor's
+   * Lists what can be read from the source, sorted by name. Without this function, users have to look in the vendor's
    * documentation.
    */
   discover?(context: DiscoverContext<S>): Promise<readonly Dataset[]>;

@@ -6,17 +6,17 @@ export interface Dataset {
   /** Unique within the source. */
   readonly name: string;
   readonly kind: 'table' | 'view' | 'file' | 'sheet' | 'stream';
-  /** Absent if the columns are known only once the data is read. */
+  /** Absent if the columns aren't known until the data is read. */
   readonly columns?: readonly DatasetColumn[];
   /** The columns that identify a row. */
   readonly key?: readonly string[];
-  /** Columns that probably increase with each added or changed row, most likely first. */
+  /** Columns whose values probably increase with each added or changed row, most likely first. */
   readonly cursors?: readonly string[];
   /** A `query` that reads the dataset. */
   readonly query: Readonly<Record<string, unknown>>;
-  /** What a person should know before reading the dataset, one sentence each. */
+  /** What users should know before they read the dataset, in one sentence each. */
   readonly notes?: readonly string[];
-  /** Why the dataset can't be read; in that case, its columns are absent. */
+  /** Why the dataset can't be read. If this is set, the dataset has no `columns`. */
   readonly problem?: Problem;
 }
 
@@ -24,7 +24,7 @@ export interface DatasetColumn {
   readonly name: string;
   /** The type as declared in the database or, for other sources, a column type. */
   readonly type: string;
-  /** How the column's values are written, if not in the usual form. */
+  /** The format of the column's values, if it isn't the canonical one. */
   readonly format?: string;
 }
 

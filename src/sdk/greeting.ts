@@ -2,7 +2,8 @@ import { connect } from 'node:net';
 
 /**
  * The first line that a server sends unprompted, read over a separate connection; undefined if the server sends nothing
- * in time or isn't reachable. Reveals an unexpected protocol on a port, because SSH and FTP servers speak first.
+ * in time or isn't reachable. Reveals an unexpected protocol on the port, because SSH and FTP servers send the first
+ * message.
  */
 export function greetingOf(
   { host, port }: { host: string; port: number },

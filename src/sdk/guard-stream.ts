@@ -8,7 +8,7 @@ import type { Duplex } from 'node:stream';
 export function guardStream<S extends Duplex>(stream: S, toError: (thrown: unknown) => Error): S {
   const emit = stream.emit.bind(stream) as (event: string | symbol, ...given: unknown[]) => boolean;
   const guarded = (event: string | symbol, ...given: unknown[]): boolean => {
-    // `emit` itself throws an error event that has no listeners; that must not be caught.
+    // If an `error` event has no listeners, `emit` itself throws the error, which must not be caught here.
     if (event === 'error') return emit(event, ...given);
     try {
       return emit(event, ...given);

@@ -16,7 +16,10 @@ interface Thrown {
   readonly errors?: unknown;
 }
 
-/** A thrown value's code (or '') and message. A failure to connect to several addresses is an AggregateError. */
+/**
+ * A thrown value's code (or '') and message. If Node can't connect to any of a host's addresses, it throws an
+ * AggregateError.
+ */
 export function seenIn(thrown: unknown): { code: string; message: string } {
   const { code, message, errors } = (thrown ?? {}) as Thrown;
   const first = Array.isArray(errors) ? (errors[0] as Thrown | undefined) : undefined;

@@ -7,15 +7,15 @@
 export type GrantKind = 'authorization_code' | 'client_credentials' | 'jwt_bearer' | 'password';
 
 /**
- * The device flow: a person enters a code on the vendor's page, on any machine (RFC 8628). Vendors that offered it
- * before the RFC use other names; an absent field has its standard name.
+ * The device flow: a person enters a code on the vendor's page, on any machine (RFC 8628). Vendors that offered this
+ * flow before the RFC use other names. If a property is absent, the standard name applies.
  */
 export interface DeviceCodes {
   /** The device authorization endpoint (section 3.1). */
   readonly url: string;
   /** Additional parameters for the code request. */
   readonly parameters?: Readonly<Record<string, string>>;
-  /** Name of the grant at the token endpoint, and of the field that contains the code (section 3.4). */
+  /** The grant's name at the token endpoint, and the name of the field that contains the code (section 3.4). */
   readonly grant_type?: string;
   readonly code_parameter?: string;
   /** Lifetime of a code in seconds, if the response doesn't contain one. */
@@ -29,14 +29,17 @@ export interface OAuthDescription {
   /** The authorization endpoint, only for `authorization_code`. */
   readonly authorize_url?: string;
   readonly token_url: string;
-  /** For machines without a browser, if the vendor supports them. Used in addition to `authorization_code`. */
+  /**
+   * The device flow for machines without a browser, if the vendor supports it. Used in addition to
+   * `authorization_code`.
+   */
   readonly device?: DeviceCodes;
   /** The revocation endpoint (RFC 7009), if the vendor has one. */
   readonly revoke_url?: string;
-  /** Sends a PKCE challenge (RFC 7636, S256). */
+  /** Whether to send a PKCE challenge (RFC 7636, S256). */
   readonly pkce?: boolean;
   readonly scopes?: readonly string[];
-  /** Additional scopes to request a person's consent for, such as the scope for a refresh token. */
+  /** Additional scopes to request on the consent page, such as the scope for a refresh token. */
   readonly person_scopes?: readonly string[];
   /** Separator between scopes; default: a space. */
   readonly scope_separator?: ' ' | ',';
@@ -44,9 +47,9 @@ export interface OAuthDescription {
   readonly authorize_parameters?: Readonly<Record<string, string>>;
   /** Additional parameters in every token request. */
   readonly token_parameters?: Readonly<Record<string, string>>;
-  /** Where the fields are in the token request; default: a form body. */
+  /** How the token request sends its fields; default: in a form body. */
   readonly token_request?: 'form' | 'json' | 'query';
-  /** Where the client ID and secret are in the token request; default: the body. */
+  /** How the token request sends the client ID and secret; default: in the body. */
   readonly client_authentication?: 'body' | 'basic';
   /** The HTTP method for token requests; default: POST. */
   readonly token_method?: 'POST' | 'GET';
@@ -55,11 +58,11 @@ export interface OAuthDescription {
    * first. `none`: there are no refresh tokens; when the token expires, a person must consent again.
    */
   readonly refresh: 'static' | 'rotating' | 'none';
-  /** The vendor's error codes for a grant that has ended, besides the standard `invalid_grant`. */
+  /** The vendor's error codes for a grant that is no longer valid, besides the standard `invalid_grant`. */
   readonly ended_codes?: readonly string[];
   /** The refresh endpoint, if it isn't `token_url`. */
   readonly refresh_url?: string;
-  /** Lifetime of a token in seconds, if the response doesn't contain one. Default: it never expires. */
+  /** Lifetime of a token in seconds, if the response doesn't contain one. By default, the token never expires. */
   readonly lifetime_seconds?: number;
   /** The token response's field for the lifetime in seconds, if it isn't `expires_in`. */
   readonly lifetime_field?: string;
@@ -83,7 +86,7 @@ export interface Token {
   readonly access_token: string;
   /** The fields that the description lists under `keep`. */
   readonly kept: Readonly<Record<string, string>>;
-  /** The ID of the token's app, which some vendors require along with the token. */
+  /** The app's ID, which some vendors require in addition to the token. */
   readonly client_id?: string;
 }
 

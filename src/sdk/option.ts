@@ -14,7 +14,7 @@ export interface Option<T> {
   readonly schema: JsonSchema;
   /** The user must set it. */
   readonly required: boolean;
-  /** The value is registered for redaction as soon as it's read, and never shown. */
+  /** Whether the value is secret: it's registered for redaction as soon as it's read, and is never shown. */
   readonly secret: boolean;
   readonly about: string;
   readonly example?: unknown;
@@ -24,7 +24,7 @@ export interface Option<T> {
 /** Options by name in the config. */
 export type OptionSet = { readonly [name: string]: Option<unknown> };
 
-/** The values of a set of options. Optional ones without a default may be undefined. */
+/** The values of a set of options. An optional option without a default may be undefined. */
 export type OptionValues<S extends OptionSet> = { readonly [K in keyof S]: S[K] extends Option<infer T> ? T : never };
 
 interface About {
@@ -79,7 +79,9 @@ function choice<const C extends string>(
   return declare<C>({ enum: choices }, given);
 }
 
-/** The builders. Option names are nouns in snake_case that include the unit (`timeout_seconds`). */
+/**
+ * Functions that declare options. An option's name is a noun in snake_case and includes the unit (`timeout_seconds`).
+ */
 export const option = {
   /** Any string. `pattern` is an ECMAScript regular expression. */
   text: builder<string, { readonly pattern?: string }>(({ pattern }) => ({
@@ -106,14 +108,16 @@ export const option = {
       { type: 'object', additionalProperties: values },
       { ...given, default: given.default ?? {} },
     ),
-  /** Any other type: a custom JSON Schema. */
+  /** An option of any other type, declared by a custom JSON Schema. */
   schema: <T>(schema: JsonSchema, given: About & { required?: true; default?: T }): Option<T> =>
     declare<T>(schema, given),
 };
 
 const schemas = new WeakMap<OptionSet, JsonSchema>();
 
-/** The JSON Schema for a set: an object that rejects unknown keys. Cached, because sets never change. */
+/**
+ * The JSON Schema for a set of options: an object that rejects unknown keys. Cached, because option sets never change.
+ */
 export function schemaOf(set: OptionSet): JsonSchema {
   const known = schemas.get(set) ?? schemaMadeOf(set);
   schemas.set(set, known);
@@ -131,7 +135,7 @@ function schemaMadeOf(set: OptionSet): JsonSchema {
   };
 }
 
-/** The given values, with defaults for the others. The values must already have been validated. */
+/** The given values, plus the defaults of options that aren't set. The values must already have been validated. */
 export function withDefaults<S extends OptionSet>(set: S, given: Readonly<Record<string, unknown>>): OptionValues<S> {
   const filled = Object.keys(set).map((name) => [name, given[name] ?? set[name]!.default]);
   return Object.fromEntries(filled) as OptionValues<S>;

@@ -10,15 +10,15 @@ export function addParameters(url: URL, pairs: Pairs): void {
   if (added.length > 0) url.search = [...partsOf(url), ...added].join('&');
 }
 
-/** Sets a parameter: afterwards, it occurs once, after the others. */
+/** Sets a parameter. The URL then contains the parameter only once, after all others. */
 export function setParameter(url: URL, name: string, value: string): void {
   const others = partsOf(url).filter((part) => !new URLSearchParams(part).has(name));
   url.search = [...others, `${encoded(name)}=${encoded(value)}`].join('&');
 }
 
 /**
- * Appends a query string that a person wrote. Encodes characters that aren't valid in a query, and any `%` without
- * digits.
+ * Appends a query string that a user wrote. Encodes characters that aren't valid in a query, and any `%` that isn't
+ * followed by two hex digits.
  */
 export function addQuery(url: URL, written: string): void {
   if (written !== '') url.search = [...partsOf(url), written.replace(/%(?![\da-f]{2})/gi, '%25')].join('&');

@@ -6,7 +6,7 @@ import { httpProblem, shownUrl } from './problems.ts';
 /** Whether connecting to an IP address is allowed. */
 export type MayReach = (address: string) => boolean;
 
-/** Rejects a disallowed IP address in the URL. Host names are checked on connecting. */
+/** Rejects a disallowed IP address in the URL. Host names are checked when the client connects. */
 export function checkHost(url: URL, mayReach: MayReach): void {
   const host = url.hostname.replace(/^\[|\]$/g, '');
   if (isIP(host) !== 0 && !mayReach(host)) throw addressRefused(shownUrl(url));
@@ -28,7 +28,7 @@ export function checkedLookup(mayReach: MayReach): LookupFunction {
   };
 }
 
-/** Doesn't reveal the resolved address, which would let a caller scan the network. */
+/** The message doesn't reveal the resolved address, because that would let a caller scan the network. */
 export function addressRefused(place: string): Problem {
   return httpProblem('REST_ADDRESS_REFUSED', 'config', `${place}: requests to this address are not allowed here`, {
     next: 'ask the administrator to allow loopback, link-local and private addresses',

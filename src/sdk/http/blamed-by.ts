@@ -8,10 +8,10 @@ const lastingCodes =
   /^(GRAPHQL_\w+_FAILED|BAD_\w+|PERSISTED_QUERY_\w+|FORBIDDEN|UNAUTHENTICATED|ACCESS_DENIED|validation-failed)$/i;
 
 /**
- * Which side a response body blames. SOAP sends faults with status 500, GraphQL sends errors with 200, 400 or 500.
- * `request`: the same request will fail again. `server`: it may succeed later. Undefined if the body is neither, or if
- * the status is more specific: 429, 503 and similar codes are transient whatever the body says.
- * https://spec.graphql.org/October2021/#sec-Errors
+ * Whether a response body blames the request or the server. SOAP faults come with status 500, GraphQL errors with
+ * status 200, 400 or 500. `request`: the same request will fail again. `server`: the same request may succeed later.
+ * Undefined if the body is neither a SOAP fault nor a GraphQL error, or if the status is more specific: 429, 503 and
+ * similar codes are transient whatever the body says. https://spec.graphql.org/October2021/#sec-Errors
  * @param text the body, or its beginning
  */
 export function blamedBy({ status, text }: { status: number; text: string }): 'request' | 'server' | undefined {

@@ -15,7 +15,7 @@ export interface HttpClientOptions {
   readonly answerMs: number;
   readonly ca?: string | undefined;
   readonly signal: AbortSignal;
-  /** Decides whether an address is allowed, including redirect targets. Default: all are allowed. */
+  /** Decides whether an address, which may be a redirect target, is allowed. By default, all addresses are. */
   readonly mayReach?: MayReach | undefined;
   /**
    * Origins other than the trusted one that may be contacted, without credentials; `any` if the vendor's redirects are
@@ -26,7 +26,7 @@ export interface HttpClientOptions {
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** A response of any status, with its decompressed, unread body. Reading the body may throw a Problem. */
+/** A response with any status code. Its decompressed body hasn't been read yet, and reading it may throw a Problem. */
 export interface HttpResponse {
   readonly url: URL;
   readonly status: number;
@@ -58,12 +58,12 @@ export class HttpClient {
     });
   }
 
-  /** Makes one attempt, including redirects. Throws a Problem for every response that isn't a success. */
+  /** Makes one attempt and follows redirects. Throws a Problem for every response that isn't successful. */
   async fetch(request: HttpRequest): Promise<HttpResponse> {
     return this.accept(await this.send(request));
   }
 
-  /** Returns a successful response. For any other, throws a Problem with the beginning of its body. */
+  /** Returns the response if it's successful; otherwise, throws a Problem with the beginning of the response body. */
   async accept(answer: HttpResponse): Promise<HttpResponse> {
     if (answer.status < 300) return answer;
     const { url, status, headers } = answer;
@@ -71,7 +71,10 @@ export class HttpClient {
     throw refusalProblem({ url, status, text, passing: passingAnswer(status, headers, Date.now()) });
   }
 
-  /** Makes one attempt, including redirects. Returns any response; throws a Problem only if the network fails. */
+  /**
+   * Makes one attempt and follows redirects. Returns responses with any status; throws a Problem only if the network
+   * fails.
+   */
   async send(request: HttpRequest): Promise<HttpResponse> {
     const clock = AbortSignal.timeout(this.#init.answerMs);
     const signal = AbortSignal.any([this.#init.signal, clock]);
@@ -90,7 +93,7 @@ export class HttpClient {
     await this.#agent.destroy();
   }
 
-  /** Throws a Problem if the next page must not be at that URL. */
+  /** Throws a Problem if this URL isn't allowed for the next page. */
   allow(request: HttpRequest, url: URL): void {
     const isHttp = url.protocol === 'http:' || url.protocol === 'https:';
     const { otherOrigins } = this.#init;

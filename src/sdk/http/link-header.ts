@@ -1,7 +1,7 @@
 /** One link with its parameters. */
 const links = /<([^>]*)>((?:\s*;\s*[^\s=;,]+\s*(?:=\s*(?:"(?:[^"\\]|\\.)*"|[^\s;,"]*))?)*)/g;
 
-/** Whether a Link header is a valid list of links (RFC 8288, 3), whatever their relations. */
+/** Whether a Link header is a valid list of links (RFC 8288, 3) with any relations. */
 export function isLinkHeader(text: string): boolean {
   return /^[\s,]*$/.test(text.replaceAll(links, ''));
 }

@@ -4,12 +4,9 @@ import { soapFaultIn } from './soap-fault.ts';
 /** Maximum length of a server message that a problem quotes. */
 const maxCharacters = 200;
 
-/**
- * An error response's message, for people: redacted, on one line, and without the tags of an HTML page or SOAP fault.
- */
+/** An error response's message as shown to users: redacted, on one line, and without HTML or SOAP tags. */
 export function messageIn(text: string): string {
-  // Redact before removing the tags: otherwise, a secret that contains such characters would be split and not be
-  // recognized.
+  // Redact before removing the tags: otherwise, a secret that contains `<` or `>` would be split and not be recognized.
   const clean = redact(text);
   const fault = soapFaultIn(clean);
   if (fault !== undefined) return excerpt(`SOAP fault ${fault.said}`, maxCharacters);

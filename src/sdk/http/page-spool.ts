@@ -36,7 +36,7 @@ export class PageSpool {
     this.#signal = signal;
   }
 
-  /** Writes a complete page. If that fails halfway, the next page overwrites it. */
+  /** Writes a complete page. If writing fails partway, the next page overwrites the incomplete one. */
   async add(body: AsyncIterable<Buffer>): Promise<SpooledPage> {
     const start = this.#end;
     const hash = createHash('sha256');
@@ -69,13 +69,13 @@ export class PageSpool {
     this.#pages = 0;
   }
 
-  /** No more pages can be added after this; existing ones can still be read. */
+  /** Ends writing: no more pages can be added, but existing pages can still be read. */
   async close(): Promise<void> {
     await this.#file?.close();
     this.#file = undefined;
   }
 
-  /** Removes the file, if any. Nothing can be read after this. */
+  /** Removes the file if it exists. After this call, no pages can be read. */
   async remove(): Promise<void> {
     if (this.#file === undefined) return;
     await this.close();

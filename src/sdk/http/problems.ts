@@ -5,7 +5,7 @@ import { networkWords, seenIn } from '../network.ts';
 import { blamedBy } from './blamed-by.ts';
 import { messageIn } from './message-in.ts';
 
-/** A URL without its query, which may contain a key. */
+/** A URL without its query string, because the query string may contain an API key. */
 export function shownUrl(url: URL): string {
   return redact(`${url.origin}${url.pathname}`);
 }
@@ -110,7 +110,7 @@ export function refusalProblem({ url, status, text, passing }: HttpRefusal): Pro
   return httpProblem('REST_REFUSED', 'job', `${place} refused the request`, { seen, next });
 }
 
-/** A problem of this family at one of the connector's URLs. */
+/** A Problem of this family, about a request to one of the connector's URLs. */
 export function httpProblem(
   code: string,
   family: ProblemOptions['family'],

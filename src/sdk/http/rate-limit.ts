@@ -6,8 +6,8 @@ const maxPauseMs = 2 * 60_000;
 const defaultPauseMs = 1000;
 
 /**
- * How many milliseconds to wait before the next request, because a successful response's headers report that the rate
- * limit is used up; 0 if it isn't, or isn't reported.
+ * Milliseconds to wait before the next request if the headers of a successful response report an exhausted rate limit;
+ * 0 if the limit isn't exhausted or isn't reported.
  */
 export function rateLimitPauseMs(headers: Parameters<typeof spentLimit>[0], now: number): number {
   const spent = spentLimit(headers, now);

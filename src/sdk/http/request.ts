@@ -5,11 +5,11 @@ export interface HttpRequest {
   readonly method: string;
   readonly url: URL;
   readonly body: string | undefined;
-  /** Sent to every origin, including redirects. */
+  /** Headers that are sent to every origin, including redirect targets. */
   readonly plainHeaders: Readonly<Record<string, string>>;
   /** Credentials and the user's own headers, only for {@link trustedOrigin}. */
   readonly trustedHeaders: Readonly<Record<string, string>>;
-  /** API keys for the query, only for the trusted origin. */
+  /** API keys to add to the query string, only for the trusted origin. */
   readonly trustedQuery: readonly (readonly [string, string])[];
   readonly trustedOrigin: string;
 }
@@ -20,8 +20,9 @@ export function withUrl(request: HttpRequest, url: URL): HttpRequest {
 }
 
 /**
- * The URL for an origin that must not get credentials. Removes our key from the query, where servers put it if they
- * copy all parameters into the next link. The other parameters keep their spelling, because they may be signed.
+ * The URL for an origin that must not get credentials. Removes the API key from the query string, because some servers
+ * copy all request parameters into the next link. The other parameters keep their exact encoding, because they may be
+ * signed.
  */
 export function withoutKeys({ url, trustedQuery }: HttpRequest): URL {
   const names = new Set(trustedQuery.map(([name]) => name));

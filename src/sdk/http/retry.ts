@@ -8,13 +8,16 @@ const passing = { firstMs: 500, maxMs: 30_000, jitter: 1 };
  * window: they're at least 30 s, 40 s and 40 s.
  */
 const rateLimit = { firstMs: 37_500, maxMs: 50_000, jitter: 0.2 };
-/** If the server asks for a longer pause than this, the run fails and is retried later, instead of sleeping. */
+/** If the server asks for a longer pause than this, the run doesn't wait: it fails and is retried later. */
 const maxPauseMs = 60_000;
 
 interface RetryOptions {
   readonly retries: number;
   readonly signal: AbortSignal;
-  /** A longer pause makes the run fail, and so does an exhausted daily limit. Default: one minute. */
+  /**
+   * Maximum pause; default: one minute. If the server asks for a longer pause, or a daily limit is exhausted, the run
+   * fails.
+   */
   readonly maxPauseMs?: number;
   /** Called before each pause. */
   onPause?(problem: Problem, milliseconds: number): void;
@@ -41,8 +44,8 @@ export async function withRetries<T>(init: RetryOptions, attempt: () => Promise<
 }
 
 /**
- * Milliseconds before the next attempt: what the server asked for, if anything. Otherwise, after a rate limit, an
- * increasing time plus up to a quarter of it; after any other error, exponential backoff with full jitter.
+ * Milliseconds to wait before the next attempt: the pause that the server asked for, if any. Otherwise, after a rate
+ * limit, an increasing pause plus up to 25 %; after any other error, exponential backoff with full jitter.
  */
 export function pauseMs({ retryAfterMs, isRateLimit }: Problem, tries: number, random = Math.random): number {
   if (retryAfterMs !== undefined) return retryAfterMs;

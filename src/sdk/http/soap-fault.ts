@@ -18,7 +18,7 @@ export interface SoapFault {
  */
 export const soapServerCode = /^(?:[\w.-]+:)?(?:Server|Receiver)(?:\.|$)/;
 
-/** A fault must be near the beginning of its response. */
+/** Only the beginning of a response is searched for a fault. */
 const lookedAtBytes = 64 * 1024;
 
 /** The fault in an XML response, whatever its status; undefined if the response is anything else. */

@@ -29,8 +29,8 @@ function unpackOne(packed: Readable, name: string): Readable {
   }
   const unpack = create();
   pipeline(packed, unpack, () => undefined);
-  // The reader gets errors from the iterator. But when pipeline ends, it removes its own listener, and an error event
-  // without a listener would end the process.
+  // The reader gets errors from the iterator. But `pipeline` removes its error listener when it ends, and an `error`
+  // event without a listener would crash the process.
   unpack.on('error', () => undefined);
   return unpack;
 }

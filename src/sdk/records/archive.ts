@@ -7,7 +7,7 @@ import { faultIn, type RecordInput } from './input.ts';
 
 /** Deflate achieves a ratio of at most about 1000 to 1 (RFC 1951). */
 const maxRatio = 1100;
-/** Any archive may expand to this many bytes more than the ratio allows. */
+/** Number of bytes that any archive may contain in addition to what the ratio allows. */
 const alwaysBytes = 64 * 1024 * 1024;
 
 /** A file in a zip archive, by its path in the archive. */
@@ -62,7 +62,7 @@ async function opened(input: RecordInput): Promise<ZipFile> {
   }
 }
 
-/** Detects the actual format of a file named like a workbook or archive from its first bytes, if possible. */
+/** Throws if the first bytes of a file with a workbook's or archive's name show that it has a different format. */
 async function refuseOther(input: RecordInput, local: string): Promise<void> {
   const file = await open(local, 'r');
   try {
@@ -95,7 +95,7 @@ async function* read(input: RecordInput, entry: Entry): AsyncGenerator<Uint8Arra
   }
 }
 
-/** Passes Problems through; other errors come from the library and concern an invalid archive. */
+/** Passes Problems through. Any other error comes from the library and means that the archive is invalid. */
 function broken(input: RecordInput, error: unknown): unknown {
   if (!(error instanceof Error) || 'family' in error || 'syscall' in error) return error;
   return faultIn(input, {

@@ -1,17 +1,17 @@
 import { faultIn, type RecordInput } from './input.ts';
 
-/** Minimum block size, because scanners have a cost per block. */
+/** Minimum block size, because scanners have a fixed cost per block. */
 const defaultBytes = 256 * 1024;
-/** Maximum size of a record. A larger record lacks a closing quote or bracket, or would use too much memory. */
+/** Maximum size of a record. A larger record either lacks a closing quote or bracket or would use too much memory. */
 const recordBytes = 64 * 1024 * 1024;
 
 /**
- * Joins chunks into blocks for a scanner. A block's rest (an incomplete record) moves to the start of the next block. A
- * block's memory is never reused, so cells may refer to it.
+ * Joins chunks into blocks for a scanner. An incomplete record at the end of a block moves to the start of the next
+ * block. A block's memory is never reused, so cells may refer to it.
  */
 export class Blocks {
   bytes: Buffer = Buffer.alloc(0);
-  /** Whether `bytes` ends the input. */
+  /** Whether the input ends with `bytes`. */
   last = false;
   /** Number of input bytes before the block. */
   offset = 0;
@@ -27,8 +27,8 @@ export class Blocks {
   }
 
   /**
-   * Drops the first `eaten` bytes and appends new ones. If nothing was eaten, the block doubles in size, so that
-   * scanning a record of n bytes costs at most 2n. Returns false if the input had already ended.
+   * Drops the first `eaten` bytes and appends new ones. If `eaten` is 0, the block doubles in size, so that at most 2n
+   * bytes are scanned for a record of n bytes. Returns false if the input had already ended.
    */
   async refill(eaten: number): Promise<boolean> {
     if (this.last) return false;

@@ -3,8 +3,8 @@ import type { ColumnType } from '../column.ts';
 type Test = (bytes: Buffer, start: number, end: number) => boolean;
 
 /**
- * Fast byte-level tests for a type's canonical text. True is certain; false requires a full check, so each test covers
- * only the common form. Types without a test always get the full check.
+ * Fast byte-level tests for a type's canonical text. Each test covers only the common form: true means that the text is
+ * canonical, and false means that a full check is needed. Types without a test always get the full check.
  */
 export const surelyCanonical: Partial<Record<ColumnType, Test>> = {
   text: () => true,

@@ -40,7 +40,7 @@ const notANumber = new Map([
 
 const number = /^([+-]?)(\d*)(?:\.(\d*))?(?:e([+-]?\d{1,4}))?$/i;
 
-/** Exact: an exponent moves the decimal point by up to a thousand places. */
+/** The conversion is exact: an exponent moves the decimal point, by up to a thousand places. */
 function decimalOf(text: string): string | undefined {
   const match = number.exec(text);
   if (match === null) return undefined;
@@ -101,8 +101,8 @@ function offsetOf(text: string): string {
 }
 
 /**
- * `2026-01-31T08:00:00Z`, or with a space instead of the T, or without seconds. A zone is required or refused, but
- * never dropped.
+ * `2026-01-31T08:00:00Z`, or with a space instead of the T, or without seconds. A time zone is either required or
+ * refused, but never dropped.
  */
 function timestampOf(text: string, zone: RegExp): string | undefined {
   const date = dateOf(text.slice(0, 10));

@@ -14,7 +14,7 @@ export const changedFilesOptions = {
   }),
 };
 
-/** Such a connector's other properties. */
+/** The other connector properties that depend on {@link changedFilesOptions}. */
 export const changedFilesTraits = {
   resumes:
     'With `files: changed`, the watermark contains a fingerprint of each file’s name, time and size. `sluice state set JOB \'{"since":"2026-11-21T00:00:00Z"}\'` leaves out the files modified before that time.',
@@ -22,7 +22,7 @@ export const changedFilesTraits = {
   readsOnFrom: (text: string) => filesReadText(parseFilesRead(text)) ?? text,
 };
 
-/** The most recently modified file; if several have the same time, the last one. The list must not be empty. */
+/** The most recently modified file; if several files have that time, the last of them. The list must not be empty. */
 export function newestFile<T extends { readonly modified: number }>(files: readonly T[]): T {
   return files.reduce((best, file) => (file.modified >= best.modified ? file : best));
 }

@@ -45,7 +45,7 @@ export function formatsOf(columns: readonly Column[], given: Declarations): read
   });
 }
 
-/** What's wrong with the declared formats, before any data is read. */
+/** The errors in the declared formats that can be found without reading data. */
 export function formatFaults(given: Declarations): { option: string; message: string }[] {
   const { types, columns, formats } = given;
   const own: Checked[] = [
@@ -68,7 +68,7 @@ export function formatFaults(given: Declarations): { option: string; message: st
   });
 }
 
-/** Typed columns' declarations by name, each with the format that applies to it. */
+/** The declarations of columns that have a type, by name, each with the format that applies to the column. */
 function declaredFormats({ types, columns, formats }: Declarations): ReadonlyMap<string, FormattedType> {
   const found = new Map<string, FormattedType>();
   const add = (name: string, one: FormattedType) => {

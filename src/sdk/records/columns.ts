@@ -12,7 +12,7 @@ export function maxRows(width: number): number {
   return Math.max(256, Math.min(4096, Math.floor(262_144 / Math.max(1, width))));
 }
 
-/** The job's columns, if set. A column's type may be set there or in `types`. */
+/** The job's columns, if set. A column's type may be set here or in `types`. */
 export function declaredColumns({ columns, types }: Pick<RecordOptions, 'columns' | 'types'>): readonly Column[] {
   return columns.map(({ name, type }) => ({
     name,
@@ -22,7 +22,8 @@ export function declaredColumns({ columns, types }: Pick<RecordOptions, 'columns
 
 /**
  * The data's columns, with the job's types. With `strict`, throws if `types` names a missing column, because the name
- * is probably misspelled. Don't set it if the columns depend on the records, because one may be missing only today.
+ * is probably misspelled. Don't set `strict` if the columns depend on the records, because a column may be missing only
+ * from this run's records.
  */
 export function columnsOf(
   found: readonly Column[],

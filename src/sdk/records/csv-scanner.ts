@@ -10,11 +10,11 @@ const cr = 13;
 interface CsvDialect {
   /** UTF-8, one or more bytes. */
   readonly delimiter: Buffer;
-  /** One ASCII byte, or -1 if there are no quotes. */
+  /** The quote character, one ASCII byte; -1 if cells can't be quoted. */
   readonly quote: number;
   /**
-   * One ASCII byte: in a quoted cell, the character after this byte is literal. It's usually the quote itself, which is
-   * then doubled (RFC 4180).
+   * The escape character, one ASCII byte: in a quoted cell, the character after it is literal. It's usually the quote
+   * character, so that quotes are doubled (RFC 4180).
    */
   readonly escape: number;
   /** Prefix of comment lines; empty if there are none. */
@@ -72,7 +72,7 @@ export class CsvScanner {
 
   /**
    * Scans at most `maxRows` rows of `width` cells from `from`; returns the start of the first row that is incomplete or
-   * no longer wanted. With `last`, the end of the bytes also ends a row. Cells with escapes are rewritten in place. If
+   * exceeds `maxRows`. With `last`, the end of the bytes also ends a row. Cells with escapes are rewritten in place. If
    * the width is 0, the first row can have any width.
    */
   scan(bytes: Buffer, from: number, limit: { width: number; maxRows: number; last: boolean }): number {
@@ -108,8 +108,8 @@ export class CsvScanner {
   }
 
   /**
-   * The position after the line that starts at `at` if it isn't a row; `at` if it's a row; -1 if more bytes are needed
-   * to decide.
+   * The position after the line that starts at `at` if the line isn't a row; `at` if it's a row; -1 if more bytes are
+   * needed to decide.
    */
   #pastNoRow(bytes: Buffer, at: number, width: number): number {
     const { comment } = this.#init.dialect;

@@ -10,7 +10,7 @@ import { delimiterOf, type RecordOptions } from './options.ts';
 const lf = 10;
 const cr = 13;
 
-/** The text without its last lines. Blank lines don't count. Holds back only these lines, whatever the file's size. */
+/** The text without its last lines, not counting blank lines. Buffers only these lines, whatever the file's size. */
 async function* withoutLastLines(chunks: AsyncIterable<Buffer>, lines: number): AsyncGenerator<Buffer> {
   let held: Buffer = Buffer.alloc(0);
   for await (const chunk of chunks) {
@@ -21,7 +21,7 @@ async function* withoutLastLines(chunks: AsyncIterable<Buffer>, lines: number): 
   }
 }
 
-/** Start of the last `lines` non-blank lines; 0 if there are no others. */
+/** Start of the last `lines` non-blank lines; 0 if the text has no other non-blank lines. */
 function startOfLast(bytes: Buffer, lines: number): number {
   let at = bytes.length;
   for (let line = 0; line < lines; line++) {
@@ -35,7 +35,7 @@ function isBreak(byte: number): boolean {
   return byte === lf || byte === cr;
 }
 
-/** A table's rows as they are in the data, by cell position. */
+/** A table's rows, with the cells in the same order as in the data. */
 export interface RawRows {
   readonly rows: number;
   cells(slot: number): Cells;
@@ -95,8 +95,8 @@ interface TableStart {
 }
 
 /**
- * Where the table starts. The delimiter line is the first line, which is included in `skip_rows`, or the first line
- * after the skipped ones.
+ * Where the table starts. A delimiter line (`sep=;`) is either the first line, which then counts towards `skip_rows`,
+ * or the first line after the skipped lines.
  */
 async function tableStart(input: RecordInput, settings: RecordOptions, blocks: Blocks): Promise<TableStart> {
   const { skip_rows } = settings;
@@ -124,8 +124,8 @@ async function skipLines(input: RecordInput, lines: number, blocks: Blocks): Pro
 }
 
 /**
- * Excel takes the delimiter from a first line such as `sep=;`, which many programs write. This line isn't a row. It
- * overrides the option, because it comes from the file itself.
+ * Excel reads the delimiter from a first line such as `sep=;`, which many programs write. This line isn't a row. Its
+ * delimiter overrides the option, because it comes from the file itself.
  */
 async function toldDelimiter(blocks: Blocks, from: number): Promise<{ from: number; delimiter?: string }> {
   let at = from;
@@ -150,7 +150,7 @@ interface FirstRow {
 
 async function firstRow(scanner: CsvScanner, blocks: Blocks, from: number): Promise<FirstRow | undefined> {
   for (;;) {
-    // Cells with escapes are rewritten in place, but without a header these bytes are scanned again.
+    // Copied, because scanning rewrites cells with escapes in place, and a file without a header is scanned again.
     const bytes = Buffer.from(blocks.bytes);
     const end = scanner.scan(bytes, from, { width: 0, maxRows: 1, last: blocks.last });
     if (scanner.rows === 1) {
@@ -164,7 +164,7 @@ async function firstRow(scanner: CsvScanner, blocks: Blocks, from: number): Prom
   }
 }
 
-/** Between the start of a row and its first cell, there can only be a quote. */
+/** Only a quote can be between the start of a row and its first cell. */
 function isQuoted({ spans }: CsvScanner, bytes: Buffer): boolean {
   const before = bytes[spans[0]! - 1];
   return before !== undefined && before !== 10 && before !== 13;

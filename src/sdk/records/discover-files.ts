@@ -11,7 +11,7 @@ import { sniffFile } from './sniff-file.ts';
 import { type SniffedColumn, sniffColumns } from './sniff-types.ts';
 import { sheetNames } from './xlsx-book.ts';
 
-/** Number of rows from which to suggest types for CSV cells. */
+/** Number of rows on which suggested column types are based. */
 const headRows = 1000;
 
 /** Whether a file can be read, judging by its extension. */
@@ -19,7 +19,10 @@ export function isReadableName(name: string): boolean {
   return formatOfFile(name) !== undefined || /\.zip$/i.test(name);
 }
 
-/** The tables in files: one per file, or one per sheet of a workbook. A broken file doesn't hide the others. */
+/**
+ * The tables in files: one per file, or one per sheet of a workbook. A broken file doesn't prevent the others from
+ * being listed.
+ */
 export async function discoverFiles(inputs: readonly RecordInput[], signal: AbortSignal): Promise<Dataset[]> {
   const found: Dataset[] = [];
   for (const input of inputs) {
@@ -56,7 +59,7 @@ async function describe(input: RecordInput, dataset: Dataset): Promise<Dataset> 
 
 interface Sniffed {
   readonly notes: readonly string[];
-  /** Rows near the end of the file, which reading only its beginning doesn't reach. */
+  /** Rows near the end of the file, in addition to the rows read from its beginning. */
   readonly tail: readonly (readonly string[])[];
 }
 
@@ -67,7 +70,7 @@ async function withColumns(input: RecordInput, dataset: Dataset, { notes, tail }
     columns.map(({ name }) => name),
     [...rows, ...tail.map((row) => row.map((cell) => (cell === '' ? null : cell)))],
   );
-  // Strings in JSON and in workbooks are intended as strings, unless they look like numbers or dates in a local format.
+  // Strings in JSON and in workbooks are meant to be strings, unless they look like numbers or dates in a local format.
   const isLoose = format === 'csv' || format === 'xml';
   const typed = columns.map((column, c): DeclaredColumn & Column => {
     const isKept = column.type !== 'text' || (!isLoose && found[c]!.format === undefined);
@@ -86,7 +89,7 @@ async function withColumns(input: RecordInput, dataset: Dataset, { notes, tail }
   };
 }
 
-/** The declaration without the properties that are only for the notes. */
+/** The column's declaration, without the property that only the notes use. */
 function declaredOf({ either: _, ...declared }: SniffedColumn): Omit<SniffedColumn, 'either'> {
   return declared;
 }

@@ -10,7 +10,7 @@ import { openUnzipped } from './unzip.ts';
 const iconv = late<typeof import('iconv-lite')>(import.meta.url, 'iconv-lite');
 
 interface TextOptions {
-  /** What the text should be; the error names it if the data is something else. */
+  /** The expected format, which the error names if the data has a different format. */
   readonly format: string;
   /** The encoding, or a function that detects it from the first bytes. */
   readonly encoding: string | ((head: Buffer) => string | undefined) | undefined;
@@ -186,7 +186,7 @@ function refuseUnmarked(input: RecordInput, head: Buffer, name: string): void {
   });
 }
 
-/** Detected by the NULs in the first bytes, because most characters in tables are ASCII. */
+/** Detects the encoding by the positions of NULs in the first bytes, because most characters in tables are ASCII. */
 export function wideEncodingOf(head: Buffer): string | undefined {
   const characters = Math.floor(head.length / 4);
   const nuls = [0, 1, 2, 3].map((k) => head.filter((byte, i) => byte === 0 && i % 4 === k).length);

@@ -3,8 +3,8 @@ import { Problem } from '../../lib/problem.ts';
 import { cutText } from '../../lib/redact.ts';
 
 /**
- * Maximum number of remembered files that are no longer listed. They're remembered so that files in a folder that was
- * temporarily empty (unmounted) don't count as new afterwards.
+ * Maximum number of remembered files that are no longer listed. Otherwise, if a folder was temporarily empty
+ * (unmounted), all its files would count as new afterwards.
  */
 const maxGone = 10_000;
 
@@ -12,11 +12,11 @@ const maxGone = 10_000;
 const fingerprintLength = 11;
 
 /**
- * The files that a job has read, one by one. There is no time bound, because copied files keep their modification times
- * and clocks may be wrong: a file with an old time may still be new.
+ * The files that a job has read, listed individually. Remembering only the latest modification time isn't enough: a
+ * file with an old time may be new, because copied files keep their times and clocks may be wrong.
  */
 export interface FilesRead {
-  /** Set by a person with `sluice state set`: files modified before this (milliseconds since 1970) are skipped. */
+  /** Files modified before this time (milliseconds since 1970) are skipped. Set only by `sluice state set`. */
   readonly since?: number;
   /** Fingerprints of the files read, in reading order. */
   readonly known: ReadonlySet<string>;
@@ -66,7 +66,10 @@ export function filesReadText({ since, known }: FilesRead): string | undefined {
   });
 }
 
-/** A file's fingerprint: a newer version of the file has a different size or time. */
+/**
+ * A file's fingerprint. It includes the size and the modification time, so that a changed file has a different
+ * fingerprint.
+ */
 function fingerprintOf({ path, modified, size }: DatedFile): string {
   return hash('sha256', `${path}\0${modified}\0${size}`, 'base64url').slice(0, fingerprintLength);
 }

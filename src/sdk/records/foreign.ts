@@ -6,11 +6,14 @@ export const foreignHeadBytes = 512;
 interface Kind {
   /** A description of the data, with an article. */
   readonly what: string;
-  /** The data's first bytes as latin1. Markup is also detected after a byte-order mark and in wide encodings. */
+  /**
+   * The first bytes of such data, decoded as latin1. Markup is also detected after a byte-order mark and in UTF-16 and
+   * UTF-32.
+   */
   readonly signature: string | RegExp;
   readonly isMarkup?: true;
   readonly next: string;
-  /** Formats that can't start with these bytes; absent: all of them. */
+  /** The formats that can't start with these bytes; absent if no supported format can. */
   readonly not?: readonly string[];
 }
 
@@ -20,11 +23,13 @@ export const sqliteSignature = 'SQLite format 3\0';
 const notMarkup = ['csv', 'json', 'jsonl'];
 const unpackFirst = 'decompress the data first, or compress it with gzip or zip';
 const saveAsText = 'save the data as CSV or JSON Lines';
-/** Elements that an HTML page may begin with, with or without `html`. */
+/** Elements that can be the first one of an HTML page. */
 const pageStart = /^\s*<(?:!--|!doctype\s+html|(?:html|head|body|meta|title|script|style|center|table)[\s>])/i;
 const byteOrderMark = /^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)/;
 
-/** Signatures of formats that are unsupported or were named wrongly. No text starts with one of these by chance. */
+/**
+ * Signatures of formats that are unsupported or that a file's name hides. No text starts with one of these by chance.
+ */
 const kinds: readonly Kind[] = [
   { what: 'data compressed with Zstandard', signature: '\x28\xb5\x2f\xfd', next: unpackFirst },
   { what: 'data compressed with bzip2', signature: /^BZh[1-9]1AY&SY/, next: unpackFirst },

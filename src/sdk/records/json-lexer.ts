@@ -6,8 +6,8 @@ import { digitsEnd, escapable, isHex, runEnd } from './json-tokens.ts';
 
 /**
  * Finds the ends of JSON values (strict RFC 8259) in a block of UTF-8. Every method takes a position and returns the
- * one after its value, or -1 if the block ends first; in that case, nothing has changed, and the caller repeats the
- * call with more bytes.
+ * one after its value, or -1 if the block ends first. In that case, the lexer's position hasn't changed, and the caller
+ * repeats the call with more bytes.
  */
 export class JsonLexer {
   bytes: Buffer = Buffer.alloc(0);
@@ -25,7 +25,7 @@ export class JsonLexer {
   rows = 0;
   recordsBefore = 0;
   /**
-   * Found since the last reset: whether the string has an escape, whether the value has white space, and the number's
+   * Results since the last reset: whether the string has an escape, whether the value has white space, and the number's
    * kind.
    */
   protected escaped = false;
@@ -56,7 +56,7 @@ export class JsonLexer {
     return pos;
   }
 
-  /** Position after any value, which is validated but not kept. */
+  /** Position after the value at `pos`, whatever its type. The value is validated but not kept. */
   skip(pos: number, depth = 1): number {
     const byte = this.bytes[pos];
     if (byte === 34) {

@@ -23,8 +23,8 @@ export interface PathNode {
   /** 1 for a key of the record itself. */
   readonly depth: number;
   /**
-   * The bytes before the value last time, from the brace or the end of the previous value. They usually repeat, so a
-   * comparison is enough.
+   * The bytes that preceded this path's last value, from the opening brace or the end of the previous value. They're
+   * usually the same in every record, so a comparison is enough.
    */
   leadStart: number;
   leadLength: number;
@@ -38,7 +38,7 @@ export interface PathNode {
   readonly byKey: Map<string, PathNode>;
   /** Kinds seen so far. */
   seen: number;
-  /** True if objects here are flattened into columns; otherwise, they stay JSON. */
+  /** True if objects at this path are flattened into columns; otherwise, they're kept as JSON. */
   descend: boolean;
   /** The cell's index in the row; -1 if there is none. */
   slot: number;
@@ -56,7 +56,7 @@ export class JsonPaths {
   readonly #flatten: number;
   readonly #met: PathNode[] = [];
 
-  /** `flatten`: the depth down to which objects are flattened. */
+  /** `flatten`: the maximum depth at which objects are flattened. */
   constructor(flatten: number) {
     this.#flatten = flatten;
     this.root = { ...this.#node('', 0), descend: true };
@@ -77,8 +77,8 @@ export class JsonPaths {
   }
 
   /**
-   * The columns found in the data, in order of first appearance. A path whose values are objects, and otherwise only
-   * null or `{}`, isn't a column; its parts are.
+   * The columns found in the data, in order of first appearance. A path isn't a column if its values are objects and
+   * otherwise only null or `{}`; in that case, its child paths are columns.
    */
   columns(): Column[] {
     const seen = new Map<string, number>();

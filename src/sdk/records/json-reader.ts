@@ -28,7 +28,7 @@ export class JsonReader implements RecordReader {
   readonly #settings: RecordOptions;
   readonly #inputs: RecordInput[] = [];
   readonly #paths: JsonPaths;
-  /** Used only for the pass that produces rows; the survey has no cells. */
+  /** Used only in the pass that produces rows, because the survey has no cells. */
   readonly #replaced = new ReplacedCharacters();
   #surveying: RecordInput | undefined;
 
@@ -67,7 +67,7 @@ export class JsonReader implements RecordReader {
     return { columns: all, batches: this.#exactly(all, columns) };
   }
 
-  /** The batches and then, even if reading stops early, a warning about replaced characters. */
+  /** Yields the batches. Afterwards, even if reading stops early, warns about replaced characters. */
   async *#exactly(all: readonly Column[], columns: readonly Column[]): AsyncGenerator<Batch> {
     try {
       yield* this.#batches(all, columns);
@@ -169,7 +169,7 @@ function typedCells({ input, scanner, column, format, slot }: Slot): Cells {
   const { bytes, spans, dirty, rows, recordsBefore } = scanner;
   const cells: ByteCells = { kind: 'bytes', bytes, spans, stride: dirty.length, slot };
   if (dirty[slot] === 0) return cells;
-  // Only a string can be written in another format: a JSON number is a number, whatever the format.
+  // Declared formats apply only to strings: a JSON number is a number, whatever the column's format.
   const isNumber = familyOf(column.type) === 'number';
   const isNative = (r: number) => isNumber && bytes[spans[2 * (r * dirty.length + slot)]! - 1] !== quote;
   return retype({ input, column, format, isNative, cells, rows, spotOf: (r) => ({ row: recordsBefore + r + 1 }) });

@@ -3,7 +3,7 @@ import type { PathNode } from './json-paths.ts';
 /** Rows with more columns are read without a template. */
 const maxColumns = 256;
 
-/** The end of one row and the start of the next. */
+/** Where one row ends and the next one starts. */
 interface BetweenRows {
   /** Position after the last value of a row. */
   readonly tail: number;
@@ -14,11 +14,14 @@ interface BetweenRows {
 }
 
 /**
- * A row template. All rows of a table have the same bytes between their values, so those bytes only have to be
- * compared. All offsets refer to the current block.
+ * A row template. In most tables, all rows have the same bytes between their values, so the scanner only has to compare
+ * those bytes. All offsets refer to the current block.
  */
 export class JsonRowTemplate {
-  /** The bytes between each column's value and the next; the last entry leads to the first value of the next row. */
+  /**
+   * The bytes between each column's value and the next; the last entry is the bytes before the first value of the next
+   * row.
+   */
   readonly starts = new Int32Array(maxColumns);
   readonly lengths = new Int32Array(maxColumns);
   /** Line feeds in those bytes. */
@@ -40,7 +43,7 @@ export class JsonRowTemplate {
     const { leadStart, leadLength } = children[0]!;
     const first = next + leadLength;
     if (bytes.compare(bytes, leadStart, leadStart + leadLength, next, first) !== 0) return;
-    // If there are other values between the two rows, they don't make a template.
+    // If there are other values between the two rows, no template can be learned from them.
     if (bytes.subarray(end, next).some((byte) => byte > 32 && byte !== 44)) return;
     for (const [c, { leadStart, leadLength, leadLines }] of children.entries()) {
       if (c > 0) this.#set(c - 1, { start: leadStart, length: leadLength, lines: leadLines });

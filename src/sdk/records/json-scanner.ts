@@ -40,7 +40,7 @@ export class JsonScanner extends JsonLexer {
   /** Number of rows to read before the template is tried again; it increases while the template doesn't match. */
   #pause = 0;
   #patience = 1;
-  /** The current row's cells to rewrite once the row is complete: the span index, and 1 for JSON. */
+  /** Cells of the current row to rewrite once it's complete: pairs of a span index and a flag, which is 1 for JSON. */
   readonly #rewrites: number[] = [];
 
   constructor({ input, paths, replaced, isRead = true }: JsonScannerOptions) {
@@ -57,7 +57,7 @@ export class JsonScanner extends JsonLexer {
     this.#rowTail = -1;
   }
 
-  /** Begins a new batch of at most `capacity` rows with `width` cells; with width 0, only surveys. */
+  /** Begins a new batch of at most `capacity` rows with `width` cells. If the width is 0, records are only surveyed. */
   begin(width: number, capacity: number): void {
     this.recordsBefore += this.rows;
     this.rows = 0;
@@ -101,8 +101,8 @@ export class JsonScanner extends JsonLexer {
   }
 
   /**
-   * Row template: reads rows as long as each has the same columns as the previous one, and the same bytes between the
-   * values. Returns the end of the last row that it read; 0 if it read none.
+   * Applies the row template: reads rows as long as each has the same columns and the same bytes between values as the
+   * previous row. Returns the end of the last row that it read; 0 if it read none.
    */
   #rowsAlike(pos: number): number {
     const { bytes, view } = this;

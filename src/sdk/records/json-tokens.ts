@@ -70,7 +70,7 @@ function valueEnd(bytes: Buffer, view: DataView, start: number): number {
 
 /** The end of the number that begins here with a digit or minus; another byte must follow. */
 function numberEnd(bytes: Buffer, start: number): number {
-  // Same as wholeEnd(), which would no longer be inlined if it were called here.
+  // Repeats the code of wholeEnd(), because calling that function here would prevent it from being inlined elsewhere.
   const first = bytes[start] === 0x2d ? start + 1 : start;
   let at = digitsEnd(bytes, first);
   if (at === first || (bytes[first] === 0x30 && at > first + 1)) return unsure;

@@ -14,9 +14,9 @@ interface JsonWalkOptions {
   readonly encoding: string | undefined;
   readonly blockBytes: number | undefined;
   readonly paths: JsonPaths;
-  /** Path to the records, keys and indices joined by dots; '' means the whole document. */
+  /** Path to the records: keys and indices, joined by dots. An empty path means the whole document. */
   readonly records: string;
-  /** True for a sequence of values instead of one document. */
+  /** True if the input is a sequence of values rather than one document. */
   readonly lines: boolean;
   /** Cells per row; 0 only surveys. */
   readonly width: number;
@@ -293,7 +293,7 @@ export class JsonWalk {
   }
 }
 
-/** The root and each path from it down to the given one. */
+/** The given path and all its parents, starting at the root. */
 function waysTo(path: string): string[] {
   const keys = path.split('.');
   return keys.map((_, i) => keys.slice(0, i).join('.'));

@@ -1,7 +1,7 @@
 import { canonicalText } from './canonical.ts';
 import type { ValueFormat } from './value-format.ts';
 
-/** The format that an example number shows. */
+/** The number format that an example number represents. */
 interface NumberStyle {
   /** Text before and after the digits, such as a currency symbol. */
   readonly prefix: string;
@@ -17,7 +17,7 @@ interface NumberStyle {
   readonly groupDigits: number;
 }
 
-/** Spaces and apostrophes come in variants that look the same in print, so programs use any of them. */
+/** Spaces and apostrophes have variants that look alike, and programs use any of them. */
 const blanks = ' \u00a0\u202f\u2009';
 const apostrophes = "'’";
 const sample = new RegExp(`^([^\\d]*?)(\\d[\\d.,_${blanks}${apostrophes}]*\\d|\\d)([^\\d]*)$`);

@@ -126,22 +126,25 @@ export const recordOptions = {
 /** The values of `recordOptions`, with defaults. */
 export type RecordQuery = OptionValues<typeof recordOptions>;
 
-/** A reader's options: those of the query, with the format decided, and additional columns about the input. */
+/** A reader's options: the query's options with the resolved format, and additional columns about the input. */
 export interface RecordOptions extends Omit<RecordQuery, 'format'> {
   readonly format: RecordFormat | 'xlsx';
   /** xlsx: sheet name. */
   readonly sheet?: string | undefined;
-  /** Adds a first column with this name, for each input's name. */
+  /** Name of an additional leading column, which contains the input's name. */
   readonly inputColumn?: string | undefined;
-  /** Adds a first column with this name, for each input's modification time. */
+  /** Name of an additional leading column, which contains the input's modification time. */
   readonly modifiedColumn?: string | undefined;
-  /** Adds leading columns with these names, for each input's `facts`. */
+  /** Names of additional leading columns, which contain the input's `facts`. */
   readonly factColumns?: readonly string[] | undefined;
-  /** xml: what it means if the first document has no element named by `records`. Default: it's an error. */
+  /**
+   * xml: whether a first document without the element named by `records` is an error or an empty table. Default:
+   * `error`.
+   */
   readonly noRecords?: 'error' | 'empty' | undefined;
-  /** Called with a warning if data is read differently than people may expect. */
+  /** Called with a warning if data is read differently than users may expect. */
   readonly warn?: ((warning: RunWarning) => void) | undefined;
-  /** The scanner's block size. Tests use a few bytes, to split every cell. */
+  /** The scanner's block size. Tests use blocks of a few bytes, so that every cell is split. */
   readonly blockBytes?: number | undefined;
 }
 

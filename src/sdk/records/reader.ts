@@ -5,7 +5,7 @@ import type { RecordOptions } from './options.ts';
 
 /**
  * Reads the records of one or more inputs as one table. First surveys every input, in order, to determine everything
- * that depends on all inputs (the keys, the types). Then reads the rows.
+ * that depends on all inputs, such as keys and types. Then reads the rows.
  */
 export interface RecordReader {
   /**
@@ -18,7 +18,7 @@ export interface RecordReader {
   extraction(): Extraction;
 }
 
-/** What is requested from an input before, or instead of, its records. */
+/** What a caller requests from an input before, or instead of, its records. */
 export interface SurveyAsk {
   /** Requests the number of records, even if that takes a pass over the data. */
   readonly count?: boolean;
@@ -38,8 +38,8 @@ export interface Surveyed {
   /** json: what the path to the records contains. */
   readonly shape?: RecordsShape | undefined;
   /**
-   * The error if the input isn't a table. It's returned if values were requested, because they may explain it, and the
-   * caller must then throw it; otherwise, it's thrown.
+   * The error if the input isn't a table and values were requested. The caller must throw this error, and can use the
+   * values to explain it. If no values were requested, the survey itself throws the error.
    */
   readonly refused?: Problem;
 }

@@ -10,14 +10,14 @@ interface Retyping {
   readonly column: Column;
   readonly cells: Cells;
   readonly rows: number;
-  /** The strings' format; absent: the canonical form, or one that needs no declaration. */
+  /** The format of the strings. Absent if they're canonical or in a form that needs no declaration. */
   readonly format?: ValueFormat | undefined;
   /**
    * Whether cell `r` is already a value of the column's type rather than a string, such as a JSON number or a date in a
    * sheet, so that no format applies.
    */
   readonly isNative?: (r: number) => boolean;
-  /** Position in the input of the batch's stored row `r`. */
+  /** The position in the input of the batch's row `r`. */
   spotOf(r: number): InputPosition;
 }
 
@@ -60,7 +60,8 @@ function fitted(given: Retyping, text: string, r: number): string | null {
   const isWritten = format !== undefined && !isNative?.(r);
   const canonical = isWritten ? format.read(text) : canonicalText(text, column.type);
   if (canonical !== undefined) return canonical;
-  // In spreadsheets, missing numbers are often blanks. Only values of type text can be blank.
+  // Spreadsheets often contain blanks where numbers are missing. Only text can be blank, so in other columns a blank is
+  // null.
   if (text.trim() === '' && column.type !== 'binary') return null;
   throw faultIn(input, {
     code: 'RECORDS_VALUE',

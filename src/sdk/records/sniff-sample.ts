@@ -22,7 +22,7 @@ export interface TextSample {
 }
 
 /**
- * Reads the first and the last 64 kB. Skips the end of compressed and remote files, because reaching it would take
+ * Reads the first and the last 64 kB. Skips the end of compressed and remote files, because reaching it would require
  * reading the whole file.
  */
 export async function sampleOf(input: RecordInput): Promise<TextSample> {
@@ -86,7 +86,7 @@ function unmarked(head: Buffer, tail: Buffer | undefined): string {
   const parts = [head.subarray(0, wholeEnd(head)), ...(tail === undefined ? [] : [tail.subarray(start)])];
   if (parts.every((part) => isUtf8(part))) return 'utf-8';
   const high = parts.flatMap((part) => [...part.filter((byte) => byte >= 0x80)]);
-  // Accented letters start at 0xC0 in windows-1252, and are below 0xA6 in the code pages of DOS.
+  // Accented letters are at 0xC0 and above in windows-1252, but below 0xA6 in DOS code pages.
   const letters = high.filter((byte) => byte >= 0xc0).length;
   const dos = high.filter((byte) => byte <= 0xa5).length;
   return dos > letters ? 'cp850' : 'windows-1252';

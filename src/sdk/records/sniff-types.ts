@@ -24,12 +24,12 @@ const plain: readonly (readonly [ColumnType, (text: string) => boolean])[] = [
   ),
 ];
 
-/** The suggested first of the hundred years that two-digit years belong to. */
+/** The suggested first year of the century-long range that two-digit years belong to. */
 const suggestedFirstYear = 1950;
 
 interface SniffOptions {
   readonly name: string;
-  /** The decimal mark in another column of the file; undefined if no column shows it. */
+  /** The decimal mark that another column of the file uses; undefined if it isn't clear from any column. */
   readonly point?: '.' | ',' | undefined;
 }
 
@@ -167,7 +167,7 @@ function dateOf(values: readonly string[]): SniffedColumn | undefined {
   return /\d/.test(values[0]!) ? chosen(fitting(values, patterns)) : undefined;
 }
 
-/** The types of a table's columns; the decimal mark in one column decides for the others. */
+/** The types of a table's columns. If one column shows the decimal mark, it applies to all columns. */
 export function sniffColumns(names: readonly string[], rows: readonly (readonly (string | null)[])[]): SniffedColumn[] {
   const cellsOf = (c: number) => rows.map((row) => row[c] ?? null);
   const alone = names.map((name, c) => sniffColumn(cellsOf(c), { name }));
@@ -176,7 +176,7 @@ export function sniffColumns(names: readonly string[], rows: readonly (readonly 
   return alone.map((one, c) => (one.either === undefined ? one : sniffColumn(cellsOf(c), { name: names[c]!, point })));
 }
 
-/** Whether a string is a value, so that it isn't a header's name. Years can be names. */
+/** Whether a string is a value rather than a column name. Years can be column names. */
 export function isValue(cell: string): boolean {
   if (cell === '' || /^(?:19|20)\d\d$/.test(cell)) return false;
   const { type, either } = sniffColumn([cell], { name: '' });

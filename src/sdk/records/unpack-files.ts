@@ -6,7 +6,7 @@ import { faultIn, type RecordInput } from './input.ts';
 interface Unpacking {
   /** Name or glob of the archive members to read. */
   readonly member: string | undefined;
-  /** The format of the files, if the query sets it. */
+  /** The files' format, if the query sets it. */
   readonly format: string | undefined;
 }
 
@@ -20,10 +20,10 @@ export async function unpackFiles(inputs: readonly RecordInput[], given: Unpacki
   return unpacked;
 }
 
-/** Signatures of a member, and of an empty archive (APPNOTE 4.3.7, 4.3.16). */
+/** The signatures that start an archive with members and an empty archive (APPNOTE 4.3.7, 4.3.16). */
 const signatures = new Set([0x504b0304, 0x504b0506]);
 
-/** Detects a zip archive by its first bytes, whatever its name; workbooks have the same ones. */
+/** Detects a zip archive by its first bytes, whatever its name. Workbooks start with the same bytes. */
 async function isArchive({ name, local }: RecordInput, { format }: Unpacking): Promise<boolean> {
   if (local === undefined || /\.xlsx$/i.test(name)) return false;
   if (format === 'xlsx' && !/\.zip$/i.test(name)) return false;
@@ -63,7 +63,7 @@ function refuseOffice(input: RecordInput, members: readonly ArchiveMember[]): vo
   });
 }
 
-/** Without `member`: all files except operating system metadata (`__MACOSX/`) and dot files. */
+/** If `member` isn't set, all files except operating system metadata (`__MACOSX/`) and dot files are read. */
 function isWanted(members: readonly ArchiveMember[], member: string | undefined): (member: ArchiveMember) => boolean {
   if (member === undefined) return ({ name }) => !/(?:^|\/)(?:__MACOSX\/|\.)/.test(name);
   if (members.some(({ name }) => name === member)) return ({ name }) => name === member;

@@ -41,7 +41,7 @@ async function* joined(head: Buffer, rest: AsyncIterator<Uint8Array>): AsyncGene
 async function* gunzipped(input: RecordInput, packed: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const source = Readable.from(packed, { objectMode: true, highWaterMark: 2 });
   const unzip = createGunzip({ chunkSize: 128 * 1024 });
-  // The reader below gets every error as well; without a callback, pipeline would throw it as an uncaught exception.
+  // The reader below also gets every error. Without a callback, `pipeline` would throw it as an uncaught exception.
   pipeline(source, unzip, () => undefined);
   try {
     yield* unzip as AsyncIterable<Buffer>;

@@ -1,6 +1,6 @@
 import type { ColumnType } from '../column.ts';
 
-/** How a column's values are written in the data, for example `dd.MM.yyyy`. */
+/** The format of a column's values in the data, for example `dd.MM.yyyy`. */
 export interface ValueFormat {
   /** As the config has it. */
   readonly written: string;

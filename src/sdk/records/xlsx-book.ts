@@ -4,9 +4,7 @@ import { faultIn, type RecordInput } from './input.ts';
 import { type Elements, localName, walk } from './xlsx-parts.ts';
 import { type NumberStyle, styleOf } from './xlsx-values.ts';
 
-/**
- * Sheets refer to a list of strings that the whole workbook shares. The list is kept in memory, so its size is limited.
- */
+/** All sheets of a workbook refer to one list of shared strings. The list is kept in memory, so its size is limited. */
 const maxTextBytes = 128 * 1024 * 1024;
 
 /** The workbook parts that are needed to read one sheet. */

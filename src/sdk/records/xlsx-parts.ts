@@ -7,8 +7,8 @@ import { declaredEncoding } from './xml-text.ts';
 type Attributes = Readonly<Record<string, string>>;
 
 /**
- * Called at the start of each element, and at its end with the text directly in it. Names have no prefix; `parent` is
- * the parent element's name, or '' for the root.
+ * `open` is called at the start of each element, `close` at its end with the text directly in the element. Names have
+ * no prefix. `parent` is the parent element's name, or '' for the root.
  */
 export interface Elements {
   open?(name: string, attributes: Attributes, parent: string): void;
@@ -17,7 +17,7 @@ export interface Elements {
 
 /**
  * Walks a part's elements that are in its root's namespace. Extensions (`extLst` and elements in other namespaces, with
- * everything inside them) are skipped, because they may use the same names for other things (`x15:workbookPr`).
+ * everything inside them) are skipped, because they may use the same names with different meanings (`x15:workbookPr`).
  */
 export async function* walk(input: RecordInput, part: ArchiveMember, elements: Elements): AsyncGenerator<void> {
   const parser = new SaxesParser({ xmlns: false, position: false });

@@ -27,7 +27,7 @@ interface Table {
   readonly names: readonly string[];
 }
 
-/** Reads one sheet of each workbook: first to determine the kinds of its columns, then for the rows. */
+/** Reads one sheet of each workbook twice: first to determine the kinds of its columns, then to return its rows. */
 export class XlsxReader implements RecordReader {
   readonly #settings: RecordOptions;
   readonly #tables: Table[] = [];
@@ -85,7 +85,9 @@ export class XlsxReader implements RecordReader {
     return namesOf(input, { texts: Array.from(cells, (cell) => cell?.text ?? null), line: number }, header);
   }
 
-  /** Merges the kinds of a row's cells into their columns' kinds; without a header, a longer row adds columns. */
+  /**
+   * Merges the kinds of a row's cells into their columns' kinds. If the sheet has no header, a longer row adds columns.
+   */
   #meet(input: RecordInput, names: string[], { cells, number }: SheetRow): void {
     const { header, columns } = this.#settings;
     if (!header && columns.length === 0) while (names.length < cells.length) names.push(`column${names.length + 1}`);
@@ -186,7 +188,8 @@ function columnCells({ input, column, format, rows, slot }: ColumnOf) {
 }
 
 /**
- * Numbers and dates in a sheet have no text format, unless the column's type is of another family: 20260131 as a date.
+ * Declared formats don't apply to a sheet's numbers and dates, unless the column has a type of another family, such as
+ * a date column with the number 20260131.
  */
 function isNativeKind(kind: SheetCell['kind'] | undefined, type: ColumnType): boolean {
   if (kind === 'integer' || kind === 'decimal') return familyOf(type) === 'number';

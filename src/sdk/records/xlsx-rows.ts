@@ -11,7 +11,7 @@ export interface SheetRow {
   readonly cells: readonly (SheetCell | undefined)[];
 }
 
-/** The rows of a sheet in chunks, while the sheet is being read. */
+/** Yields the rows of a sheet in chunks while the sheet is being read. */
 export async function* sheetRows(input: RecordInput, sheet: Sheet): AsyncGenerator<SheetRow[]> {
   const rows = new Rows(input, sheet);
   for await (const _ of walk(input, sheet.part, rows)) {
@@ -29,11 +29,11 @@ class Rows {
   #column = -1;
   #type = '';
   #style = 0;
-  /** The content of the element `v`. */
+  /** The content of the `v` element. */
   #value = '';
-  /** The text of the element `is` (an inline string). */
+  /** The text of the `is` element (an inline string). */
   #inline: string | undefined;
-  /** The content of the element `f`. */
+  /** The content of the `f` element. */
   #formula: string | undefined;
 
   constructor(input: RecordInput, sheet: Sheet) {
@@ -65,12 +65,17 @@ class Rows {
     else if (name === 'row' && this.#cells.length > 0) this.done.push({ number: this.#number, cells: this.#cells });
   }
 
-  /** Cells without a value, for example colored ones, are holes, so that a row ends with its last value. */
+  /**
+   * Leaves cells without a value (for example, empty colored cells) as holes, so that a row ends with its last value.
+   */
   #keep(cell: SheetCell | undefined): void {
     if (cell !== undefined) this.#cells[this.#column] = cell;
   }
 
-  /** Cell types according to ECMA-376 part 1, 18.18.11. Next to an inline string, `v` is only a copy of its display. */
+  /**
+   * Cell types according to ECMA-376 part 1, 18.18.11. If a cell has an inline string, its `v` element is only a copy
+   * of the displayed text.
+   */
   #cell(): SheetCell | undefined {
     const value = this.#value;
     if (this.#inline !== undefined && (this.#type === 'inlineStr' || value === '')) {

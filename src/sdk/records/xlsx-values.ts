@@ -6,14 +6,14 @@ export type CellKind = 'integer' | 'decimal' | 'boolean' | 'date' | 'time' | 'ti
 /** A parsed cell. `error`: `#N/A` and the like; `uncalculated`: a formula whose value was never saved. */
 export interface SheetCell {
   readonly kind: CellKind | 'error' | 'uncalculated';
-  /** Canonical text for the kind; the name of an error, or the text of a formula. */
+  /** The value as canonical text of its kind, the name of an error, or the text of a formula. */
   readonly text: string;
 }
 
 /** The meaning that a number format gives to a number; everything else only affects the display. */
 export type NumberStyle = 'number' | 'date' | 'time' | 'datetime';
 
-/** The narrowest kind for cells of both kinds. */
+/** The narrowest kind that can represent cells of both kinds. */
 export function joined(a: CellKind, b: CellKind): CellKind {
   if (a === b) return a;
   const both = new Set([a, b]);
@@ -48,9 +48,10 @@ export function styleOf(id: number, code: string | undefined): NumberStyle {
 const dayMs = 86_400_000;
 
 /**
- * Converts a number cell. A number with a fraction and more than 15 digits is a fully printed double. It's shortened to
- * the fewest digits that give the same double, which is what was typed. Trailing zeros of a fraction depend on the
- * program that wrote the file (Apache POI writes `1.0`), not on the value, and are dropped. All other digits are kept.
+ * Converts a number cell. A number with a fraction and more than 15 digits is a double printed in full. It's shortened
+ * to the fewest digits that give the same double, because these are the digits that the user typed. Trailing zeros of a
+ * fraction depend on the program that wrote the file (Apache POI writes `1.0`), not on the value, and are dropped. All
+ * other digits are kept.
  */
 export function numberCell(written: string, style: NumberStyle, from1904: boolean): SheetCell {
   const number = Number(written);
@@ -67,9 +68,9 @@ export function numberCell(written: string, style: NumberStyle, from1904: boolea
 }
 
 /**
- * Converts a day number to a date. Day 60 of the 1900 system is a February 29th that never existed, so earlier days are
- * counted from one day later (ECMA-376 part 1, 18.17.4.1). Rounded to milliseconds, the precision of a day number as a
- * double.
+ * Converts a day number to a date. Day 60 of the 1900 system is February 29, 1900, which never existed, so earlier days
+ * are counted from one day later (ECMA-376 part 1, 18.17.4.1). Times are rounded to milliseconds, the precision of a
+ * day number as a double.
  */
 function momentCell(serial: number, style: NumberStyle, from1904: boolean): SheetCell | undefined {
   if (serial < 0 || serial >= 2_958_466 || (!from1904 && Math.floor(serial) === 60)) return undefined;
@@ -82,7 +83,7 @@ function momentCell(serial: number, style: NumberStyle, from1904: boolean): Shee
   return { kind: 'timestamp', text: `${date}T${time}` };
 }
 
-/** A cell of type `d`: a date as ISO 8601 text. */
+/** Converts a cell of type `d`, which contains a date as ISO 8601 text. */
 export function isoCell(text: string): SheetCell {
   const bare = text.replace(/Z$/, '');
   const date = canonicalText(bare, 'date');

@@ -4,53 +4,57 @@ export const unresolved = -2;
 /** An element or attribute of the records, identified by its path. */
 export interface XmlColumnPart {
   /**
-   * Names from the record down, joined by dots; '' is the record, `@name` an attribute. Undefined before the first
-   * value.
+   * Names from the record down, joined by dots. The record itself is '', and an attribute is `@name`. Undefined before
+   * the first value.
    */
   path: string | undefined;
-  /** Another part has the same path, because only their prefixes differ: within a record, their values are a list. */
+  /**
+   * True if another part has the same path because the two differ only in prefixes. Within a record, the values of such
+   * parts are a list.
+   */
   isTaken: boolean;
   /** Undefined for the record. */
   readonly parent: XmlColumnPart | undefined;
   readonly depth: number;
   /** Its name as bytes. */
   readonly name: Buffer;
-  /** The name with the `>` of an end tag. */
+  /** The name and the `>` that follows it in an end tag. */
   readonly close: Buffer;
-  /** In order of first appearance; the next record most likely has the same order. */
+  /** The child elements in order of first appearance, which the next record most likely repeats. */
   readonly elements: XmlColumnPart[];
   readonly attributes: XmlColumnPart[];
-  /** By name; attributes have the prefix `@`. */
+  /** Child elements and attributes by name; attribute names have the prefix `@`. */
   readonly byName: Map<string, XmlColumnPart>;
-  /** Index among its parent's elements or attributes. */
+  /** The part's index among its parent's elements or attributes. */
   readonly index: number;
   readonly isAttribute: boolean;
-  /** The meaning of its text: a value, the record's own text, whether the element is null, or a namespace. */
+  /** The meaning of the part's text: a value, the record's own text, whether the element is null, or a namespace. */
   readonly means: 'value' | 'text' | 'nil' | 'namespace';
-  /** Its cell in the row; -1 if it has none. {@link unresolved} before the first value. */
+  /** The part's cell index in the row; -1 if the part has no cell; {@link unresolved} before the first value. */
   slot: number;
-  /** The last record that had a value here. */
+  /** Number of the last record in which this part had a value. */
   record: number;
-  /** The bytes that followed its text the last time and the time before that. */
+  /** The last two different byte sequences between this column's text and the next column's text. */
   way: XmlWay;
   otherWay: XmlWay;
 }
 
-/** The bytes that led from the text of one column to the text of another: offsets in the current block. */
+/** A way: the bytes between the text of one column and the text of the next, as offsets in the current block. */
 export interface XmlWay {
   readonly to: XmlColumnPart | undefined;
   readonly start: number;
   /** Longer than any block if the way isn't known. Includes the start tag of `to`. */
   readonly length: number;
-  /** It stays in the same row and line, and opens only the element that it leads to. */
+  /** True if the bytes are within one row and line, and open no element except `to`. */
   readonly isPlain: boolean;
   readonly lines: number;
   /**
-   * The length up to the record's end if it ends in between, otherwise 0; then `lines` counts the lines after that end.
+   * The length up to the end of the record if the record ends within these bytes; otherwise, 0. If the record ends
+   * there, `lines` counts only the lines after its end.
    */
   readonly rowLength: number;
   readonly rowLines: number;
-  /** The elements with child elements that are opened on the way. */
+  /** The elements with child elements whose start tags are in these bytes. */
   readonly entered: readonly XmlColumnPart[];
 }
 

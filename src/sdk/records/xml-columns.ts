@@ -2,8 +2,8 @@ import type { Column } from '../column.ts';
 import { faultIn, type RecordInput } from './input.ts';
 
 /**
- * Maps each path of a record to a column: the column with that name or, if there is none, the column whose name differs
- * only in prefixes, if no other path uses it.
+ * Maps each path of a record to a column: the column with that name; otherwise, the column whose name differs only in
+ * prefixes, unless another path uses that column.
  */
 export class XmlColumns {
   readonly #input: RecordInput;
@@ -21,7 +21,7 @@ export class XmlColumns {
     }
   }
 
-  /** The cell of a path; -1 if it has none. */
+  /** A path's cell index; -1 if the path has no cell. */
   readonly slotOf = (path: string): number => {
     const exact = this.#slots.get(path);
     const slot = exact ?? this.#byLocal.get(localPath(path)) ?? -1;
@@ -33,12 +33,12 @@ export class XmlColumns {
     return -1;
   };
 
-  /** Whether a record had this column. */
+  /** Whether any record had a value for this column. */
   isMet(slot: number): boolean {
     return this.#paths.has(slot);
   }
 
-  /** The path that provides a column's values; the column's name if no record has had it yet. */
+  /** The path that provides a column's values; the column's name if no record has had the column yet. */
   pathOf(slot: number, name: string): string {
     return this.#paths.get(slot) ?? name;
   }

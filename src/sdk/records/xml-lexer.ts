@@ -20,9 +20,9 @@ import {
 
 const commentBegin = Buffer.from('<!--');
 const cdataBegin = Buffer.from('<![CDATA[');
-/** Length of `&#x10FFFF;`, the longest token in text that the end of a block can cut. */
+/** Length of `&#x10FFFF;`, the longest token in text that can be split at the end of a block. */
 const longestCut = 10;
-/** A longer value, comment or CDATA section is left to the parser, which limits its length. */
+/** Values, comments and CDATA sections longer than this are left to the parser, which limits their length. */
 const maxPieceBytes = 1024 * 1024;
 
 /**
@@ -33,11 +33,13 @@ export class XmlLexer {
   bytes: Buffer = Buffer.alloc(0);
   /** The same bytes, for reading four at a time. */
   protected view = viewOf(this.bytes);
-  /** The line, from 1. A caller that doesn't continue where this stopped must reset it. */
+  /** The current line, from 1. A caller that continues at a different position must set the line. */
   line = 1;
   /** Whether the text or value has references, CDATA or carriage returns. Callers reset it before each text. */
   protected isEscaped = false;
-  /** For the last attribute value read: its start, and whether it has white space that counts as spaces. */
+  /**
+   * The start of the last attribute value read, and whether that value has line breaks or tabs, which count as spaces.
+   */
   protected valueStart = 0;
   protected hasBreaks = false;
 
@@ -47,7 +49,9 @@ export class XmlLexer {
     this.view = viewOf(bytes);
   }
 
-  /** The end of text: at markup, at the end of the bytes, or before a token that is cut or not allowed in text. */
+  /**
+   * The end of text: at markup, at the end of the bytes, or before a token that is incomplete or not allowed in text.
+   */
   text(pos: number): number {
     const { bytes, view } = this;
     const { length } = bytes;
@@ -67,7 +71,10 @@ export class XmlLexer {
     }
   }
 
-  /** The position after a special byte in text, or `at` if that byte ends the text or is cut. */
+  /**
+   * The position after the token that starts with a special byte in text; `at` if the byte ends the text or the token
+   * is incomplete.
+   */
   #pastInText(at: number): number {
     const { bytes } = this;
     if (bytes[at] !== 0x5d) return this.#past(at, inText);
@@ -76,8 +83,8 @@ export class XmlLexer {
   }
 
   /**
-   * The position after an ordinary byte, a line end or a doubtful character that is allowed; `at` if it's anything
-   * else, invalid or cut.
+   * The position after an ordinary byte, a line end or a suspicious character that turns out to be valid; `at` if the
+   * character is invalid or incomplete, or has a special meaning.
    */
   #past(at: number, table: Uint8Array): number {
     const { bytes } = this;
@@ -117,7 +124,7 @@ export class XmlLexer {
     return this.bytes[pos]! > 0x20 ? pos : this.until(pos, inSpace);
   }
 
-  /** Reads from the end of an attribute's name to after its closing quote. */
+  /** Reads an attribute from the end of its name through its closing quote. */
   value(nameEnd: number): number {
     const { bytes } = this;
     let at = this.space(nameEnd);
@@ -144,7 +151,7 @@ export class XmlLexer {
     return this.bytes[start + 2] === 0x5b ? this.cdata(start) : this.comment(start);
   }
 
-  /** The position of the next tag's `<`, after text and other content that can be between elements. */
+  /** The position of the next tag's `<`, skipping text and any other content that can be between elements. */
   between(pos: number): number {
     const { bytes } = this;
     let at = this.text(pos);
@@ -179,7 +186,7 @@ export class XmlLexer {
     return at;
   }
 
-  /** The target `xml`, in any letter case, is left to the parser. */
+  /** Instructions with the target `xml`, in any letter case, are left to the parser. */
   instruction(start: number): number {
     const { bytes } = this;
     let at = endOfName(bytes, start + 2);
@@ -194,7 +201,7 @@ export class XmlLexer {
     }
   }
 
-  /** The position after these bytes, if they are at `pos`. */
+  /** The position after these bytes if the block contains them at `pos`. */
   word(word: Buffer, pos: number): number {
     const { bytes } = this;
     const last = Math.min(word.length, bytes.length - pos);

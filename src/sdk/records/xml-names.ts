@@ -7,7 +7,7 @@ const xsiUri = 'http://www.w3.org/2001/XMLSchema-instance';
 /** The scope outside all elements. */
 export const outermost: XmlScope = new Map([['xml', xmlUri]]);
 
-/** Prefixes that SOAP libraries generate, and that differ between documents or records. */
+/** Prefixes that SOAP libraries generate, which differ between documents or records. */
 const generated = /^(?:ns|n|q|p|a|b|d\d+p)\d+$/;
 
 /** A name in a document, split into its parts. */
@@ -18,7 +18,9 @@ export interface XmlName {
   readonly uri: string;
 }
 
-/** The scope inside an element with these attributes: the same scope if they declare nothing. */
+/**
+ * The scope inside an element with these attributes. If the attributes declare no namespaces, the scope is unchanged.
+ */
 export function scopeInside(scope: XmlScope, attributes: Readonly<Record<string, string>>): XmlScope {
   let inner: Map<string, string> | undefined;
   for (const name in attributes) {
@@ -39,7 +41,9 @@ export function localName(name: string): string {
   return name.slice(name.indexOf(':') + 1);
 }
 
-/** The namespace of an element or, with `isAttribute`, of an attribute, which has none without a prefix. */
+/**
+ * The namespace of an element or, with `isAttribute`, of an attribute. An attribute without a prefix has no namespace.
+ */
 export function nameIn(scope: XmlScope, raw: string, isAttribute = false): XmlName {
   const at = raw.indexOf(':');
   const prefix = at < 0 ? '' : raw.slice(0, at);
@@ -48,14 +52,14 @@ export function nameIn(scope: XmlScope, raw: string, isAttribute = false): XmlNa
   return { prefix, local: raw.slice(at + 1), uri };
 }
 
-/** Whether an attribute says that its element is null (XML Schema 1.0, 2.6.2). */
+/** Whether an attribute (`xsi:nil`) declares whether its element is null (XML Schema 1.0, 2.6.2). */
 export function isNil({ local, uri }: XmlName): boolean {
   return local === 'nil' && (uri === xsiUri || uri === '?xsi');
 }
 
 /**
- * The column names of elements and attributes. Prefixes aren't significant: a name in the records' namespace has none,
- * and a name in another namespace has the prefix that the data first used for that namespace. So the columns stay the
+ * The column names of elements and attributes. Prefixes aren't significant: a column name has no prefix if it's in the
+ * records' namespace; otherwise, it has the prefix that the data first used for its namespace. So the columns stay the
  * same even if a server changes the prefixes, or generates new ones for each record.
  */
 export class XmlNames {
@@ -77,7 +81,7 @@ export class XmlNames {
     return `${this.#prefixes.get(uri) ?? this.#prefixFor(uri, prefix)}:${local}`;
   }
 
-  /** The prefix, with a number if the prefix is bound to another namespace elsewhere. */
+  /** The prefix, plus a number if the prefix is already bound to another namespace. */
   #prefixFor(uri: string, prefix: string): string {
     let free = prefix;
     for (let n = 2; this.#taken.has(free); n++) free = `${prefix}_${n}`;

@@ -1,7 +1,7 @@
 import { noWay, unresolved, type XmlColumnPart } from './xml-column-part.ts';
 import { isDeclaration, isNil, nameIn, type XmlNames, type XmlScope } from './xml-names.ts';
 
-/** Deeper records are left to the parser. */
+/** Records that are nested more deeply than this are left to the parser. */
 const maxDepth = 100;
 
 /** The parts of the records so far, as a tree that mirrors the elements. */
@@ -16,8 +16,8 @@ export class XmlParts {
   #count = 0;
 
   /**
-   * `slotOf` is called once for each path with values and returns its cell; -1 for none. The parser rejects more parts
-   * than a table can have columns.
+   * `slotOf` is called once for each path with values, and returns the path's cell index; -1 if there is no cell. The
+   * parser rejects records with more parts than a table can have columns.
    */
   constructor(slotOf: (path: string) => number, names: XmlNames, scope: XmlScope, max = 20_000) {
     this.#max = max;
@@ -27,7 +27,7 @@ export class XmlParts {
     this.root = this.#part(undefined, '', 0);
   }
 
-  /** The element inside a part or, if the name starts with `@`, its attribute; undefined if there are too many. */
+  /** A part's child element or, if the name starts with `@`, its attribute; undefined if there are too many parts. */
   inside(parent: XmlColumnPart, name: string): XmlColumnPart | undefined {
     const known = parent.byName.get(name);
     if (known !== undefined) return known;
@@ -46,8 +46,8 @@ export class XmlParts {
   }
 
   /**
-   * Whether no other part has this part's path. Call it only for parts with values in complete records: others may turn
-   * out to be in other namespaces.
+   * Whether no other part has this part's path. Call this only for parts with values in complete records, because other
+   * parts may turn out to be in a different namespace.
    */
   ownsPath(part: XmlColumnPart): boolean {
     const { parent } = part;

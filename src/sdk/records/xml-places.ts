@@ -1,9 +1,9 @@
-/** Maximum number of distinguished paths outside of a document's records. */
+/** Maximum number of different paths outside a document's records. */
 const maxPaths = 1000;
 
 /**
- * Where the records of several documents are: the elements around them, and the other content of those elements, as
- * local names joined by `/`. This distinguishes a page without records from another kind of response, such as an error.
+ * Where the records are in several documents: the paths of the elements around them and of other content, as local
+ * names joined by `/`. These paths distinguish a page without records from another kind of response, such as an error.
  */
 export class XmlPlaces {
   /** The path of the element that contains the records; undefined before the first record. */
@@ -18,10 +18,11 @@ export class XmlPlaces {
   }
 
   /**
-   * Whether a document without records has an empty list.
-   * @param isAnyFirst whether it may be the first document: then there is nothing to compare it with.
-   * @returns true if it has the element that contains the records in other documents, and only elements that other
-   * documents have.
+   * Whether a document without records contains an empty list.
+   * @param isAnyFirst whether the document may be the first one, so that there may be no other document to compare it
+   * with.
+   * @returns true if the document has the element that contains the records in other documents, and has only elements
+   * that other documents also have.
    */
   isEmptyList(met: XmlPathsMet, isAnyFirst: boolean): boolean {
     const around = this.#around;

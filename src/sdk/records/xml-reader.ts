@@ -15,11 +15,11 @@ import { XmlPlaces } from './xml-places.ts';
 import type { XmlRecord, XmlValue } from './xml-record.ts';
 import { XmlWalk } from './xml-walk.ts';
 
-/** Reads the repeated elements of XML documents: first for the union of their parts, then for the rows. */
+/** Reads the repeated elements of XML documents twice: first to collect all their paths, then to return the rows. */
 export class XmlReader implements RecordReader {
   readonly #settings: RecordOptions;
   readonly #inputs: RecordInput[] = [];
-  /** Paths in order of first appearance; true if a record had a path more than once. */
+  /** Paths in order of first appearance; the value is true if any record had the path more than once. */
   readonly #paths = new Map<string, boolean>();
   readonly #names = new XmlNames();
   readonly #places = new XmlPlaces();
@@ -91,7 +91,7 @@ export class XmlReader implements RecordReader {
     if (before > 0) warnOfUnmet(this.#settings, (slot) => met.has(slot));
   }
 
-  /** Once the columns are known: what to do with each path that may be new. */
+  /** Returns what to do with each path that may be new after the columns are known. */
   #refusal(input: RecordInput, columns: readonly Column[], slotOf: (path: string) => number): Meet {
     if (this.#settings.columns.length === 0) return () => undefined;
     const isStrict = !this.#settings.ignore_unknown;
@@ -125,7 +125,7 @@ function cellsOf({ input, column, format, slot, path, walk, before }: Part): Cel
   return retype({ input, column, format, cells, rows, spotOf });
 }
 
-/** The cells as values, for a batch in which the parser read some records. */
+/** The cells as values, for a batch with records that the parser read. */
 function valuesOf(
   plain: ByteCells,
   parsed: ReadonlyMap<number, XmlRecord>,

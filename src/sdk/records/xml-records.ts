@@ -36,15 +36,16 @@ interface XmlRecordsOptions {
 
 /**
  * Extracts records from XML with the strict parser while the text arrives. Elements inside a record become values named
- * by their path, with names joined by dots; attributes end with `@name`; text next to child elements is `#text`.
- * Entities other than the five predefined ones are rejected, so nothing is expanded and nothing is fetched.
+ * by their path, with names joined by dots; an attribute's path ends with `@name`, and the path of text next to child
+ * elements ends with `#text`. Entities other than the five predefined ones are rejected, so the parser never expands or
+ * fetches entities.
  */
 export class XmlRecords {
   found = false;
   /** Element paths outside records, for the error that lists them. */
   readonly met = new Set<string>();
   readonly #input: RecordInput;
-  /** The value of `records`, and the same without prefixes. */
+  /** The value of the `records` option, with and without prefixes. */
   readonly #wanted: string | undefined;
   readonly #wantedLocal: string | undefined;
   readonly #names: XmlNames;
@@ -62,7 +63,7 @@ export class XmlRecords {
   readonly #take: (record: XmlRecord) => void;
   readonly #repeats = new XmlRepeats();
   #last = '';
-  /** Number of characters read up to the end of the last record, and in total. */
+  /** Number of characters read through the end of the last record, and in total. */
   #lastEnd = -1;
   #written = 0;
 
@@ -94,7 +95,7 @@ export class XmlRecords {
     this.#parser.write(text);
   }
 
-  /** The current line. Set it after other code has read further. */
+  /** The current line. Set it after other code has read part of the document. */
   get line(): number {
     return this.#parser.line;
   }
@@ -104,13 +105,13 @@ export class XmlRecords {
   }
 
   /**
-   * The name of the records' element if the last text ended with the last byte of a record: following elements with
-   * that name are records, too, and other code may read them. Undefined otherwise, and for XML 1.1, which has other
-   * rules.
+   * The name of the records' element if the last text ended with the last byte of a record: the following elements with
+   * that name are also records, and other code may read them. Otherwise, and for XML 1.1 (which has different rules),
+   * undefined.
    */
   get next(): string | undefined {
     const isBehind = this.#lastEnd === this.#written && this.#outer.length < maxDepth / 2;
-    // A record may itself declare its name's namespace, which the next record might not do.
+    // A record may declare the namespace of its own name, but the next record might not.
     const isSame = nameIn(this.scope, this.#last).uri === this.#first?.uri;
     return isBehind && isSame && this.#parser.xmlDecl.version !== '1.1' ? this.#last : undefined;
   }
@@ -120,7 +121,7 @@ export class XmlRecords {
     return this.#outer.at(-1)?.scope ?? outermost;
   }
 
-  /** The document has ended: rejects a truncated one. */
+  /** Ends the document, and rejects it if it's truncated. */
   end(): void {
     this.#parser.close();
     if (this.found) this.#places.learn(this.#pathsMet, this.#around);
@@ -145,7 +146,7 @@ export class XmlRecords {
     }
   }
 
-  /** By namespace and local name, because prefixes can be rebound. */
+  /** Compares namespaces and local names, because prefixes can be rebound. */
   #isRecord(raw: string, scope: XmlScope): boolean {
     if (this.#wanted !== undefined && !this.#isCalled(localName(raw), 'local')) return false;
     if (this.#wanted === undefined && this.#outer.length !== 2) return false;

@@ -12,15 +12,16 @@ interface Values {
   readonly first: XmlNode;
   readonly byHolder: Map<XmlNode, XmlValue>;
   /**
-   * All values are in elements with the same names. This fails if names contain dots, because `a.b` is then ambiguous.
+   * Whether all values are in elements with the same names. If names contain dots, this may be false, because `a.b` is
+   * then ambiguous.
    */
   areAlike: boolean;
 }
 
 /**
- * Elements with parts that occur several times in a record (`item` in an order). The values of each part below them are
- * a list with one item per element, so that items with the same index belong together; if an element lacks the part,
- * the item is null.
+ * Collects the values of elements that occur several times in a record and have parts, such as an order's `item`
+ * elements. Each part becomes a list with one entry per element, so that entries with the same index belong together.
+ * The entry is null if the element lacks the part.
  */
 export class XmlRepeats {
   /** The values of the current record, by path. */

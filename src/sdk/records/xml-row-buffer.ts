@@ -5,13 +5,16 @@ import { resolveInPlace } from './xml-text.ts';
 
 export interface XmlScannerOptions {
   readonly parts: XmlParts;
-  /** Number of cells in a row; 0 if the walk only surveys. */
+  /** Number of cells in a row; 0 if records are only surveyed. */
   readonly width: number;
-  /** False if only well-formedness matters, not the values. */
+  /** False if the document is only checked for well-formedness and values don't matter. */
   readonly isRead?: boolean;
 }
 
-/** The rows that a scanner has read: which bytes are the cells, and what to undo if it can't finish a record. */
+/**
+ * The rows that a scanner has read: which bytes belong to which cell, and what to undo if the scanner can't finish a
+ * record.
+ */
 export class XmlRowBuffer extends XmlLexer {
   /** Start and end of each cell, row by row. */
   spans = new Int32Array(0);
@@ -19,13 +22,13 @@ export class XmlRowBuffer extends XmlLexer {
   rows = 0;
   /** The last line of each row. */
   lines = new Int32Array(0);
-  /** The parts of the current records; a different object if other namespaces apply. */
+  /** The parts of the current records. Records with different namespaces in scope have a different object. */
   parts: XmlParts;
   protected readonly isRead: boolean;
   protected capacity = 0;
   /**
-   * The number of the current record; if values don't matter, of the current tag, because then only attributes must be
-   * unique.
+   * The number of the current record. If values don't matter, the number of the current tag, because then only
+   * attributes must be unique.
    */
   protected recordNumber = 0;
   /** The position after the last complete record. */
@@ -33,7 +36,7 @@ export class XmlRowBuffer extends XmlLexer {
   protected endLine = 1;
   readonly #width: number;
   #row = 0;
-  /** Values in the current record whose parts had none before. */
+  /** Values in the current record that are the first ones of their parts. */
   readonly #first: { readonly part: XmlColumnPart; start: number; end: number; isEscaped: boolean }[] = [];
   /** Spans of the current record that contain references, CDATA or carriage returns. */
   readonly #rewrites: number[] = [];
@@ -59,7 +62,7 @@ export class XmlRowBuffer extends XmlLexer {
     this.#passTo(pos);
   }
 
-  /** Ends the row of a record; false if the record has two parts with the same path. */
+  /** Ends a record's row. Returns false if the record has two parts with the same path. */
   protected complete(end: number): boolean {
     const { spans } = this;
     if (this.#first.length > 0 && !this.#resolve()) return false;
@@ -101,7 +104,7 @@ export class XmlRowBuffer extends XmlLexer {
     this.spans.fill(-1, this.#row, this.#row + 2 * this.#width);
   }
 
-  /** Puts a value into its cell; a start of -1 means null. Returns false if the part already has a value. */
+  /** Puts a value into its part's cell; a start of -1 means null. Returns false if the part already has a value. */
   protected put(part: XmlColumnPart, start: number, end: number, isEscaped: boolean): boolean {
     if (part.record === this.recordNumber) return false;
     part.record = this.recordNumber;

@@ -10,18 +10,19 @@ interface TextStart {
 }
 
 /**
- * Row template: the tags and white space between the texts of two columns usually repeat. Each column remembers the
- * last two ways from its text to another, which may be in the next row, so that the bytes only have to be compared.
+ * A row template. The tags and white space between the texts of two columns are usually the same in each row. Each
+ * column remembers the last two byte sequences from its text to another column's text, which may be in the next row, so
+ * that the scanner only has to compare bytes.
  */
 export class XmlRowTemplate {
   /** The last column read. */
   last: XmlColumnPart;
-  /** Where its text ended; -1 if values without a column have been read since. */
+  /** Where the last column's text ended; -1 if values without a column have been read since. */
   textEnd = -1;
-  /** The elements with child elements that have been opened since. */
+  /** The elements with child elements that have been opened since that text. */
   readonly entered: XmlColumnPart[] = [];
   #textEndLine = 0;
-  /** All columns with a way. */
+  /** All columns with a known way to another column. */
   readonly #known: XmlColumnPart[] = [];
 
   constructor(root: XmlColumnPart) {
@@ -65,7 +66,7 @@ export class XmlRowTemplate {
   }
 }
 
-/** Switches to a column's other way if its bytes are here. `view` is a view of the current bytes. */
+/** Switches to a column's other way if the bytes at `pos` match it. `view` is a view of the current bytes. */
 export function swapWays(view: DataView, part: XmlColumnPart, pos: number): boolean {
   const { way, otherWay } = part;
   const { start, length } = otherWay;

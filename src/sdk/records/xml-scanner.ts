@@ -12,21 +12,21 @@ export interface XmlTag {
 }
 
 /**
- * Reads records from a block of UTF-8 as long as they are certainly well-formed and have only simple content: no
- * comment, no repeated part, no text next to elements. Everything else is left to the parser, untouched. The result is
- * always the same as the parser's.
+ * Reads records from a block of UTF-8 as long as they're certainly well-formed and have only simple content: no
+ * comments, no repeated parts, and no text next to elements. Everything else is left to the parser. The scanner's
+ * result is always the same as the parser's.
  */
 export class XmlScanner extends XmlRowBuffer {
   #tag: XmlTag = { name: this.bytes, close: this.bytes };
   #isEmpty = false;
   #isNil = false;
   #failure = doubt;
-  /** The position of the record that can't be read here, and the reason. */
+  /** The position of the record that the scanner can't read, and the reason. */
   #failedAt = -1;
   #failedWith = doubt;
   /** The innermost open element; undefined after the record. */
   #open: XmlColumnPart | undefined;
-  /** The index of its most likely next child element. */
+  /** The index of the open element's most likely next child element. */
   #next = 0;
   readonly #template: XmlRowTemplate;
 
@@ -46,7 +46,7 @@ export class XmlScanner extends XmlRowBuffer {
   }
 
   /**
-   * Skips white space, then reads the next record and the following ones into rows; returns the end of the last one.
+   * Skips white space, then reads the next record and following records into rows; returns the end of the last record.
    */
   record(tag: XmlTag, pos: number): number {
     const { rows, capacity } = this;
@@ -57,7 +57,7 @@ export class XmlScanner extends XmlRowBuffer {
     this.beginAt(pos);
     while (this.rows < capacity) {
       let end = this.#begin(this.isRead ? this.space(this.end) : this.between(this.end));
-      // A way never spans a whole record.
+      // A way between two texts never spans a whole record.
       if (end < 0 || this.#template.textEnd < this.end) this.#template.textEnd = -1;
       if (end >= 0 && !this.complete(end)) end = doubt;
       if (end < 0) {
@@ -90,8 +90,9 @@ export class XmlScanner extends XmlRowBuffer {
   }
 
   /**
-   * Reads an element's text, starting after its start tag, and the texts that known ways lead to, even in the following
-   * records. Returns the position after the end tag of the last element, or the position of its first child.
+   * Reads an element's text, starting after its start tag, and then further texts as long as the bytes between them are
+   * known, even in the following records. Returns the position after the end tag of the last element, or the position
+   * of its first child.
    */
   #texts(first: XmlColumnPart, start: number): number {
     const { bytes, view, line } = this;
@@ -126,9 +127,7 @@ export class XmlScanner extends XmlRowBuffer {
     return this.#content(part, at, end);
   }
 
-  /**
-   * Applies a way's effects, apart from the start of the next text; returns 0, or the reason if the way can't be taken.
-   */
+  /** Updates the state for a known way to the next text. Returns 0, or the reason why the way can't be used. */
   #pass({ rowLength, rowLines, lines, entered }: XmlWay, at: number): number {
     if (rowLength > 0) {
       this.line += rowLines;
@@ -171,7 +170,7 @@ export class XmlScanner extends XmlRowBuffer {
     const { bytes } = this;
     this.#isNil = false;
     this.#isEmpty = false;
-    // Attribute values aren't part of a way: they must be read each time.
+    // A way must not include attribute values, because they must be read each time.
     if (this.isRead) this.#template.textEnd = -1;
     else this.recordNumber++;
     for (let expected = 0; ; ) {
@@ -200,7 +199,7 @@ export class XmlScanner extends XmlRowBuffer {
     if (attribute.record === this.recordNumber) return false;
     attribute.record = this.recordNumber;
     if (!this.isRead) return true;
-    // After this, names may have another meaning.
+    // After a namespace declaration, names may have a different meaning.
     if (attribute.means === 'namespace') return false;
     const text = this.bytes.toString('latin1', start, end);
     this.#isNil = text === 'true' || text === '1';
@@ -208,8 +207,8 @@ export class XmlScanner extends XmlRowBuffer {
   }
 
   /**
-   * Reads the rest of an element's text from `pos` on. Returns the position after the end tag, or of the first tag
-   * inside.
+   * Reads the rest of an element's text from `pos` on. Returns the position after the end tag, or the position of the
+   * first child's tag.
    */
   #content(part: XmlColumnPart, start: number, pos: number): number {
     const { bytes } = this;
@@ -269,7 +268,10 @@ export class XmlScanner extends XmlRowBuffer {
     return at < 0 || bytes[at] === 60 ? at : this.unlessCut(at);
   }
 
-  /** The part whose name starts at `at`, probably `likely`. If there is none, sets the failure; returns undefined. */
+  /**
+   * The part whose name starts at `at`, which is probably `likely`. If there is no such part, records the reason and
+   * returns undefined.
+   */
   #inside(
     parent: XmlColumnPart,
     likely: XmlColumnPart | undefined,

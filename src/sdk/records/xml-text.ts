@@ -33,7 +33,7 @@ export function resolveInPlace(bytes: Buffer, start: number, end: number): numbe
   return to;
 }
 
-/** The first byte that isn't white space. */
+/** The position of the first byte that isn't white space. */
 export function inkAt(bytes: Buffer, start: number): number {
   let at = start;
   while (bytes[at]! <= 0x20) at++;

@@ -4,7 +4,7 @@ import { cut, noReference } from '../../lib/xml-reference.ts';
 
 /** The bytes end too early. */
 export { cut };
-/** The scanner isn't certain: the strict parser must read this. */
+/** Returned if the scanner isn't certain that the bytes are valid, so that the strict parser must read them. */
 export const doubt = noReference;
 
 /** Byte classes. A byte without a class, such as a control character, ends the current token. */
@@ -12,11 +12,11 @@ export const ordinary = 1;
 export const tab = 2;
 export const lineFeed = 3;
 export const carriageReturn = 4;
-/** The first byte of U+FFFE and U+FFFF, which XML doesn't allow, but also of characters that it allows. */
+/** The first byte of U+FFFE and U+FFFF, which XML doesn't allow, but also of some characters that XML allows. */
 export const doubtful = 5;
 const mark = 6;
 
-/** The byte classes in a context where the bytes of `marks` have a meaning. */
+/** The byte classes in a context where the bytes in `marks` have a special meaning. */
 function classesWith(marks: string): Uint8Array {
   const table = new Uint8Array(256).fill(ordinary, 0x20);
   table[0x09] = tab;
@@ -47,7 +47,7 @@ for (const byte of Buffer.from(':_ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrst
 for (const byte of Buffer.from('-.0123456789')) inName[byte] = restOfAscii;
 
 /**
- * Sets the top bit of each byte that ends a run; with 0x06 flipped in each byte, `&` comes directly after the control
+ * Sets the top bit of each byte that ends a run (SWAR). Flipping 0x06 in each byte places `&` right after the control
  * characters.
  */
 export function endsRunIn(four: number): number {
@@ -57,9 +57,9 @@ export function endsRunIn(four: number): number {
 }
 
 /**
- * The next byte that may have a meaning in text or be invalid there: markup, a closing bracket, a control character,
- * the first byte of U+FFFE. After the last complete group of four, it may be any byte. `view` is a view of the same
- * bytes.
+ * The position of the next byte that may have a special meaning in text or be invalid there: markup, a closing bracket,
+ * a control character, or the first byte of U+FFFE. After the last complete group of four, the position may be that of
+ * any byte. `view` is a view of the same bytes.
  */
 export function endOfRun(bytes: Buffer, view: DataView, start: number): number {
   let at = start;
@@ -71,7 +71,7 @@ export function endOfRun(bytes: Buffer, view: DataView, start: number): number {
   return at;
 }
 
-/** A longer name is left to the parser, which limits its length. */
+/** Names longer than this are left to the parser, which limits their length. */
 const maxNameBytes = 64 * 1024;
 
 /**

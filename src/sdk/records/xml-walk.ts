@@ -18,11 +18,11 @@ interface XmlWalkOptions {
   readonly wanted: string | undefined;
   readonly names: XmlNames;
   readonly places: XmlPlaces;
-  /** Whether a document without records may be the first. */
+  /** Whether the first document may have no records. */
   readonly mayBeEmpty: boolean;
-  /** The cell of a path; -1 if it has none. */
+  /** A path's cell index; -1 if the path has no cell. */
   readonly slotOf: (path: string) => number;
-  /** Number of cells in a row; 0 if the walk only surveys. */
+  /** Number of cells in a row; 0 if records are only surveyed. */
   readonly width: number;
   /**
    * Called for each path of a record that may be new, in order of appearance; `isRepeated`: the part occurs more than
@@ -33,13 +33,13 @@ interface XmlWalkOptions {
 
 /** Maximum amount of text passed to the parser at once. */
 const pieceBytes = 65_536;
-/** A larger record is left to the parser, which doesn't need all its bytes in memory. */
+/** Records larger than this are left to the parser, which doesn't need the whole record in memory. */
 const maxHeld = 1024 * 1024;
 
 /**
  * One pass over an XML document. The parser reads it up to the end of the first record; from there on, the scanner
- * reads records as bytes. If the scanner isn't certain, the parser continues to the end of a record. Yields each time
- * rows must be taken before their block is released.
+ * reads records as bytes. If the scanner isn't certain, the parser continues to the end of a record. Yields whenever
+ * rows must be consumed before their block is released.
  */
 export class XmlWalk {
   readonly scanner: XmlScanner;
@@ -52,11 +52,11 @@ export class XmlWalk {
   #capacity = 256;
   #pos = 0;
   /**
-   * Number of tags to pass to the parser the next time the scanner isn't certain; grows as long as the scanner reads
-   * nothing.
+   * Number of tags to pass to the parser the next time the scanner isn't certain; increases as long as the scanner
+   * can't read any record.
    */
   #patience = 1;
-  /** The records' element, also set while the parser reads. */
+  /** The records' element. It's also set while the parser reads. */
   #lastTag: XmlTag | undefined;
   #strides = 0;
 
@@ -140,7 +140,9 @@ export class XmlWalk {
     this.#strides = 0;
   }
 
-  /** The position after the next end tag of a record, or after the next tag as long as no record is known. */
+  /**
+   * The position after a record's next end tag or, before the first record is found, after the next tag of any kind.
+   */
   #likelyEnd(): number {
     const { bytes } = this.scanner;
     const close = this.#lastTag === undefined ? -1 : bytes.indexOf(this.#lastTag.close, this.#pos);
