@@ -17,7 +17,10 @@ export function parseEpochFormat(written: string, type: ColumnType): ValueFormat
   return { written, read: (text) => instantOf(text.trim(), places) };
 }
 
-/** Exact: the fraction keeps its digits. For times before 1970, it counts from the previous whole second. */
+/**
+ * The conversion is exact: the fraction keeps its digits. For times before 1970, the fraction counts from the previous
+ * whole second.
+ */
 function instantOf(text: string, places: number): string | undefined {
   const exact = /^[+-]?\d+(?:\.\d+)?$/.test(text) ? canonicalText(`${text}e-${places}`, 'decimal') : undefined;
   if (exact === undefined) return undefined;

@@ -38,7 +38,8 @@ export class XmlLexer {
   /** Whether the text or value has references, CDATA or carriage returns. Callers reset it before each text. */
   protected isEscaped = false;
   /**
-   * The start of the last attribute value read, and whether that value has line breaks or tabs, which count as spaces.
+   * The start of the last attribute value read, and whether the value contains line breaks or tabs, which count as
+   * spaces.
    */
   protected valueStart = 0;
   protected hasBreaks = false;

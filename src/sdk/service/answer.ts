@@ -1,18 +1,20 @@
 import { type ValuePath, valueAt, valuesAt } from './path.ts';
 
-/** A response of the service, read and parsed as far as possible. */
+/** A response from the service, read and parsed as far as possible. */
 export interface ServiceAnswer {
   readonly url: URL;
   readonly status: number;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The value of a JSON response or the tree of an XML response; undefined for any other. */
+  /** The value of a JSON response or the tree of an XML response; undefined for other formats. */
   readonly body: unknown;
-  /** The text, or the first part of it. */
+  /** The response text, or its beginning. */
   readonly text: string;
 }
 
-/** Location in a response: a path in its body, or a header; `at` is a path in the JSON of the header. */
+/**
+ * A location in a response: a path in the body, or a header. If the header contains JSON, `at` is a path in that JSON.
+ */
 export type AnswerPath = ValuePath | { readonly header: string; readonly at?: ValuePath };
 
 /** The value at the location, or undefined. */
@@ -20,7 +22,7 @@ export function pick(answer: Pick<ServiceAnswer, 'headers' | 'body'>, where: Ans
   return placed(answer, where, valueAt);
 }
 
-/** All values at the location, if its path goes through lists. */
+/** All values at the location. There may be several if its path goes through lists. */
 export function pickAll(answer: Pick<ServiceAnswer, 'headers' | 'body'>, where: AnswerPath): readonly unknown[] {
   return placed(answer, where, valuesAt) ?? [];
 }

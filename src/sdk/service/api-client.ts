@@ -41,29 +41,32 @@ export interface ApiClientOptions {
 /** One call: the request, and how to decode its response. */
 export interface ServiceCall {
   readonly request: RequestData;
-  /** URL of the next page from a response; replaces the request's URL. */
+  /** The next page's URL from a response, which replaces the request's URL. */
   readonly link?: URL | undefined;
   readonly scope: Scope;
   readonly decode?: Decoding | undefined;
   readonly errors?: readonly ErrorRule[] | undefined;
-  /** A poll, for which `pending` is a valid result. For other calls, `pending` means retry. */
+  /** True for a poll, for which `pending` is a valid result. Other calls are retried if the result is `pending`. */
   readonly isPoll?: boolean;
 }
 
-/** A reply and its class according to the rules: `ok`, `empty` or `pending`. */
+/** A reply and its class according to the service's rules: `ok`, `empty` or `pending`. */
 export interface ClassifiedReply extends Reply {
   readonly verdict: Classification['kind'];
 }
 
-/** The longest wait within a run. If a longer wait is needed, the next run retries. */
+/** Maximum wait within a run. If a longer wait is needed, the run fails and the next run retries. */
 const maxPauseMs = 2 * 60_000;
 /** Heartbeat interval during a wait. */
 const signEveryMs = 10_000;
 
-/** Purpose of a call: `known` is sent with the credentials; the others belong to a session login. */
+/** Purpose of a call: `known` calls are sent with the credentials; the other calls open or close a session. */
 type Purpose = 'known' | 'login' | 'logout';
 
-/** Makes the API calls of a run: rate-limited, authenticated, retried, and classified by the rules of the service. */
+/**
+ * Makes a run's API calls. Authenticates and retries them, applies rate limits, and classifies responses by the
+ * service's rules.
+ */
 export class ApiClient {
   readonly #options: ApiClientOptions;
   readonly #credentials: CredentialProvider;
@@ -71,14 +74,14 @@ export class ApiClient {
 
   constructor(init: ApiClientOptions) {
     this.#options = init;
-    // A login itself isn't retried, but the call that needs it is.
+    // A login call isn't retried itself, but the call that needs the login is.
     const call: BareCall = async (request, purpose) =>
       (await this.#attempt({ request, scope: init.scope }, purpose)).answer;
     this.#credentials = new CredentialProvider(init.login, { login: init.tokens, call });
   }
 
   /**
-   * One call, retried by the rules.
+   * Makes one call, with retries according to the service's rules.
    * @throws Problem for an error response, {@link Ignored} and {@link WatermarkLost} by the rules.
    */
   call(call: ServiceCall): Promise<ClassifiedReply> {
@@ -119,7 +122,8 @@ export class ApiClient {
 
   async #attempt(call: ServiceCall, as: Purpose): Promise<ClassifiedReply> {
     const { pacer, signal } = this.#options;
-    // This comes first, because a login is a separate call with its own slot.
+    // The request is built before taking a slot, because building it may require a login, which is a separate call with
+    // its own slot.
     const request = await this.#request(call, as);
     const release = await pacer.turn(signal);
     try {
@@ -144,7 +148,10 @@ export class ApiClient {
     return logInBy(this.#options, send, { isRequest: true, onRenewed });
   }
 
-  /** Returns the error that ends the read even though the response is successful. */
+  /**
+   * Sends the request and classifies the reply. An error that ends the read although the service accepted the login is
+   * returned rather than thrown.
+   */
   async #exchange(call: ServiceCall, request: HttpRequest, as: Purpose): Promise<ClassifiedReply | Error> {
     const { pacer, service, client, spool, maxBytes } = this.#options;
     const http = await client.send(request);
@@ -194,15 +201,18 @@ export class ApiClient {
   }
 }
 
-/** Thrown internally to retry at once with a new token. Not a Problem, because an old token doesn't mean that the login is invalid. */
+/**
+ * Thrown internally to retry immediately with a new token. Not a Problem, because an expired token doesn't mean that
+ * the login is invalid.
+ */
 const again = new Error('The token was refused');
 
-/** The request contains the old secret, so it must be built again. */
+/** The request contains the old secret, so the request must be built again. */
 const onRenewed = (): never => {
   throw again;
 };
 
-/** The response of a call other than a page: for checks, discovery and report jobs. */
+/** The response to a call that doesn't read a page: a check, a discovery or a report job's call. */
 export async function answerOf(api: ApiClient, call: ServiceCall): Promise<ServiceAnswer> {
   return (await api.call(call)).answer;
 }

@@ -36,7 +36,7 @@ export function buildRequest(
   };
 }
 
-/** Like {@link buildRequest}, for a URL from a response: only adds the headers. */
+/** Like {@link buildRequest}, but for a URL from a response, to which only headers are added. */
 export function buildLink(
   url: URL,
   service: Common,
@@ -54,7 +54,7 @@ export function buildLink(
   };
 }
 
-/** Headers of the service, then of the credentials, then of the request; later ones take precedence. */
+/** The service's headers, then the credentials' headers, then the request's headers; later headers take precedence. */
 function headersOf(
   data: RequestData,
   service: Common,
@@ -82,7 +82,7 @@ function addressOf(data: RequestData, service: Common, scope: Scope): URL {
   return data.bare === true ? url : standIn(url, renderText('{{ api_url }}', scope));
 }
 
-/** The URL with another scheme, host and path prefix, if `api_url` replaces the vendor. */
+/** The URL with the scheme, host and path prefix of `api_url`, if the user set that option. */
 export function standIn(url: URL, apiUrl: string | undefined): URL {
   if (apiUrl === undefined) return url;
   const other = new URL(apiUrl);
@@ -130,8 +130,8 @@ function unfilled(template: Template, scope: Scope): Problem {
 }
 
 /**
- * The problem if the base URL didn't come with the token: in a field of the vendor's response or, for a token given as
- * a property, in another property.
+ * The problem if a token came without the base URL. The vendor's token response should contain it or, if the user set
+ * the token as a property, another property should.
  */
 function cameWithout(name: string): Problem {
   return new Problem({

@@ -10,20 +10,20 @@ import type { AnswerKind, ErrorRule, Match, WaitTime } from './rules.ts';
 export interface Classification {
   readonly kind: AnswerKind;
   readonly rule: ErrorRule | undefined;
-  /** Wait that the service requests, in milliseconds; undefined if it requests none. */
+  /** The wait that the service requests, in milliseconds; undefined if the service requests none. */
   readonly waitMs: number | undefined;
   /** Whether the rule or the response itself indicates a rate limit. */
   readonly isRateLimit: boolean;
 }
 
-/** Classifies a response by the rules; without a match, by its HTTP status. */
+/** Classifies a response by the first matching rule; if no rule matches, by the HTTP status. */
 export function classify(answer: ServiceAnswer, rules: readonly ErrorRule[], now: number): Classification {
   const rule = rules.find((one) => fits(one, answer));
   const passing = passingAnswer(answer.status, answer.headers, now);
   const verdict = rule?.verdict ?? usual(answer, passing);
   const ruleMs = rule?.wait === undefined ? undefined : waitOf(rule.wait, answer, now);
   const said = passing?.retryAfterMs ?? retryAfterMs(answer.headers, now);
-  // A wait in the response takes precedence over a fixed one.
+  // A wait in the response takes precedence over the rule's fixed wait.
   const waitMs = typeof rule?.wait === 'string' ? (said ?? ruleMs) : (ruleMs ?? said);
   return { kind: verdict, rule, waitMs, isRateLimit: rule?.limit === true || passing?.isRateLimit === true };
 }
@@ -54,7 +54,7 @@ export function matches(value: unknown, match: Match): boolean {
   return [match].flat().some((one) => String(one) === text);
 }
 
-/** The requested wait in milliseconds; undefined if the response has none. */
+/** The wait that the response requests, in milliseconds; undefined if it requests none. */
 export function waitOf(
   wait: WaitTime,
   answer: Pick<ServiceAnswer, 'headers' | 'body'>,

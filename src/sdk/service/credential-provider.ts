@@ -10,7 +10,9 @@ import type { RequestData } from './request-data.ts';
 import { tokenMissing } from './service-problems.ts';
 import { renderText, type Scope } from './template.ts';
 
-/** Sends the calls of a session login without a token; sends the login itself with {@link logInByCall}. */
+/**
+ * Sends the calls that open and close a session, without a token. The login call is sent through {@link logInByCall}.
+ */
 export type BareCall = (request: RequestData, purpose: 'login' | 'logout') => Promise<ServiceAnswer>;
 
 interface Facts {
@@ -33,7 +35,7 @@ export class CredentialProvider {
     this.#call = given.call;
   }
 
-  /** Template variables of the login. */
+  /** The login's template variables. */
   async facts(): Promise<Facts | undefined> {
     if (this.#data.kind === 'oauth') {
       if (this.#login === undefined) throw tokenMissing();
@@ -45,7 +47,7 @@ export class CredentialProvider {
     return { token: access_token, kept, client_id };
   }
 
-  /** Headers and parameters for one request; `scope` has the facts under `login`. */
+  /** Headers and parameters for one request. `scope` contains the login's variables under `login`. */
   credentials(scope: Scope): AuthParameters {
     const data = this.#data;
     if (data.kind === 'none') return { headers: {}, query: [] };
@@ -59,8 +61,8 @@ export class CredentialProvider {
   }
 
   /**
-   * Call it if the service refused the token. Returns true if a new token may help: only once until the next successful
-   * response.
+   * Call this if the service refused the token. Returns true if a new token may help, which is only once until the next
+   * successful response.
    */
   async refused(): Promise<boolean> {
     const token = this.#token;
@@ -71,7 +73,7 @@ export class CredentialProvider {
     return true;
   }
 
-  /** Call it if the credentials were accepted. */
+  /** Call this if the service accepted the credentials. */
   accepted(): void {
     this.#refusals = 0;
   }
@@ -97,7 +99,7 @@ export class CredentialProvider {
   }
 }
 
-/** Requests a session token: a refusal means that the login itself is refused. */
+/** Requests a session token. If the service refuses the request, it has refused the login itself. */
 export function logInByCall<T>(
   context: Parameters<typeof logInBy>[0],
   call: () => Promise<T>,
@@ -109,7 +111,7 @@ export function logInByCall<T>(
   return logInBy(context, () => call().catch(ofLogin), options);
 }
 
-/** The login that applies: the first one whose option is set, or that requires no option. */
+/** The login that applies: the first one that requires no option or whose option is set. */
 export function loginOf(
   logins: LoginData | readonly LoginData[],
   options: Readonly<Record<string, unknown>>,

@@ -25,7 +25,7 @@ export class Deduplicator {
     });
   }
 
-  /** A set iterates in insertion order: the first item is the oldest. */
+  /** A Set iterates in insertion order, so the first key is the oldest. */
   #remember(key: string): void {
     this.#seen.add(key);
     if (this.#seen.size > maxKeys) this.#seen.delete(this.#seen.values().next().value!);

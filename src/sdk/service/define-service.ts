@@ -58,7 +58,7 @@ export function defineService(service: ServiceDescription): Connector {
   };
 }
 
-/** The OAuth description of the login that applies, with `api_url` in its URLs. */
+/** The OAuth description of the login that applies. If `api_url` is set, its host replaces the vendor's in the URLs. */
 function describedLogin(
   { login }: ServiceDescription,
   source: Readonly<Record<string, unknown>>,
@@ -118,7 +118,8 @@ async function extractStream(
     }
     if (position === undefined || fileDecoding(stream) !== undefined) return { ...table, batches };
     const unchanged = () => pass.isWhole && pass.rows === 0 && watermark !== undefined;
-    // Records come in any order, so the highest cursor of some of them says nothing about the others.
+    // Records can arrive in any order, so after a partial read, unread records may have lower cursors than the highest
+    // one seen.
     const mark = () => (pass.isWhole ? position.watermark() : undefined);
     return { columns: table.columns, batches, ...told(stream), watermark: mark, unchanged };
   } catch (error) {
@@ -161,7 +162,7 @@ interface Pass {
   isWhole: boolean;
 }
 
-/** The batches; always calls `close` at the end, even if the first batch was never requested. */
+/** Yields the batches. Always calls `close` at the end, even if no batch was ever requested. */
 function closing(
   batches: AsyncIterable<Batch>,
   { pass, close }: { pass: Pass; close: () => Promise<void> },

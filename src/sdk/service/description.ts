@@ -12,32 +12,38 @@ import type { Budget, ErrorRule } from './rules.ts';
 import type { Scope, Template } from './template.ts';
 
 /**
- * A third-party service, described as data. Templates may use: the options of the source and of the query by name,
- * `login.token`, `login.kept.NAME` and `login.client_id`, `page.number`, `page.offset`, `page.token`, `window.from`,
- * `window.to`, `since`, `state`, `partition.NAME`, `job.NAME`, `fields`, and dates (`today - 7d`).
+ * A third-party service, described as data. Templates may use source and query options by name, `login.token`,
+ * `login.kept.NAME` and `login.client_id`, `page.number`, `page.offset`, `page.token`, `window.from`, `window.to`,
+ * `since`, `state`, `partition.NAME`, `job.NAME`, `fields`, and dates (`today - 7d`).
  */
 export interface ServiceDescription {
-  /** The name in the config and of the file. */
+  /** The service's name in the config, which is also its file name. */
   readonly id: string;
   readonly title: string;
   readonly summary: string;
-  /** Options of the source, besides the common ones (`api_url`, `api_version`, `timezone` …). */
+  /** The source's options, in addition to the common ones (`api_url`, `api_version`, `timezone` …). */
   readonly options?: OptionSet;
   /** Base URL; may contain templates (`https://{{ shop }}.example.com/api/{{ api_version }}`). */
   readonly base: Template;
-  /** The default of the option `api_version`, which only exists if this is set. */
+  /** The default of the `api_version` option. If there is no default, the option doesn't exist. */
   readonly version?: string;
-  /** One login, or several: the first one whose option `when` is set applies. */
+  /** One or several logins. The first login whose `when` option is set applies. */
   readonly login: LoginData | readonly LoginData[];
-  /** Sent with every request to the service's own origin. */
+  /** Headers that are sent with every request to the service's own origin. */
   readonly headers?: Readonly<Record<string, Template>>;
   readonly query?: Readonly<Record<string, Template>>;
-  /** By the names for `query.stream`; the first one is the default. */
+  /** The streams by name, as used in `query.stream`. The first stream is the default. */
   readonly streams: Readonly<Record<string, StreamData>>;
-  /** Rules for responses, before the default rules for their status; the first match applies. */
+  /**
+   * Rules that classify responses. The first matching rule applies; if none matches, the default rules for the status
+   * apply.
+   */
   readonly errors?: readonly ErrorRule[];
   readonly budget?: Budget;
-  /** A minimal call that verifies address and credentials, and its result: `logged in as {{ answer.name }}`. */
+  /**
+   * A minimal call that verifies the address and the credentials, and a template for its result, such as `logged in as
+   * {{ answer.name }}`.
+   */
   readonly check: { readonly request: RequestData; readonly say: Template; readonly decode?: Decoding };
   /** For the reference page: see {@link Connector}. */
   readonly limits?: readonly string[];
@@ -47,21 +53,24 @@ export interface ServiceDescription {
 interface Placed {
   /** Applies only if this option of the source is set. */
   readonly when?: string;
-  /** Headers with the credentials. Default if there is a token: `authorization: Bearer {{ login.token }}`. */
+  /**
+   * Headers that contain the credentials. If there is a token, the default is `authorization: Bearer {{ login.token
+   * }}`.
+   */
   readonly headers?: Readonly<Record<string, Template>>;
-  /** Query parameters with the credentials. */
+  /** Query parameters that contain the credentials. */
   readonly query?: Readonly<Record<string, Template>>;
 }
 
-/** The authentication of requests. */
+/** How requests are authenticated. */
 export type LoginData = Placed &
   (
     | { readonly kind: 'none' }
     | { readonly kind: 'oauth'; readonly oauth: OAuthDescription }
     | { readonly kind: 'basic'; readonly user: Template; readonly password: Template }
-    /** Only the headers or query parameters above, filled from options. */
+    /** The login consists only of `headers` or `query`, filled from options. */
     | { readonly kind: 'key' }
-    /** A call returns a session token; requested again if it is refused. */
+    /** A login call returns a session token. If the service refuses the token, a new one is requested. */
     | {
         readonly kind: 'session';
         readonly call: RequestData;
@@ -71,49 +80,51 @@ export type LoginData = Placed &
       }
   );
 
-/** One kind of record of a service: its request, and how to read the response. */
+/** One kind of record that a service returns: the request, and how to read the response. */
 export interface StreamData {
   /** One sentence for the reference page. */
   readonly about: string;
-  /** Options of the query for this stream. `required` only applies to this stream. */
+  /** The `query` options for this stream. `required` applies only to this stream. */
   readonly options?: OptionSet;
   readonly request: RequestData;
-  /** Format of the response; default: JSON. `raw`: one record with the text as `content`. */
+  /** The response's format; default: JSON. `raw`: the response is one record, with the text in its `content` field. */
   readonly decode?: Decoding;
   readonly records: RecordsAt;
-  /** Set it if the vendor omits an empty list: a path that is always in the response. `''`: any object. */
+  /** A path that every response contains. Set it if the vendor omits empty lists; `''` accepts any object. */
   readonly absent?: ValuePath;
   /** Converts a record to one, several or no records, if that can't be described as data. */
   readonly each?: (record: Fields, scope: Scope) => Fields | readonly Fields[] | undefined;
-  /** Only records with these values at these paths. */
+  /** Keeps only records with these values at these paths. */
   readonly only?: Readonly<Record<string, unknown>>;
-  /** Key of a record, if the service may return the same record on several pages: duplicates are dropped. */
+  /**
+   * A record's key. Set it if the service may return the same record on several pages, so that duplicates are dropped.
+   */
   readonly distinct?: ValuePath;
-  /** Fields to exclude, if the columns are discovered from the records. */
+  /** Fields to exclude if the columns are discovered from the records. */
   readonly drop?: readonly string[];
   readonly columns: Columns;
-  /** Key columns, if they differ from `incremental.key`. */
+  /** The key columns, if they differ from `incremental.key`. */
   readonly key?: readonly string[];
   readonly paging?: Paging;
-  /** One request per combination of these; the last one changes fastest. */
+  /** One request is made for each combination of these partitions; the last one changes fastest. */
   readonly partitions?: Readonly<Record<string, Partition>>;
   readonly window?: Window;
   readonly incremental?: Incremental;
   readonly job?: JobData;
-  /** Rules before those of the service. */
+  /** Rules that take precedence over the service's rules. */
   readonly errors?: readonly ErrorRule[];
 }
 
 /** How to read the body of a response. */
 export type Decoding =
-  /** The service's own code reads the records from the spooled response, chunk by chunk. */
+  /** A custom function reads the records from the spooled response, chunk by chunk. */
   | { readonly as: 'stream'; readonly read: (input: RecordInput, scope: Scope) => AsyncIterable<Fields> }
   | 'json'
   | 'jsonl'
   | 'xml'
   | 'raw'
   | 'csv'
-  /** `drop_nul`: for vendors whose files contain NUL characters, which are not valid text. */
+  /** `drop_nul`: drops NUL characters, which some vendors' files contain although they aren't valid text. */
   | ({ readonly as: 'csv'; readonly drop_nul?: boolean } & Partial<
       Pick<RecordQuery, 'delimiter' | 'quote' | 'encoding' | 'header' | 'null_text' | 'skip_rows'>
     >)
@@ -122,22 +133,22 @@ export type Decoding =
    */
   | FileDecoding;
 
-/** One record: a JSON object, a row of a csv, an element of XML. */
+/** One record: a JSON object, a CSV row or an XML element. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Location of the records in a response. */
+/** Where the records are in a response. */
 export type RecordsAt =
-  /** A list at that path; if a response lacks it, the read fails. `*` goes through lists: `*.results`. */
+  /** The path of a list. If a response lacks the path, the read fails. `*` goes through lists: `*.results`. */
   | ValuePath
   /** A single record at that path. */
   | { readonly one: ValuePath }
-  /** A list of lists; the first row has the names. */
+  /** A list of rows, which are also lists. The first row contains the names. */
   | { readonly at: ValuePath; readonly table: 'header_row' }
-  /** Records as lists of values, with separate lists of names. */
+  /** Records as lists of values, with the names in separate lists. */
   | { readonly at: ValuePath; readonly zip: readonly { readonly names: ValuePath; readonly values: ValuePath }[] }
   | ((answer: ServiceAnswer, scope: Scope) => Iterable<Fields>);
 
-/** Columns by name. `discovered`: the fields of all records, which are read first. */
+/** Columns by name. `discovered`: the columns are the fields of all records, so all records are read first. */
 export type Columns =
   | Readonly<Record<string, ColumnType | ColumnData>>
   | ((scope: Scope) => Readonly<Record<string, ColumnType | ColumnData>>)
@@ -147,41 +158,44 @@ export type Columns =
 /** One column of a stream: its type and the location of its value. */
 export interface ColumnData {
   readonly type: ColumnType;
-  /** Path in the record; default: its name. */
+  /** The value's path in the record; default: the column's name. */
   readonly at?: ValuePath;
-  /** Instead of `at`: a template variable, such as `partition.survey.id`. */
+  /** The template variable that contains the value, such as `partition.survey.id`. Used instead of `at`. */
   readonly scope?: string;
   /** Date format of the service. */
   readonly date?: DateFormat;
-  /** IANA zone of the service for days and for times without a zone. Default: the run's zone. */
+  /** The service's IANA time zone, for days and for times without a zone. Default: the run's time zone. */
   readonly zone?: string;
 }
 
-/** A call that returns the columns. Their names are `fields` in the templates of the stream's request. */
+/** A call that returns the columns. Templates in the stream's request can use the column names as `fields`. */
 export interface Discovery {
   readonly request: RequestData;
-  /** Path of the list of fields in the response, and paths of the name and the type in each field. */
+  /** The path of the list of fields in the response, and the paths of the name and the type within each field. */
   readonly records: ValuePath;
   readonly name: ValuePath;
   readonly type: ValuePath;
-  /** Sluice types by the service's types; default: text. */
+  /** Sluice types by the service's types. The default is text. */
   readonly types: Readonly<Record<string, ColumnType | ColumnData>>;
   /** Only fields that match this. */
   readonly only?: Readonly<Record<string, unknown>>;
-  /** The option with the names of the fields that the user selects, in order; without a value, all fields. */
+  /**
+   * The option with which the user selects fields, by name and in order. If the option isn't set, all fields are
+   * selected.
+   */
   readonly wanted?: Template;
-  /** Path of their values in a record; default: the record itself. */
+  /** The path of the object that contains the fields' values in a record; default: the record itself. */
   readonly within?: string;
-  /** Additional first columns, which every record has. They are not in `fields`. */
+  /** Additional leading columns, which every record has. They aren't in `fields`. */
   readonly always?: Readonly<Record<string, ColumnType | ColumnData>>;
 }
 
-/** The partitions of a stream: one request series for each. */
+/** A stream's partitions. Each partition is read with its own series of requests. */
 export type Partition =
-  /** Each item of a list option (text is split at commas). */
+  /** One partition for each item of a list option. Text is split at commas. */
   | { readonly option: string }
   | { readonly values: readonly unknown[] }
-  /** Each record of another stream; `partition.NAME.FIELD` is then one of its fields. */
+  /** One partition for each record of another stream. `partition.NAME.FIELD` is a field of that record. */
   | { readonly stream: string; readonly fields: Readonly<Record<string, ValuePath>>; readonly given?: string }
   /** Each record of one call. */
   | {
@@ -190,65 +204,81 @@ export type Partition =
       readonly absent?: ValuePath;
       readonly fields: Readonly<Record<string, ValuePath>>;
       readonly paging?: Paging;
-      /** An option: if set, its items are the values of the first field, and no request is made. */
+      /**
+       * The name of an option. If the option is set, its items are the values of the first field, and no request is
+       * made.
+       */
       readonly given?: string;
     };
 
-/** From `start_date` to `end_date`, in steps. Sets `window.from` and `window.to`. */
+/** Splits the period from `start_date` to `end_date` into steps. Each step sets `window.from` and `window.to`. */
 export interface Window {
-  /** `30d`, or a calendar `week`, `month`, `quarter` or `year`; default: one request for the whole period. */
+  /**
+   * The step's length: a duration such as `30d`, or a calendar `week`, `month`, `quarter` or `year`. Default: the whole
+   * period.
+   */
   readonly step?: string;
-  /** Default of `start_date`: 30 days ago. */
+  /** The default of `start_date`. If this isn't set, the default is 30 days ago. */
   readonly start?: string;
   /**
-   * Whether the service treats the end as inclusive: `window.to` is then the last day or instant inside, otherwise the
-   * first one outside.
+   * Whether the service treats the end as inclusive. If so, `window.to` is the last day or instant inside the window;
+   * otherwise, it's the first one after the window.
    */
   readonly end?: 'inside' | 'outside';
-  /** An incremental run starts this long before the end of the last one, because vendors restate recent metrics. */
+  /**
+   * An incremental run starts this long before the end of the last run's period, because vendors restate recent
+   * metrics.
+   */
   readonly look_back?: string;
 }
 
 /** How to read only the changes since the last run. */
 export type Incremental =
-  /** Reads the records that changed since the last run, from `since` on: the last watermark minus `look_back`. */
+  /**
+   * Reads the records that have changed since the last run: those from `since` on, which is the last watermark minus
+   * `look_back`.
+   */
   | {
       /**
-       * A column that only increases, such as a time of change or a number. May be a template: `{{ changed_field }}`.
+       * A column whose values only increase, such as a modification time or a number. May be a template, such as `{{
+       * changed_field }}`.
        */
       readonly column: string;
-      /** Key of a record, to drop duplicates at the boundary. */
+      /** A record's key, which identifies duplicates at the boundary. */
       readonly key?: ValuePath;
       readonly look_back?: string;
       /**
-       * Maximum delay until changes become visible, possibly not in the column's order: the watermark always stays at
-       * least this far before the start of the run.
+       * Maximum delay until changes become visible, possibly out of order. The watermark always stays at least this far
+       * before the start of the run.
        */
       readonly settles?: string;
       /**
-       * Maximum number of records that a query returns; after that many, the service is queried again, starting at the
-       * last record.
+       * Maximum number of records that a query returns. If a query returns that many, the service is queried again,
+       * starting at the last record.
        */
       readonly cap?: number;
     }
   /**
-   * The service returns resume tokens: `state` is the token's location in the last response; `onward` is the request
-   * that sends it.
+   * For services that return resume tokens: `state` is the token's location in the last response, and `onward` is the
+   * request that sends the token.
    */
   | { readonly state: AnswerPath; readonly onward?: RequestData };
 
-/** An asynchronous report: create, poll, fetch. The stream's own request fetches it, with the kept values in `job.NAME`. */
+/**
+ * An asynchronous report, which is created, polled and then fetched. The stream's own request fetches the report, with
+ * the kept values in `job.NAME`.
+ */
 export interface JobData {
   readonly create: RequestData;
-  /** Values to keep from the response: `{ id: 'report_run_id' }`. */
+  /** Values to keep from the response, such as `{ id: 'report_run_id' }`. */
   readonly keep: Readonly<Record<string, AnswerPath>>;
-  /** The call that starts the job, if the vendor requires a separate one. */
+  /** The call that starts the report job, if the vendor requires a separate call. */
   readonly start?: RequestData;
   readonly poll: RequestData;
   /** Values to keep from the last poll response, such as the URL of the result. */
   readonly result?: Readonly<Record<string, AnswerPath>>;
   /**
-   * The kept value without which there is nothing to fetch, such as the URL of a file, which is null if there are no
+   * The kept value that is needed to fetch the report, such as a file URL. If the value is null, the report has no
    * rows.
    */
   readonly needs?: string;
@@ -264,13 +294,13 @@ export interface JobData {
 /** Responses that are files. */
 export interface FileDecoding {
   readonly as: 'file';
-  /** Its name; the extension determines its format. */
+  /** The file's name, whose extension determines the format. */
   readonly name: Template;
-  /** Its modification time, if it is known before the fetch: an unchanged file is not fetched again. */
+  /** The file's modification time, if it's known before the file is fetched. An unchanged file isn't fetched again. */
   readonly modified?: Template;
 }
 
-/** The file description of a stream; undefined if its responses are not files. */
+/** A stream's file description; undefined if its responses aren't files. */
 export function fileDecoding({ decode }: Pick<StreamData, 'decode'>): FileDecoding | undefined {
   return typeof decode === 'object' && decode.as === 'file' ? decode : undefined;
 }

@@ -13,7 +13,7 @@ interface Found {
 }
 
 /**
- * Discovers the columns of the service.
+ * Discovers the service's columns.
  * @throws Problem `SERVICE_NO_FIELD` if the user selected a column that doesn't exist.
  */
 export async function discoverColumns(
@@ -39,7 +39,7 @@ export async function discoverColumns(
   return { columns: Object.fromEntries(columns), fields };
 }
 
-/** The names that the user selected, without duplicates. */
+/** The column names that the user selected, without duplicates. */
 function wantedOf({ wanted }: Discovery, scope: Scope): string[] | undefined {
   const names = wanted === undefined ? undefined : render(wanted, scope);
   return Array.isArray(names) && names.length > 0 ? [...new Set(names.map(String))] : undefined;

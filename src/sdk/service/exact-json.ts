@@ -1,21 +1,26 @@
-/** A number with the source's digits, if a JavaScript number would change them. */
+/** A number that keeps the source's digits because a JavaScript number would change them. */
 interface RawNumber {
   readonly rawJSON: string;
 }
 
-/** Members of `JSON` that the type library does not know yet (ECMAScript proposal "JSON.parse source text access"). */
+/**
+ * Members of `JSON` that TypeScript's library doesn't declare yet (ECMAScript proposal "JSON.parse source text
+ * access").
+ */
 const exact = JSON as unknown as {
   parse(text: string, revive: (key: string, value: unknown, context: { source?: string }) => unknown): unknown;
   rawJSON(text: string): RawNumber;
   isRawJSON(value: unknown): value is RawNumber;
 };
 
-/** Matches numbers whose digits a double may change: with a fraction, an exponent, or more than 15 digits. */
+/**
+ * Matches numbers whose digits a double may change, because they have a fraction, an exponent, or more than 15 digits.
+ */
 const delicate = /[-\d]\.\d|\d[eE]|\d{16}/;
 
 /**
- * Parses JSON without changing the digits of numbers: numbers whose text would change (`1.50`, `12345678901234567890`) become raw
- * numbers, which {@link textOf} and `JSON.stringify` write unchanged.
+ * Parses JSON without changing any number's digits. Numbers whose digits would change (`1.50`, `12345678901234567890`)
+ * become raw numbers, which {@link textOf} and `JSON.stringify` write unchanged.
  */
 export function parseExact(text: string): unknown {
   if (!delicate.test(text)) return JSON.parse(text);
@@ -24,7 +29,7 @@ export function parseExact(text: string): unknown {
   );
 }
 
-/** The text of a value: numbers with their original digits, objects as JSON; undefined for undefined and null. */
+/** A value as text: numbers keep their original digits, and objects become JSON. Undefined for undefined and null. */
 export function textOf(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === 'string') return value;
@@ -32,7 +37,7 @@ export function textOf(value: unknown): string | undefined {
   return String(value);
 }
 
-/** Whether a value is an object with keys: not a list and not a raw number. */
+/** Whether a value is an object with keys, rather than a list or a raw number. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !exact.isRawJSON(value);
 }

@@ -26,9 +26,9 @@ interface FileTableOptions {
 }
 
 /**
- * The table of a stream's files, one file per partition. If no file has changed, an incremental run ends as unchanged; otherwise
- * all files are read completely.
- * @throws Problem if there is no file: a missing file is not an empty table.
+ * The table of a stream's files, one file per partition. If no file has changed, an incremental run ends as unchanged;
+ * otherwise all files are read completely.
+ * @throws Problem if there is no file, because a missing file doesn't mean an empty table.
  */
 export async function fileTable(given: FileTableOptions): Promise<Extraction> {
   const { title, reading, stream, scope, query, watermark } = given;
@@ -42,7 +42,7 @@ export async function fileTable(given: FileTableOptions): Promise<Extraction> {
   return version === undefined ? table : { ...table, watermark: () => version };
 }
 
-/** The files and their versions; undefined if the service does not report versions. */
+/** The files and their versions; undefined if the service doesn't report versions. */
 function versionOf(stream: StreamData, parts: readonly Scope[]): string | undefined {
   const { modified = '' } = fileDecoding(stream)!;
   if (parts.length === 0 || parts.some((part) => (renderText(modified, part) ?? '') === '')) return undefined;
@@ -54,7 +54,7 @@ function unchanged(version: string): Extraction {
   return { columns: [], batches: (async function* () {})(), watermark: () => version, unchanged: () => true };
 }
 
-/** Downloads the files of a partition to the run's folder, because archives and workbooks are read from their end. */
+/** Downloads a partition's files to the run's folder, because reading archives and workbooks starts at their end. */
 async function fetched({ reading, stream, scratch, signal }: FileTableOptions, part: Scope, before: number) {
   const files: RecordInput[] = [];
   for await (const { records, scope } of reading.part(stream, part)) {

@@ -13,7 +13,7 @@ const dated =
     return moment?.text(format ?? unquoted(argument));
   };
 
-/** The filters after `|` in a template. */
+/** The filters that can follow `|` in a template. */
 export const filters: Readonly<Record<string, Filter>> = {
   date: dated('date'),
   iso: dated('iso'),
@@ -25,14 +25,14 @@ export const filters: Readonly<Record<string, Filter>> = {
   http: dated('http'),
   /** `format: YYYYMMDD` */
   format: dated(),
-  /** `in: UTC`: the same instant in another zone. */
+  /** `in: UTC`: the same instant in another time zone. */
   in: (value, argument, { now }) => {
     const moment = value instanceof Moment ? value : readMoment(text(value), now.at.timeZoneId);
     return moment === undefined ? undefined : new Moment(moment.at.withTimeZone(unquoted(argument)), false);
   },
-  /** `default: x`: the default if there is no value. */
+  /** `default: x`: the given default if there is no value. */
   default: (value, argument) => value ?? unquoted(argument),
-  /** `join: ,`: joins a list; an empty list has no value. */
+  /** `join: ,`: joins a list's items; an empty list has no value. */
   join: (value, argument) => {
     const items = [value].flat();
     return items.length === 0 ? undefined : items.map(text).join(unquoted(argument));
@@ -41,13 +41,13 @@ export const filters: Readonly<Record<string, Filter>> = {
   text,
   upper: (value) => text(value).toUpperCase(),
   lower: (value) => text(value).toLowerCase(),
-  /** Percent-encodes the value, for a path segment. */
+  /** Percent-encodes the value for use as a path segment. */
   url: (value) => encodeURIComponent(text(value)),
   json: (value) => JSON.stringify(value),
   /** ASCII-only JSON, for headers. */
   ascii_json: (value) =>
     JSON.stringify(value).replaceAll(/[\u007f-\uffff]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`),
-  /** Puts the value between single quotes, with backslashes, for query languages. */
+  /** Puts the value in single quotes for query languages, and escapes special characters with backslashes. */
   quoted: (value) => `'${text(value).replaceAll(/[\\']/g, '\\$&')}'`,
   xml: (value) => text(value).replaceAll(/[<>&"']/g, (c) => `&#${c.charCodeAt(0)};`),
   base64: (value) => Buffer.from(text(value), 'utf8').toString('base64'),

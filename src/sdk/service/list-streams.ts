@@ -2,7 +2,10 @@ import type { Dataset } from '../dataset.ts';
 import type { ServiceDescription, StreamData } from './description.ts';
 import { declaredColumns, rowKeyOf } from './row-key.ts';
 
-/** The streams of a service, as described, without a request. Leaves out columns that the service determines. */
+/**
+ * A service's streams according to its description, listed without a request. Omits columns that only the service
+ * knows.
+ */
 export function streamsOf(service: ServiceDescription): Dataset[] {
   return Object.entries(service.streams).map(([name, stream]): Dataset => {
     const query = { stream: name };
@@ -27,7 +30,7 @@ function columnsOf(stream: StreamData): Dataset['columns'] {
   return declaredColumns(stream).map(([name, data]) => ({ name, type: typeof data === 'string' ? data : data.type }));
 }
 
-/** A column with a template is only known once the query's options are. */
+/** The name of a column that contains a template isn't known until the query's options are. */
 function cursorOf({ incremental }: StreamData): string[] {
   if (incremental === undefined || !('column' in incremental)) return [];
   return incremental.column.includes('{{') ? [] : [incremental.column];

@@ -2,7 +2,7 @@ import { Problem } from '../../lib/problem.ts';
 import '../../lib/temporal.ts';
 
 /**
- * Date formats of vendors: `date` 2026-01-31, `iso` 2026-01-31T09:00:00Z, `local` 2026-01-31T09:00:00 (in the run's zone,
+ * Vendors' date formats: `date` 2026-01-31, `iso` 2026-01-31T09:00:00Z, `local` 2026-01-31T09:00:00 (in the run's zone,
  * without an offset), `offset` 2026-01-31T10:00:00+01:00, `epoch` seconds, `epoch_ms` milliseconds, `dotnet`
  * /Date(1769850000000+0000)/, `http` Sat, 31 Jan 2026 09:00:00 GMT, or a pattern of YYYY, MM, DD, HH, mm, ss and SSS.
  */
@@ -28,18 +28,18 @@ export class Moment {
     this.isDay = isDay;
   }
 
-  /** Current time of a run: its logical time (epoch milliseconds) if set, otherwise the clock. */
+  /** A run's current time: its logical time (in epoch milliseconds) if set; otherwise, the system time. */
   static ofRun(zone: string, logicalAt: number = Date.now()): Moment {
     return new Moment(Temporal.Instant.fromEpochMilliseconds(logicalAt).toZonedDateTimeISO(zone), false);
   }
 
-  /** Adds a duration, or subtracts it with a minus sign: `7d`, `-1mo`, `36h`. */
+  /** Adds a duration such as `7d` or `36h`, or subtracts it if it has a minus sign (`-1mo`). */
   plus(span: string): Moment {
     const { duration, isTime } = durationOf(span);
     return new Moment(this.at.add(duration), this.isDay && !isTime);
   }
 
-  /** The text in the given format; default: a day or an instant. */
+  /** Formats the moment; by default, as a day or an instant. */
   text(format: DateFormat = this.isDay ? 'date' : 'iso'): string {
     const { at } = this;
     const named = formats[format];
@@ -64,7 +64,10 @@ function durationOf(span: string): { duration: Temporal.DurationLikeObject; isTi
   return { duration: { [units[unit]!]: amount }, isTime: ['s', 'm', 'h'].includes(unit) };
 }
 
-/** A duration in seconds, with 30-day months and 365-day years. For budgets and waits, which don't depend on the calendar. */
+/**
+ * A duration in seconds, with 30-day months and 365-day years. Use it for budgets and waits, which don't depend on the
+ * calendar.
+ */
 export function secondsOf(span: string): number {
   const { duration } = durationOf(span);
   const { years = 0, months = 0, ...rest } = duration;
@@ -101,8 +104,8 @@ function patterned(at: Temporal.ZonedDateTime, pattern: string): string {
 }
 
 /**
- * Parses a date from a vendor or a user. Without a format: a day, or a time with or without a zone; times without one
- * are in `zone`. Undefined if it is not a date.
+ * Parses a date from a vendor or a user. If no format is given, accepts a day, or a time with or without a time zone; a
+ * time without one is in `zone`. Undefined if the value isn't a date.
  */
 export function readMoment(text: string, zone: string, format?: DateFormat): Moment | undefined {
   const trimmed = text.trim();

@@ -1,7 +1,7 @@
 import { nextLink } from '../http/link-header.ts';
 import { isObject } from './exact-json.ts';
 
-/** Common names of the next page's URL, token or flag. */
+/** Common names for the next page's URL, token or flag. */
 const names = [
   ...['next', 'next_page', 'nextPage', 'next_url', 'nextUrl', 'nextLink', '@odata.nextLink', 'next_link'],
   ...['next_page_url', 'nextPageToken', 'next_page_token', 'next_cursor', 'nextCursor', 'nextRecordsUrl'],
@@ -17,8 +17,8 @@ export const signPlaces: readonly string[] = parents.flatMap((parent) =>
 );
 
 /**
- * Finds a reference to a next page: a well-known name whose value is a URL, a token or true, or a Link header with
- * `rel=next`. Only used for a warning, not for a decision, because the names are conventions.
+ * Finds a reference to a next page: a common name whose value is a URL, a token or true, or a Link header with
+ * `rel=next`. Use it only for warnings, because the names are only conventions.
  */
 export function signOfMore(valueAt: (place: string) => unknown, linkHeader: string | undefined): string | undefined {
   if (linkHeader !== undefined && nextLink(linkHeader) !== undefined) return 'the Link header';

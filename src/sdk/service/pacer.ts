@@ -5,25 +5,25 @@ import { textOf } from './exact-json.ts';
 import { secondsOf } from './moment.ts';
 import type { Budget, Gauge } from './rules.ts';
 
-/** Maximum pause because of a gauge. */
+/** Maximum pause after a low gauge value. */
 const maxHoldMs = 5 * 60_000;
 
-/** A gauge with a low value: its location in the response, the value, and the wait before the next request. */
+/** A gauge with a low value: the gauge's location in the response, its value, and the wait before the next request. */
 interface Low {
   readonly at: string;
   readonly said: string;
   readonly pauseMs: number;
 }
 
-/** Rate limiter for all runs of one source in this process. */
+/** Rate limiter shared by all of this process's runs that read the same source. */
 export class Pacer {
   readonly #budget: Budget;
   readonly #rates: readonly { readonly requests: number; readonly milliseconds: number }[];
-  /** Start times of the latest requests, in monotonic milliseconds; as many as the longest window requires. */
+  /** Start times of the latest requests, in monotonic milliseconds; as many as the largest limit requires. */
   #begun: number[] = [];
   #underWay = 0;
   #heldUntil = 0;
-  /** Resolvers of the callers that wait for a slot, in order. */
+  /** Resolve functions of the callers that are waiting for a slot, in order. */
   readonly #waiting: (() => void)[] = [];
 
   constructor(budget: Budget) {
@@ -34,7 +34,7 @@ export class Pacer {
     }));
   }
 
-  /** Waits for a slot; call the returned function after the response has been read. */
+  /** Waits for a slot. The caller must call the returned function after reading the response. */
   async turn(signal: AbortSignal): Promise<() => void> {
     await this.#enter(signal);
     for (;;) {
@@ -49,7 +49,7 @@ export class Pacer {
     return () => this.#leave();
   }
 
-  /** Checks the gauges in a response; returns the low one, with the pause in milliseconds. */
+  /** Checks the gauges in a response. Returns the low gauge with the longest pause, if any. */
   learn(answer: ServiceAnswer): Low | undefined {
     let low: Low | undefined;
     for (const gauge of this.#budget.gauges ?? []) {
@@ -86,7 +86,7 @@ export class Pacer {
     signal.throwIfAborted();
   }
 
-  /** Passes the slot to the first waiter, so that a later one can't take it and a stopped one can't lose it. */
+  /** Passes the slot directly to the first waiting caller, so that no later caller can take it. */
   #leave(): void {
     const next = this.#waiting.shift();
     if (next === undefined) this.#underWay -= 1;
@@ -102,7 +102,7 @@ export class Pacer {
 
 const pacers = new Map<string, Pacer>();
 
-/** The pacer of a source: shared by all runs with the same key. */
+/** A source's pacer, shared by all runs with the same key. */
 export function pacerFor(key: string, budget: Budget = {}): Pacer {
   const known = pacers.get(key);
   if (known !== undefined) return known;

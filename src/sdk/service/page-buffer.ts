@@ -10,8 +10,8 @@ interface PageBufferOptions {
 }
 
 /**
- * Buffers records until all pages of a request are read. The first chunk stays in memory, because most requests have only one page;
- * the others go to a file.
+ * Buffers records until all pages of a request are read. The first chunk stays in memory, because most requests have
+ * only one page; other chunks are written to a file.
  */
 export class PageBuffer {
   readonly #spool: PageSpool;

@@ -5,28 +5,30 @@ import { isObject, textOf } from './exact-json.ts';
 import { type PageFault, pageProblem } from './page-problems.ts';
 import type { Paging } from './paging-data.ts';
 
-/** The values of a page that determine whether another one follows. */
+/** The parts of a page that determine whether another page follows. */
 export interface PageFacts {
   readonly answer: ServiceAnswer;
   readonly records: number;
-  /** A reference to a next page that `paging` does not cover, if the caller searched for one. */
+  /** A reference to a next page that isn't the one declared in `paging`, if the caller searched for one. */
   readonly sign?: string | undefined;
 }
 
-/** The step after a page: another page (by token or link, if the paging has them), the end, or an error. */
+/**
+ * The step after a page: request another page (with the token or link, if paging uses one), stop, or report an error.
+ */
 export type PageEnd =
   | { readonly kind: 'more'; readonly token?: unknown; readonly link?: URL }
   | { readonly kind: 'end' }
   | { readonly kind: 'fault'; readonly problem: Problem };
 
-/** Subject and audience of the messages. */
+/** The subject and audience of error messages. */
 export interface PageEndOptions {
   readonly title: string;
-  /** `option`: the user set the paths and can correct them. `vendor`: the connector's author set them. */
+  /** Who declared the paths. `option`: the user, who can correct them. `vendor`: the connector's author. */
   readonly places: 'option' | 'vendor';
 }
 
-/** A total of records or pages that the responses report. */
+/** A total number of records or pages that responses report. */
 interface Told {
   readonly last: number;
   readonly hasChanged: boolean;
@@ -37,10 +39,10 @@ const end: PageEnd = { kind: 'end' };
 const more: PageEnd = { kind: 'more' };
 
 /**
- * Decides after each page whether it was the last one. The server must signal the end: a next page that is null, false
- * or empty, a flag, a total that is reached, a page without records, or a page shorter than a full one. A missing value
- * never means the end: a path that no page has may be a typo, a renamed field or a broken response, and the pages so
- * far would be incomplete.
+ * Decides after each page whether it was the last one. The server must signal the end by a null, false or empty next
+ * page, a flag, a total that has been reached, a page without records, or a page that isn't full. A missing value alone
+ * doesn't mean the end: the path may have a typo, the field may have been renamed or the response may be broken, and
+ * the data would be incomplete.
  */
 export class PageEndJudge {
   readonly #paging: Paging;
@@ -56,25 +58,26 @@ export class PageEndJudge {
     this.#options = options;
   }
 
-  /** Whether the reported total changed: data moved between the pages during the read. */
+  /** Whether the reported total changed, which means that records may have moved between pages during the read. */
   get hasChanged(): boolean {
     return [...this.#told.values()].some((told) => told.hasChanged);
   }
 
   /**
-   * Whether the total decreased: earlier records were deleted, so records that moved up to earlier pages were not read.
+   * Whether the reported total decreased. If so, records were deleted, and records that moved to earlier pages weren't
+   * read.
    */
   get hasFallen(): boolean {
     return [...this.#told.values()].some((told) => told.hasFallen);
   }
 
-  /** Number of records beyond the last reported total; 0 without a total. */
+  /** Number of records in excess of the last reported total; 0 if no total was reported. */
   get surplus(): number {
     const total = this.#told.get('total');
     return total === undefined ? 0 : Math.max(0, this.#records - total.last);
   }
 
-  /** Number of records of all pages so far. */
+  /** Number of records on all pages so far. */
   get records(): number {
     return this.#records;
   }
@@ -96,11 +99,11 @@ export class PageEndJudge {
     if (by === 'token' || by === 'link') return this.#way(page, flags === 'more');
     if (page.records > 0) return flags !== 'more' && this.#isReached() ? this.#ended(page) : more;
     if (flags !== 'more' || this.#isReached()) return this.#ended(page);
-    // An offset cannot advance after a page without records.
+    // After a page without records, the offset can't advance.
     return by === 'page' ? more : this.#fault(page, { kind: 'no way', at: undefined });
   }
 
-  /** What the flags indicate; undefined if there are none. */
+  /** What the flags on a page indicate; undefined if paging declares no flags. */
   #flags(page: PageFacts): 'more' | 'over' | PageEnd | undefined {
     const { present, always } = this.#paging;
     let said: 'more' | undefined;
@@ -120,8 +123,8 @@ export class PageEndJudge {
   }
 
   /**
-   * A user may choose the next page's token or URL as the flag, which is null on the last page. A vendor's flag is
-   * never null.
+   * Whether a value can be a flag. A flag that a user declares may be the next page's token or URL, which is null on
+   * the last page. A flag that a connector's author declares is never null.
    */
   #isFlag(value: unknown): boolean {
     return value !== undefined && (value !== null || this.#options.places === 'option');
@@ -137,7 +140,7 @@ export class PageEndJudge {
     if (text === '' || text === 'null' || value === false) {
       return isMore ? this.#fault(page, { kind: 'no way', at }) : this.#ended(page);
     }
-    // Some servers always return a token, and return pages without records after the last page.
+    // Some servers always return a token, so the page after the last one has no records.
     if (page.records === 0 && this.#isReached() && !isMore) return this.#ended(page);
     if (by === 'token')
       return isToken(value) ? { kind: 'more', token: value } : this.#fault(page, { kind: 'token', at, value });
@@ -147,12 +150,14 @@ export class PageEndJudge {
       : this.#fault(page, { kind: 'link', at, value });
   }
 
-  /** The path to the next page is missing, which means the end only if something else confirms it. */
+  /**
+   * Decides after a page without a path to the next page, which is the last page only if something else confirms that.
+   */
   #without(page: PageFacts, at: AnswerPath | undefined): PageEnd {
     const { missing } = this.#paging;
     const { records, sign } = page;
-    // This page is shorter than an earlier page that had the path. The requested size proves nothing, because servers
-    // cap it.
+    // This page is shorter than an earlier page that had the path. The requested page size can't be used, because
+    // servers may cap it.
     const isShort = records < this.#largest;
     const isSaid = this.#isReached() || records === 0 || (isShort && sign === undefined);
     const isEnd = missing === 'end' || (missing === 'single' && !this.#hasSeenWay);
@@ -160,7 +165,7 @@ export class PageEndJudge {
     return this.#fault(page, { kind: 'missing', at, hasSeen: this.#hasSeenWay });
   }
 
-  /** Remembers this page's totals; returns an error if one is not a number. */
+  /** Remembers this page's totals. Returns an error if a total isn't a number. */
   #counts(page: PageFacts): PageEnd | undefined {
     for (const name of ['total', 'pages'] as const) {
       const at = this.#paging[name];
@@ -185,7 +190,7 @@ export class PageEndJudge {
     return { total: this.#told.get('total')?.last, pages: this.#told.get('pages')?.last };
   }
 
-  /** Checks whether the totals that the server reported confirm the end that it signals. */
+  /** Checks whether the reported totals confirm that this page is the last one. */
   #ended(page: PageFacts): PageEnd {
     const { total, pages } = this.#sums();
     if (total !== undefined && this.#records < total) {
@@ -197,7 +202,7 @@ export class PageEndJudge {
     return this.#left(page) ?? this.#untold(page) ?? end;
   }
 
-  /** Checks the page against the number of remaining records that the page reports. */
+  /** Checks that the page contains as many records as it reports to be remaining. */
   #left(page: PageFacts): PageEnd | undefined {
     const { remaining: at } = this.#paging;
     const value = at === undefined ? undefined : pick(page.answer, at);
@@ -224,12 +229,13 @@ export class PageEndJudge {
 }
 
 /**
- * The next page's address in the Link header: null if the header has only other links, undefined if there is no header.
+ * The next page's URL in the Link header. Null if the header contains only other links; undefined if there is no
+ * header.
  */
 function linkOf({ headers: { link = '' } }: ServiceAnswer): unknown {
   if (link === '') return undefined;
-  // A malformed Link header doesn't tell whether there is a next page. The returned object isn't a valid URL, so the
-  // read fails.
+  // A malformed Link header doesn't show whether there is a next page. The returned object isn't a URL, which makes the
+  // read fail.
   return nextLink(link) ?? (isLinkHeader(link) ? null : { link });
 }
 

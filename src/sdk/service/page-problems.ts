@@ -35,7 +35,7 @@ export function placeText(at: AnswerPath | undefined): string {
   return `the ${(at as { header: string }).header} header`;
 }
 
-/** The problem if it is unknown whether more pages follow. Nothing from the run is sent. */
+/** The problem if it's unknown whether more pages follow. The run then sends no data to the dashboard. */
 export function pageProblem(fault: PageFault, context: Context): Problem {
   const { title, places, url } = context;
   const isOption = places === 'option';

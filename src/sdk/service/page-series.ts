@@ -13,7 +13,7 @@ import type { Scope } from './template.ts';
 
 export interface PageSeriesOptions {
   readonly api: ApiClient;
-  /** Name of the service in messages. */
+  /** The service's name in messages. */
   readonly title: string;
   readonly stream: StreamData;
   /** The request for the first page; later pages use the stream's request. */
@@ -23,7 +23,7 @@ export interface PageSeriesOptions {
   readonly onPage: () => void;
 }
 
-/** Records of one page, with the template variables of the page. */
+/** One page's records and template variables. */
 export interface PagePiece extends Pick<RecordPiece, 'records' | 'count'> {
   readonly page: NextPage['page'];
 }
@@ -50,17 +50,17 @@ export class PageSeries {
     return this.#pager;
   }
 
-  /** The last response. Only kept if the stream resumes from it, because pages may be large. */
+  /** The last response. It's kept only if the stream resumes from it, because pages may be large. */
   get answer(): ServiceAnswer | undefined {
     return this.#answer;
   }
 
-  /** A reference to a next page in a stream that is described without paging. */
+  /** A reference to a next page, found although the stream declares no paging. */
   get sign(): string | undefined {
     return this.#sign;
   }
 
-  /** @throws Problem if a response is not a page, or its next page is unclear. */
+  /** @throws Problem if a response isn't a page, or if it's unclear whether another page follows. */
   async *read(): AsyncGenerator<PagePiece> {
     const { stream, firstRequest, scope, onPage } = this.#options;
     let turn: NextPage | undefined = this.#pager.first(scope);
@@ -117,7 +117,10 @@ function digestOf({ page, link }: NextPage, count: number, last: Fields | undefi
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** Detects a repeated page, at once or after a cycle. Only remembers the last few pages, to limit memory. */
+/**
+ * Detects a page that repeats the previous page or one of the last few pages. Remembers only these, to limit memory
+ * use.
+ */
 class RepeatGuard {
   readonly #recent: string[] = [];
 

@@ -4,50 +4,53 @@ import type { RequestData } from './request-data.ts';
 import type { Template } from './template.ts';
 
 /**
- * What ends the pages. By default: the first page without records (`page`, `offset`), or a next page that is null,
- * false or empty (`token`, `link`). A missing path is not the end, unless this declares it.
+ * How to recognize the last page. By default, it's the first page without records (`page`, `offset`), or a page whose
+ * next page is null, false or empty (`token`, `link`). A missing path means the end only if declared here.
  */
 export interface Stop {
-  /** True if more pages follow. If a response lacks it, the read fails. */
+  /** The path of a flag that is true if more pages follow. If a response lacks the flag, the read fails. */
   readonly more?: AnswerPath;
-  /** True on the last page. If a response lacks it, the read fails. */
+  /** The path of a flag that is true on the last page. If a response lacks the flag, the read fails. */
   readonly last?: AnswerPath;
-  /** More pages follow as long as it has a value: the vendor omits it on the last page. */
+  /** A path that has a value as long as more pages follow, because the vendor omits it on the last page. */
   readonly present?: AnswerPath;
   /**
-   * With `present`: a path that every page with records has, including the last. If a response lacks it, the read
-   * fails.
+   * For use with `present`: a path that every page with records has, including the last page. If a page with records
+   * lacks the path, the read fails.
    */
   readonly always?: AnswerPath;
-  /** Total number of records. The number of records read is checked against the last reported total. */
+  /** The total number of records. The number of records read is checked against the last reported total. */
   readonly total?: AnswerPath;
-  /** Total number of pages, also checked. */
+  /** The total number of pages, which is also checked. */
   readonly pages?: AnswerPath;
-  /** Number of records left, including this page's, if each page is a separate search. */
+  /** The number of remaining records, including this page's, if each page is a separate search. */
   readonly remaining?: AnswerPath;
   /**
-   * Number of records on a full page: a shorter page is the last one. Set it only if the service never returns fewer
-   * records on other pages.
+   * Number of records on a full page. A page with fewer records is the last one, so set this only if the service always
+   * fills all other pages.
    */
   readonly size?: number;
-  /** The pages end if this is 0 (`chunk_size`), regardless of the records. If a response lacks it, the read fails. */
+  /**
+   * A path whose value is 0 after the last page (`chunk_size`), regardless of the records. If a response lacks the
+   * path, the read fails.
+   */
   readonly empty?: AnswerPath;
   /**
-   * Meaning of a missing path of the next page (`token`, `link`): `end` if the vendor omits it on the last page,
-   * `single` if it omits it only if there is a single page, `error` if every page has it. By default, it only means the
-   * end if something else confirms that.
+   * What it means if a page lacks the path to the next page (`token`, `link`). `end`: the vendor omits the path on the
+   * last page. `single`: the vendor omits the path only if there is a single page. `error`: every page has the path. By
+   * default, a missing path means the end only if something else confirms that.
    */
   readonly missing?: 'end' | 'single' | 'error';
 }
 
-/** How to request the next page, and how the pages end. */
+/** How to request the next page, and how to recognize the last page. */
 export type Paging = Stop &
   (
     | { readonly by: 'page'; readonly first?: number }
-    /** Counts records, or continues from a value of the last record. */
+    /** The offset counts records or, with `last_record`, is a value from the last record. */
     | { readonly by: 'offset'; readonly first?: number; readonly last_record?: ValuePath }
-    /** `onward`: another request for all pages but the first. */
+    /** `onward`: the request for all pages except the first, if it differs. */
     | { readonly by: 'token'; readonly at: AnswerPath; readonly first?: Template; readonly onward?: RequestData }
-    /** The next page's URL; without a path, from the Link header. */
+    /** The next page's URL is at this path or, if there is no path, in the Link header. */
     | { readonly by: 'link'; readonly at?: AnswerPath }
   );

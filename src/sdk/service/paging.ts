@@ -8,7 +8,7 @@ import { renderText, type Scope } from './template.ts';
 
 /** How to request the next page: the same request with other values, another request, or a URL. */
 export interface NextPage {
-  /** `page` in the scope of the request. */
+  /** The value of the `page` variable in the request's templates. */
   readonly page: Readonly<Record<string, unknown>>;
   readonly request?: RequestData;
   readonly link?: URL;
@@ -19,11 +19,11 @@ export interface PageResult {
   readonly answer: ServiceAnswer;
   readonly records: number;
   readonly last: Fields | undefined;
-  /** A reference to a next page that the paging does not cover. */
+  /** A reference to a next page that isn't the one declared in the paging. */
   readonly sign?: string | undefined;
 }
 
-/** The pages of one request, one after another. {@link PageEndJudge} decides which one is the last. */
+/** Steps through the pages of one request. {@link PageEndJudge} decides which page is the last. */
 export class Pager {
   readonly #paging: Paging | undefined;
   readonly #end: PageEndJudge | undefined;
@@ -39,12 +39,12 @@ export class Pager {
     return this.#end?.hasChanged ?? false;
   }
 
-  /** Whether the total decreased: then records were skipped. */
+  /** Whether the reported total decreased, which means that records may have been skipped. */
   get hasFallen(): boolean {
     return this.#end?.hasFallen ?? false;
   }
 
-  /** Number of records beyond the last reported total. */
+  /** Number of records in excess of the last reported total. */
   get surplus(): number {
     return this.#end?.surplus ?? 0;
   }
@@ -59,7 +59,7 @@ export class Pager {
 
   /**
    * The step after that page; undefined if it was the last.
-   * @throws Problem if it is unclear whether more pages follow, or how to request them.
+   * @throws Problem if it's unclear whether more pages follow or how to request them.
    */
   next(leaf: PageResult): NextPage | undefined {
     if (this.#paging === undefined || this.#end === undefined) return undefined;

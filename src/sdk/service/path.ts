@@ -2,7 +2,7 @@ import { isObject } from './exact-json.ts';
 
 /**
  * The location of a value: keys and indexes joined by dots, `*` for every item of a list or value of an object, '' for
- * the whole document. A list of steps if a key contains a dot.
+ * the whole document. If a key contains a dot, use a list of steps instead.
  */
 export type ValuePath = string | readonly string[];
 

@@ -5,7 +5,7 @@ import { fileDecoding, type ServiceDescription, type StreamData } from './descri
 import { type Moment, readMoment } from './moment.ts';
 import type { Scope } from './template.ts';
 
-/** What selects a past range of a stream; undefined if ranges are not supported. */
+/** The column or options that select a past range of a stream; undefined if the stream doesn't support ranges. */
 export function rangesBy(
   { streams }: Pick<ServiceDescription, 'streams'>,
   { stream: name }: Readonly<Record<string, unknown>>,
@@ -23,13 +23,13 @@ export function cursorOf({ incremental }: Pick<StreamData, 'incremental'>): stri
 
 /** A range as template variables of a stream. */
 export interface RangeScope {
-  /** Contains the dates of the stream's request. */
+  /** The template variables, including the dates for the stream's request. */
   readonly scope: Scope;
-  /** If the service does not support an end, records from this time on are dropped. */
+  /** If the service doesn't support an end date, records from this time on are dropped. */
   readonly until: Moment | undefined;
 }
 
-/** Throws a Problem of family `config` for invalid dates. */
+/** Throws a Problem of the `config` family if a date is invalid. */
 export function rangeScope(range: Range, { stream, scope }: { stream: StreamData; scope: Scope }): RangeScope {
   const [from, to] = [range.from, range.to].map((text) => momentOf(text, scope.now.at.timeZoneId)) as [Moment, Moment];
   if (stream.window === undefined) return { scope: { ...scope, start_date: range.from }, until: to };
@@ -38,7 +38,10 @@ export function rangeScope(range: Range, { stream, scope }: { stream: StreamData
   return { scope: { ...scope, start_date: from.text(), end_date: end.text() }, until: undefined };
 }
 
-/** The filter for a range's rows, if the stream has the column; undefined if only their keys identify the rows. */
+/**
+ * The column and bounds that identify the range's rows; undefined if the stream has no such column and only keys
+ * identify the rows.
+ */
 export function coversOf(
   range: Range,
   { stream, columns, zone }: { stream: StreamData; columns: readonly Column[]; zone: string },

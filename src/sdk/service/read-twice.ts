@@ -16,9 +16,9 @@ interface ReadTwiceOptions {
 }
 
 /**
- * Reads all pages into a store, and again if the reported total changed: rows have moved between the pages, so rows of
- * the first read may be missing or duplicated. A problem of the first read, such as too few records, is then ignored.
- * The second read is final.
+ * Reads all pages into a store. If the reported total changed during the read, rows may be missing or duplicated
+ * because they moved between pages, so all pages are read again. Any problem in the first read, such as too few
+ * records, is then ignored. The second read is final.
  * @returns the read that counts.
  * @throws the problem of that read.
  */

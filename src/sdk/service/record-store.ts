@@ -14,7 +14,7 @@ interface RecordStoreOptions {
   readonly drop: readonly string[];
 }
 
-/** All records of a run on disk, so that unknown columns can be inferred from all of them. */
+/** Stores all of a run's records on disk, so that unknown columns can be inferred from all records. */
 export class RecordStore {
   readonly #path: string;
   readonly #file: FileHandle;
@@ -43,7 +43,7 @@ export class RecordStore {
     await this.#file.close();
   }
 
-  /** The table of all records; no more can be added after this. */
+  /** The table of all records. No more records can be added after this call. */
   async table(given: { title: string; flatten: unknown; types: unknown }): Promise<Extraction> {
     await this.#file.close();
     const { signal } = this.#init;

@@ -16,14 +16,14 @@ type RecordRules = Pick<StreamData, 'records' | 'absent' | 'decode' | 'each' | '
 
 const chunkRows = 1000;
 
-/** A chunk of a reply's records: the filtered ones, and the original ones. */
+/** A chunk of a reply's records: the records after filtering, and the number and last of the original records. */
 export interface RecordPiece {
   readonly records: readonly Fields[];
   readonly count: number;
   readonly last: Fields | undefined;
 }
 
-/** The records of a reply, in chunks of a few hundred. */
+/** A reply's records, in chunks. */
 export async function* recordsOf(reply: Reply, stream: RecordRules, scope: Scope): AsyncGenerator<RecordPiece> {
   const { each, only } = stream;
   for await (const chunk of chunksOf(reply, stream, scope)) {
@@ -50,7 +50,7 @@ async function* chunksOf(reply: Reply, stream: RecordRules, scope: Scope): Async
 
 /**
  * The records of a parsed response.
- * @throws Problem if their path is missing: such a response is not an empty list.
+ * @throws Problem if the path to the records is missing, because that doesn't mean an empty list.
  */
 export function listed(
   answer: ServiceAnswer,
@@ -68,7 +68,7 @@ export function listed(
   return underHeader(table);
 }
 
-/** The items of the list at a path; in XML, nil items are dropped. */
+/** The items of the list at a path. In XML, items that are nil are dropped. */
 export function listAt(
   answer: ServiceAnswer,
   path: ValuePath,
@@ -87,12 +87,12 @@ export function listAt(
   const isList = Array.isArray(list) || decode === 'xml' || (star >= 0 && isObject(list));
   if (!isList) throw noList(answer, path);
   const items = star < 0 ? [list].flat() : itemsIn(answer, path, { list, rest: steps.slice(star + 1) });
-  // An unreadable record must not be dropped.
+  // A record that can't be read must not be dropped.
   if (decode !== 'xml' && items.includes(null)) throw noList(answer, path, 'a list of records without null');
   return items.filter((item) => item !== null);
 }
 
-/** The values that the rest of the path has in each item of the first list; every item must have that path. */
+/** The values at the rest of the path in each item of the first list. Every item must have that path. */
 function itemsIn(
   answer: ServiceAnswer,
   path: ValuePath,
@@ -195,7 +195,7 @@ function parsedLine(text: string, url: URL): unknown {
   }
 }
 
-/** The rows of a CSV as records of strings. */
+/** The rows of a CSV document as records of strings. */
 async function* rows(input: RecordInput, decode: Exclude<Decoding, string>): AsyncGenerator<Fields[]> {
   const { drop_nul = false, ...options } = decode as Extract<Decoding, { as: 'csv' }>;
   if (await isBlank(input)) return;

@@ -8,18 +8,18 @@ import type { Decoding } from './description.ts';
 import { parseExact } from './exact-json.ts';
 import { parseXml } from './xml-tree.ts';
 
-/** A complete response: parsed if it is JSON or XML, stored on disk if it is a table or a file. */
+/** A complete response: parsed if it's JSON or XML, or stored on disk if it's a table or a file. */
 export interface Reply {
   readonly answer: ServiceAnswer;
   /** The file of a large response. */
   readonly input: RecordInput | undefined;
   /** A hash, to compare responses. */
   readonly digest: string;
-  /** Why the body could not be parsed. */
+  /** Why the body couldn't be parsed. */
   readonly fault: unknown;
 }
 
-/** Length of the first part of an error response that is shown and searched. */
+/** Number of characters at the start of an error response that are shown and searched. */
 const shownBytes = 64 * 1024;
 
 interface ReadReplyOptions {
@@ -36,7 +36,7 @@ export async function readReply(http: HttpResponse, init: ReadReplyOptions): Pro
   const isStreamed = decode !== 'json' && decode !== 'xml' && http.status < 300;
   if (!isStreamed) return parsedReply(http, init);
   const { first, body } = await peeked(http.body);
-  // Some services return errors with status 200, as JSON instead of as a table.
+  // Some services return errors with status 200, as JSON rather than as a table.
   if (isTable(decode) && /^\uFEFF?\s*\{/.test(first)) {
     return { ...(await parsedReply({ ...http, body }, init)), fault: 'JSON instead of a table' };
   }
@@ -66,7 +66,7 @@ async function parsedReply(http: Heard, { decode, maxBytes, tooLarge }: ReadRepl
   const isGood = http.status < 300;
   const bytes = await collect(http.body, isGood ? maxBytes : shownBytes, isGood ? tooLarge : undefined);
   const whole = bytes.toString('utf8').replace(/^\uFEFF/, '');
-  // The rest of an error response is not read, so a secret may have been cut off at the end.
+  // Only the beginning of an error response is read, so a secret at its end may have been cut off.
   const text = !isGood && bytes.length > shownBytes ? excerptAt(whole, 0, whole.length) : whole;
   const digest = createHash('sha256').update(bytes).digest('hex');
   const isXml = decode === 'xml' || (!isGood && text.trimStart().startsWith('<'));

@@ -30,8 +30,9 @@ export interface ReportJobOptions {
 }
 
 /**
- * Reads an asynchronous report; `read` gets the values for `job` in templates. Continues with the report that an
- * earlier attempt of the run ordered, if it still exists, because ordering another one would cost twice as much.
+ * Reads an asynchronous report. `read` gets the values for `job` in templates. If an earlier attempt of the run
+ * requested the report and the report still exists, continues with it, because requesting another one would cost as
+ * much again.
  */
 export async function* readReport<T>(
   given: ReportJobOptions,
@@ -63,11 +64,11 @@ export async function* readReport<T>(
 interface OrderInHand {
   readonly key: string;
   readonly order: ReportOrder;
-  /** Whether an earlier attempt ordered the report. */
+  /** Whether an earlier attempt requested the report. */
   readonly isEarlier: boolean;
 }
 
-/** Waits for an ordered report and reads it. A failed report is not polled again. */
+/** Waits for a requested report and reads it. A failed report isn't polled again. */
 async function* readOrder<T>(
   given: ReportJobOptions,
   inHand: OrderInHand,
@@ -120,7 +121,7 @@ async function awaitReport(given: ReportJobOptions, { key, order, isEarlier }: O
   }
 }
 
-/** Remaining time for the report, in milliseconds. */
+/** Milliseconds until the wait for the report times out. */
 function leftMs({ at }: ReportOrder, { patience = '1h' }: JobData): number {
   return secondsOf(patience) * 1000 - Math.max(0, Date.now() - at);
 }
@@ -141,7 +142,10 @@ function jobCall(stream: StreamData, scope: Scope, request: JobData['create'], j
   return { request, scope: { ...scope, job }, decode, errors: stream.errors };
 }
 
-/** The values for fetching the report. A null value means that the report is empty; a missing value doesn't. */
+/**
+ * The values that are needed to fetch the report. A null value means that the report is empty, but a missing value
+ * doesn't.
+ */
 function finished(answer: ServiceAnswer, { result = {}, needs }: JobData, title: string): Record<string, unknown> {
   const facts = kept(answer, result);
   if (needs !== undefined && facts[needs] === undefined) throw jobNotMade(title, placeText(result[needs]), answer);

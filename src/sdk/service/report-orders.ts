@@ -1,19 +1,22 @@
 import { parseExact } from './exact-json.ts';
 
-/** An ordered report. */
+/** A requested report. */
 export interface ReportOrder {
-  /** Kept values of the vendor's response, for `job` in templates. */
+  /** Values kept from the vendor's response, for `job` in templates. */
   readonly facts: Readonly<Record<string, unknown>>;
-  /** When it was ordered, epoch milliseconds. */
+  /** When the report was requested, in epoch milliseconds. */
   readonly at: number;
-  /** Whether the start call was sent, if the vendor requires one. */
+  /** Whether the start call was sent, if the vendor requires such a call. */
   readonly isStarted: boolean;
 }
 
-/** The ordered reports of a run, by a hash of the order. Each attempt of the run continues with the orders of the previous one. */
+/**
+ * A run's report requests, by a hash of the request. Each attempt continues with the reports that the previous attempt
+ * requested.
+ */
 export class ReportOrders {
   readonly #texts: Map<string, string>;
-  /** Orders of earlier attempts that this one has not claimed yet. */
+  /** Reports that earlier attempts requested and that this attempt hasn't claimed yet. */
   readonly #earlier: Map<string, string>;
 
   /** `texts`: the strings that the attempts share. */
@@ -22,7 +25,10 @@ export class ReportOrders {
     this.#earlier = new Map(texts);
   }
 
-  /** Claims the order of an earlier attempt; each only once, because an attempt that orders twice needs two reports. */
+  /**
+   * Claims a report that an earlier attempt requested. Each report can be claimed only once, because an attempt that
+   * makes the same request twice needs two reports.
+   */
   take(key: string): ReportOrder | undefined {
     const text = this.#earlier.get(key);
     this.#earlier.delete(key);

@@ -6,13 +6,13 @@ interface RetiredService {
   readonly title: string;
   /** What it was, one sentence. */
   readonly summary: string;
-  /** When and why it was discontinued, one sentence. */
+  /** When and why the service was discontinued, in one sentence. */
   readonly gone: string;
-  /** The alternatives, one sentence. */
+  /** The alternatives, in one sentence. */
   readonly instead: string;
 }
 
-/** A discontinued service: only its name exists, so that a config that uses it gets a clear error. */
+/** Declares a discontinued service. Its name remains, so that a config that uses it causes a clear error. */
 export function defineRetiredService({ id, title, summary, gone, instead }: RetiredService): Connector {
   const refuse = () => {
     throw new Problem({

@@ -2,8 +2,8 @@ import type { ColumnData, ServiceDescription, StreamData } from './description.t
 import { stepsOf } from './path.ts';
 
 /**
- * The key columns of a stream: the declared ones, otherwise the column of `incremental.key`. Undefined if unknown, empty if there are
- * none.
+ * A stream's key columns: the declared ones or, by default, the column of `incremental.key`. Undefined if they're
+ * unknown; empty if there are none.
  */
 export function rowKeyOf(
   { streams }: ServiceDescription,
@@ -19,7 +19,7 @@ export function rowKeyOf(
   return [column?.[0] ?? path];
 }
 
-/** The columns that a stream declares, by name; none if they depend on options or records. */
+/** The columns that a stream declares, by name; empty if the columns depend on options or records. */
 export function declaredColumns({ columns }: StreamData): [string, string | ColumnData][] {
   if (typeof columns !== 'object') return [];
   const isFound = 'request' in columns && typeof columns.request === 'object';

@@ -18,9 +18,9 @@ export class RowMaker {
   readonly #input: { readonly name: string; open(): AsyncIterable<Uint8Array> };
   readonly #title: string;
   readonly #zone: string;
-  /** Columns whose values come from the records, and the first step of each one's path. */
+  /** Columns whose values come from the records, and the first step of each column's path. */
   readonly #own: readonly { readonly name: string; readonly step: string }[];
-  /** Columns that no record has had so far. */
+  /** Columns that no record so far has had. */
   readonly #unmet: Set<string>;
   #rows = 0;
 
@@ -38,13 +38,14 @@ export class RowMaker {
     this.#zone = given.zone;
   }
 
-  /** Whether there were records, but none had that column. */
+  /** Whether there were records, but none of them had this column. */
   isUnmet(name: string): boolean {
     return this.#rows > 0 && this.#unmet.has(name);
   }
 
   /**
-   * @throws Problem if a record has fields, but none of the columns: it is then an error, or a record of another kind.
+   * @throws Problem if a record has fields, but none of the columns, because it's then an error or a different kind of
+   * record.
    */
   batch(records: readonly Fields[], scope: Scope): Batch {
     const alien = records.find((record) => this.#isAlien(record));
@@ -84,7 +85,7 @@ export class RowMaker {
   }
 }
 
-/** A name with a dot may be a key or a path. */
+/** A column name that contains a dot may be a key or a path. */
 function found(record: Fields, name: string, at: ColumnData['at']): unknown {
   if (at !== undefined) return valueAt(record, at);
   return Object.hasOwn(record, name) ? record[name] : valueAt(record, name);

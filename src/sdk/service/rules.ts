@@ -10,9 +10,9 @@ export type AnswerKind =
   | 'wait'
   /** The token expired: get a new one, then retry. */
   | 'login'
-  /** The daily quota is used up: this run fails, and a later one continues. */
+  /** The daily quota is used up: this run fails, and a later run continues. */
   | 'daily'
-  /** The account or the token lacks the permission. */
+  /** The account or the token lacks the required permission. */
   | 'permission'
   /** An option is wrong. */
   | 'config'
@@ -20,53 +20,65 @@ export type AnswerKind =
   | 'fail'
   /** Skip this partition and continue with the next one. */
   | 'ignore'
-  /** The resume token has expired: read everything. */
+  /** The resume token has expired: read everything again. */
   | 'reset'
   /** Only for polls: not ready yet. */
   | 'pending';
 
-/** A rule: the responses that it matches, and their class. The first match applies. */
+/** A rule that matches responses and determines their class. The first matching rule applies. */
 export interface ErrorRule {
-  /** Any of these statuses; absent: every status, including 200. */
+  /** The status must be one of these. If absent, the rule applies to every status, including 200. */
   readonly status?: number | readonly number[];
-  /** All must match: the value at the path equals it, is in the list, matches the pattern, or (`true`) exists. */
+  /** All of these must match: the value at each path must meet the condition. */
   readonly body?: Readonly<Record<string, Match>>;
   readonly headers?: Readonly<Record<string, Match>>;
   readonly verdict: AnswerKind;
-  /** How long to wait; default: a backoff. `Retry-After` takes precedence over a fixed time. */
+  /**
+   * How long to wait; by default, exponential backoff applies. A `Retry-After` header takes precedence over a fixed
+   * time.
+   */
   readonly wait?: WaitTime;
-  /** Rate-limited with a status other than 429: the pause is longer than vendors' usual windows. */
+  /**
+   * True if the response reports a rate limit with a status other than 429. The pause then exceeds vendors' usual
+   * windows.
+   */
   readonly limit?: true;
   /** Path of the vendor's message, which is shown instead of the first part of the response. */
   readonly said?: AnswerPath;
-  /** The message for the user, and the fix. */
+  /** The message for the user; `next` says how to fix the problem. */
   readonly say?: string;
   readonly next?: string;
 }
 
-/** A condition: the value equals it, matches the pattern, is in the list, or (`true`) exists. */
+/** A condition for a value: it must equal this value, match this pattern, be in this list or, for `true`, exist. */
 export type Match = string | number | boolean | RegExp | readonly (string | number)[];
 
-/** A duration such as `30s`, or the path in the response of the wait or its end time. */
+/** A duration such as `30s`, or the response path that contains the wait or the time when it ends. */
 export type WaitTime =
   | string
   | { readonly at: AnswerPath; readonly unit: 'seconds' | 'minutes' | 'milliseconds' | 'epoch' | 'epoch_ms' };
 
-/** The vendor's rate limits. Runs of one process with the same source share them. */
+/** The vendor's rate limits. All of a process's runs that read the same source share them. */
 export interface Budget {
-  /** Maximum number of requests within any such window. */
+  /** Maximum number of requests within any window of this length. */
   readonly rates?: readonly { readonly requests: number; readonly within: string }[];
   /** Maximum number of concurrent requests. */
   readonly at_once?: number;
   readonly gauges?: readonly Gauge[];
 }
 
-/** A value in responses that shows the remaining quota; if it is low, requests pause. */
+/** A value in responses that shows the remaining quota. If the quota is low, requests pause. */
 export interface Gauge {
-  /** The number left, the number used, `used/limit` (also `name=used/limit`), or JSON. */
+  /**
+   * What the value contains: the number of requests left, the number used, `used/limit` (also `name=used/limit`), or
+   * JSON.
+   */
   readonly at: AnswerPath;
   readonly means: 'left' | 'percent_used' | 'used/limit';
-  /** Pause if fewer than this are left (`left`; default: 1), or if a larger share than this is used (default: 0.9). */
+  /**
+   * Requests pause if fewer than this number are left (`left`; default: 1), or if more than this share is used
+   * (default: 0.9).
+   */
   readonly threshold?: number;
   readonly pause: WaitTime;
 }

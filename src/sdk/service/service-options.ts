@@ -3,10 +3,10 @@ import type { FileQuery } from '../records/files.ts';
 import { recordFaults, recordOptions } from '../records/options.ts';
 import { fileDecoding, type ServiceDescription, type StreamData } from './description.ts';
 
-/** Template variables: options can't have these names. */
+/** Names of template variables, which options can't have. */
 const reserved = ['now', 'login', 'page', 'window', 'since', 'state', 'partition', 'job', 'fields', 'answer'];
 
-/** Options of the source: the service's own and the common ones. */
+/** The source's options: the service's own options and the common ones. */
 export function sourceOptions({ id, options = {}, version }: ServiceDescription): OptionSet {
   refuseReserved(id, options);
   return {
@@ -44,7 +44,7 @@ export function sourceOptions({ id, options = {}, version }: ServiceDescription)
   };
 }
 
-/** Options of the query: the stream, and the options of all streams. */
+/** The `query` options: the stream, and the options of all streams. */
 export function queryOptions({ id, streams }: ServiceDescription): OptionSet {
   const names = Object.keys(streams);
   const all = Object.values(streams);
@@ -87,7 +87,7 @@ const incremental = option.boolean({
   default: false,
 });
 
-/** Whether a stream is read in windows of dates. */
+/** Whether a stream is read in date windows. */
 export function isDated({ window, incremental: resumes }: StreamData): boolean {
   return window !== undefined || (resumes !== undefined && 'column' in resumes);
 }
@@ -103,7 +103,7 @@ interface Fault {
   readonly message: string;
 }
 
-/** Faults of a query: missing options of its stream, and options that only other streams have. */
+/** Errors in a query: missing options of its stream, and options that only other streams have. */
 export function queryFaults({ streams }: ServiceDescription, query: Readonly<Record<string, unknown>>): Fault[] {
   const name = String(query.stream);
   const stream = streams[name];

@@ -24,7 +24,7 @@ function namesOf(columns: Named): string {
   return entries.map(([name, data]) => `\`${name}\` ${typeof data === 'string' ? data : data.type}`).join(', ');
 }
 
-/** How the streams resume, in one sentence; undefined if none does. */
+/** How the streams resume, in one sentence; undefined if no stream does. */
 export function resumesText({ streams }: ServiceDescription): string | undefined {
   const names = Object.keys(streams).filter((name) => isResumable(streams[name]!));
   return names.length === 0 ? undefined : `With \`incremental: true\`, for these streams: ${names.join(', ')}.`;

@@ -11,10 +11,10 @@ import type { ValuePath } from './path.ts';
 /** The service has no records for this partition: continue with the next one. */
 export class Ignored extends Error {}
 
-/** The resume token has expired: read everything. */
+/** The resume token has expired: read everything again. */
 export class WatermarkLost extends Error {}
 
-/** A shorter pause can't mean that a daily limit is used up. */
+/** A pause shorter than this can't mean that a daily limit is used up. */
 const shortestDailyMs = 15 * 60_000;
 
 type Verdicts = Partial<Record<Classification['kind'], Pick<ProblemOptions, 'code' | 'family' | 'message' | 'next'>>>;
@@ -80,7 +80,7 @@ export function unreadable(service: string, answer: Pick<ServiceAnswer, 'url' | 
   });
 }
 
-/** No login yet, or a login without a token. */
+/** The problem if there is no login yet, or if the login returned no token. */
 export function tokenMissing(): Problem {
   return new Problem({
     code: 'SERVICE_LOGIN',
@@ -90,7 +90,7 @@ export function tokenMissing(): Problem {
   });
 }
 
-/** The user selected a column that the service does not have. */
+/** The user selected a column that the service doesn't have. */
 export function noSuchField(service: string, seen: string, known: Iterable<string>): Problem {
   const names = [...known];
   const near = names.filter((name) => name.toLowerCase().includes(seen.toLowerCase()));
@@ -136,7 +136,7 @@ export function tooManyPages(service: string, most: number): Problem {
   });
 }
 
-/** A response that does not fit into memory. */
+/** The problem for a response that doesn't fit into memory. */
 export function tooLarge(service: string, maxBytes: number): Problem {
   return new Problem({
     code: 'SERVICE_TOO_LARGE',
@@ -157,7 +157,7 @@ export function strangeLink(service: string, link: URL, asked: URL): Problem {
   });
 }
 
-/** A required path is missing: the response is an error, or comes from another version of the API. */
+/** A required path is missing: the response is an error, or comes from a different version of the API. */
 export function noList(answer: ServiceAnswer, path: ValuePath, allowed = 'a list'): Problem {
   const place = [path].flat().join('.');
   return new Problem({
@@ -171,7 +171,8 @@ export function noList(answer: ServiceAnswer, path: ValuePath, allowed = 'a list
 }
 
 /**
- * A record has no value for any column: it is an error instead of a record, or comes from another version of the API.
+ * A record has no value for any column: it's an error rather than a record, or it comes from a different version of the
+ * API.
  */
 export function alienRecord(service: string, record: Fields): Problem {
   return new Problem({
@@ -183,7 +184,7 @@ export function alienRecord(service: string, record: Fields): Problem {
   });
 }
 
-/** No record has the cursor column of the stream. */
+/** No record has the stream's cursor column. */
 export function cursorUnmet(service: string, column: string): RunWarning {
   return {
     code: 'COLUMN_IN_NO_RECORD',
@@ -192,7 +193,7 @@ export function cursorUnmet(service: string, column: string): RunWarning {
   };
 }
 
-/** A stream is described without paging, but a response refers to a next page. */
+/** A response refers to a next page, but the stream declares no paging. */
 export function moreIsShown(service: string, sign: string): RunWarning {
   return {
     code: 'SERVICE_MORE_PAGES',
@@ -215,7 +216,7 @@ export function partialAnswer(service: string, { status, url }: ServiceAnswer): 
   });
 }
 
-/** Records were deleted during an incremental read: those that moved up to earlier pages would never be read. */
+/** Records were deleted during an incremental read, so records that moved to earlier pages would never be read. */
 export function totalFell(service: string): Problem {
   return new Problem({
     code: 'SERVICE_TOTAL_CHANGED',
@@ -225,7 +226,7 @@ export function totalFell(service: string): Problem {
   });
 }
 
-/** The vendor did not create the report: its response has no ID with which to request the result. */
+/** The vendor didn't create the report: the response doesn't contain the ID that is needed to fetch the result. */
 export function jobNotMade(service: string, missing: string, answer: ServiceAnswer): Problem {
   return new Problem({
     code: 'SERVICE_JOB_FAILED',
@@ -236,7 +237,7 @@ export function jobNotMade(service: string, missing: string, answer: ServiceAnsw
   });
 }
 
-/** The vendor's job failed, or took too long. */
+/** The vendor's report job failed or took too long. */
 export function jobProblem(service: string, state: string, isLate: boolean): Problem {
   return new Problem({
     code: isLate ? 'SERVICE_JOB_LATE' : 'SERVICE_JOB_FAILED',
