@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 
-/** Files for TLS certificate checks, as set next to the mode in a `tls` option. */
+/** Files for TLS certificate verification, which are set next to the mode in a `tls` option. */
 export interface TlsFiles {
   readonly ca_file?: string;
   readonly cert_file?: string;
@@ -23,12 +23,12 @@ export const tlsFileSchemas = {
   },
 };
 
-/** Errors in the combination of files, worded to follow the option's name. */
+/** Errors in the combination of files, phrased so that they can follow the option's name. */
 export function tlsFileFaults({ cert_file: cert, key_file: key }: TlsFiles): string[] {
   return (cert === undefined) === (key === undefined) ? [] : ['needs both cert_file and key_file'];
 }
 
-/** The contents of the files, by the option names of `node:tls`; absent files are left out. */
+/** The files' contents, under the option names that `node:tls` uses. Files that aren't set are omitted. */
 export interface TlsTexts {
   readonly ca?: string;
   readonly cert?: string;
@@ -36,8 +36,8 @@ export interface TlsTexts {
 }
 
 /**
- * Reads the files; relative paths are based on `folder`. If a file can't be read, throws the problem that `unreadable`
- * creates from the option's name, the file's path and the system error.
+ * Reads the files. Relative paths are resolved against `folder`. If a file can't be read, throws the problem that
+ * `unreadable` creates from the option's name, the file's path and the system error.
  */
 export async function readTlsFiles(
   tls: TlsFiles,

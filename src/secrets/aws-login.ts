@@ -16,7 +16,7 @@ export interface AwsLogin {
 const title = 'AWS';
 
 /**
- * Looks for credentials in the same order as AWS's own tools: environment variables, web identity, container role,
+ * Looks for credentials in the same order as AWS's own tools: environment variables, web identity, container role, then
  * machine role (IMDSv2).
  */
 export async function awsLogin(context: SecretContext): Promise<AwsLogin> {
@@ -31,7 +31,7 @@ export async function awsLogin(context: SecretContext): Promise<AwsLogin> {
   return machineRole(context);
 }
 
-/** Exchanges a token from the cluster for credentials (EKS and others). */
+/** Exchanges a Kubernetes cluster's token for credentials (EKS and others). */
 async function webIdentity({ env, client }: SecretContext): Promise<AwsLogin> {
   const token = await fileText(env.AWS_WEB_IDENTITY_TOKEN_FILE!);
   registerSecret(token);
@@ -53,7 +53,7 @@ async function webIdentity({ env, client }: SecretContext): Promise<AwsLogin> {
     headers,
     body,
   });
-  // The response is XML; its values are plain base64 and letters.
+  // The response is XML, whose values contain only base64 characters, so no entities need to be decoded.
   const tag = (name: string): string | undefined => new RegExp(`<${name}>([^<]+)</${name}>`).exec(text)?.[1];
   const [id, key, session] = [tag('AccessKeyId'), tag('SecretAccessKey'), tag('SessionToken')];
   if (status === 200 && id && key && session) {
@@ -76,7 +76,9 @@ async function containerRole(url: string, { env, client }: SecretContext): Promi
   return credentialsIn(text, `status ${status} from the container's credentials endpoint`);
 }
 
-/** The role of an EC2 machine, from its metadata service (version 2: with a session token). */
+/**
+ * An EC2 machine's role credentials, from the machine's metadata service (version 2, which requires a session token).
+ */
 async function machineRole({ env, client }: SecretContext): Promise<AwsLogin> {
   if (env.AWS_EC2_METADATA_DISABLED?.toLowerCase() === 'true') throw noLogin('AWS_EC2_METADATA_DISABLED=true');
   const base = withoutSlash(env.AWS_EC2_METADATA_SERVICE_ENDPOINT || 'http://169.254.169.254');

@@ -2,7 +2,7 @@ import { isMap } from '../lib/is-map.ts';
 
 type Fields = { readonly [field: string]: unknown };
 
-/** Numbers keep their digits: a password such as 12345678901234567890 must not be rounded. */
+/** Numbers keep all their digits, because a password such as 12345678901234567890 must not be rounded. */
 function exact(_: string, value: unknown, context?: { readonly source?: string }): unknown {
   return typeof value === 'number' ? (context?.source ?? String(value)) : value;
 }

@@ -3,7 +3,7 @@ import { exactFields } from './exact-fields.ts';
 import { secretProblem } from './problems.ts';
 import type { SecretContent } from './provider.ts';
 
-/** The name of a secret and one of its fields, as written: `secret/db#password`. */
+/** The name of a secret and, optionally, one of its fields, as written in a config: `secret/db#password`. */
 export interface SecretReference {
   readonly name: string;
   readonly field: string | undefined;
@@ -49,7 +49,9 @@ function wholeOf(content: SecretContent, name: string): string {
   });
 }
 
-/** A field by its own name, or by a path of names and list positions: `database.users.0.password`. */
+/**
+ * The field with this name or, if there is none, at this path of names and list positions: `database.users.0.password`.
+ */
 function memberOf(fields: object, field: string): unknown {
   if (Object.hasOwn(fields, field)) return (fields as Record<string, unknown>)[field];
   return field.split('.').reduce<unknown>((at, key) => {

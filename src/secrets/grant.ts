@@ -1,6 +1,6 @@
 import type { HttpAnswer } from '../lib/http.ts';
 
-/** A login at a provider: obtained on first use, shared by all reads, and obtained again after it expires. */
+/** A login with a provider. It's obtained on first use, shared by all reads, and renewed after it expires. */
 export class Grant<T> {
   readonly #obtain: () => Promise<T>;
   #current: Promise<T> | undefined;
@@ -10,8 +10,8 @@ export class Grant<T> {
   }
 
   /**
-   * Sends a request with the login. If the response says that the login isn't valid or has expired, logs in again, once
-   * for all requests that used the login, and repeats the request once.
+   * Sends a request with the login. If the response says that the login is invalid or has expired, logs in again and
+   * repeats the request once. All requests that used the old login share the new one.
    */
   async use(send: (login: T) => Promise<HttpAnswer>, isRefused: (answer: HttpAnswer) => boolean): Promise<HttpAnswer> {
     this.#current ??= this.#obtain();
@@ -21,7 +21,7 @@ export class Grant<T> {
     if (!isRefused(answer)) return answer;
     if (this.#current === sent) this.#current = this.#obtain();
     const renewed = await this.#current;
-    // The service would only refuse the same login again.
+    // The provider would refuse the same login again.
     return JSON.stringify(renewed) === JSON.stringify(former) ? answer : send(renewed);
   }
 }

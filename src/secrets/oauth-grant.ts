@@ -3,10 +3,10 @@ import { registerSecret } from '../lib/redact.ts';
 import { secretProblem } from './problems.ts';
 import type { SecretContext } from './provider.ts';
 
-/** Only the type is imported, because the client is loaded with the first login. */
+/** Only the type is imported, because the client is loaded when the first login is needed. */
 type Login = ConstructorParameters<typeof import('../oauth/token-client.ts').TokenClient>[0]['login'];
 
-/** A login at the provider itself, as OAuth options. */
+/** The provider's own login, as OAuth options. */
 export interface ProviderLogin extends Pick<Login, 'grant' | 'clientId'> {
   readonly title: string;
   readonly tokenUrl: string;
@@ -15,7 +15,9 @@ export interface ProviderLogin extends Pick<Login, 'grant' | 'clientId'> {
   readonly accountFile?: string;
 }
 
-/** Gets a token for a provider, with the same client that gets tokens for sources. The token is kept only in memory. */
+/**
+ * Gets a token from a provider, with the same client that gets tokens for sources. The token is kept only in memory.
+ */
 export async function grantToken(login: ProviderLogin, context: SecretContext): Promise<string> {
   const { title, tokenUrl, scope, ...own } = login;
   const { TokenClient } = await import('../oauth/token-client.ts');

@@ -42,7 +42,7 @@ export function refusedSecret(code: Refusal, { provider, name, seen, advice }: R
   return secretProblem(code, { message: `${provider} ${refusals[code]} ${name}`, seen, ...advice[code] });
 }
 
-/** What a status means for most providers. */
+/** What an HTTP status means for most providers. */
 export function refusalOf(status: number): Refusal {
   if (status === 404) return 'CONFIG_SECRET_MISSING';
   return status === 401 || status === 403 ? 'CONFIG_SECRET_DENIED' : 'CONFIG_SECRET_UNAVAILABLE';

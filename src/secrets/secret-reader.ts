@@ -11,12 +11,12 @@ import type { ReadSecret, SecretContent } from './provider.ts';
 import type { SecretsClient } from './secrets-client.ts';
 
 export interface SecretReaderOptions extends ProgramOptions {
-  /** Each provider's options, by its name; false if they have errors. */
+  /** Each provider's options, by the provider's name; false if the options have errors. */
   readonly settings: Readonly<Record<string, unknown>> | false;
   readonly clock?: Clock;
 }
 
-/** Maximum number of concurrent requests; more would only be throttled. */
+/** Maximum number of concurrent requests, because providers would throttle more. */
 const concurrency = 16;
 
 interface Tools {
@@ -24,7 +24,7 @@ interface Tools {
   readonly client: SecretsClient;
 }
 
-/** Loaded when the first secret is read, because most configs have none. */
+/** The providers are loaded when the first secret is read, because most configs have no secrets. */
 async function openTools({ clock = systemClock, signal }: SecretReaderOptions): Promise<Tools> {
   const [{ default: Queue }, { SecretsClient: Client }] = await Promise.all([
     import('p-queue'),
@@ -34,14 +34,14 @@ async function openTools({ clock = systemClock, signal }: SecretReaderOptions): 
 }
 
 /**
- * Whether to redact a value. A port or a boolean isn't a secret, and redacting it would make logs and states
+ * Whether to redact a value. Ports and booleans aren't secrets, and redacting them would make logs and states
  * unreadable.
  */
 const plain = /^(?:\d{0,5}|true|false)$/;
 
 /**
- * Reads secrets for one load of a config: concurrently, and each only once, even if several options use it. Nothing is
- * kept on disk, and each value is registered for redaction before it's returned.
+ * Reads the secrets for one load of a config. Secrets are read concurrently, and only once even if several options use
+ * the same secret. Nothing is stored on disk, and each value is registered for redaction before it's returned.
  */
 export class SecretReader {
   readonly #options: SecretReaderOptions;
@@ -53,7 +53,7 @@ export class SecretReader {
     this.#options = options;
   }
 
-  /** The value of a variable's secret. If it can't be read, throws a Problem with the reason. */
+  /** The value of a variable's secret. If the secret can't be read, throws a Problem with the reason. */
   async read(provider: string, written: string): Promise<string> {
     const reference = referenceOf(written);
     if (reference.name === '' || reference.field === '') {
@@ -69,7 +69,7 @@ export class SecretReader {
     return text;
   }
 
-  /** A reader with the same settings that reads everything again. */
+  /** A reader with the same settings that reads all secrets again. */
   fresh(): SecretReader {
     const { signal: _, ...options } = this.#options;
     return new SecretReader(options);

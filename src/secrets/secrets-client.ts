@@ -5,7 +5,7 @@ import { passingAnswer } from '../lib/passing-answer.ts';
 import { secretProblem } from './problems.ts';
 
 export interface SecretRequest {
-  /** The provider, for messages: `Vault`. */
+  /** The provider's name in messages, such as `Vault`. */
   readonly title: string;
   readonly method: 'GET' | 'POST' | 'PUT';
   readonly url: string;
@@ -13,7 +13,7 @@ export interface SecretRequest {
   readonly body?: string;
   /** Whether a response reports throttling even though its status doesn't. */
   readonly isThrottled?: (answer: HttpAnswer) => boolean;
-  /** True if the address exists only on some machines: there is only one short attempt. */
+  /** True if the address exists only on some machines, so that there is only one short attempt. */
   readonly isOptional?: boolean;
 }
 
@@ -28,11 +28,15 @@ const optionalTimeoutMs = 1000;
 const connectTimeoutMs = 5000;
 const answerLimitBytes = 1024 * 1024;
 /**
- * Maximum attempts if the server responds. Without a response, there are fewer, because the address is probably wrong.
+ * Maximum number of attempts if the server responds. If the server doesn't respond, there are fewer attempts, because
+ * the address is probably wrong.
  */
 const maxAttempts = 6;
 const maxUnanswered = 3;
-/** No wait may end later than this after the first attempt, because a user or the starting daemon is waiting. */
+/**
+ * Maximum time between the first attempt and the end of the last wait, because a user or the starting daemon is
+ * waiting.
+ */
 const patienceMs = 30_000;
 const backoff = { firstMs: 200, maxMs: 5000, jitter: 0.5 };
 
@@ -47,7 +51,7 @@ export class SecretsClient {
     this.#options = options;
   }
 
-  /** The agent for the OAuth client. */
+  /** The HTTP agent for the OAuth client. */
   get agent(): HttpAgent {
     return this.#agent;
   }

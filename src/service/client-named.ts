@@ -3,7 +3,10 @@ import type { ServiceContext } from './context.ts';
 import { missingPermission, notFound } from './http/api-error.ts';
 import { type Account, clientOf } from './store/accounts.ts';
 
-/** A client of the caller's company. Throws 401 without `client.access`, 404 if there is no such client. */
+/**
+ * A client of the caller's company. Throws 401 if the caller lacks the `client.access` permission, and 404 if there is
+ * no such client.
+ */
 export function clientNamed({ db }: ServiceContext, caller: Caller, id: string): Account {
   if (!caller.permissions.has('client.access')) throw missingPermission(['client.access']);
   const client = clientOf(db, caller.company, id);

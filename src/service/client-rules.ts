@@ -13,14 +13,14 @@ import {
 } from './store/clients.ts';
 import { insertAccount, insertBuiltInRoles } from './store/setup.ts';
 
-/** A client of the caller's company, by the id in the path. */
+/** The client of the caller's company with the ID in the path. */
 export function findClient({ context, caller, params }: ApiCall): ClientAccount {
   const client = clientById(context.db, caller.company, params.id!);
   if (client === undefined) throw notFound(`Client not found: ${params.id}`);
   return client;
 }
 
-/** Creates a client with the built-in roles, by default on trial. Returns its ID. */
+/** Creates a client with the built-in roles, and returns the client's ID. By default, the client is on trial. */
 export function addClient({ context, caller, body }: ApiCall<unknown, ClientChange & { name: string }>): string {
   if (caller.company.parentId !== null) throw forbidden('A client account cannot have clients of its own');
   const { db, clock } = context;
@@ -35,7 +35,7 @@ export function addClient({ context, caller, body }: ApiCall<unknown, ClientChan
   return id;
 }
 
-/** Changes only the given fields; throws 400 for a status that a client can't return to. */
+/** Changes only the given fields. Throws 400 if the client can't return to the given status. */
 export function changeClient({ context, body }: ApiCall<unknown, ClientChange>, client: ClientAccount): void {
   const { db, clock } = context;
   const { status } = body;
@@ -48,7 +48,7 @@ export function changeClient({ context, body }: ApiCall<unknown, ClientChange>, 
   db.durably(() => updateClient(db, client.id, body));
 }
 
-/** Extends a running or expired trial by fourteen days, once. */
+/** Extends a running or expired trial by fourteen days. A trial can be extended only once. */
 export function prolongTrial({ context }: ApiCall, client: ClientAccount): void {
   const { db, clock } = context;
   const now = clock.now();
@@ -58,7 +58,7 @@ export function prolongTrial({ context }: ApiCall, client: ClientAccount): void 
   db.durably(() => extendTrial(db, client.id));
 }
 
-/** Removes the account with all its data. */
+/** Removes a client account with all its data. */
 export async function removeClient({ context }: ApiCall, client: ClientAccount): Promise<void> {
   const { db, blobs } = context;
   const gone = db.durably(() => {

@@ -1,4 +1,4 @@
-/** The states of a client account. */
+/** The possible statuses of a client account. */
 export const clientStatuses = ['setup', 'trial', 'active', 'disabled', 'expired', 'grace', 'arrears'] as const;
 export type ClientStatus = (typeof clientStatuses)[number];
 
@@ -10,22 +10,22 @@ interface OnTrial {
   readonly trialExtended: 0 | 1;
 }
 
-/** A trial lasts fourteen days from the creation of the client, or twenty-eight if it was extended. */
+/** A trial lasts fourteen days from the client's creation, or twenty-eight days if it was extended. */
 function trialEnd({ createdAt, trialExtended }: OnTrial): number {
   return createdAt + trialMs * (1 + trialExtended);
 }
 
-/** Whether a trial would still be running. */
+/** Whether the client's trial period has ended, whatever the client's status. */
 export function trialIsOver(client: OnTrial, now: number): boolean {
   return now >= trialEnd(client);
 }
 
-/** A client's state at this time. A trial ends at a point in time, even if no process is running then. */
+/** A client's status at this time. It's computed, because a trial ends even if no process is running at that time. */
 export function statusAt(client: OnTrial, now: number): ClientStatus {
   return client.status === 'trial' && trialIsOver(client, now) ? 'expired' : client.status;
 }
 
-/** Whether the account's own users are locked out. Users of an account in arrears can still sign in. */
+/** Whether the account's own users can't sign in. Users of an account in arrears still can. */
 export function isClosed(account: OnTrial, now: number): boolean {
   const status = statusAt(account, now);
   return status === 'disabled' || status === 'expired';

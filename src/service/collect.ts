@@ -3,12 +3,14 @@ import { importOwn } from '../lib/import-own.ts';
 import type { ControlEndpoint } from './control/endpoint.ts';
 import type { Resource } from './endpoint.ts';
 
-/** All resources of the service. The folder is the registry: every file in resources/ is a resource. */
+/** All of the service's resources. The folder is the registry: every file in resources/ is a resource. */
 export function collectResources(): Promise<Resource[]> {
   return importAll<Resource>('./resources/');
 }
 
-/** All endpoints of the control interface. The folder is the registry: every file in groups/ is a group. */
+/**
+ * All of the control interface's endpoints. The folder is the registry: every file in groups/ is a group of endpoints.
+ */
 export async function collectControls(): Promise<ControlEndpoint[]> {
   return (await importAll<ControlEndpoint[]>('./control/groups/')).flat();
 }

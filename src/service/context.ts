@@ -20,6 +20,6 @@ export interface ServiceContext {
   readonly uploadLimitBytes: number;
   /** Stall timeout for request bodies: the longest pause between two chunks. */
   readonly bodyIdleMs: number;
-  /** Test controls that act on requests; undefined without a control interface. */
+  /** Test controls that affect requests; undefined if there is no control interface. */
   readonly testControls: { readonly faults: FaultRules; readonly gate: PauseGate } | undefined;
 }

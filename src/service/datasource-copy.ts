@@ -5,7 +5,7 @@ import { asShared, type Datasource, insertDatasource } from './store/datasources
 import { canSee } from './store/shares.ts';
 
 /**
- * Copies the definition of a data source into another account, never its data, which was fetched or pushed for the
+ * Copies a data source's definition to another account. Doesn't copy the data, because it was fetched or pushed for the
  * original account. The caller becomes the copy's owner only if they may see the original, because its properties may
  * contain credentials. Returns the ID of the copy.
  */

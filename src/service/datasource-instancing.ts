@@ -16,9 +16,9 @@ type Properties = Readonly<Record<string, unknown>>;
 const reference = /\{props\.([^{}]+)\}/g;
 
 /**
- * Stores a source with its instances. If any of its strings refers to user properties (`{props.NAME}`), it's dynamic:
- * it has one instance per distinct set of values that the account's users have. Any other source has one instance, with
- * the source's ID.
+ * Stores a source with its instances. If any of the source's properties refers to user properties (`{props.NAME}`), the
+ * source is dynamic: it has one instance for each distinct set of values that the account's users have. Any other
+ * source has one instance, which has the source's ID.
  */
 export function createInstances(
   db: Database,
@@ -41,7 +41,7 @@ interface Template {
   readonly createdAt: number;
 }
 
-/** Creates all instances of a source that has none. Returns their IDs, the creator's first. */
+/** Creates all instances of a source that has none. Returns the instances' IDs, with the creator's instance first. */
 function fillInstances(db: Database, source: Owned, { names, properties, createdAt }: Template): string[] {
   const sets = names.length > 0 ? valueSets(db, source, names) : [{}];
   return sets.map((values) => {
@@ -51,7 +51,10 @@ function fillInstances(db: Database, source: Owned, { names, properties, created
   });
 }
 
-/** A source's own properties. Instances of a dynamic source have the users' values in place of the references. */
+/**
+ * A source's own properties, with references unresolved. In the instances of a dynamic source, users' values replace
+ * the references.
+ */
 export function sourceProperties(db: Database, { id, isDynamic, properties }: Datasource): Properties {
   return isDynamic === 1 ? (JSON.parse(properties) as Properties) : propertiesOf(db, id);
 }
@@ -64,8 +67,8 @@ interface Change {
 
 /**
  * Changes the properties of a source and its instances. Each instance gets its own values. If the source then refers to
- * different user properties, or to none, all its instances are recreated without data. Call it in a transaction.
- * Returns the blobs that are no longer shown, for the caller to remove afterwards.
+ * different user properties, or to none, all its instances are recreated without data. Call this in a transaction.
+ * Returns the blobs that are no longer shown, which the caller must remove afterwards.
  */
 export function changeSource(db: Database, source: Datasource, { set = {}, drop, now }: Change): string[] {
   const before = sourceProperties(db, source);
@@ -84,9 +87,10 @@ export function changeSource(db: Database, source: Datasource, { set = {}, drop,
 }
 
 /**
- * Removes instances of a source with their data: all of them, or only those that last got data (or, without data, were
- * created) before a given time. Instances that the source still needs are recreated empty. Call it in a transaction.
- * Returns the blobs that are no longer shown, for the caller to remove afterwards.
+ * Removes a source's instances with their data: all instances, or only those that last got data before a given time
+ * (instances without data count by their creation time). Instances that the source still needs are recreated without
+ * data. Call this in a transaction. Returns the blobs that are no longer shown, which the caller must remove
+ * afterwards.
  */
 export function emptyInstances(db: Database, source: Datasource, { before = Infinity, now }: Emptying): string[] {
   const properties = sourceProperties(db, source);
@@ -142,9 +146,10 @@ function withoutNulls(properties: Properties): Properties {
 }
 
 /**
- * Reconciles the instances of an account's dynamic sources with its users' values: a new set of values gets an
- * instance; a set that no user has anymore loses its instance, with the data. Call it in the transaction that changes
- * users or their properties. Returns the blobs that are no longer shown, for the caller to remove afterwards.
+ * Reconciles the instances of an account's dynamic sources with the account's users: creates an instance for each new
+ * set of values, and deletes instances (with their data) whose set of values no user has anymore. Call this in the
+ * transaction that changes users or their properties. Returns the blobs that are no longer shown, which the caller must
+ * remove afterwards.
  */
 export function followUsers(db: Database, accountId: string, now: number): string[] {
   return dynamicSources(db, accountId).flatMap((source) => {
@@ -172,7 +177,7 @@ function textsIn(value: unknown): string[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }
 
-/** The distinct sets of values, the creator's first. A missing value counts as the empty string. */
+/** The users' distinct sets of values, with the creator's set first. A missing value counts as an empty string. */
 function valueSets(
   db: Database,
   source: { accountId: string; createdBy: string | null },

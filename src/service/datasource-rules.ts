@@ -49,7 +49,9 @@ export function intervalAllowed(seconds: number): boolean {
   return intervals.includes(seconds) || (seconds >= day && seconds % day === 0);
 }
 
-/** A data source visible to the caller, by default the one in the path; 404 for any other. */
+/**
+ * A data source that the caller can see; by default, the one in the path. Throws 404 if there is no such data source.
+ */
 export function findDatasource({ context, account, caller, params }: ApiCall, id = params.id!): Datasource {
   const source = datasourceById(context.db, id);
   if (source === undefined || source.accountId !== account.id || !canSee(context.db, asShared(source), caller)) {
@@ -58,7 +60,7 @@ export function findDatasource({ context, account, caller, params }: ApiCall, id
   return source;
 }
 
-/** Like {@link findDatasource}, but 403 if the caller may not change it. */
+/** Like {@link findDatasource}, but also throws 403 if the caller may not change the data source. */
 export function findEditable(call: ApiCall): Datasource {
   return editable(call, findDatasource(call));
 }
@@ -76,7 +78,7 @@ export interface FoundInstance {
   readonly source: Datasource;
 }
 
-/** An instance whose source is visible to the caller. */
+/** An instance whose source the caller can see. */
 export function findInstance(call: ApiCall): FoundInstance {
   const { id } = call.params as { id: string };
   const instance = instanceById(call.context.db, id);
@@ -91,7 +93,7 @@ export function findInstance(call: ApiCall): FoundInstance {
   return { instance, source };
 }
 
-/** Like {@link findInstance}, but 403 if the caller may not change it. */
+/** Like {@link findInstance}, but also throws 403 if the caller may not change the instance. */
 export function findEditableInstance(call: ApiCall): FoundInstance {
   const found = findInstance(call);
   editable(call, found.source);

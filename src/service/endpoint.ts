@@ -14,7 +14,7 @@ export interface AuthenticatedRequest {
   readonly caller: Caller;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, unknown>>;
-  /** Host and port of the service, as sent by the client. */
+  /** The service's host and port, as sent by the client. */
   readonly host: string;
   /** The raw body, for endpoints that store it. */
   readonly incoming: IncomingBody;

@@ -109,8 +109,8 @@ function signIn({ body, headers }: ServiceAnswer): string | undefined {
 }
 
 /**
- * Compares pages by their last record and next step, because other parts of a response, such as a request ID, may differ between
- * equal pages.
+ * Identifies a page by its last record and next step, because other parts of a response, such as a request ID, may
+ * differ even if the page is the same.
  */
 function digestOf({ page, link }: NextPage, count: number, last: Fields | undefined): string {
   const text = JSON.stringify([page, link, count, last]);

@@ -58,7 +58,7 @@ export class Pager {
   }
 
   /**
-   * The step after that page; undefined if it was the last.
+   * The step after this page; undefined if it was the last page.
    * @throws Problem if it's unclear whether more pages follow or how to request them.
    */
   next(leaf: PageResult): NextPage | undefined {

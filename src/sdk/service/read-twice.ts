@@ -40,8 +40,8 @@ interface Teller {
 }
 
 /**
- * The warning if totals don't match the records; undefined if they match.
- * @param surplus number of records beyond the last reported total.
+ * The warning if the total doesn't match the records; undefined if it matches.
+ * @param surplus number of records in excess of the last reported total.
  */
 export function totalWarning(
   { code, title }: Teller,

@@ -29,7 +29,7 @@ export type AnswerKind =
 export interface ErrorRule {
   /** The status must be one of these. If absent, the rule applies to every status, including 200. */
   readonly status?: number | readonly number[];
-  /** All of these must match: the value at each path must meet the condition. */
+  /** The value at each of these paths must meet its condition. */
   readonly body?: Readonly<Record<string, Match>>;
   readonly headers?: Readonly<Record<string, Match>>;
   readonly verdict: AnswerKind;

@@ -56,7 +56,7 @@ export class StreamReader {
     if (stream.window !== undefined) this.#options.watermark?.noteEnd(endOf(scope));
   }
 
-  /** Template variables of every partition. */
+  /** The template variables of each partition. */
   async *parts(stream: StreamData, scope: Scope): AsyncGenerator<Scope> {
     const since = this.#options.watermark?.since() ?? scope.since ?? boundOf('start_date', scope);
     yield* this.#combined(Object.entries(stream.partitions ?? {}), { ...scope, since });
@@ -105,7 +105,7 @@ export class StreamReader {
     }
   }
 
-  /** Reads from the resume token, if there is one; from the start if it has expired. */
+  /** Reads from the resume token if there is one that hasn't expired; otherwise, reads from the start. */
   async *#places(stream: StreamData, scope: Scope): AsyncGenerator<RecordChunk> {
     const state = this.#options.watermark?.state(keyOf(scope));
     if (state === undefined) return yield* this.#capped(stream, scope);
@@ -151,7 +151,7 @@ export class StreamReader {
     return (record) => watermark?.cursorValue(record) ?? textOf(valueAt(record, column));
   }
 
-  /** All pages of one query, after ordering a report if the stream requires one. */
+  /** Reads all pages of one query, after requesting a report if the stream requires one. */
   #series(stream: StreamData, scope: Scope, firstRequest = stream.request): AsyncGenerator<RecordChunk> {
     if (stream.job === undefined) return this.#allPages(stream, scope, firstRequest);
     const given = { ...this.#options, title: this.#options.service.title, stream, scope };
@@ -207,7 +207,10 @@ export class StreamReader {
     return { records: fresh, count, scope };
   }
 
-  /** If records were deleted while paging, others may have been skipped; the watermark must not move past those. */
+  /**
+   * If records were deleted while pages were read, other records may have been skipped. The watermark must not move
+   * past skipped records.
+   */
   #judgeTotals(pager: Pager): void {
     const { service, watermark, warn } = this.#options;
     if (watermark !== undefined && pager.hasFallen) throw totalFell(service.title);
@@ -234,7 +237,7 @@ async function filled(held: PageBuffer, series: PageSeries) {
   return { series, problem, hasChanged: series.pager.hasChanged };
 }
 
-/** Drops records at the boundary between two queries, which are read twice. */
+/** Drops the second copy of records at the boundary between two queries, because both queries return these records. */
 class Edge {
   value: string | undefined;
   readonly #key: Parameters<typeof valueAt>[1];

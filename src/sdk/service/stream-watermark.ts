@@ -9,11 +9,11 @@ import '../../lib/temporal.ts';
 /** Maximum number of remembered keys. */
 const maxEdge = 10_000;
 
-/** Content of a watermark. Which fields are set depends on how the stream resumes. */
+/** A watermark's content. Which fields are set depends on how the stream resumes. */
 interface StreamState {
-  /** Highest value of the cursor column. */
+  /** The highest value in the cursor column. */
   since?: string;
-  /** Keys of the records with that value. */
+  /** Keys of the records that have the value in `since`. */
   edge?: string[];
   /** End of the last window. */
   until?: string;
@@ -21,19 +21,19 @@ interface StreamState {
   states?: Record<string, string>;
 }
 
-/** A stream's watermark: where the last run ended, and how far this one has progressed. */
+/** A stream's watermark: where the last run ended, and how far this run has progressed. */
 export class StreamWatermark {
   readonly #stream: StreamData;
   readonly #zone: string;
   readonly #before: StreamState;
   readonly #now: StreamState = {};
-  /** Keys of the records that have the highest value. */
+  /** Keys of the records with the highest cursor value. */
   readonly #edge = new Set<string>();
   readonly #cursor: { readonly name: string } & Partial<ColumnData>;
   readonly #start: Moment;
   readonly #end: Moment | undefined;
 
-  /** `watermark`: the last run's {@link watermark}; undefined to read everything. `start`: start time of this run. */
+  /** `watermark`: the last run's {@link watermark}; undefined to read everything. `start`: this run's start time. */
   constructor(
     stream: StreamData,
     given: { readonly start: Moment; readonly watermark: string | undefined; readonly until?: Moment | undefined },
@@ -50,7 +50,7 @@ export class StreamWatermark {
     this.#cursor = { name, ...(typeof data === 'object' ? data : {}) };
   }
 
-  /** Where this run starts to read: the last cursor minus the look-back; undefined in the first run. */
+  /** Where this run starts to read: the last cursor value minus the look-back period. Undefined in the first run. */
   since(): Moment | string | undefined {
     const { since } = this.#before;
     if (since === undefined) return undefined;
@@ -93,7 +93,7 @@ export class StreamWatermark {
     return textOf(valueAt(record, this.#key!)) ?? '';
   }
 
-  /** A record's cursor as a string, with all digits. */
+  /** A record's cursor value as a string, with all digits. */
   cursorValue(record: Fields): string | undefined {
     const { name, at, date, zone = this.#zone } = this.#cursor;
     const value =
@@ -103,8 +103,8 @@ export class StreamWatermark {
   }
 
   /**
-   * Whether to drop a record, because it's older than requested (services round times), was already read at the
-   * boundary, or isn't before the end of the requested range.
+   * Whether to drop a record because it's older than requested (some services round times), was already read at the
+   * boundary, or is at or after the end of the requested range.
    */
   isKnown(record: Fields, since: Moment | string | undefined): boolean {
     const value = since === undefined ? undefined : this.cursorValue(record);
@@ -134,7 +134,8 @@ export class StreamWatermark {
   }
 
   /**
-   * The highest cursor, but at most the start of this run minus the settle time, and never less than in the last run.
+   * The highest cursor value, but at most this run's start time minus the settle time, and never less than in the last
+   * run.
    */
   #settled(): string | undefined {
     const { since } = this.#now;
@@ -153,8 +154,8 @@ export class StreamWatermark {
     const isSame = since === undefined || since === this.#before.since;
     const met = since === this.#now.since ? this.#edge : [];
     const edge = [...new Set([...(isSame ? (this.#before.edge ?? []) : []), ...met])];
-    // After a bulk change, a million records may have the same time. To keep the watermark small, they aren't listed
-    // but read twice.
+    // After a bulk change, a million records may have the same time. To keep the watermark small, their keys aren't
+    // listed, so the records are read again.
     if (edge.length > 0 && edge.length <= maxEdge) kept.edge = edge;
     else delete kept.edge;
     if (this.#before.states !== undefined || this.#now.states !== undefined) {
@@ -178,7 +179,10 @@ function read(watermark: string | undefined): StreamState {
   }
 }
 
-/** Whether `a` is greater than `b`, compared as integers or as instants if both are, otherwise as text. */
+/**
+ * Whether `a` is greater than `b`. If both are integers or both are instants, they're compared as such; otherwise,
+ * they're compared as text.
+ */
 export function isLater(a: string, b: string, zone: string): boolean {
   if (/^-?\d+$/.test(a) && /^-?\d+$/.test(b)) return BigInt(a) > BigInt(b);
   const [left, right] = [readMoment(a, zone), readMoment(b, zone)];

@@ -5,7 +5,7 @@ import { Moment, readMoment } from './moment.ts';
 import { valueAt } from './path.ts';
 import '../../lib/temporal.ts';
 
-/** Template variables. `now` is always set; days are in its zone. */
+/** Template variables. `now` is always set, and days are in its time zone. */
 export interface Scope {
   readonly now: Moment;
   readonly [name: string]: unknown;
@@ -14,7 +14,8 @@ export interface Scope {
 /**
  * A string with placeholders: `{{ name }}`, `{{ today - 7d }}`, `{{ window.from | format: YYYYMMDD }}`. If the template
  * is a single placeholder, the value keeps its type (a number, a list). If a name has no value, the whole template has
- * none, and that part of the request is omitted. Can also be a function, for what a template can't express.
+ * none, and that part of the request is omitted. A function can be used instead of a string for anything that
+ * placeholders can't express.
  */
 export type Template = string | number | boolean | ((scope: Scope) => unknown);
 
@@ -38,7 +39,7 @@ export function renderText(template: Template, scope: Scope): string | undefined
   return textOf(render(template, scope));
 }
 
-/** Fills the templates in a JSON value; omits members without a value. */
+/** Fills the templates in a JSON value, and omits members that have no value. */
 export function renderDeep(value: unknown, scope: Scope): unknown {
   if (typeof value === 'string' || typeof value === 'function') return render(value as Template, scope);
   if (Array.isArray(value)) return value.map((item) => renderDeep(item, scope)).filter((item) => item !== undefined);

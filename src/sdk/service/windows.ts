@@ -26,7 +26,7 @@ export function* spansOf(window: Window, scope: Scope, until: Moment | undefined
   }
 }
 
-/** The end of all windows, where the next run starts. */
+/** The end of the last window, where the next run starts. */
 export function endOf(scope: Scope): Moment {
   return boundOf('end_date', scope) ?? momentOf(render('{{ today }}', scope), scope)!;
 }
@@ -52,7 +52,7 @@ function isUnit(step: string | undefined): step is keyof typeof units {
   return step !== undefined && Object.hasOwn(units, step);
 }
 
-/** The first day of a moment's week, month, quarter or year. */
+/** The first day of the week, month, quarter or year that contains a moment. */
 function unitStart(unit: keyof typeof units, moment: Moment, scope: Scope): Moment {
   return momentOf(render(`{{ ${unit}_start }}`, { ...scope, now: moment }), scope)!;
 }

@@ -1,6 +1,6 @@
 import { SaxesParser } from 'saxes';
 
-/** Maximum nesting of elements. Limited because code that walks the values may be recursive. */
+/** Maximum nesting depth of elements, because code that walks the values may be recursive. */
 const maxDepth = 256;
 
 interface Open {
@@ -55,7 +55,7 @@ class Tree {
   readonly #parser = new SaxesParser();
   readonly #open: Open[] = [{ name: '', members: this.members, text: '' }];
   readonly #wanted: ReadonlySet<string> | undefined;
-  /** Depth inside the current matching element; 0 outside. */
+  /** Depth inside the current matching element; 0 outside a matching element. */
   #inside = 0;
   #parts: XmlPart[] = [];
 

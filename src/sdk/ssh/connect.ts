@@ -26,7 +26,7 @@ export async function connectSsh(login: SshLogin, signal?: AbortSignal): Promise
   throw first;
 }
 
-/** Whether the trusted host key may be one of another type. */
+/** Whether the server may have a trusted host key of another type. */
 function isOfHostKey(error: unknown): boolean {
   return error instanceof Problem && /_(HOST_KEY_CHANGED|HOST_KEY_MISSING)$/.test(error.code);
 }
@@ -38,8 +38,8 @@ interface Offering {
 
 async function attempt(login: SshLogin, offering: Offering, signal?: AbortSignal): Promise<Client> {
   const client = new Client();
-  // The pending call reports the error. After a protocol error, the library ends only its own half and stops its
-  // keepalives, so it would wait forever if the server never closes the connection.
+  // The pending call reports the error. After a protocol error, the library closes only its own side of the connection
+  // and stops sending keepalives, so it would wait forever if the server never closed its side.
   client.on('error', () => client.destroy());
   const refusal: Believing['refusal'] = { hasTried: false };
   const stop = () => client.destroy();
@@ -74,8 +74,8 @@ async function attempt(login: SshLogin, offering: Offering, signal?: AbortSignal
 }
 
 /**
- * Resolves when logged in. If a server closes the connection cleanly during the key exchange, the library reports no
- * error.
+ * Resolves when the client is logged in. If a server closes the connection cleanly during the key exchange, the library
+ * reports no error.
  */
 function ready(client: Client, config: ConnectConfig): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -86,7 +86,10 @@ function ready(client: Client, config: ConnectConfig): Promise<void> {
 }
 
 interface Believing extends Offering {
-  /** Why the login was abandoned, and whether a key or password was tried; the library reports only that it failed. */
+  /**
+   * Why the login was abandoned, and whether a key or password was tried. Recorded because the library reports only
+   * that the login failed.
+   */
   readonly refusal: { problem?: Problem; hasTried: boolean };
 }
 
@@ -118,7 +121,10 @@ async function configOf(login: SshLogin, { trust, offer, refusal }: Believing): 
   };
 }
 
-/** Algorithms for old servers, which the library disables by default. They come after its preferred ones. */
+/**
+ * Algorithms for old servers, which the library disables by default. They're offered after the library's preferred
+ * algorithms.
+ */
 const legacy: ConnectConfig['algorithms'] = {
   kex: {
     append: ['diffie-hellman-group-exchange-sha1', 'diffie-hellman-group14-sha1', 'diffie-hellman-group1-sha1'],
@@ -146,10 +152,10 @@ interface AuthOrderOptions {
 }
 
 /**
- * Tries the login methods in the same order as OpenSSH: asks the server what it accepts, then tries the key, then the
- * password, each only if the server still offers it. After a partial success (if the server requires both key and
- * password), it continues with the methods that the server lists next (RFC 4252, 5.1). A refused password isn't sent
- * again by another method, because servers count failures.
+ * Tries the login methods in the same order as OpenSSH: asks the server which methods it accepts, then tries the key,
+ * then the password, each only if the server still offers that method. After a partial success (if the server requires
+ * both a key and a password), the login continues with the methods that the server lists next (RFC 4252, 5.1). A
+ * refused password isn't sent again by another method, because servers count failures.
  */
 function authOrder({ hasKey, hasPassword, onTry }: AuthOrderOptions): AuthHandlerMiddleware {
   const left: AuthenticationType[] = [

@@ -8,18 +8,20 @@ import { fingerprintOf, type KnownKey, keysOf, typeOf } from './known-hosts.ts';
 import type { SshLogin } from './login.ts';
 import { badFile, make } from './problems.ts';
 
-/** The trust decision for host keys. */
+/** Decides whether to trust a host key. */
 export interface HostTrust {
   /**
-   * Lists of host key algorithms to offer, best first, so that the host shows a known key. Each list needs a
-   * connection.
+   * Lists of host key algorithms to offer, best list first, so that the host shows a known key. Each list requires a
+   * separate connection.
    */
   readonly offers: readonly (readonly ServerHostKeyAlgorithm[])[];
-  /** Why a key is not trusted; undefined if it is. */
+  /** Why a key isn't trusted; undefined if it's trusted. */
   refusal(key: Buffer): Problem | undefined;
 }
 
-/** Trusts the pinned fingerprint, otherwise the known_hosts file. A key in neither is never trusted. */
+/**
+ * Trusts the pinned fingerprint or, if there is none, the keys in the known_hosts file. No other key is ever trusted.
+ */
 export async function hostTrust(login: SshLogin): Promise<HostTrust> {
   if (login.host_key !== undefined) return pinned(login, login.host_key.replace(/=+$/, ''));
   const path = pathOf(login.known_hosts_file, login.folder);
@@ -29,13 +31,13 @@ export async function hostTrust(login: SshLogin): Promise<HostTrust> {
 
 function pinned(login: SshLogin, wanted: string): HostTrust {
   const refusal = (key: Buffer) => (fingerprintOf(key) === wanted ? undefined : changed(login, key, wanted));
-  // A host shows only one of its keys, and the pinned key may have another type.
+  // A host shows only one of its keys, and the pinned key may be of a different type.
   return { offers: [kinds.flat(), ...kinds], refusal };
 }
 
 /**
- * Key types, the most common first. An RSA key has three signature algorithms; the others are named like their key
- * type.
+ * Key types, the most common first. An RSA key has three signature algorithms; for other keys, the algorithm has the
+ * key type's name.
  */
 const kinds: readonly (readonly ServerHostKeyAlgorithm[])[] = [
   ['ssh-ed25519'],
@@ -60,7 +62,8 @@ async function textOf(login: SshLogin, path: string): Promise<string> {
 }
 
 /**
- * All key types, those of known keys first. If the host has no known key, it offers another key, which is then checked.
+ * All key types, with those of known keys first. If the host has none of the known keys, it shows a different key,
+ * which is then checked.
  */
 function knownFirst(keys: readonly KnownKey[]): ServerHostKeyAlgorithm[] {
   const known = new Set<string>(keys.filter(({ isRevoked }) => !isRevoked).map(({ type }) => type));

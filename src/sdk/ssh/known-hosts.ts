@@ -9,7 +9,7 @@ export interface KnownKey {
 }
 
 /**
- * The known keys of a host and port. A line may list several names, patterns with `*` and `?`, names negated with `!`,
+ * The known keys for a host and port. A line may list several names, patterns with `*` and `?`, names negated with `!`,
  * or hashed names. Keys of certificate authorities are ignored, because certificates aren't supported.
  */
 export function keysOf(text: string, { host, port }: { host: string; port: number }): KnownKey[] {
@@ -41,7 +41,7 @@ function patternOf(pattern: string): RegExp {
   return new RegExp(`^${source}$`);
 }
 
-/** `|1|salt|hash`: HMAC-SHA1 of the name with the salt as key, both in base64. */
+/** `|1|salt|hash`: the HMAC-SHA1 of the name, with the salt as key. Salt and hash are in base64. */
 function isHashOf(hashed: string, name: string): boolean {
   const [, , salt = '', hash = ''] = hashed.split('|');
   const wanted = Buffer.from(hash, 'base64');

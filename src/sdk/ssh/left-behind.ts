@@ -4,17 +4,23 @@ import { join } from 'node:path';
 import { processExists } from '../../lib/process-exists.ts';
 import { makeTempFolder } from '../../lib/temp-folder.ts';
 
-/** Longer than any extract takes. An older folder has no owner, even if another container reuses the process ID. */
+/**
+ * Longer than any extract takes. An older folder is a leftover even if a process with the same ID exists, because
+ * another container may have reused the ID.
+ */
 const oldMs = 24 * 3_600_000;
 
-/** An empty folder for the socket of a tunnel, named after this process so that others can detect a leftover. */
+/**
+ * Creates an empty folder for a tunnel's socket. The folder's name contains this process's ID, so that other processes
+ * can detect a leftover.
+ */
 export async function makeSocketFolder(): Promise<string> {
   await sweepSocketFolders().catch(() => undefined);
   return makeTempFolder(`ssh-${process.pid}`);
 }
 
 /**
- * Removes folders whose process was killed more than a day ago. Leaves alone the folders of other users and of live
+ * Removes folders whose process was killed more than a day ago. Doesn't touch folders of other users or of live
  * processes.
  */
 async function sweepSocketFolders(): Promise<void> {

@@ -9,7 +9,7 @@ export interface SshLogin {
   /** Fingerprint of the only trusted host key; takes precedence over the file. */
   readonly host_key?: string | undefined;
   readonly known_hosts_file: string;
-  /** `legacy` also allows SHA-1 in the key exchange and ciphers in CBC mode. */
+  /** `legacy` also allows key exchange with SHA-1 and ciphers in CBC mode. */
   readonly algorithms?: 'modern' | 'legacy' | undefined;
   /** Base folder for relative paths. */
   readonly folder: string;

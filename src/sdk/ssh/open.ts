@@ -2,8 +2,8 @@ import type { SshLogin } from './login.ts';
 import type { Tunnel, TunnelOptions } from './tunnel.ts';
 
 /**
- * A logged-in connection to an SSH server. It's a `Client` of the package ssh2, whose types Sluice doesn't install: a
- * connector that uses more of it must install them and assert that type.
+ * A logged-in connection to an SSH server. It's a `Client` from the ssh2 package, whose types Sluice doesn't install. A
+ * connector that needs more of its API must install the types and assert the `Client` type.
  */
 export interface SshConnection {
   on(event: 'error', listener: (error: Error) => void): unknown;
@@ -12,7 +12,7 @@ export interface SshConnection {
   destroy(): unknown;
 }
 
-/** Logs in to an SSH server. Loads the package lazily, only for sources that use it. */
+/** Logs in to an SSH server. Loads the ssh2 package lazily, only for sources that use SSH. */
 export async function openSsh(login: SshLogin, signal: AbortSignal): Promise<SshConnection> {
   const { connectSsh } = await import('./connect.ts');
   return connectSsh(login, signal);

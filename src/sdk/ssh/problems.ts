@@ -27,7 +27,7 @@ export function loginProblem(login: SshLogin, error: unknown, { hasTried }: { ha
   return notConnected(login, error);
 }
 
-/** No common algorithm: a retry doesn't help, because the configuration must change. */
+/** Client and server have no algorithm in common. A retry doesn't help, because the configuration must change. */
 function nothingInCommon(login: SshLogin, kind: string): Problem {
   const isHostKey = kind === 'host key format';
   return make(login, isHostKey ? 'HOST_KEY_MISSING' : 'ALGORITHMS', 'config', {
@@ -93,7 +93,7 @@ interface BadFile {
   readonly cause: unknown;
 }
 
-/** A file from the options can't be used. */
+/** A file that the options name can't be used. */
 export function badFile(login: SshLogin, { option, path, cause }: BadFile): Problem {
   return make(login, 'OPTION_FILE', 'config', {
     message: `the source's ${option} cannot be used: ${path}`,

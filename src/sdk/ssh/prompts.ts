@@ -3,12 +3,12 @@ import type { Prompt } from 'ssh2';
 /** "Password" in server prompts, in PAM's most common translations. */
 const passwordWords =
   /pass ?word|passwort|kennwort|mot de passe|contrase|senha|wachtwoord|lösenord|adgangskode|passord|salasana|has[łl]o|heslo|jelszó|parol|пароль|密码|密碼|パスワード|암호/i;
-/** A second factor, which some servers also call a password. */
+/** Words that indicate a second factor, which some servers also call a password. */
 const codeWords = /one[- ]?time|\botp\b|passcode|\bcode\b|token|factor|challenge|\bnew\b|retype|again/i;
 
 /**
- * The reaction to a server's prompts: the password, `again` if it was already sent, or a prompt that asks for something
- * else.
+ * The reaction to a server's prompts: the password, `again` if the password was already sent, or the prompt that asks
+ * for something else.
  */
 export type PromptsAnswer = 'password' | 'again' | { readonly asksFor: string };
 

@@ -8,7 +8,7 @@ import { makeSocketFolder } from './left-behind.ts';
 import type { SshLogin } from './login.ts';
 import { make } from './problems.ts';
 
-/** Where a tunnel leads, and how long it stays open. */
+/** The host that a tunnel connects to, and how long the tunnel stays open. */
 export interface TunnelOptions {
   readonly login: SshLogin;
   /** The host that the SSH server connects to. */
@@ -18,7 +18,7 @@ export interface TunnelOptions {
   readonly signal: AbortSignal;
 }
 
-/** A Unix socket in a folder that only our user can access. Connections to it are forwarded over SSH. */
+/** A Unix socket in a folder that only Sluice's user can access. Connections to it are forwarded over SSH. */
 export interface Tunnel {
   readonly folder: string;
   readonly path: string;
@@ -28,7 +28,8 @@ export interface Tunnel {
 }
 
 /**
- * Logs in and opens the tunnel. Doesn't listen on a loopback port, because any user on the machine could connect to it.
+ * Logs in and opens the tunnel. Uses a Unix socket rather than a loopback port, because any user on the machine could
+ * connect to the port.
  */
 export async function openTunnelBySsh({ login, to, name, signal }: TunnelOptions): Promise<Tunnel> {
   const client = await connectSsh(login, signal);

@@ -9,7 +9,7 @@ import type { Connector, ExtractContext, Extraction } from '../connector.ts';
 import { type OptionSet, withDefaults } from '../option.ts';
 import type { OptionChanges, Options, TestSource } from './world.ts';
 
-/** A whole extract in a form for tests: each cell as its canonical string. */
+/** A whole extract as tests compare it: each cell is its canonical string. */
 export interface Table {
   readonly columns: readonly Column[];
   readonly rows: (string | null)[][];
@@ -132,7 +132,7 @@ function merged(good: Options, other: Options = {}): Options {
   return Object.fromEntries(Object.entries({ ...good, ...other }).filter(([, value]) => value !== undefined));
 }
 
-/** Option names whose values are probably secret. */
+/** Names of options whose values are probably secret. */
 const secretName = /pass|secret|token|credential|key|authorization|cookie/i;
 
 /**

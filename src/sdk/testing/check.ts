@@ -13,12 +13,12 @@ export interface Check {
 /** A check that isn't bound to a test source yet. */
 export interface Promised {
   readonly name: string;
-  /** The part of the test world that the check needs. */
+  /** The part of the world (the test setup) that the check needs. */
   readonly needs?: WorldPart;
   look(bench: Bench): Promise<void>;
 }
 
-/** The Problem that an action throws; fails if it succeeds or throws an unclassified error. */
+/** Returns the Problem that an action throws. Fails if the action succeeds or throws any other error. */
 export async function problemOf(act: Promise<unknown>, families: readonly Family[]): Promise<Problem> {
   const thrown = await act.then(
     () => fail(`the call succeeded instead of throwing a Problem of family ${families.join(' or ')}`),

@@ -5,7 +5,7 @@ import { type Promised, problemOf } from './check.ts';
 import { faultsOf } from './declared.ts';
 import type { OptionChanges } from './world.ts';
 
-/** Connection checks: invalid options, a working source, wrong credentials, an unreachable server. */
+/** Checks for connections: invalid options, a working source, wrong credentials and an unreachable server. */
 export const connectingChecks: readonly Promised[] = [
   {
     name: 'rejects invalid options before it connects, and reports which one is invalid',

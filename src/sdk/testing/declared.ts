@@ -7,7 +7,7 @@ import { type JsonSchema, type Option, type OptionSet, schemaOf, withDefaults } 
 import type { Check } from './check.ts';
 import type { Options } from './world.ts';
 
-/** Checks that only need the declarations. */
+/** Checks that need only the connector's declarations. */
 export function declaredChecks(connector: Connector, file: string | undefined): Check[] {
   return [
     ...(file === undefined

@@ -2,23 +2,21 @@ import { readdir, readlink } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 
 const folder = '/proc/self/fd';
-/** How long closed resources may take to disappear. */
+/** How long the system may take to release closed resources. */
 const patienceMs = 2000;
 
-/**
- * All open handles of this process: files and sockets by name if the system reports them, otherwise handles by type.
- */
+/** All open handles of this process: files and sockets by name if the system lists them; otherwise, handles by type. */
 export async function openHandles(): Promise<string[]> {
   try {
     const links = await Promise.all((await readdir(folder)).map((fd) => readlink(`${folder}/${fd}`).catch(() => '')));
-    // Listing the folder opens it, so leave that handle out.
+    // Listing the folder opens a handle to it, which is omitted.
     return links.filter((link) => link !== '' && !link.endsWith('/fd')).sort();
   } catch {
     return process.getActiveResourcesInfo().filter((kind) => /TCP|Pipe|Socket|File/.test(kind));
   }
 }
 
-/** Handles that weren't open before but are now; waits briefly for resources that are being closed. */
+/** Handles that are open now but weren't before. Waits briefly for resources that are being closed. */
 export async function leftOpen(before: readonly string[]): Promise<string[]> {
   const deadline = Date.now() + patienceMs;
   for (;;) {

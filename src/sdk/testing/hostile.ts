@@ -13,7 +13,7 @@ export const hostileNames: readonly string[] = [
 ];
 
 /**
- * Values that have broken other programs: quotes, markup, line breaks, formulas, templates, text directions,
+ * Values that have broken other programs: quotes, markup, line breaks, formulas, templates, text direction marks and
  * look-alikes.
  */
 export const hostileValues: readonly string[] = [

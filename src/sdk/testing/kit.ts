@@ -9,11 +9,11 @@ import { readingChecks } from './reading-checks.ts';
 import { stoppingChecks } from './stopping-checks.ts';
 import type { TestSource, World, WorldPart } from './world.ts';
 
-/** The standard suite for one connector in one world. */
+/** The standard suite for one connector with one test setup (world). */
 export interface Kit {
-  /** Run these sequentially, in this order, with any test runner. */
+  /** The checks. Run them sequentially, in this order, with any test runner. */
   readonly checks: readonly Check[];
-  /** Call this after the last check: stops the test source. */
+  /** Stops the test source. Call this after the last check. */
   close(): Promise<void>;
 }
 
@@ -32,7 +32,7 @@ export interface KitOptions {
  *     for (const { name, run } of kit.checks) test(name, run);
  *     after(kit.close);
  *
- * A connector of a discontinued service (`retired`) needs no world.
+ * A connector for a discontinued service (`retired`) needs no world.
  */
 export function connectorKit(connector: Connector, world?: World, { file }: KitOptions = {}): Kit {
   const declared = declaredChecks(connector, file);
@@ -98,7 +98,10 @@ function waiverCheck({ waived = {} }: World): Check {
   };
 }
 
-/** Must be last, because it inspects the output of all previous checks. Also causes some output of its own. */
+/**
+ * This check must be the last, because it inspects the output of all previous checks. It also causes some output
+ * itself.
+ */
 const secretCheck: Promised = {
   name: 'shows no secrets in log lines, check results, problems or watermarks',
   async look(bench) {

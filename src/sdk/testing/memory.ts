@@ -5,9 +5,10 @@ import { runInNewContext } from 'node:vm';
 let collect: (() => void) | undefined;
 
 /**
- * Bytes in use by this process, inside V8 and outside, after garbage collection.
+ * Number of bytes that this process uses, inside and outside V8, after garbage collection.
  *
- * @param limit at or below it, the result may include garbage: a collection takes as long as a whole test
+ * @param limit if the result is at or below this limit, it may include garbage, because a collection takes as long as a
+ * whole test
  */
 export async function heldBytes(limit = 0): Promise<number> {
   if (collect === undefined) {
@@ -22,9 +23,9 @@ export async function heldBytes(limit = 0): Promise<number> {
 }
 
 /**
- * Waits until the process stops allocating because the read-ahead has reached its limit or has read everything, and
- * returns {@link heldBytes}. Polls without forcing garbage collection: without new objects, the figures don't grow,
- * whether or not the engine collects garbage.
+ * Waits until the process stops allocating, because the read-ahead has either reached its limit or read everything.
+ * Returns {@link heldBytes}. Polls without forcing garbage collection: if no objects are created, memory use doesn't
+ * grow, whether or not the engine collects garbage.
  */
 export async function steadyBytes(limit: number): Promise<number> {
   let last = allocated();
@@ -34,7 +35,7 @@ export async function steadyBytes(limit: number): Promise<number> {
     quiet = now > last + 256 * 1024 ? 0 : quiet + 1;
     last = now;
   }
-  // The second call may free what the first one left.
+  // The second call may free objects that the first call left.
   return Math.min(await heldBytes(limit), await heldBytes(limit));
 }
 

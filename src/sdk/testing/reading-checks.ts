@@ -9,7 +9,7 @@ import { faultsOf } from './declared.ts';
 import { hostileNames, hostileValues } from './hostile.ts';
 import type { Options } from './world.ts';
 
-/** Checks that an extract returns the source's rows with the declared columns, every time and whatever they contain. */
+/** Checks that every extract returns the source's rows with the declared columns, whatever the rows contain. */
 export const readingChecks: readonly Promised[] = [
   { name: 'returns the declared columns and all rows as canonical text', look: givesRows },
   { name: 'returns the same rows again if the data has not changed', look: givesThemAgain },
@@ -42,7 +42,7 @@ async function runsExample(bench: Bench): Promise<void> {
   const { connector, place } = bench;
   const { jobs = {} } = parse(connector.example ?? '') as { jobs?: Record<string, { query?: unknown }> };
   if (Object.keys(jobs).length === 0) fail('the example has no job');
-  // Unset the options of the world's own query, so that they can't influence the result.
+  // The options of the world's own query are unset, so that they can't influence the result.
   const none = Object.fromEntries(Object.keys(place.query).map((name) => [name, undefined]));
   for (const [name, { query = {} }] of Object.entries(jobs)) {
     const asked = typeof query === 'string' ? { [connector.shorthand ?? '']: query } : (query as Options);

@@ -24,7 +24,7 @@ export const stoppingChecks: readonly Promised[] = [
 ];
 
 const reason = new Error('stopped by the test suite');
-/** The contract allows one second; a busy machine gets a second more. */
+/** The contract allows one second; a second more is allowed because the machine may be busy. */
 const promptMs = 2000;
 
 async function doesNotBegin(bench: Bench): Promise<void> {
@@ -57,7 +57,7 @@ async function stops(bench: Bench): Promise<void> {
   }
 }
 
-/** Only the signal's reason tells the runner that this wasn't a failure. */
+/** The runner recognizes only the signal's reason as an abort; any other error counts as a failure. */
 function isReason(thrown: unknown, when: string): void {
   if (thrown instanceof assert.AssertionError) throw thrown;
   if (thrown !== reason) fail(`${when}, the extract threw "${String(thrown)}" instead of the signal's reason`);
@@ -85,7 +85,7 @@ async function pull({ batches }: Extraction, wanted: number, stop: AbortControll
   throw thrown;
 }
 
-/** What an action throws, if it does so promptly. */
+/** The error that an action throws promptly. */
 async function prompt(act: Promise<unknown>): Promise<unknown> {
   const late = new AbortController();
   const tooLate = wait(promptMs, undefined, { signal: late.signal }).then(
@@ -110,7 +110,7 @@ async function letsGo(bench: Bench): Promise<void> {
   assert.deepEqual(await leftOpen(before), [], 'after all rows were read, this is still open');
 }
 
-/** Maximum read-ahead, decoded or not, and how much data is enough to detect unbounded read-ahead. */
+/** The maximum read-ahead, decoded or not, and the amount of data that is enough to detect unbounded read-ahead. */
 const maxAhead = 8_000_000;
 const fewestBytes = 3 * maxAhead;
 

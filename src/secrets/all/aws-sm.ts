@@ -22,7 +22,7 @@ const options = {
 
 type AwsOptions = OptionValues<typeof options>;
 
-/** AWS Secrets Manager, with credentials from the environment, a container or a machine. */
+/** AWS Secrets Manager, with credentials from the environment, the container's role or the machine's role. */
 export default defineSecretProvider({
   title,
   form: 'NAME',

@@ -52,7 +52,7 @@ export default defineSecretProvider({
 class KeyVault {
   readonly #given: AzureOptions;
   readonly #context: SecretContext;
-  /** By vault address, because a token is valid for one cloud. */
+  /** Tokens by vault address, because a token is valid for only one cloud. */
   readonly #tokens = new Map<string, Grant<string>>();
 
   constructor(given: AzureOptions, context: SecretContext) {
@@ -111,7 +111,7 @@ class KeyVault {
     return grantToken({ title, grant: 'client_credentials', clientId, clientSecret, tokenUrl, scope }, this.#context);
   }
 
-  /** A managed identity's token, from App Service or a similar service, or from the virtual machine. */
+  /** A managed identity's token, issued by App Service (or a similar service) or by the virtual machine. */
   async #machineToken(resource: string, clientId: string | undefined): Promise<string> {
     const { env, client } = this.#context;
     const query = new URLSearchParams({ resource, ...(clientId === undefined ? {} : { client_id: clientId }) });

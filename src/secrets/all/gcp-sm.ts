@@ -30,7 +30,7 @@ const options = {
 
 type GoogleOptions = OptionValues<typeof options>;
 
-/** Google Secret Manager. Logs in with a service account's key file, or as the machine's service account. */
+/** Google Secret Manager. Logs in with a service account's key file or as the machine's service account. */
 export default defineSecretProvider({
   title,
   form: 'NAME',

@@ -5,7 +5,7 @@ import { exactFields } from '../exact-fields.ts';
 import { secretProblem } from '../problems.ts';
 import { defineSecretProvider } from '../provider.ts';
 
-/** Files encrypted with sops. Runs the sops program to decrypt them, which also finds the keys. */
+/** Files encrypted with sops. To decrypt a file, runs the sops program, which also finds the keys. */
 export default defineSecretProvider({
   title: 'sops',
   form: 'FILE#PATH',

@@ -45,7 +45,7 @@ const options = {
 
 type VaultOptions = OptionValues<typeof options>;
 
-/** HashiCorp Vault and OpenBao: key/value secrets, versions 1 and 2. */
+/** HashiCorp Vault and OpenBao: the key/value secrets engine, versions 1 and 2. */
 export default defineSecretProvider({
   title,
   form: 'PATH#FIELD',
@@ -57,7 +57,7 @@ export default defineSecretProvider({
   },
 });
 
-/** A mount of secrets. `path` ends with a slash. */
+/** A mounted secrets engine. `path` ends with a slash. */
 interface Mount {
   readonly path: string;
   readonly version: number;
@@ -86,7 +86,10 @@ class VaultServer {
     throw refusal(answer, plain, { address, ...mount });
   }
 
-  /** Finds the mount of a path as the `vault` command does. Paths with the same first segment usually share a mount. */
+  /**
+   * Finds a path's mount in the same way as the `vault` command. Paths with the same first segment usually share a
+   * mount.
+   */
   async #mountOf(path: string): Promise<Mount> {
     const first = path.split('/', 1)[0]!;
     const known = this.#mounts.get(first) ?? this.#findMount(path);
@@ -99,13 +102,13 @@ class VaultServer {
     const { status, text } = await this.#ask(`sys/internal/ui/mounts/${path}`);
     const { data } = status === 200 ? (exactFields(text) ?? {}) : {};
     const { path: found, options: about } = isMap(data) ? data : {};
-    // Without permission to see the mount, assume the default of a new server: version 2 at the first segment.
+    // If the token may not see the mount, assumes a new server's default: version 2, mounted at the first segment.
     if (typeof found !== 'string') return { path: `${path.split('/', 1)[0]}/`, version: 2 };
     return { path: found, version: isMap(about) && String(about.version) === '2' ? 2 : 1 };
   }
 
   #ask(path: string): Promise<HttpAnswer> {
-    // An expired token gets the same response as a missing permission.
+    // Vault sends the same response for an expired token as for a missing permission.
     return this.#token.use(
       (token) => this.#send('GET', path, { 'x-vault-token': token }),
       ({ status }) => status === 403,
@@ -151,7 +154,7 @@ class VaultServer {
 
   async #logIn(): Promise<string> {
     const { env } = this.#context;
-    // Reports a missing address first.
+    // A missing address is reported first.
     this.#address();
     const { kubernetes_role: role, login_mount: mount } = this.#given;
     const roleId = this.#given.role_id ?? (this.#given.token === undefined ? env.VAULT_ROLE_ID : undefined);
@@ -215,7 +218,7 @@ function fieldsOf({ text }: HttpAnswer): { readonly [field: string]: unknown } {
   return exactFields(text) ?? {};
 }
 
-/** The status and Vault's own error messages. */
+/** The response's status and Vault's own error messages. */
 function seenIn(answer: HttpAnswer): string {
   const { errors } = fieldsOf(answer);
   const named = Array.isArray(errors) ? errors.filter((one) => typeof one === 'string').join('; ') : '';

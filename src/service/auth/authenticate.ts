@@ -11,14 +11,14 @@ import type { Permission } from './permissions.ts';
 /** The authenticated user and their permissions. */
 export interface Caller {
   readonly user: User;
-  /** The account that the caller belongs to, whose limits apply. */
+  /** The account that the caller belongs to. Its limits apply to the caller's requests. */
   readonly company: Account;
   readonly isAdmin: boolean;
   readonly permissions: ReadonlySet<Permission>;
 }
 
 export interface RequestCredentials {
-  /** SHA-256 of the key that was sent, in hex. */
+  /** SHA-256 hash of the API key in the request, in hex. */
   readonly keyHash: string | undefined;
   readonly headers: IncomingHttpHeaders;
   /** Where the request came from. */
@@ -27,7 +27,7 @@ export interface RequestCredentials {
   readonly now: number;
 }
 
-/** Authenticates a request. A key takes precedence over other credentials. */
+/** Authenticates a request. An API key takes precedence over other credentials. */
 export function authenticate(db: Database, limits: Limits, given: RequestCredentials): Caller | Promise<Caller> {
   const { keyHash } = given;
   if (keyHash === undefined) return callerByPassword(db, limits, given);
@@ -75,8 +75,8 @@ function callerByKey(db: Database, keyHash: string): Caller | undefined {
 }
 
 /**
- * Passwords can be guessed, so each attempt counts as a failure before the password is verified, and is refunded if the
- * password was right.
+ * Passwords can be guessed, so each attempt counts as a failure before the password is verified. If the password is
+ * correct, the failure is deducted again.
  */
 async function userOfPassword(db: Database, limits: Limits, basic: string, address: string): Promise<User> {
   const forgive = limits.countFailure(address);

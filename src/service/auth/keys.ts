@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 
-/** A new API key: 40 lowercase hex characters. Shown once, never stored. */
+/** A new API key: 40 lowercase hex characters. The key is shown only once and never stored. */
 export function newKey(): string {
   return randomBytes(20).toString('hex');
 }

@@ -10,7 +10,7 @@ export async function hashPassword(password: string): Promise<string> {
   return ['scrypt', cost.N, cost.r, cost.p, salt.toString('base64url'), hash.toString('base64url')].join('$');
 }
 
-/** Whether the password is right. Without a stored hash, takes the same time and returns false. */
+/** Whether the password is correct. If there is no stored hash, takes the same time and returns false. */
 export async function verifyPassword(password: string, stored: string | null): Promise<boolean> {
   const [, n, r, p, salt, hash] = (stored ?? dummyHash).split('$');
   const expected = Buffer.from(hash!, 'base64url');
@@ -18,7 +18,10 @@ export async function verifyPassword(password: string, stored: string | null): P
   return timingSafeEqual(given, expected) && stored !== null;
 }
 
-/** Verified if the user doesn't exist, so that the response time doesn't reveal which e-mail addresses exist. */
+/**
+ * A hash to verify against if the user doesn't exist, so that the response time doesn't reveal which e-mail addresses
+ * exist.
+ */
 const dummyHash = [
   'scrypt',
   cost.N,

@@ -1,4 +1,4 @@
-/** Every permission that a role can hold. Endpoints require only the first 21. */
+/** Every permission that a role can hold. Only the first 21 are required by endpoints. */
 export const permissions = [
   'account.api',
   'client.access',
@@ -63,7 +63,7 @@ export type BuiltInRole = (typeof builtInRoles)[number];
 
 const viewOnly: readonly Permission[] = ['dashboard.library', 'dashboard.tab', 'dashboard.annotation.view'];
 
-/** Built-in roles store no permissions, so that adding a permission needs no migration. */
+/** The database stores no permissions for built-in roles, so that adding a permission needs no migration. */
 export function permissionsOf(role: BuiltInRole): readonly Permission[] {
   if (role === 'Admin') return permissions;
   if (role === 'View-Only') return viewOnly;

@@ -15,11 +15,11 @@ interface Guarded {
   readonly token: string;
   /** Aborted when the service ends. */
   readonly end: AbortSignal;
-  /** Calls that must finish before the server closes. */
+  /** Calls that must finish before the server shuts down. */
   readonly running: Set<Promise<unknown>>;
 }
 
-/** The HTTP server of the control interface: one token, JSON requests and responses. */
+/** The control interface's HTTP server. It accepts one token, and uses JSON for requests and responses. */
 export function buildControlApp(given: Guarded, endpoints: readonly ControlEndpoint[]): FastifyInstance {
   const app = Fastify({
     logger: false,
@@ -85,7 +85,10 @@ interface ErrorResponse {
   readonly body: { readonly error: object };
 }
 
-/** The response for a thrown error: `{"error": {code, message, …}}`, with every error of a fixtures file. */
+/**
+ * The response for a thrown error: `{"error": {code, message, …}}`. For a fixtures file, it lists all errors in the
+ * file.
+ */
 function errorResponse(thrown: unknown): ErrorResponse {
   if (thrown instanceof ApiError) {
     const { status, headers, code, message } = thrown;

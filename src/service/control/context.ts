@@ -15,9 +15,9 @@ export interface ControlContext {
   readonly requestLog: RequestLog;
   /** The fixtures file that the service was started with. */
   readonly fixtures: string | undefined;
-  /** The key of the first admin, if this service created one; a reset creates it again. */
+  /** The first admin's API key, if this service created the admin. A reset creates the same key again. */
   readonly firstKey: string | undefined;
-  /** Runs tasks that replace or add data, one at a time. */
+  /** Runs tasks that replace or add data one at a time. */
   readonly serially: <T>(work: () => Promise<T>) => Promise<T>;
 }
 

@@ -1,7 +1,7 @@
 import type { Static, TObject, TProperties } from 'typebox';
 import type { ControlContext } from './context.ts';
 
-/** An authorized request to the control interface with validated fields. */
+/** An authorized request to the control interface, with validated fields. */
 export interface ControlCall<Q = unknown, B = unknown> {
   readonly context: ControlContext;
   readonly params: Readonly<Record<string, string>>;
@@ -12,7 +12,7 @@ export interface ControlCall<Q = unknown, B = unknown> {
   readonly signal: AbortSignal;
 }
 
-/** The JSON response; the default status is the endpoint's. */
+/** The JSON response. Its default status is the one that the endpoint declares. */
 export interface ControlResult {
   readonly data: object;
   readonly status?: number;
@@ -24,7 +24,7 @@ export interface ControlEndpoint {
   readonly path: `/${string}`;
   readonly summary: string;
   readonly query: TProperties;
-  /** The fields of a JSON body; `text` = the body as a string; absent = the body isn't read. */
+  /** The fields of a JSON body, or `text` for the body as a string. If absent, the body isn't read. */
   readonly body?: TProperties | 'text';
   readonly status: 200 | 201;
   readonly do: (call: ControlCall) => ControlResult | Promise<ControlResult>;

@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
 
-/** A test clock that can be set, advanced and frozen. By default, it shows the time of the clock that it wraps. */
+/** A test clock that can be set, advanced and frozen. By default, it returns the time of the clock that it wraps. */
 export class MovableClock implements Clock {
   readonly #real: Clock;
   #offset = 0;
@@ -16,7 +16,10 @@ export class MovableClock implements Clock {
     return this.#stoppedAt ?? this.#real.now() + this.#offset;
   }
 
-  /** Continues while the clock is frozen, so that rate limits still make progress. Only {@link advance} skips time. */
+  /**
+   * The monotonic clock runs even while the wall clock is frozen, so that rate-limit windows still expire. Only {@link
+   * advance} makes it skip time.
+   */
   monotonic(): number {
     return this.#real.monotonic() + this.#skipped;
   }
@@ -30,8 +33,8 @@ export class MovableClock implements Clock {
   }
 
   /**
-   * Offset from the real time in milliseconds, negative = behind. Reads the real clock only once, because it advances
-   * between reads.
+   * Offset from the real time in milliseconds; negative if this clock is behind. Reads the real clock only once,
+   * because its time changes between reads.
    */
   get offsetMs(): number {
     return this.#stoppedAt === undefined ? this.#offset : this.#stoppedAt - this.#real.now();
@@ -59,7 +62,7 @@ export class MovableClock implements Clock {
     this.#stoppedAt = at;
   }
 
-  /** Continues from where it was frozen. */
+  /** Resumes the clock from the time at which it was frozen. */
   resume(): void {
     const at = this.#stoppedAt;
     this.#stoppedAt = undefined;

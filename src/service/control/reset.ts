@@ -8,21 +8,21 @@ import { knownBlobs } from '../store/instances.ts';
 import { wipe } from '../store/wipe.ts';
 import type { ControlContext } from './context.ts';
 
-/** How long a reset waits for requests in progress. */
+/** Maximum time that a reset waits for requests in progress. */
 const graceMs = 1_000;
 
 export const keepable = ['clock', 'faults', 'requests'] as const;
 
 export interface Reset {
-  /** The data after the reset: the same as after a fresh start, none, or only these fixtures. */
+  /** The data after the reset: the same data as after a fresh start, no data, or only these fixtures. */
   readonly to: 'start' | 'empty' | Fixtures;
   readonly keep: readonly (typeof keepable)[number][];
 }
 
 /**
- * Resets the service to the state of a fresh start. Requests in progress are completed first (after a second, their
- * connections are closed); new ones wait until the reset is done. Returns the first admin's key if there are no
- * fixtures. If the fixtures have an error, throws and changes nothing.
+ * Resets the service's data and state. First waits for requests in progress, and closes their connections after a
+ * second. New requests wait until the reset is done. Returns the first admin's API key if the reset created the admin.
+ * If the fixtures have an error, throws and changes nothing.
  */
 export async function reset(context: ControlContext, { to, keep }: Reset): Promise<string | undefined> {
   const fixtures = await wanted(context, to);

@@ -15,7 +15,7 @@ export interface ControlRequest {
   readonly signal: AbortSignal;
 }
 
-/** Compiles the validators of an endpoint. */
+/** Compiles an endpoint's validators. */
 export function controlRunnerOf(endpoint: ControlEndpoint): (given: ControlRequest) => Promise<ControlResult> {
   const { query: queryFields, body: bodyFields } = endpoint;
   const query = strict(queryFields, queryValidator(queryFields));
@@ -31,7 +31,8 @@ export function controlRunnerOf(endpoint: ControlEndpoint): (given: ControlReque
 type Fields = Record<string, unknown>;
 
 /**
- * Unlike the service, this rejects unknown fields: a typo could turn a fault for one call into a fault for all calls.
+ * Unlike the service, the control interface rejects unknown fields, because a typo could turn a fault for one call into
+ * a fault for all calls.
  */
 function strict(declared: TProperties, validate: (given: Fields) => Fields): (given: Fields) => Fields {
   const names = Object.keys(declared);

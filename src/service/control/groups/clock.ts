@@ -47,13 +47,13 @@ function inRange(now: number): number {
   throw badRequest('The clock can only be set to times from 1970-01-02 to 9999-12-30');
 }
 
-/** Before responding, runs the work that the clock change made due: daily snapshots and refreshes. */
+/** Runs the daily snapshots and refreshes that a clock change made due, then returns the response. */
 function moved(context: ControlContext): { data: object } {
   applyClockChange(context.service);
   return { data: describe(context) };
 }
 
-/** How far to advance, in milliseconds. */
+/** How far to advance the clock, in milliseconds. */
 function stepOf(context: ControlContext, { by, to }: { by?: string; to?: 'next_day' }): number {
   if ((by === undefined) === (to === undefined)) throw badRequest('Exactly one of the fields by and to is required');
   const now = context.clock.now();

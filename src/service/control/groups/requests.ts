@@ -45,7 +45,7 @@ interface Wait {
   readonly signal: AbortSignal;
 }
 
-/** Resolves with the matching completed requests as soon as there are `count` of them or the timeout has passed. */
+/** Resolves with the matching completed requests once there are `count` of them or the timeout has expired. */
 function ended(log: RequestLog, fits: Test, { count, timeoutMs, signal }: Wait): Promise<LoggedRequest[]> {
   const found = (): LoggedRequest[] => log.entries.filter((entry) => isOver(entry) && fits(entry));
   let left = count - found().length;

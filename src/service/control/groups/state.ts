@@ -9,7 +9,7 @@ const keep = Type.Array(Type.Enum(keepable), {
   'x-rule': `must be a list that contains only ${keepable.join(', ')}`,
 });
 
-/** Counts of what the fixtures contain, for the response. */
+/** The numbers of items that the fixtures contain, for the response. */
 function counted({ companies }: Fixtures): object {
   const clients = companies.flatMap(({ clients = [] }) => clients);
   const accounts = [...companies, ...clients];
