@@ -161,7 +161,9 @@ export interface Extraction {
    * column is newer.
    */
   readonly cursor?: string;
-  /** For a requested range: the range of a column that contains its rows, in canonical text. */
+  /**
+   * For a requested range: a column, and the range of its values (as canonical text) that contains all extracted rows.
+   */
   readonly covers?: { readonly column: string; readonly from: string; readonly to: string };
   /**
    * The new watermark, in a format that the connector chooses. Called once, after the last batch. If it returns
@@ -207,7 +209,7 @@ export interface Connector<S extends OptionSet = OptionSet, Q extends OptionSet 
   readonly query: Q;
   /** The `query` option that the short form `query: text` sets. */
   readonly shorthand?: keyof Q & string;
-  /** How the connector resumes: one sentence about the watermark. Absent if every run reads everything. */
+  /** How the connector resumes: one sentence about the watermark. Absent if every run reads all rows. */
   readonly resumes?: string;
   /**
    * The `query` option that makes an extract incremental; undefined if every run reads everything. By default, these
@@ -237,7 +239,7 @@ export interface Connector<S extends OptionSet = OptionSet, Q extends OptionSet 
   readonly columnsFirst?: boolean;
   /** For the reference page, in Markdown: the columns, or how they're determined. */
   readonly columns?: string;
-  /** For the reference page, one sentence each: missing features, the vendor's limits, and caveats. */
+  /** For the reference page: missing features, the vendor's limits and caveats, in one sentence each. */
   readonly limits?: readonly string[];
   /** For the reference page, as YAML: an example with `sources` and `jobs`. A test loads it as part of a config. */
   readonly example?: string;

@@ -55,7 +55,7 @@ export interface OAuthDescription {
   readonly token_method?: 'POST' | 'GET';
   /**
    * `rotating`: every refresh returns a new refresh token and invalidates the old one, so the new one is stored on disk
-   * first. `none`: there are no refresh tokens; when the token expires, a person must consent again.
+   * first. `none`: there are no refresh tokens; when the token expires, a user must consent again.
    */
   readonly refresh: 'static' | 'rotating' | 'none';
   /** The vendor's error codes for a grant that is no longer valid, besides the standard `invalid_grant`. */
@@ -64,7 +64,7 @@ export interface OAuthDescription {
   readonly refresh_url?: string;
   /** Lifetime of a token in seconds, if the response doesn't contain one. By default, the token never expires. */
   readonly lifetime_seconds?: number;
-  /** The token response's field for the lifetime in seconds, if it isn't `expires_in`. */
+  /** The token response's field that contains the lifetime in seconds, if it isn't `expires_in`. */
   readonly lifetime_field?: string;
   /** The token response's field that identifies the account, such as its email address. */
   readonly who_field?: string;
@@ -72,7 +72,7 @@ export interface OAuthDescription {
   readonly exchange?: { readonly parameters: Readonly<Record<string, string>>; readonly token_parameter: string };
   /** Fields in the token response that the connector needs later, such as `instance_url`. */
   readonly keep?: readonly string[];
-  /** For `jwt_bearer`: the assertion's signature, and its claims besides issuer, audience and times. */
+  /** For `jwt_bearer`: how to sign the assertion, and its claims in addition to the issuer, audience and times. */
   readonly assertion?: {
     readonly algorithm: 'RS256' | 'HS256';
     readonly audience?: string;
@@ -95,7 +95,8 @@ export interface TokenSource {
   /**
    * Resolves to a token that is valid for at least the next minute, after a refresh if needed. Cheap: call it before
    * every request.
-   * @throws Problem of family `login` if a person must log in, or `try_later` if the vendor is unreachable.
+   * @throws Problem of the `login` family if a user must log in, or of the `try_later` family if the vendor is
+   * unreachable.
    */
   token(): Promise<Token>;
   /** Reports that the vendor refused this token, so that the next `token()` call returns a new one. */

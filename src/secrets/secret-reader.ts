@@ -90,7 +90,8 @@ export class SecretReader {
     const content = this.#tools.then(({ queue, client }) =>
       queue.add(() => this.#readerOf(provider, client)(name)),
     ) as Promise<SecretContent>;
-    // The caller gets the error. A secret that is read ahead may have no caller yet, so mark the rejection as handled.
+    // The caller gets the error. A secret that is read ahead may have no caller yet, so its rejection is marked as
+    // handled.
     content.catch(() => undefined);
     this.#contents.set(key, content);
     return content;

@@ -40,7 +40,7 @@ const maxUnanswered = 3;
 const patienceMs = 30_000;
 const backoff = { firstMs: 200, maxMs: 5000, jitter: 0.5 };
 
-/** The HTTP client of all providers: time limits, and retries of throttled and failed requests. */
+/** The HTTP client that all providers share. It applies timeouts, and retries throttled and failed requests. */
 export class SecretsClient {
   readonly #options: SecretsClientOptions;
   readonly #agent = new HttpAgent({ connectTimeoutMs });

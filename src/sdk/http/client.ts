@@ -11,15 +11,15 @@ import { unpacked } from './unpack.ts';
 export interface HttpClientOptions {
   /** Timeout for connecting, for the first byte, and between bytes. */
   readonly timeoutMs: number;
-  /** Timeout for a whole response, because a server that trickles bytes never triggers the other timeout. */
+  /** Timeout for a whole response, because a server that sends bytes very slowly never triggers the other timeout. */
   readonly answerMs: number;
   readonly ca?: string | undefined;
   readonly signal: AbortSignal;
   /** Decides whether an address, which may be a redirect target, is allowed. By default, all addresses are. */
   readonly mayReach?: MayReach | undefined;
   /**
-   * Origins other than the trusted one that may be contacted, without credentials; `any` if the vendor's redirects are
-   * unpredictable.
+   * Origins that requests may contact besides the trusted one, but without credentials; `any` if the vendor's redirects
+   * are unpredictable.
    */
   readonly otherOrigins: readonly string[] | 'any';
 }

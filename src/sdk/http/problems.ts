@@ -67,7 +67,7 @@ export interface HttpRefusal {
   readonly status: number;
   /** The beginning of the response. */
   readonly text: string;
-  /** Set if the status and headers show that the error is transient. */
+  /** True if the status and headers show that the error is transient. */
   readonly passing: PassingAnswer | undefined;
 }
 

@@ -5,7 +5,7 @@ import { type FileQuery, readFiles } from './files.ts';
 import { type FilesRead, filesReadText, parseFilesRead } from './files-read.ts';
 import type { RecordInput } from './input.ts';
 
-/** The options of connectors whose files have a modification time: which of the matching files to read. */
+/** The option that selects which of the matching files to read, for connectors whose files have a modification time. */
 export const changedFilesOptions = {
   files: option.choice(['all', 'newest', 'changed'], {
     default: 'all',

@@ -27,7 +27,7 @@ export function typeIn(declared: DeclaredType): ColumnType {
   return typeof declared === 'string' ? declared : declared.type;
 }
 
-/** The formats of a table's columns, by position; undefined for the usual format. */
+/** The formats of a table's columns, by position; undefined for columns that need no declared format. */
 export function formatsOf(columns: readonly Column[], given: Declarations): readonly (ValueFormat | undefined)[] {
   const declared = declaredFormats(given);
   return columns.map(({ name, type }) => {

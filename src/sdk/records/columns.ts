@@ -7,7 +7,7 @@ import type { RecordOptions } from './options.ts';
 /** Maximum number of columns, the same as in an Excel sheet. */
 export const maxColumns = 16_384;
 
-/** Rows per batch for this number of columns. Wide tables get fewer, to limit a batch's size. */
+/** Rows per batch for this number of columns. Wide tables get fewer rows per batch, to limit a batch's size. */
 export function maxRows(width: number): number {
   return Math.max(256, Math.min(4096, Math.floor(262_144 / Math.max(1, width))));
 }

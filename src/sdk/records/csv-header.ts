@@ -38,8 +38,8 @@ export function otherDelimiterIn(name: string): string | undefined {
 }
 
 /**
- * Detects a wrong delimiter: the header is a single unquoted cell that contains another common delimiter. Otherwise,
- * each row would become a single string. Quoting the name overrides this check.
+ * Detects a wrong delimiter: the header is a single unquoted cell that contains another common delimiter. Without this
+ * check, each row would become a single string. A quoted name isn't checked.
  */
 export function refuseOtherDelimiter(input: RecordInput, names: readonly string[], line: number): void {
   const found = names.length === 1 ? otherDelimiterIn(names[0]!) : undefined;

@@ -80,7 +80,7 @@ async function begin(input: RecordInput, settings: RecordOptions, blocks: Blocks
   if (first === undefined && settings.header) throw noHeader(input);
   const names = namesOf(input, first ?? { texts: [], line }, settings.header);
   if (settings.header && !first!.isQuoted) refuseOtherDelimiter(input, names, first!.line);
-  // Without a header, the first row is data, so it's scanned again, with the same line number.
+  // If there is no header, the first row is data, so the scanner reads it again, with the same line number.
   const again = settings.header ? scanner : new CsvScanner({ input, dialect, line });
   const rows = rowsOf(again, blocks, { from: settings.header ? first!.end : from, width: names.length });
   return { names, line: first?.line ?? line, rows, close: () => blocks.close() };

@@ -5,7 +5,7 @@ import type { ValueFormat } from './value-format.ts';
 
 interface DateFormatOptions {
   readonly type: Extract<ColumnType, 'date' | 'time' | 'timestamp' | 'timestamptz'>;
-  /** The first of the hundred years that a two-digit year can mean. */
+  /** The first year of the hundred-year range that two-digit years refer to. */
   readonly firstYear: number | undefined;
 }
 
@@ -46,7 +46,9 @@ interface Parsed {
   readonly pattern: RegExp;
 }
 
-/** A date format is either a pattern, such as `dd.MM.yyyy`, `MM/dd/yyyy hh:mm a` or `d-MMM-yy`, or an epoch's unit. */
+/**
+ * A date format is either a pattern, such as `dd.MM.yyyy`, `MM/dd/yyyy hh:mm a` or `d-MMM-yy`, or a unit of epoch time.
+ */
 export function parseDateFormat(written: string, { type, firstYear }: DateFormatOptions): ValueFormat | string {
   const epoch = parseEpochFormat(written, type);
   if (epoch !== undefined) return epoch;

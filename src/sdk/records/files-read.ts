@@ -74,7 +74,7 @@ function fingerprintOf({ path, modified, size }: DatedFile): string {
   return hash('sha256', `${path}\0${modified}\0${size}`, 'base64url').slice(0, fingerprintLength);
 }
 
-/** Whether a job that has read these files needs to read this one. */
+/** Whether a job that has read the known files must read this file. */
 export function isFileWanted({ since, known }: FilesRead, file: DatedFile): boolean {
   return !(since !== undefined && file.modified < since) && !known.has(fingerprintOf(file));
 }

@@ -4,7 +4,7 @@ import { faultIn, type RecordInput } from './input.ts';
 export const foreignHeadBytes = 512;
 
 interface Kind {
-  /** A description of the data, with an article. */
+  /** What the data is, as the error message says it: `data compressed with bzip2`. */
   readonly what: string;
   /**
    * The first bytes of such data, decoded as latin1. Markup is also detected after a byte-order mark and in UTF-16 and

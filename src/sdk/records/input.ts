@@ -5,13 +5,13 @@ import { cutText } from '../../lib/redact.ts';
 export interface RecordInput {
   /** The input's name in errors: a path, or `page 3`. */
   readonly name: string;
-  /** The path, if the input is a file; errors then refer to it. */
+  /** The path to which errors refer, if the input is a file. */
   readonly file?: string;
   /** The local path, for formats that need random access (zip, xlsx). */
   readonly local?: string;
   /** The modification time, if known. */
   readonly modified?: Date;
-  /** Other facts about the input, for columns with these names. */
+  /** Other facts about the input, by the names of their columns. */
   readonly facts?: Readonly<Record<string, string | undefined>>;
   /** Throws if the file at `local` has changed since it was first checked. */
   unchanged?(): Promise<void>;

@@ -17,11 +17,11 @@ export class JsonLexer {
   last = false;
   /** Number of input bytes before the block. */
   offset = 0;
-  /** Number of line feeds passed. After a method returns -1, some are counted again. */
+  /** Number of line feeds read so far. After a method has returned -1, some line feeds are counted twice. */
   lines = 0;
   /** Maximum nesting depth of a skipped value. */
   maxDepth = 256;
-  /** Number of records in this batch, and in the input before this batch; for errors. */
+  /** Number of records in this batch, and in the input before this batch. Errors report these numbers. */
   rows = 0;
   recordsBefore = 0;
   /**

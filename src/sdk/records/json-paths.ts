@@ -20,7 +20,7 @@ const everything = scalars | kind.empty | kind.container;
 export interface PathNode {
   /** The keys from the record down, joined by dots. */
   readonly path: string;
-  /** 1 for a key of the record itself. */
+  /** The path's depth: 1 for a key of the record itself. */
   readonly depth: number;
   /**
    * The bytes that preceded this path's last value, from the opening brace or the end of the previous value. They're

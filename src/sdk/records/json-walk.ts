@@ -20,7 +20,7 @@ interface JsonWalkOptions {
   readonly lines: boolean;
   /** Cells per row; 0 only surveys. */
   readonly width: number;
-  /** Paths of wanted scalar values outside the records. */
+  /** Paths of requested scalar values outside the records. */
   readonly wanted: readonly string[];
   /** Counts the lone surrogates in cells. */
   readonly replaced: ReplacedCharacters;
@@ -106,7 +106,7 @@ export class JsonWalk {
     }
   }
 
-  /** Whether another record may begin in this block and there's a free row for it. */
+  /** Whether another record may begin in this block, and the batch has a free row for it. */
   #next(): boolean {
     this.#pos = this.scanner.space(this.#pos);
     return this.scanner.rows < this.#capacity && this.#pos < this.scanner.bytes.length;

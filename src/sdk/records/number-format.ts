@@ -24,7 +24,10 @@ const sample = new RegExp(`^([^\\d]*?)(\\d[\\d.,_${blanks}${apostrophes}]*\\d|\\
 
 const allowed = 'an example with separators, such as 1.234,56 or 1234,56 or 1 234,56 or 12,5 %';
 
-/** A number format is an example: `1.234,56`, `1 234,56`, `12,5 %`, `$1,234.56`, `(1,234.56)`, `1.234,56-`. */
+/**
+ * A number format is an example number, such as `1.234,56`, `1 234,56`, `12,5 %`, `$1,234.56`, `(1,234.56)`,
+ * `1.234,56-`.
+ */
 export function parseNumberFormat(written: string, type: 'integer' | 'decimal' | 'float'): ValueFormat | string {
   const style = styleOf(written.trim());
   if (typeof style === 'string') return style;
@@ -88,7 +91,7 @@ function otherSamples(mark: string): string {
   return mark === '.' ? '1.234,0 (thousands) or 1234.5 (decimals)' : '1,234.0 (thousands) or 1234,5 (decimals)';
 }
 
-/** Thousands separators may be missing, but not misplaced: `1.5` isn't a number in the format `1.234,56`. */
+/** Thousands separators may be missing, but must not be misplaced: `1.5` isn't a number in the format `1.234,56`. */
 function patternOf(style: NumberStyle): RegExp {
   const { thousands, decimal, groupDigits, prefix, suffix, isParenthesized, hasTrailingMinus } = style;
   const separator = thousands === undefined ? undefined : `[${RegExp.escape(alikeOf(thousands))}]`;

@@ -157,7 +157,7 @@ const endings: Record<string, RecordFormat> = {
   xml: 'xml',
 };
 
-/** The format by file extension; a final `.gz` is ignored. */
+/** The format that a file's extension indicates; a final `.gz` is ignored. */
 export function formatOfName(name: string): RecordFormat | undefined {
   const ending = /\.([a-z]+)(?:\.gz)?$/i.exec(name)?.[1]?.toLowerCase();
   return ending === undefined || !Object.hasOwn(endings, ending) ? undefined : endings[ending];

@@ -2,7 +2,7 @@ import { parseDateFormat } from './date-format.ts';
 import { parseNumberFormat } from './number-format.ts';
 import { type FormattedType, familyOf, type ValueFormat } from './value-format.ts';
 
-/** A column's format, or what's wrong with its declaration. */
+/** A column's format, or the error in its declaration. */
 export function parseValueFormat({ type, format, first_year }: FormattedType): ValueFormat | string {
   const family = familyOf(type);
   if (format === undefined) return 'has no format';

@@ -10,8 +10,8 @@ import type { RecordOptions } from './options.ts';
 export interface RecordReader {
   /**
    * Surveys another input. Returns its number of records if `count` is set or the input had to be read anyway, and the
-   * requested scalars in {@link Surveyed}. An input that fails isn't part of the table: another can be surveyed in its
-   * place, and the new input's columns replace those of the failed one.
+   * requested scalars in {@link Surveyed}. If surveying an input fails, the input isn't part of the table. Another
+   * input can then be surveyed in its place, whose columns replace those of the failed input.
    */
   survey(input: RecordInput, ask?: SurveyAsk): Promise<Surveyed>;
   /** The table of all surveyed inputs, each opened again. */

@@ -23,7 +23,7 @@ interface Retyping {
 
 /**
  * Converts a column's cells from strings in another format to the canonical text of its type. Cells that are already
- * canonical keep their bytes. Throws a Problem of family `row` for the first value that doesn't fit.
+ * canonical keep their bytes. Throws a Problem of the `row` family for the first value that can't be converted.
  */
 export function retype(given: Retyping): Cells {
   const isSure = surenessOf(given);
@@ -42,7 +42,7 @@ export function retype(given: Retyping): Cells {
 /** Whether cell `r` is certainly canonical, judging by its bytes; false means that a full check is needed. */
 function surenessOf({ cells, column, format }: Retyping): (r: number) => boolean {
   const test = surelyCanonical[column.type];
-  // If a format is set, `1.234` may mean 1234.
+  // If a format is declared, `1.234` may mean 1234, so the bytes alone prove nothing.
   if (cells.kind === 'values' || test === undefined || format !== undefined) return () => false;
   const { bytes, spans, stride, slot } = cells;
   return (r) => {

@@ -3,14 +3,14 @@ import { isValue } from './sniff-types.ts';
 
 /** The options for reading a text as CSV, and its rows. */
 export interface CsvShape {
-  /** Absent if a `sep=` line sets it. */
+  /** The delimiter; absent if a `sep=` line sets it. */
   readonly delimiter?: string;
   /** Lines above the header. */
   readonly skipRows: number;
   /** Lines below the last row. */
   readonly skipFooter: number;
   readonly header: boolean;
-  /** The rows in the head and the tail, without header and footer. */
+  /** The rows at the start and the end of the file, without header and footer. */
   readonly rows: readonly (readonly string[])[];
 }
 
@@ -21,7 +21,7 @@ interface TextRow {
 }
 
 const delimiters = [',', ';', '\t', '|', '\x01', '\x1f'];
-/** A row whose first cell contains only this is a totals row. */
+/** If a row's first cell contains only such a word, it's a totals row. */
 const totalWords = /^(?:grand total|total|sum|summe|gesamt|gesamtsumme|totale|totaal|suma|somme)\s*:?$/i;
 const maxFooterRows = 20;
 
@@ -86,7 +86,7 @@ function firstRow(rows: readonly TextRow[], width: number): number {
 }
 
 /**
- * Counts only rows at the very end: anywhere else, a row with a different width is a fault in the file, and data
+ * Counts only rows at the very end: anywhere else, a row with a different width is an error in the file, because data
  * follows it.
  */
 function footerRows(rows: readonly TextRow[], width: number): number {

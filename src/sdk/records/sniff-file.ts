@@ -28,8 +28,8 @@ export async function sniffFile(input: RecordInput): Promise<SniffFileResult> {
 }
 
 /**
- * The format if the file's name doesn't indicate it. JSON, JSON Lines and XML begin with a character that no table
- * begins with.
+ * Detects the format of a file whose name doesn't indicate it. JSON, JSON Lines and XML begin with a character that no
+ * table begins with.
  */
 function kindOf(head: string): RecordFormat {
   const start = head.trimStart();

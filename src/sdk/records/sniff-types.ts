@@ -8,7 +8,7 @@ export interface SniffedColumn {
   readonly type: ColumnType;
   readonly format?: string;
   readonly first_year?: number;
-  /** Formats that all fit, but give the values different meanings; the type is text in that case. */
+  /** Formats that all fit but give the values different meanings, so that the suggested type is text. */
   readonly either?: readonly FormattedType[];
 }
 
@@ -24,7 +24,7 @@ const plain: readonly (readonly [ColumnType, (text: string) => boolean])[] = [
   ),
 ];
 
-/** The suggested first year of the century-long range that two-digit years belong to. */
+/** The suggested first year of the hundred-year range that two-digit years refer to. */
 const suggestedFirstYear = 1950;
 
 interface SniffOptions {
@@ -73,7 +73,9 @@ function digitsOf(values: readonly string[]): SniffedColumn | undefined {
 const marks = /[.,%$€£¥'’()\s]|[-−]$/;
 const samples = ['1234,56', '1.234,56', '1,234.56', '1 234,56', '1 234.56', "1'234.56", "1'234,56", '12,34,567.89'];
 
-/** Numbers as people write them: with other separators, percent signs, currencies, parentheses or a trailing minus. */
+/**
+ * Matches numbers in local notation: with other separators, percent signs, currencies, parentheses or a trailing minus.
+ */
 function numberOf(values: readonly string[], point: '.' | ',' | undefined): SniffedColumn | undefined {
   const isCode = values.some((value) => /^[-+(]?0\d|^\+/.test(value));
   if (isCode || !values.every((value) => /\d/.test(value)) || !values.some((value) => marks.test(value)))
@@ -129,7 +131,7 @@ function chosen(found: readonly Fitting[]): SniffedColumn | undefined {
   return { type: 'text', either: [first.declared, others[0]!.declared] };
 }
 
-/** If every value looks like `1.234`, the dot may separate thousands or three decimals. */
+/** If every value looks like `1.234`, the dot may be a thousands separator or a decimal point. */
 function grouped(point: '.' | ',' | undefined): SniffedColumn {
   if (point === '.') return { type: 'decimal' };
   const thousands = { type: 'integer', format: '1.234,56' } as const;

@@ -15,7 +15,7 @@ export interface FormattedType {
   readonly first_year?: number | undefined;
 }
 
-/** The formats for all columns of a type, by family. */
+/** The formats that apply to all columns of a type, by the type's family. */
 export interface FamilyFormats {
   readonly number?: string | undefined;
   readonly date?: string | undefined;

@@ -4,7 +4,7 @@ import { type Sheet, unescaped } from './xlsx-book.ts';
 import { walk } from './xlsx-parts.ts';
 import { isoCell, numberCell, type SheetCell } from './xlsx-values.ts';
 
-/** A row with at least one value. Omitted cells are holes or undefined. */
+/** A row with at least one value. Cells without a value are holes or undefined. */
 export interface SheetRow {
   /** Row number in the sheet, from 1. */
   readonly number: number;
@@ -90,7 +90,7 @@ class Rows {
     return this.#type === 'd' ? isoCell(value) : this.#text(unescaped(value));
   }
 
-  /** The result of a formula can be an empty string; a formula without any value was never calculated. */
+  /** A formula's result can be an empty string. If a formula has no value at all, it was never calculated. */
   #withoutValue(): SheetCell | undefined {
     if (this.#formula === undefined || this.#type === 'str') return undefined;
     return { kind: 'uncalculated', text: `=${this.#formula}` };

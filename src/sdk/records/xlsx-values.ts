@@ -3,7 +3,7 @@ import { canonicalText } from './canonical.ts';
 /** Kinds of cells in a sheet. */
 export type CellKind = 'integer' | 'decimal' | 'boolean' | 'date' | 'time' | 'timestamp' | 'text';
 
-/** A parsed cell. `error`: `#N/A` and the like; `uncalculated`: a formula whose value was never saved. */
+/** A parsed cell. `error`: an error value such as `#N/A`; `uncalculated`: a formula whose value was never saved. */
 export interface SheetCell {
   readonly kind: CellKind | 'error' | 'uncalculated';
   /** The value as canonical text of its kind, the name of an error, or the text of a formula. */

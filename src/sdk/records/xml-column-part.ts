@@ -43,7 +43,7 @@ export interface XmlColumnPart {
 export interface XmlWay {
   readonly to: XmlColumnPart | undefined;
   readonly start: number;
-  /** Longer than any block if the way isn't known. Includes the start tag of `to`. */
+  /** The number of bytes, including the start tag of `to`. If the way isn't known, larger than any block. */
   readonly length: number;
   /** True if the bytes are within one row and line, and open no element except `to`. */
   readonly isPlain: boolean;

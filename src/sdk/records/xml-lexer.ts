@@ -214,12 +214,12 @@ export class XmlLexer {
     return end - start > maxPieceBytes ? doubt : end;
   }
 
-  /** The result for a byte that isn't the expected one. */
+  /** The value to return if a byte isn't the expected one. */
   unless(pos: number): number {
     return pos >= this.bytes.length ? cut : doubt;
   }
 
-  /** The result if {@link text} didn't end at markup. */
+  /** The value to return if {@link text} didn't end at markup. */
   unlessCut(textEnd: number): number {
     return this.unless(textEnd + longestCut);
   }

@@ -108,7 +108,7 @@ interface Part {
   readonly column: Column;
   readonly format: ValueFormat | undefined;
   readonly slot: number;
-  /** The path that provides its values. */
+  /** The path that provides the column's values. */
   readonly path: string;
   readonly walk: XmlWalk;
   readonly before: number;

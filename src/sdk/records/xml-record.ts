@@ -1,6 +1,6 @@
 /**
- * A list contains the values of a repeated part. If an element with parts is repeated, the list of each part has one
- * item per element: null if the element lacks the part.
+ * A list contains the values of a repeated part. If an element with parts is repeated, each part's list has one item
+ * per element. The item is null if the element lacks the part.
  */
 export type XmlValue = string | null | readonly XmlValue[];
 

@@ -49,7 +49,7 @@ export class XmlRepeats {
     known.areAlike &&= isAlike(known.first, holder);
   }
 
-  /** Notes that an element inside the record has ended, with or without parts. */
+  /** Records that an element inside the record has ended, whether or not it has parts. */
   close(node: XmlNode): void {
     if (node.parent === undefined) return;
     const byPath = this.#groups.get(node.parent) ?? new Map<string, XmlNode[]>();

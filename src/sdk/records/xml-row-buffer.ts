@@ -18,7 +18,7 @@ export interface XmlScannerOptions {
 export class XmlRowBuffer extends XmlLexer {
   /** Start and end of each cell, row by row. */
   spans = new Int32Array(0);
-  /** Number of rows in this batch; other readers of a record also increment it. */
+  /** Number of rows in this batch. The parser also increments it for each record that it reads. */
   rows = 0;
   /** The last line of each row. */
   lines = new Int32Array(0);

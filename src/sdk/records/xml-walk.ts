@@ -25,8 +25,8 @@ interface XmlWalkOptions {
   /** Number of cells in a row; 0 if records are only surveyed. */
   readonly width: number;
   /**
-   * Called for each path of a record that may be new, in order of appearance; `isRepeated`: the part occurs more than
-   * once.
+   * Called for each of a record's paths that may be new, in order of appearance. `isRepeated`: whether the path occurs
+   * more than once in the record.
    */
   meet(path: string, isRepeated: boolean): void;
 }
@@ -104,7 +104,7 @@ export class XmlWalk {
     }
   }
 
-  /** Continues reading the block. Returns true if the batch is full, false at the end of the block. */
+  /** Continues reading the block. Returns true if the batch is full, or false if the block has ended. */
   #read(): boolean {
     const { bytes } = this.scanner;
     while (this.#pos < bytes.length) {

@@ -17,7 +17,7 @@ export interface ServiceAnswer {
  */
 export type AnswerPath = ValuePath | { readonly header: string; readonly at?: ValuePath };
 
-/** The value at the location, or undefined. */
+/** The value at the location; undefined if there is none. */
 export function pick(answer: Pick<ServiceAnswer, 'headers' | 'body'>, where: AnswerPath): unknown {
   return placed(answer, where, valueAt);
 }

@@ -88,7 +88,7 @@ export class ApiClient {
     return this.#repeated(() => this.#attempt(call, 'known'));
   }
 
-  /** A hash of a request without its credentials; the same in all of a run's attempts. */
+  /** A hash of a request without its credentials. All of a run's attempts compute the same hash. */
   async hashOf(request: RequestData, scope: Scope): Promise<string> {
     const login = await this.#repeated(() => this.#credentials.facts());
     const steady = { ...scope, login: login && { ...login, token: '' } };
@@ -139,8 +139,8 @@ export class ApiClient {
   }
 
   /**
-   * Passes requests with credentials through the login guard, inside a slot: a run must not hold the guard while it
-   * waits for a slot.
+   * Sends requests with credentials through the login guard. The caller must already have a slot, because a run must
+   * not hold the guard while it waits for a slot.
    */
   #asLogin<T>(as: Purpose, send: () => Promise<T>): Promise<T> {
     if (as === 'logout') return send();

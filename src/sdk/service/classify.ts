@@ -6,7 +6,7 @@ import { secondsOf } from './moment.ts';
 import { valuesAt } from './path.ts';
 import type { AnswerKind, ErrorRule, Match, WaitTime } from './rules.ts';
 
-/** Classification of a response, with the matching rule. */
+/** A response's class, with the rule that matched. */
 export interface Classification {
   readonly kind: AnswerKind;
   readonly rule: ErrorRule | undefined;

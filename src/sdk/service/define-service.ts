@@ -30,7 +30,7 @@ import { renderText, type Scope } from './template.ts';
 
 type Context = SourceContext<OptionSet>;
 
-/** Creates a connector from the description of a service; all services share one engine. See {@link ServiceDescription}. */
+/** Creates a connector from a service's description. All services share one engine. See {@link ServiceDescription}. */
 export function defineService(service: ServiceDescription): Connector {
   const resumes = resumesText(service);
   const logins = [service.login].flat() as readonly LoginData[];
@@ -148,7 +148,7 @@ function told(stream: StreamData): Pick<Extraction, 'cursor'> {
   return cursor === undefined ? {} : { cursor };
 }
 
-/** The stream with its cursor column, which the user may choose. */
+/** The stream with the cursor column, which may depend on the user's options. */
 function withCursor(stream: StreamData, scope: Scope): StreamData {
   const { incremental } = stream;
   if (incremental === undefined || !('column' in incremental)) return stream;
@@ -281,7 +281,7 @@ async function open(
   return { api, close };
 }
 
-/** Runs of the same source share the vendor's rate limit. */
+/** All runs that read the same source share the vendor's rate limit. */
 function keyOf({ id }: ServiceDescription, source: Readonly<Record<string, unknown>>): string {
   return `${id} ${createHash('sha256').update(JSON.stringify(source)).digest('hex')}`;
 }

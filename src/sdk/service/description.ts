@@ -92,7 +92,7 @@ export interface StreamData {
   readonly records: RecordsAt;
   /** A path that every response contains. Set it if the vendor omits empty lists; `''` accepts any object. */
   readonly absent?: ValuePath;
-  /** Converts a record to one, several or no records, if that can't be described as data. */
+  /** Converts a record to zero or more records. Use it for conversions that can't be described as data. */
   readonly each?: (record: Fields, scope: Scope) => Fields | readonly Fields[] | undefined;
   /** Keeps only records with these values at these paths. */
   readonly only?: Readonly<Record<string, unknown>>;
@@ -129,7 +129,7 @@ export type Decoding =
       Pick<RecordQuery, 'delimiter' | 'quote' | 'encoding' | 'header' | 'null_text' | 'skip_rows'>
     >)
   /**
-   * A whole file, read with the SDK's `fileOptions`, which become options of the stream; its columns are discovered.
+   * The response is a whole file. The SDK's `fileOptions` become options of the stream, and the columns are discovered.
    */
   | FileDecoding;
 

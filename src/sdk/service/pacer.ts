@@ -111,7 +111,7 @@ export function pacerFor(key: string, budget: Budget = {}): Pacer {
   return pacer;
 }
 
-/** The first low value at the location. */
+/** The first low value at the gauge's location. */
 function lowValue(gauge: Gauge, answer: ServiceAnswer): string | undefined {
   return pickAll(answer, gauge.at)
     .map(textOf)

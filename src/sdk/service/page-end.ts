@@ -130,7 +130,7 @@ export class PageEndJudge {
     return value !== undefined && (value !== null || this.#options.places === 'option');
   }
 
-  /** Decides by the next page's token or URL. */
+  /** Decides whether more pages follow by the next page's token or URL. */
   #way(page: PageFacts, isMore: boolean): PageEnd {
     const { by, at } = this.#paging as Extract<Paging, { by: 'token' | 'link' }>;
     const value = at === undefined ? linkOf(page.answer) : pick(page.answer, at);
@@ -239,7 +239,7 @@ function linkOf({ headers: { link = '' } }: ServiceAnswer): unknown {
   return nextLink(link) ?? (isLinkHeader(link) ? null : { link });
 }
 
-/** A count; undefined for anything else. */
+/** The value as a count; undefined if it isn't one. */
 function countOf(value: unknown): number | undefined {
   const count = Number(textOf(value) || Number.NaN);
   return Number.isInteger(count) && count >= 0 ? count : undefined;

@@ -28,7 +28,9 @@ export interface PagePiece extends Pick<RecordPiece, 'records' | 'count'> {
   readonly page: NextPage['page'];
 }
 
-/** All pages of one query, in order. Each is requested once the previous page's records have been consumed. */
+/**
+ * Reads all pages of one query in order. Each page is requested once the previous page's records have been consumed.
+ */
 export class PageSeries {
   readonly #options: PageSeriesOptions;
   readonly #pager: Pager;

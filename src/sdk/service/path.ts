@@ -6,7 +6,7 @@ import { isObject } from './exact-json.ts';
  */
 export type ValuePath = string | readonly string[];
 
-/** All values at a path, in order. */
+/** All values at a path, in document order. */
 export function valuesAt(root: unknown, path: ValuePath): readonly unknown[] {
   let found: unknown[] = [root];
   for (const step of stepsOf(path)) found = found.flatMap((value) => [...below(value, step)]);

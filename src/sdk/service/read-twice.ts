@@ -33,7 +33,10 @@ export async function readTwice<T extends PagesRead>(read: () => Promise<T>, giv
   return done;
 }
 
-/** The source of the totals: `REST` and `The server`, or `SERVICE` and the vendor. */
+/**
+ * The prefix of the warning's code and the subject of its message: `REST` and `The server`, or `SERVICE` and the
+ * vendor.
+ */
 interface Teller {
   readonly code: 'REST' | 'SERVICE';
   readonly title: string;

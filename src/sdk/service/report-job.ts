@@ -126,7 +126,7 @@ function leftMs({ at }: ReportOrder, { patience = '1h' }: JobData): number {
   return secondsOf(patience) * 1000 - Math.max(0, Date.now() - at);
 }
 
-/** Whether the error means that the report will never be ready. A refused login doesn't. */
+/** Whether the error means that the report will never be ready. A refused login doesn't mean that. */
 function isGone(error: unknown): boolean {
   if (!(error instanceof Problem)) return error instanceof Ignored || error instanceof WatermarkLost;
   if (error.family === 'job' || error.family === 'config') return true;

@@ -8,7 +8,7 @@ export type AnswerKind =
   | 'empty'
   /** Retry after a pause. */
   | 'wait'
-  /** The token expired: get a new one, then retry. */
+  /** The token has expired: get a new one, then retry. */
   | 'login'
   /** The daily quota is used up: this run fails, and a later run continues. */
   | 'daily'

@@ -114,7 +114,7 @@ export function repeatedPage(service: string, url: URL): Problem {
   });
 }
 
-/** The service limits the number of records, and more records than that have the same time. */
+/** More records have the same time than the service returns for one query. */
 export function cappedInstant(service: string, cap: number, seen: string | undefined): Problem {
   return new Problem({
     code: 'SERVICE_CAP',
@@ -125,7 +125,7 @@ export function cappedInstant(service: string, cap: number, seen: string | undef
   });
 }
 
-/** More pages than a run may read. */
+/** There are more pages than a run may read. */
 export function tooManyPages(service: string, most: number): Problem {
   return new Problem({
     code: 'SERVICE_MAX_PAGES',

@@ -127,7 +127,9 @@ export class StreamReader {
     }
   }
 
-  /** If the service limits the number of records, queries it again, starting at the last record. */
+  /**
+   * If the service limits the number of records per query, continues with another query that starts at the last record.
+   */
   async *#capped(stream: StreamData, scope: Scope): AsyncGenerator<RecordChunk> {
     const { incremental } = stream;
     const { cap, key = [] } = incremental !== undefined && 'column' in incremental ? incremental : {};

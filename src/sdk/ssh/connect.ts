@@ -8,8 +8,8 @@ import { badFile, loginProblem, passwordExpired, promptProblem, refusedAgain } f
 import { PromptAnswers } from './prompts.ts';
 
 /**
- * Logs in to an SSH server with a trusted host key. The caller must end the client. Throws a Problem, or the signal's
- * reason.
+ * Logs in to an SSH server with a trusted host key. The caller must end the client. Throws a Problem or, if the signal
+ * is aborted, the signal's reason.
  */
 export async function connectSsh(login: SshLogin, signal?: AbortSignal): Promise<Client> {
   const trust = await hostTrust(login);
@@ -100,7 +100,7 @@ async function configOf(login: SshLogin, { trust, offer, refusal }: Believing): 
     port: login.port,
     username: login.user,
     readyTimeout: login.connectTimeoutSeconds * 1000,
-    // Three unanswered keepalives count as a timeout, even in the middle of a file.
+    // Three unanswered keepalives count as a timeout, even during a file transfer.
     keepaliveInterval: Math.ceil((login.idleTimeoutSeconds * 1000) / 4),
     keepaliveCountMax: 3,
     hostVerifier: (shown: Buffer) => {

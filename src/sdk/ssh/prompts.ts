@@ -1,6 +1,6 @@
 import type { Prompt } from 'ssh2';
 
-/** "Password" in server prompts, in PAM's most common translations. */
+/** Words for "password" in server prompts, in the languages into which PAM is most commonly translated. */
 const passwordWords =
   /pass ?word|passwort|kennwort|mot de passe|contrase|senha|wachtwoord|lösenord|adgangskode|passord|salasana|has[łl]o|heslo|jelszó|parol|пароль|密码|密碼|パスワード|암호/i;
 /** Words that indicate a second factor, which some servers also call a password. */

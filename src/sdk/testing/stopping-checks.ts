@@ -70,7 +70,10 @@ function thrownBy(act: Promise<unknown>): Promise<unknown> {
   );
 }
 
-/** Reads this many batches, aborts, and continues until the extract throws, which must happen soon. */
+/**
+ * Reads the given number of batches, aborts, and continues reading until the extract throws, which must happen
+ * promptly.
+ */
 async function pull({ batches }: Extraction, wanted: number, stop: AbortController): Promise<void> {
   const iterator = batches[Symbol.asyncIterator]();
   for (let i = 0; i < wanted; i++) {

@@ -14,7 +14,7 @@ export interface OptionChanges {
   readonly query?: Options;
 }
 
-/** Parts that a world may waive, with a reason. */
+/** Parts that a world may omit if it gives a reason. */
 export type WorldPart = 'credentials' | 'unreachable' | 'hostile' | 'many' | 'resume' | 'refused' | 'example';
 
 /** A test source for a connector: as small as possible, but enough for all checks. */

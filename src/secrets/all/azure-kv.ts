@@ -133,7 +133,7 @@ class KeyVault {
   }
 }
 
-/** Tokens are issued for all vaults of a cloud: `https://vault.azure.net`. */
+/** The resource to request tokens for. A token is valid for all vaults in a cloud: `https://vault.azure.net`. */
 function resourceOf(origin: string): string {
   const { hostname } = new URL(origin);
   const cloud = /\.(vault\..+)$/.exec(hostname)?.[1];

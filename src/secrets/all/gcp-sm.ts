@@ -68,7 +68,7 @@ class SecretManager {
     throw refusal(answer, resource);
   }
 
-  /** `projects/P/secrets/NAME/versions/N`. */
+  /** A secret version's resource name: `projects/P/secrets/NAME/versions/N`. */
   async #resourceOf(name: string): Promise<string> {
     if (name.startsWith('projects/')) return name.includes('/versions/') ? name : `${name}/versions/latest`;
     const [secret, version = 'latest'] = name.split('/');

@@ -5,7 +5,7 @@ export function newKey(): string {
   return randomBytes(20).toString('hex');
 }
 
-/** The stored hash of a key. Keys are long and random, so plain SHA-256 is enough; passwords need scrypt. */
+/** The hash of an API key, as stored. Keys are long and random, so plain SHA-256 is enough; passwords need scrypt. */
 export function hashKey(key: string): Buffer {
   return Buffer.from(hexHashOf(key), 'hex');
 }
