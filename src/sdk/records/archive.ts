@@ -62,7 +62,7 @@ async function opened(input: RecordInput): Promise<ZipFile> {
   }
 }
 
-/** Throws if the first bytes of a file with a workbook's or archive's name show that it has a different format. */
+/** Throws if the first bytes of a file that is named like a workbook or archive show a different format. */
 async function refuseOther(input: RecordInput, local: string): Promise<void> {
   const file = await open(local, 'r');
   try {

@@ -3,8 +3,8 @@ import { Problem } from '../../lib/problem.ts';
 import { cutText } from '../../lib/redact.ts';
 
 /**
- * Maximum number of remembered files that are no longer listed. Otherwise, if a folder was temporarily empty
- * (unmounted), all its files would count as new afterwards.
+ * Maximum number of remembered files that are no longer listed. They're remembered because, after a folder was
+ * temporarily empty (unmounted), its files would otherwise count as new.
  */
 const maxGone = 10_000;
 

@@ -4,7 +4,7 @@ import { faultIn, type RecordInput } from './input.ts';
 export const foreignHeadBytes = 512;
 
 interface Kind {
-  /** What the data is, as the error message says it: `data compressed with bzip2`. */
+  /** What the data is, as error messages say it, such as `a tar archive`. */
   readonly what: string;
   /**
    * The first bytes of such data, decoded as latin1. Markup is also detected after a byte-order mark and in UTF-16 and
@@ -28,7 +28,8 @@ const pageStart = /^\s*<(?:!--|!doctype\s+html|(?:html|head|body|meta|title|scri
 const byteOrderMark = /^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)/;
 
 /**
- * Signatures of formats that are unsupported or that a file's name hides. No text starts with one of these by chance.
+ * Signatures of unsupported formats, and of supported formats in files with the wrong extension. No text starts with
+ * one of these by chance.
  */
 const kinds: readonly Kind[] = [
   { what: 'data compressed with Zstandard', signature: '\x28\xb5\x2f\xfd', next: unpackFirst },

@@ -52,7 +52,7 @@ export function nameIn(scope: XmlScope, raw: string, isAttribute = false): XmlNa
   return { prefix, local: raw.slice(at + 1), uri };
 }
 
-/** Whether an attribute (`xsi:nil`) declares whether its element is null (XML Schema 1.0, 2.6.2). */
+/** Whether an attribute is `xsi:nil`, which can declare that its element is null (XML Schema 1.0, 2.6.2). */
 export function isNil({ local, uri }: XmlName): boolean {
   return local === 'nil' && (uri === xsiUri || uri === '?xsi');
 }
