@@ -60,8 +60,8 @@ export const postgresBreaks: readonly Break[] = [
     how: 'the limit for idle transactions is passed between two slices',
     query: { fetch_rows: 100 },
     atBytes: 60_000,
-    before: ({ run }) => run('alter role reader set idle_in_transaction_session_timeout = 300'),
-    act: () => wait(900),
+    before: ({ run }) => run('alter role reader set idle_in_transaction_session_timeout = 5000'),
+    act: () => wait(6000),
     after: reset,
     // A transaction counts as idle only after the Sync, which comes at the end.
     ends: 'whole',
