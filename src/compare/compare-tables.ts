@@ -70,7 +70,7 @@ type Profiles = Readonly<Record<Side, ProfiledTable>>;
 /**
  * Compares two tables by the declared key. If that's impossible, uses the column that is unique in both tables and
  * yields the fewest different cells. Without such a column, compares the tables as multisets of rows. Compares only the
- * columns that both tables have. Reads each table once for statistics, and once more for each key that it tries. Sorts
+ * columns that both tables have. Reads each table once for statistics, and again for each key that it tries. Sorts
  * rows on disk if they don't fit in memory.
  */
 export async function compareTables(tables: Tables, options: CompareOptions): Promise<TableDifference> {
