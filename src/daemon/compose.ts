@@ -44,7 +44,7 @@ export interface RuntimeOptions {
   readonly clock?: Clock;
   /** Default: the real network. */
   readonly network?: Network;
-  /** False if no other process needs the state, so that it can be discarded when this process exits. */
+  /** False if no other process needs the state, so the state can be discarded when this process exits. */
   readonly durable?: boolean;
 }
 

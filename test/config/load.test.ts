@@ -228,7 +228,7 @@ describe('an unusable config file', () => {
     expect(problems[0]!.where.line).toBeGreaterThanOrEqual(3);
   });
 
-  it('is reported with the quotes to add to an unquoted cron expression', async () => {
+  it('causes an error that shows where to add quotes to an unquoted cron expression', async () => {
     const { problems } = await load(configWith(`${goodJob}    schedule: */15 * * * *\n`));
     expect(problems[0]).toMatchObject({ code: 'CONFIG_SYNTAX', where: { line: 17 } });
     expect(problems[0]!.next).toContain('schedule: "*/15 * * * *"');
@@ -237,7 +237,7 @@ describe('an unusable config file', () => {
     expect((await load('jobs: { a: { schedule: @daily } }\n')).problems[0]!.next).toContain('schedule: "@daily"');
   });
 
-  it('is reported with the quotes to add to an unquoted variable in braces', async () => {
+  it('causes an error that shows where to add quotes to an unquoted variable in braces', async () => {
     const { problems } = await load(
       `destinations:\n  main: {url: http://x/api/1.0, api_key: ${variable('KEY')}}\njobs: {}\nsources: {a: b}\n`,
     );

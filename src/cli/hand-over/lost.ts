@@ -15,7 +15,7 @@ export interface Loss {
 
 /**
  * Reports that the result is unknown. If this process ran the jobs itself, it might deliver data twice, and it would
- * hide that the daemon was lost.
+ * hide the fact that the daemon stopped responding.
  */
 export function reportLoss({ why, jobs, json, flag, code }: Loss): void {
   const config = flag === undefined ? '' : ` ${commandLine('--config', flag)}`;

@@ -27,7 +27,7 @@ export class XmlParts {
     this.root = this.#part(undefined, '', 0);
   }
 
-  /** A part's child element or, if the name starts with `@`, its attribute; undefined if there are too many parts. */
+  /** The child element or, if the name starts with `@`, the attribute; undefined if there are too many parts. */
   inside(parent: XmlColumnPart, name: string): XmlColumnPart | undefined {
     const known = parent.byName.get(name);
     if (known !== undefined) return known;

@@ -47,7 +47,7 @@ export function compareText(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** Surrogates encode characters beyond U+FFFF, so they sort after U+E000 to U+FFFF. */
+/** Surrogate pairs encode characters beyond U+FFFF, so they must sort after the range U+E000 to U+FFFF. */
 function byCodePoint(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
 }
