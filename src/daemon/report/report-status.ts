@@ -261,7 +261,7 @@ function throttleOf({ every, says, since, until }: ThrottledJobRow): NonNullable
   return { every, message: says, since, until };
 }
 
-/** A description of the wait and, if known, when it ends. */
+/** Says what a job waits for and, if known, when the wait ends. */
 function stateOf(job: Job, owed: readonly OutboxRow[], overview: Overview): { state: string; until?: number } {
   const [waiting] = owed;
   const last = overview.lastRun(job.name);

@@ -4,7 +4,7 @@ import type { RetryRow } from '../../state/tables.ts';
 import { decideRetry } from './decide-retry.ts';
 import { HandedOn } from './handed-on.ts';
 
-/** What follows a failed attempt: another attempt, or none, with a reason if it's worth reporting. */
+/** What follows a failed attempt: another attempt, or the end of the run, with a reason if it's worth reporting. */
 export type Follow = { readonly row: RetryRow } | { readonly row?: undefined; readonly why?: string };
 
 /** One attempt of a run. */
@@ -14,23 +14,23 @@ export interface Attempt {
   readonly run?: string;
   /** Whether the retry is stored, so that any process can continue it. */
   readonly isKept: boolean;
-  /** The facts received from the previous attempt, and those for the next one. */
+  /** The facts that the previous attempt passed on, and those that this attempt passes to the next one. */
   readonly handedOn: HandedOn;
-  /** Decides what follows if this attempt of `run` has just failed with `problem`. */
+  /** Decides what follows after this attempt of `run` failed with `problem`. */
   after(run: string, problem: Problem): Follow;
 }
 
 export interface AttemptOptions {
   readonly job: Job;
-  /** The retry row of the previous attempts; absent for the first. */
+  /** The retry row that the previous attempt wrote; absent for the first attempt. */
   readonly row?: RetryRow | undefined;
   readonly now: () => number;
   readonly firedAt: number;
   readonly logicalAt?: number | undefined;
   readonly isKept: boolean;
   /**
-   * The job's next firing after the first attempt began. No attempt begins at or after that firing. Absent if there is
-   * none.
+   * Returns the job's next firing after its first attempt began at `since`. No attempt begins at or after that firing.
+   * Null or absent: no firing limits the attempts.
    */
   readonly nextFiring?: (since: number) => number | null;
   /**

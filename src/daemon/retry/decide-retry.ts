@@ -7,8 +7,8 @@ import { instantText } from '../../lib/time-text.ts';
 import { shareOf } from '../../schedule/spread.ts';
 
 /**
- * Transient errors that aren't retried, because another run is in progress, a person must act, or something else
- * already waits until the problem is over, such as `DiskRetries` for a full disk.
+ * Transient errors that aren't retried. Either another run is in progress, a person must act, or another component,
+ * such as `DiskRetries` for a full disk, already waits for the problem to end.
  */
 const waitedForElsewhere =
   /^(JOB_BUSY|LOGIN_BUSY|CALL_AMBIGUOUS|ACCOUNT_PAUSED|INSTALLATION_CHANGED|DISK_.+|STATE_.+)$/;
@@ -17,7 +17,7 @@ const waitedForElsewhere =
 export const isPassing = ({ family, code }: Problem): boolean =>
   family === 'try_later' && !waitedForElsewhere.test(code);
 
-/** A failed attempt. Times are epoch milliseconds. */
+/** A failed attempt, with times in epoch milliseconds. */
 export interface FailedAttempt {
   readonly rule: RetryRule;
   readonly problem: Problem;
@@ -28,22 +28,22 @@ export interface FailedAttempt {
   /** Start of the first attempt. */
   readonly since: number;
   readonly now: number;
-  /** When the job fires next; null: never. */
+  /** When the job fires next; null: it has no further firing. */
   readonly nextFiring: number | null;
-  /** Seed for the random half of the wait: the same seed yields the same wait. */
+  /** Seed for the random half of the wait. The same seed always results in the same wait. */
   readonly seed: string;
 }
 
 export type RetryDecision =
-  /** When the next attempt begins, and the time from which no more attempts begin. */
+  /** When the next attempt begins (`at`), and the time from which no attempt may begin (`until`). */
   | { readonly at: number; readonly until: number }
-  /** There are no more attempts; `why` is absent if there's nothing to report. */
+  /** No further attempt is made; `why` is absent if there's nothing to report. */
   | { readonly at?: undefined; readonly why?: string };
 
 /**
- * The only place that decides whether and when a run is retried: exponential backoff with equal jitter. The wait
- * doubles from `first` to `longest`, half of it fixed and half random, and is never shorter than the source requests.
- * No attempt begins at or after the next firing, or more than `within` after the first attempt.
+ * Decides whether and when a run is retried, with exponential backoff and equal jitter. No other code decides this. The
+ * wait doubles from `first` to `longest`, half of each wait is fixed and half is random, and no wait is shorter than
+ * the source requested. No attempt begins at or after the next firing, or more than `within` after the first attempt.
  */
 export function decideRetry(failed: FailedAttempt): RetryDecision {
   const { rule, problem, attempt, now, nextFiring } = failed;
@@ -64,8 +64,8 @@ export function decideRetry(failed: FailedAttempt): RetryDecision {
 }
 
 /**
- * A vendor's daily limit resets at an unknown time, so only one attempt is made, as late as possible, and none if the
- * job fires earlier.
+ * No one knows when a vendor's daily limit resets, so the run gets a single retry, as late as possible. If the job
+ * fires before then, there is no retry.
  */
 function decideDaily(failed: FailedAttempt, until: number): RetryDecision {
   const { now, nextFiring, rule } = failed;

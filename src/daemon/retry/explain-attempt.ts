@@ -3,12 +3,12 @@ import type { Facts, RuleResult } from '../explain/explain-facts.ts';
 import { ended } from '../explain/explain-links.ts';
 
 /**
- * Explains a run that is being retried: since when, why, and when the next attempt begins. Returns undefined if there
- * is no such run.
+ * Explains a run that is being retried: when its attempts began to fail, why, and when the next attempt begins. Returns
+ * undefined if no run is being retried.
  */
 export function triedAgain(facts: Facts): RuleResult | undefined {
   const { attempt, runs, runningSince, conditions, daemonSince } = facts;
-  // The waiting run isn't always the last one, because a manual `sync` may have failed since.
+  // The run that waits for a retry isn't always the job's last run, because a manual `sync` may have failed since.
   const last = runs.find(({ id }) => id === attempt?.run) ?? runs[0];
   if (attempt === undefined || last === undefined || runningSince !== undefined) return undefined;
   const condition = conditions.find(({ kind }) => kind === 'failed');

@@ -6,7 +6,7 @@ import type { EncryptionKeys } from '../../oauth/keys.ts';
 import type { AttemptFacts } from '../../sdk/connector.ts';
 import type { Store } from '../../state/store.ts';
 
-/** What one attempt hands on to the next: the connector's strings, and when the first attempt began. */
+/** What one attempt passes to the next: strings that the connector stored, and when the first attempt began. */
 export class HandedOn implements AttemptFacts {
   readonly texts = new Map<string, string>();
   /** The previous attempt's encrypted facts; null if there are none. */
@@ -56,7 +56,7 @@ export async function sealHandedOn(given: HandedOnOptions, run: string): Promise
   const { runtime, attempt } = given;
   if (attempt === undefined) return null;
   const { hasBegun, sealed, since, texts } = attempt.handedOn;
-  // The attempt ended before it sent a request to its source.
+  // This attempt ended before it sent a request to its source, so the facts stay as they were.
   if (!hasBegun) return sealed;
   if (texts.size === 0) return null;
   const content: Content = { since, texts: [...texts] };
@@ -82,19 +82,22 @@ async function unsealed(given: HandedOnOptions, run: string, sealed: string): Pr
   }
 }
 
-/** Without the key, or with another login, the next attempt starts from scratch, at the cost of a second report. */
+/**
+ * Without the encryption key, or with a different login, the next attempt starts from scratch, which costs a second
+ * report request.
+ */
 function without(error: unknown): null {
   if (error instanceof Problem) return null;
   throw error;
 }
 
 /**
- * The encryption context: the run and everything that its source logs in with, so that facts for another login can't be
- * decrypted.
+ * The encryption context consists of the run and everything that its source logs in with. Facts that were stored for a
+ * different login can't be decrypted.
  */
 async function purposeOf({ runtime: { store }, job: { extract } }: HandedOnOptions, run: string): Promise<string> {
   const { login, options, connector } = extract?.source ?? {};
-  // A new grant may belong to another user.
+  // If someone authorized the login again, the grant may belong to a different user.
   const grant = login?.grant === 'authorization_code' ? (await store.logins.find(login.name))?.made_at : undefined;
   return JSON.stringify(['attempt', run, connector?.id, options, login, grant]);
 }

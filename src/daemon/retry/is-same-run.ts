@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Job } from '../../config/config.ts';
 
 /**
- * Whether a job's run would read the same data under both configs. With a different query, source or secret, a failed
- * run may succeed.
+ * Whether a job's run would read the same data under both configs. If the query, source or secret has changed, a run
+ * that failed may now succeed.
  */
 export function isSameRun(former: Job, job: Job): boolean {
   return isDeepStrictEqual(whatItReads(former), whatItReads(job));

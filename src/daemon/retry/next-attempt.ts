@@ -1,7 +1,7 @@
 import { instantText } from '../../lib/time-text.ts';
 import type { RetryRow } from '../../state/tables.ts';
 
-/** What a run that failed with a transient error is waiting for. Times are epoch milliseconds. */
+/** Describes the next attempt of a run that failed with a transient error. Times are epoch milliseconds. */
 export interface NextAttempt {
   /** The run that is retried. */
   readonly run: string;
@@ -12,7 +12,7 @@ export interface NextAttempt {
   readonly at: number;
   /** No attempt begins at or after this time. */
   readonly until: number;
-  /** A description: `tries again at 2026-11-23 19:04:30Z (attempt 2)`. */
+  /** A description for users, such as `tries again at 2026-11-23 19:04:30Z (attempt 2)`. */
   readonly message: string;
 }
 

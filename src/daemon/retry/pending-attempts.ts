@@ -2,7 +2,7 @@ import type { Job } from '../../config/config.ts';
 import type { RetryRow } from '../../state/tables.ts';
 import type { RunOutcome } from '../run/run-outcome.ts';
 
-/** Run states that mean the source was read, whatever happened to the rows. */
+/** Run states which mean that the source was read, whether or not the rows were delivered. */
 const read: ReadonlySet<RunOutcome['state']> = new Set([
   'owed',
   'delivered',
@@ -23,30 +23,36 @@ export interface PendingAttempt {
 }
 
 interface Waiting extends PendingAttempt {
-  /** The source has been read since, so this attempt runs without waiting, in parallel with others. */
+  /**
+   * The source has been read since this attempt was planned, so the attempt runs without waiting, in parallel with
+   * others.
+   */
   readonly isReleased: boolean;
 }
 
 /**
- * Waiting retries, in memory. Retries that read the same source share a half-open circuit breaker: of those that are
- * due, the one with the fewest attempts runs as a probe, so that an error in a single job delays the others by at most
- * one wait. If the probe can read the source, all others follow immediately.
+ * Waiting retries, in memory. Retries that read the same source share a half-open circuit breaker: of the retries that
+ * are due, the one with the fewest attempts runs first, as a probe. An error that affects only one job therefore delays
+ * the other jobs by at most one wait. If the probe can read the source, all other retries start immediately.
  */
 export class PendingAttempts {
   readonly #waiting = new Map<string, Waiting>();
-  /** The probing job of each source. */
+  /** The job that is probing each source. */
   readonly #probes = new Map<string, string>();
   /** When each source's last probe ended. */
   readonly #freeSince = new Map<string, number>();
-  /** Runs that were released early once because their source was read. Next time, they wait until they're due. */
+  /**
+   * Runs that were already released early once because their source had been read. The next time, these runs wait until
+   * they're due.
+   */
   readonly #hurried = new Set<string>();
 
-  /** Adds a waiting retry, which replaces another one of the same job. */
+  /** Adds a waiting retry. If the job already has one, the new retry replaces it. */
   add({ job, row }: PendingAttempt): void {
     this.#waiting.set(job.name, { job, row, isReleased: false });
   }
 
-  /** Whether one of the job's retries is waiting; one in progress doesn't count. */
+  /** Whether the job has a waiting retry. A retry in progress doesn't count. */
   has(job: string): boolean {
     return this.#waiting.has(job);
   }
@@ -67,7 +73,7 @@ export class PendingAttempts {
     this.#waiting.delete(job);
   }
 
-  /** The retries that may run once they're due, with their due times. */
+  /** The retries that may run when due, with their due times. */
   *due(now: number): Generator<{ readonly job: string; readonly at: number }> {
     const bySource = new Map<string, Waiting>();
     for (const one of this.#waiting.values()) {
@@ -78,7 +84,7 @@ export class PendingAttempts {
     for (const { job, row } of bySource.values()) yield { job: job.name, at: row.next_at };
   }
 
-  /** Takes the retry, which becomes its source's probe unless the source has been read. */
+  /** Takes the job's retry. The retry becomes its source's probe unless the source has been read. */
   take(job: string): PendingAttempt | undefined {
     const taken = this.#waiting.get(job);
     if (taken === undefined) return undefined;
@@ -86,7 +92,7 @@ export class PendingAttempts {
     if (taken.isReleased) return taken;
     const source = sourceOf(taken);
     this.#probes.set(source, job);
-    // Jobs that wait together also back off together, so the probe continues from the largest number of waits.
+    // Jobs that wait for the same source also back off together, so the probe adopts the largest number of waits.
     const waits = this.all().flatMap((one) => (sourceOf(one) === source ? [one.row.waits] : []));
     return { ...taken, row: { ...taken.row, waits: Math.max(taken.row.waits, ...waits) } };
   }
@@ -105,14 +111,14 @@ export class PendingAttempts {
   }
 
   /**
-   * When other probes of the job's source stopped holding its retry back. Since then, the retry has waited only for its
-   * own due time.
+   * When other probes of the job's source stopped holding back the job's retry. From that time on, the retry has waited
+   * only until its own due time.
    */
   freeSince({ extract }: Job): number {
     return this.#freeSince.get(extract?.source.name ?? '') ?? Number.NEGATIVE_INFINITY;
   }
 
-  /** Call this when the source was read: every retry that waits for it runs immediately. */
+  /** Call this when the source was read: every retry that waits for the source runs immediately. */
   release(source: string): void {
     for (const [name, one] of this.#waiting) {
       if (sourceOf(one) !== source || this.#hurried.has(one.row.run)) continue;
@@ -127,10 +133,10 @@ export class PendingAttempts {
   }
 
   /**
-   * Call this when a source's probe failed and is retried as in `row`: all retries that are due earlier wait until
-   * then.
+   * Call this when a source's probe failed and its retry is planned as in `row`. Retries of the source that are due
+   * earlier are postponed to the same time.
    *
-   * @returns `moved`: rows that wait longer now; `over`: retries that can't wait that long and were removed
+   * @returns `moved`: the rows of postponed retries; `over`: the retries that can't wait that long, which were removed
    */
   postpone(source: string, { next_at, waits }: RetryRow): { moved: RetryRow[]; over: PendingAttempt[] } {
     const moved: RetryRow[] = [];
@@ -149,7 +155,7 @@ export class PendingAttempts {
     return { moved, over };
   }
 
-  /** Call this when the wall clock was set: limits every wait to the longest wait of its job. */
+  /** Call this when the wall clock was set: no job then waits longer than its longest configured wait. */
   clockSet(now: number): void {
     for (const [name, one] of this.#waiting) {
       const latest = now + (one.job.retry?.longestMs ?? 0);
@@ -160,7 +166,7 @@ export class PendingAttempts {
 
 const sourceOf = ({ job }: PendingAttempt): string => job.extract?.source.name ?? '';
 
-/** Orders retries of one source: due ones first, then by the fewest attempts. */
+/** Orders retries of one source: those that are due come first, then those with the fewest attempts. */
 function isBefore({ row }: Waiting, other: Waiting | undefined, now: number): boolean {
   if (other === undefined) return true;
   const [isDue, isOtherDue] = [row.next_at <= now, other.row.next_at <= now];

@@ -13,15 +13,15 @@ import { isRead } from './pending-attempts.ts';
 
 export interface RetrierOptions extends DiskRetriesOptions {
   readonly clock: Clock;
-  /** The scheduler, which plans and fires attempts. */
+  /** The scheduler, which plans attempts and starts them when they're due. */
   readonly scheduler: Scheduler;
-  /** When a job fires next after a given time, leaving out throttled firings; null: never. */
+  /** Returns when a job fires next after a given time, excluding throttled firings; null: never. */
   readonly nextFiring: (job: Job, after: number) => number | null;
   /** Called when a write to the state fails. */
   readonly failed: (message: string, error: unknown) => void;
 }
 
-/** Retries a daemon's failed firings. */
+/** Retries a daemon's failed runs. */
 export class Retrier {
   readonly #options: RetrierOptions;
   readonly #disk: DiskRetries;
@@ -33,7 +33,10 @@ export class Retrier {
     this.#disk = new DiskRetries(options);
   }
 
-  /** Loads the retries that were waiting when the last process exited. Call this before the schedules are loaded. */
+  /**
+   * Loads the retries that were still waiting when the previous process exited. Call this before the schedules are
+   * loaded.
+   */
   async load(jobs: ReadonlyMap<string, Job>): Promise<void> {
     const { store, scheduler } = this.#options;
     for (const row of await store.retries.all()) {
@@ -44,7 +47,8 @@ export class Retrier {
   }
 
   /**
-   * Applies a new config: retries runs whose definition changed immediately, and drops the retries of unscheduled jobs.
+   * Applies a new config: immediately retries runs whose definition has changed, and drops the retries of jobs that no
+   * longer have a schedule.
    */
   async adopt({ jobs }: Config): Promise<void> {
     const { attempts } = this.#options.scheduler;
@@ -64,7 +68,7 @@ export class Retrier {
     await this.#options.store.retries.move(changed);
   }
 
-  /** Whether to make an attempt. An attempt that is too late is dropped. */
+  /** Whether to make the attempt. Drops an attempt that is too late. */
   admits(firing: Firing, attempt: RetryRow): boolean {
     if (!this.#isTooLate(firing, attempt)) return true;
     this.giveUp(firing);
@@ -81,12 +85,15 @@ export class Retrier {
   attemptOf({ at, logicalAt, attempt: row }: Firing, job: Job): Attempt | undefined {
     const { clock, nextFiring, scheduler } = this.#options;
     const now = (): number => clock.now();
-    // If missed firings are waiting for this run, retries end at the next regular firing after now.
+    // If the missed firings of this job wait for its run, retries end at the next regular firing after now.
     const next = (since: number): number | null => nextFiring(job, scheduler.hasBacklog(job.name) ? since : now());
     return attemptOf({ job, row, now, firedAt: at, logicalAt, isKept: true, nextFiring: next });
   }
 
-  /** Handles the outcome of a firing's run: plans the next attempt, and releases what was waiting for the source. */
+  /**
+   * Handles the outcome of a firing's run: plans the next attempt, and releases the retries that were waiting for the
+   * source.
+   */
   async ended(firing: Firing, job: Job, outcome: RunOutcome): Promise<void> {
     const { scheduler, store, clock } = this.#options;
     const { attempts } = scheduler;
@@ -108,7 +115,7 @@ export class Retrier {
       }
     }
     if (outcome.state === 'failed') this.defer(firing, { problem: outcome.problem, began: outcome.run !== undefined });
-    // Each check reads the whole plan, which would take too long after every run of a large config.
+    // Each check reads the whole plan. With a large config, a check after every run would take too long.
     if (!attempts.isEmpty()) scheduler.look();
   }
 
@@ -119,7 +126,7 @@ export class Retrier {
     scheduler.look();
   }
 
-  /** Defers a firing that failed because of the disk. Returns false if the problem has another cause. */
+  /** Defers a firing that failed because of a disk problem. Returns false for any other problem. */
   defer(firing: Firing, why: { readonly problem: unknown; readonly began: boolean }): boolean {
     this.#done(firing.job);
     return this.#disk.defer(why.began ? newRunOf(firing, true) : firing, why);
@@ -132,7 +139,7 @@ export class Retrier {
     this.#write(this.#drop(attempt));
   }
 
-  /** Resolves when everything is recorded. */
+  /** Resolves when all changes have been written to the state. */
   async idle(): Promise<void> {
     await this.#writing;
   }
@@ -143,14 +150,15 @@ export class Retrier {
   }
 
   /**
-   * Whether the retry is too late: the next firing is due or, with misfire policy `skip`, nothing has run for too long.
+   * Whether the retry is too late: the job's next firing is due or, under the `skip` misfire policy, the retry is
+   * overdue by more than the grace period.
    */
   #isTooLate({ job }: Firing, { next_at }: RetryRow): boolean {
     const { schedule } = job;
     if (schedule === undefined) return true;
     const now = this.#options.clock.now();
     const next = this.#options.nextFiring(job, next_at);
-    // Time that the retry spent waiting for the probe of its source doesn't count as missed.
+    // The time during which the retry waited for its source's probe isn't counted as overdue.
     const since = Math.max(next_at, this.#options.scheduler.attempts.freeSince(job));
     const isSkipped = schedule.misfire?.policy === 'skip' && now - since > graceMs;
     return isSkipped || (next !== null && next <= now);
@@ -174,7 +182,7 @@ export class Retrier {
     scheduler.goOn(row.job, row.fired_at);
   }
 
-  /** Reports that the run ended without another attempt. */
+  /** Emits the end of a run that gets no further attempt. */
   async #tellEnded({ job, run }: RetryRow): Promise<void> {
     const ended = await this.#options.store.runs.find(run);
     if (ended?.state !== 'failed') return;

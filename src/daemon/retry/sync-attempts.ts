@@ -4,12 +4,12 @@ import type { RetryRow } from '../../state/tables.ts';
 import type { RunOutcome } from '../run/run-outcome.ts';
 import { isRead, PendingAttempts } from './pending-attempts.ts';
 
-/** How a wait ends: the attempt begins with this row, it's no longer allowed, or the process is stopping. */
+/** How a wait ends: the attempt begins with this row, the attempt is no longer allowed, or the process is stopping. */
 type WaitEnd = RetryRow | 'over' | 'stopped';
 
 /**
- * Retries of a `sync`, which keeps them in memory and waits for them itself. Retries that read the same source wait
- * together.
+ * Retries the runs of a `sync`. The `sync` process keeps these retries in memory and waits for them itself. Retries
+ * that read the same source wait together.
  */
 export class SyncAttempts {
   readonly #clock: Clock;
@@ -24,7 +24,7 @@ export class SyncAttempts {
     signal.addEventListener('abort', () => this.#stop(), { once: true });
   }
 
-  /** Resolves when it's the attempt's turn or, with a reason, when there won't be an attempt. */
+  /** Resolves when the attempt may begin or, with a reason, when no attempt will be made. */
   wait(job: Job, row: RetryRow): Promise<WaitEnd> {
     if (this.#signal.aborted) return Promise.resolve('stopped');
     this.#pending.add({ job, row });
@@ -34,7 +34,7 @@ export class SyncAttempts {
     return promise;
   }
 
-  /** Records the outcome of a run of the job. */
+  /** Records the outcome of one of the job's runs. */
   ended(job: Job, outcome: RunOutcome): void {
     const source = job.extract?.source.name;
     const wasProbe = this.#pending.isProbe(job);

@@ -19,19 +19,20 @@ export interface BackfillOptions extends RunOptions {
   readonly config: Pick<Config, 'folder'>;
   /** As the person wrote it. */
   readonly range: Range;
-  /** `1d`, `1mo`, or a number; empty: all at once. */
+  /** The size of a chunk: `1d`, `1mo` or a number; empty: the whole range is one chunk. */
   readonly chunk: string;
-  /** Discards what an unfinished backfill has already read. */
+  /** Discards what an unfinished backfill has already read, and starts over. */
   readonly restart: boolean;
   readonly by: DecidedBy;
-  /** Called after every durable chunk. */
+  /** Called after each chunk has been written durably. */
   readonly onChunk?: (chunk: Range & { readonly rows: number }) => void;
 }
 
 /**
- * Backfills a past range, chunk by chunk, and merges it into the job's kept rows; then one run delivers everything. The
- * watermark doesn't move. A crash loses at most one chunk; the same call then resumes. Throws a Problem if it can't
- * begin or read; the outcome contains the run's result.
+ * Backfills a past range: reads the range chunk by chunk and merges the rows into the job's kept rows. Then one run
+ * delivers everything. The watermark doesn't change. A crash loses at most one chunk; repeating the call resumes the
+ * backfill. Throws a Problem if the backfill can't begin or a chunk can't be read. The outcome contains the run's
+ * result.
  */
 export async function backfillJob(given: BackfillOptions): Promise<RunOutcome> {
   const extract = ableOf(given.job);
@@ -80,7 +81,10 @@ async function stageAll(given: BackfillOptions, extract: Extract, warnings: RunW
   return backfill.staged;
 }
 
-/** The unfinished backfill, if it still matches; otherwise, a new one, whose user is recorded in the audit log. */
+/**
+ * The unfinished backfill, if it still matches these options; otherwise, a new backfill, whose user is recorded in the
+ * audit log.
+ */
 async function begin(
   { runtime, job, range, chunk, restart, by }: BackfillOptions,
   { reading, current }: { reading: string; current: Manifest },
@@ -100,7 +104,7 @@ async function begin(
   });
 }
 
-/** After later runs have been compacted into one file with earlier ones, it's no longer known which rows are newer. */
+/** If compaction has merged later runs with earlier ones into one file, it's no longer known which rows are newer. */
 function fits({ staged }: Backfill, { segments }: Manifest): boolean {
   const whole = segments[0]?.asOf ?? 0;
   return staged === undefined || staged.segments.every(({ asOf }) => asOf > whole);

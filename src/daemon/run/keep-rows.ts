@@ -8,7 +8,7 @@ import { outputFingerprint, queryFingerprint } from '../config/fingerprints.ts';
 
 type Places = Pick<Store, 'generations' | 'watermarks' | 'backfills' | 'goodPayloads' | 'receipts'>;
 
-/** Where a run resumes: the watermark, and the job's kept rows. */
+/** Where a run resumes: the watermark and the rows that the job keeps. */
 export interface ResumePoint {
   readonly reading: string;
   /** The output fingerprint; absent for a job that doesn't keep rows. */
@@ -18,9 +18,9 @@ export interface ResumePoint {
 }
 
 /**
- * Finds the point from which a job resumes. Kept rows without a watermark are used only if the source never had one,
- * because a full read must not be merged into earlier rows. A source may report "unchanged" only if the instance shows
- * its data; in case of doubt, the data is read or built again.
+ * Finds the point from which a job resumes. If the source returns only new rows, kept rows without a watermark aren't
+ * used, because a full read must not be merged into earlier rows. A source may report "unchanged" only if the instance
+ * shows its latest data. In case of doubt, the data is read or encoded again.
  */
 export async function findResumePoint(
   store: Places,
@@ -39,7 +39,7 @@ export async function findResumePoint(
   const isResuming = givesOnlyNew(job);
   if (job.extract?.write === undefined) {
     const shown = watermark === undefined ? 'as given' : await shownOf(store, given);
-    // A source that returns only new rows can't return earlier ones again.
+    // A source that returns only new rows can't return the earlier rows again.
     const counts = shown === 'as given' || (isResuming && shown === 'perhaps');
     return { reading, ...(counts ? known : {}) };
   }
@@ -64,9 +64,9 @@ function givesOnlyNew({ extract }: Job): boolean {
 }
 
 /**
- * Whose data the instance shows, or will show once owed payloads are sent. `as given`: certainly the job's last
- * payload. `perhaps`: that payload, unless an attempt with other bytes, which got no response, took effect.
- * `by another`: another job temporarily had this target in the config.
+ * Whose data the instance shows, or will show after the owed payloads are sent. `as given`: certainly the job's last
+ * payload. `perhaps`: that payload, unless an upload of different data took effect although it got no response. `by
+ * another`: for a time, another job had this target in the config.
  */
 async function shownOf(
   store: Places,
@@ -76,7 +76,7 @@ async function shownOf(
   const key = instanceKeyOf({ destination: job.destination, ...address });
   const last = await store.goodPayloads.last(key);
   if (last !== undefined && last.job !== job.name) return 'by another';
-  // Payloads owed to a destination name that no longer exists aren't sent.
+  // Payloads that are owed to a destination that is no longer in the config aren't sent.
   if (last?.state === 'owed' && last.destination !== job.destination.name) return 'by another';
   const isSure = last?.state === 'owed' || !(await store.receipts.isDoubtful(key));
   return isSure ? 'as given' : 'perhaps';

@@ -6,7 +6,7 @@ import { blockedHolder } from '../../state/runs/blocked-runs.ts';
 import type { Store } from '../../state/store.ts';
 import type { HoldRow } from '../../state/tables.ts';
 
-/** Why a job on hold isn't run: a person held it, or it blocked the process. */
+/** Why a job on hold isn't run: either a rollback put it on hold, or its runs blocked the process. */
 export function heldProblem(job: Job, { since, who, why }: HoldRow): Problem {
   return new Problem({
     code: 'JOB_ON_HOLD',
@@ -21,7 +21,7 @@ export function heldProblem(job: Job, { since, who, why }: HoldRow): Problem {
   });
 }
 
-/** Why a job isn't run while another of its runs is in progress. */
+/** Why a job isn't run while another run of the same job is in progress. */
 export async function busyProblem(job: Job, { leases }: Pick<Store, 'leases'>): Promise<Problem> {
   const holder = await leases.holder(`job:${job.name}`);
   return new Problem({

@@ -20,7 +20,7 @@ const units: Readonly<Record<string, keyof Temporal.DurationLikeObject>> = {
 const allowed =
   "2026-01-31, 2026-01-31T09:00 in the job's zone, 2026-01-31T09:00:00Z, or whole numbers; --from and --to must be of the same kind";
 
-/** Steps through values of one kind. */
+/** Steps through a range of values of one type. */
 interface Steps {
   isBefore(a: string, b: string): boolean;
   /** The value one chunk later. */
@@ -28,9 +28,9 @@ interface Steps {
 }
 
 /**
- * A range's chunks in order, each starting where the previous one ends; the last chunk is shortened to fit. An empty
- * `chunk` means a single chunk. Days and weeks are calendar units in `zone`. Throws Problems of family `config` for an
- * invalid range.
+ * Splits a range into chunks, in order. Each chunk starts where the previous one ends, and the last one is shortened to
+ * fit. An empty `chunk` makes the whole range one chunk. Days and weeks are calendar units in `zone`. Throws Problems
+ * of family `config` for an invalid range.
  */
 export function* chunksOf({ from, to }: Range, { chunk, zone }: { chunk: string; zone: string }): Generator<Range> {
   const kind = kindOf(from);
@@ -51,7 +51,7 @@ function kindOf(text: string): Kind {
   return found[0];
 }
 
-/** For example, April 31 doesn't exist. */
+/** Rejects days that don't exist, such as April 31. */
 function exists(text: string, kind: Kind): boolean {
   try {
     if (kind === 'instant') Temporal.Instant.from(text);

@@ -6,9 +6,9 @@ import type { Store } from '../../state/store.ts';
 import type { RunRow } from '../../state/tables.ts';
 
 /**
- * Makes firings due again if their runs died with the process and the job hasn't run since. Otherwise, a power failure
- * at night would cost a daily job its run. Each firing is repeated only once, so that a job that kills its process
- * doesn't cause a crash loop.
+ * Makes firings due again if their runs ended when the process died and the job hasn't run since. Otherwise, a power
+ * failure at night would cost a daily job that day's run. Each firing is repeated only once, so a job that kills its
+ * process doesn't cause a crash loop.
  */
 export async function recoverInterrupted(
   jobs: ReadonlyMap<string, Job>,
@@ -20,7 +20,8 @@ export async function recoverInterrupted(
     if (schedule === undefined || row?.schedule !== scheduleKey(schedule) || row.next_at === null) continue;
     const [, before] = await store.runs.history({ job: run.job, limit: 2 });
     if (before !== undefined && isCutOff(before)) continue;
-    // Later firings may have been skipped, so the run may belong to an earlier firing than the last one.
+    // The scheduler may have skipped later firings, so the interrupted run may belong to an earlier firing than the
+    // job's last one.
     const nextAt = run.fired_at === null ? row.next_at : run.fired_at + 1;
     const at = firingBefore(schedule, { nextAt, now: clock.now() });
     if (at !== undefined) await store.schedules.set({ ...row, next_at: at });

@@ -5,7 +5,8 @@ import type { RunOptions } from './run-options.ts';
 import type { RunStage } from './run-outcome.ts';
 
 /**
- * Runs a job without an extract: one bulk refresh, batched with others. Returns the result for the job's own targets.
+ * Runs a job that has no extract: a bulk refresh, batched with those of other jobs. Returns the result for the job's
+ * own targets.
  */
 export async function refreshTargets(
   { runtime, job, origin, signal, seat }: RunOptions,

@@ -7,11 +7,11 @@ import type { RunFigures, RunStage } from './run-outcome.ts';
 
 const stopped = { code: 'RUN_STOPPED', message: 'The run was stopped before its payload was complete' };
 
-/** Ends an attempt that threw, in one transaction: as stopped, as failed, or with a next attempt. */
+/** In one transaction, ends an attempt that threw an error: the run is stopped, fails, or gets another attempt. */
 export async function endFailed(given: RunOptions, run: string, thrown: unknown): Promise<RunStage> {
   const { runtime, signal } = given;
-  // If the package was replaced during the run, that's the cause, regardless of what was thrown: the daemon stops, and
-  // the signal has the reason.
+  // If the installed package was replaced during the run, the replacement is the cause of any error. In this case, the
+  // daemon stops, and the signal's reason says why.
   runtime.installation?.look();
   if (signal.aborted) return endStopped(given, run);
   const problem = toProblem(thrown, { code: 'RUN_THREW', family: 'bug' }).at(placeOf(given));
@@ -31,15 +31,17 @@ export async function endFailed(given: RunOptions, run: string, thrown: unknown)
 }
 
 /**
- * Records a refused login. A connector may not log in before its first row, and an accepted login may be refused later
- * in the run.
+ * Records that the source refused the login. The refusal may come as late as the first row, or later in the run, after
+ * the login was accepted.
  */
 async function noteRefusal({ runtime: { loginGate }, job: { extract } }: RunOptions, problem: Problem): Promise<void> {
   if (extract === undefined || !problem.isLoginRefused) return;
   if ((await loginGate.find(extract.source)) === undefined) await loginGate.refused(extract.source, problem);
 }
 
-/** An attempt doesn't count if the daemon's shutdown stopped it; its run waits for the next start. */
+/**
+ * If the daemon's shutdown stopped an attempt, the attempt doesn't count, and its run continues after the next start.
+ */
 async function endStopped(given: RunOptions, run: string): Promise<RunStage> {
   const { signal, runtime } = given;
   const why = signal.reason instanceof Problem ? signal.reason.at(placeOf(given)) : undefined;
@@ -52,16 +54,14 @@ async function endStopped(given: RunOptions, run: string): Promise<RunStage> {
   return { state: 'stopped', problem: why };
 }
 
-/**
- * Plans the retry. Returns false if the run was charged for a request, because a retry must not send the same data
- * again.
- */
+/** Plans the retry. Returns false if the run was charged for a request: a retry must not send the same data again. */
 async function planNext(
   { runtime: { store }, attempt }: RunOptions,
   { problem, row }: { problem: Problem; row: RetryRow },
 ): Promise<boolean> {
   let isPlanned = true;
-  // The store retries this write, because a disk error that fails a run must not also leave it `running`.
+  // The store retries this write: if a disk error made the run fail, the run must not also be left in the state
+  // `running`.
   await store.settle(row.run, async ({ retries }) => {
     isPlanned = await retries.plan(row.run, problem, attempt?.isKept === true ? row : undefined);
   });
@@ -76,7 +76,7 @@ interface EndedAttempt extends RunFigures {
   readonly waitedMs: number;
 }
 
-/** Emits the end of a run or, if another attempt follows, only the end of this attempt. */
+/** Emits the end of a run or, if another attempt follows, only the end of the attempt. */
 export function emitRunEnd(
   { emit }: Runtime['events'],
   { problem, state, until: at }: RunStage,

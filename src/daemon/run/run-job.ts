@@ -28,9 +28,9 @@ const noWork: RunFigures = { rows: 0, bytes: 0, requests: 0, milliseconds: 0 };
 const notRun = ({ name: job }: Job, stage: RunStage): RunOutcome => ({ ...stage, job, ...noWork });
 
 /**
- * One run of one job: lease, extract, payload, outbox and, if requested, delivery. Doesn't throw if the run fails:
- * errors go to the outcome and the store, and don't affect other jobs (invariant 7). A failed outcome without a run
- * means that not even the run's start could be recorded.
+ * Runs one job once: takes the lease, extracts the rows, writes the payload to the outbox and, if requested, delivers
+ * it. Doesn't throw if the run fails: errors are returned in the outcome and recorded in the store, and don't affect
+ * other jobs (invariant 7). If the outcome is `failed` and has no run, even the run's start couldn't be recorded.
  */
 export async function runJob(given: RunOptions): Promise<RunOutcome> {
   try {
@@ -41,7 +41,7 @@ export async function runJob(given: RunOptions): Promise<RunOutcome> {
   }
 }
 
-/** Runs `work` under the job's lease. If the job is busy or on hold, returns only that outcome. */
+/** Runs `work` under the job's lease. If the job is busy or on hold, doesn't call `work` and returns that outcome. */
 export async function withJob(given: RunOptions, work: () => Promise<RunOutcome>): Promise<RunOutcome> {
   const { runtime, job } = given;
   const lease = await runtime.store.leases.take(`job:${job.name}`);
@@ -55,7 +55,7 @@ export async function withJob(given: RunOptions, work: () => Promise<RunOutcome>
   }
 }
 
-/** Runs `work` if the job's source may log in. */
+/** Runs `work` if the job's source is allowed to log in. */
 async function withLogin({ runtime, job }: RunOptions, work: () => Promise<RunOutcome>): Promise<RunOutcome> {
   if (job.extract === undefined) return work();
   const entry = await runtime.loginGate.begin(job.extract.source);
@@ -80,31 +80,31 @@ export async function runUnderLease(given: RunOptions): Promise<RunOutcome> {
   const row = await tidyUp(given, { run, stage }).catch(otherThanDisk);
   const figures = { rows: row?.row_count ?? 0, bytes: row?.bytes ?? 0, requests: row?.requests ?? 0 };
   const facts = { job: job.name, run, ...figures, milliseconds: clock.monotonic() - began };
-  // The first attempt may have run in another process, or before a reboot.
+  // The first attempt may have run in another process or before a reboot, so its monotonic time can't be used.
   const waitedMs = attempt === 1 || row === undefined ? 0 : row.started_at - spanOf(row).started_at;
   emitRunEnd(events, stage, { ...facts, attempt, waitedMs });
   return { ...stage, ...facts, ...(warnings.list.length === 0 ? {} : { warnings: warnings.list }) };
 }
 
-/** Cleans up after the run. Returns its row. */
+/** Cleans up after the run and returns the run's row. */
 async function tidyUp(
   { runtime: { store, healed }, job }: RunOptions,
   { run, stage }: { run: string; stage: RunStage },
 ): Promise<RunRow | undefined> {
   if (stage.state !== 'stopped' && healed.suspects.delete(job.name)) await clearSuspect(store, job.name);
-  // The folder of an owed payload is still needed.
+  // The folder is still needed if the run's payload is owed.
   if (stage.state !== 'owed') store.payloads.leave(run);
   await store.generations.leave(run);
   if (job.extract?.write !== undefined) await store.generations.prune(job.name);
   return store.runs.find(run);
 }
 
-/** The next start removes whatever couldn't be removed. */
+/** Ignores a disk error during the cleanup, because the next start removes the leftover files. */
 function otherThanDisk(error: unknown): undefined {
   if (!isUnwritable(error)) throw error;
 }
 
-/** Begins the run and returns its ID; undefined for a retry if something newer has ended its run. */
+/** Begins the run and returns its ID; undefined for a retry whose run was ended by something newer. */
 function begin({ runtime, job, origin, firedAt, settle, attempt }: RunOptions): Promise<string | undefined> {
   return runtime.store.transaction(async (parts) => {
     const former = attempt?.run;
@@ -119,7 +119,7 @@ function begin({ runtime, job, origin, firedAt, settle, attempt }: RunOptions): 
 interface Run {
   readonly id: string;
   readonly place: ResumePoint;
-  /** What the run's result is checked against. */
+  /** What the guards compare the run's result with. */
   readonly judged: { readonly watch?: GuardCounters; readonly logicalAt?: number };
   readonly warnings: RunWarnings;
 }
@@ -127,7 +127,7 @@ interface Run {
 async function runStages(given: RunOptions, id: string, warnings: RunWarnings): Promise<RunStage> {
   const { runtime, job, staged, logicalAt } = given;
   if (job.extract === undefined) return refreshTargets(given, id);
-  // Check this first: a target that doesn't exist yet must not cost an extract.
+  // Check this first: if the target doesn't exist yet, don't read the source.
   const address = await addressOf(runtime.store, job);
   const place = await findResumePoint(runtime.store, { job, run: id, address, staged });
   const watch = GuardCounters.of(job, runtime.clock.now());
