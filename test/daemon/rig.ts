@@ -243,7 +243,10 @@ export interface Started {
   stop(): Promise<void>;
 }
 
-/** The real daemon on the real store, by default half an hour before any hourly firing. `before` may prepare the state as an earlier process would have left it. */
+/**
+ * The real daemon on the real store, by default half an hour before any hourly firing. `before` may prepare the state as
+ * an earlier process would have left it.
+ */
 export async function startDaemon(
   config: Config,
   {
