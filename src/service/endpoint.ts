@@ -30,51 +30,62 @@ export interface ApiCall<Q = unknown, B = unknown> extends Omit<AuthenticatedReq
   readonly json: Readonly<Record<string, unknown>>;
 }
 
-/** What `do` returns: parts of the envelope, or a stream that is sent unchanged. */
+/** What an endpoint's `do` function returns: parts of the response envelope, or a stream that is sent unchanged. */
 export type EndpointResult =
   | { readonly data?: object; readonly meta?: Meta }
   | { readonly stream: Readable; readonly headers: Readonly<Record<string, string>> };
 
-/** What the behavior is based on: the service's public document or, if it doesn't say, our own decision. */
+/**
+ * What the endpoint's behavior is based on: the service's public document or, where the document is silent, our own
+ * decision.
+ */
 type Basis = 'document' | 'decided';
 
 /**
- * One method on one path, declared as data and two functions. Every call runs the same steps in this order:
- * authenticate, count, allow, validate, scope (all from the declaration), find, do, respond. The OpenAPI document is
- * generated from the same declarations.
+ * One HTTP method on one path, declared as data plus the functions `find` and `do`. Every call runs the same steps in
+ * this order: authenticate, count, allow, validate, scope (all from the declaration), find, do, respond. The OpenAPI
+ * document is generated from the same declarations.
  */
 export interface Endpoint {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** Relative to the base URL, with parameters in braces. */
+  /** The path relative to the base URL, with parameters in braces. */
   readonly path: `/${string}`;
   readonly summary: string;
   readonly basis: Basis;
-  /** For documented endpoints: how gaps in the document are filled. For others: what callers should know. */
+  /**
+   * For an endpoint in the public document: how we fill the document's gaps. For any other: what callers should know.
+   */
   readonly decided?: string;
-  /** What clients could expect that isn't implemented. */
+  /** What clients might expect of the endpoint but isn't implemented. */
   readonly missing?: string;
-  /** Any one of these is sufficient, unless {@link everyPermission} is set; empty = every authenticated caller. */
+  /**
+   * Permissions, any one of which is sufficient unless {@link everyPermission} is set. If empty, every authenticated
+   * caller may call.
+   */
   readonly permission: readonly Permission[];
-  /** Set if the document specifies 403 for a missing permission; otherwise it's 401. */
+  /** Set if the public document specifies status 403 for a missing permission; otherwise, the status is 401. */
   readonly lacking?: 'forbidden';
   /** All permissions are required. */
   readonly everyPermission?: boolean;
-  /** Accepts `client_id` in the query and in a JSON body. Using it requires `client.access`. */
+  /** Whether `client_id` is accepted in the query and in a JSON body. Using `client_id` requires `client.access`. */
   readonly client: boolean;
   readonly query: TProperties;
-  /** The fields of a JSON body; `data` = the body is stored unparsed; absent = the body isn't read. */
+  /** The fields of a JSON body. `data` means that the body is stored unparsed; if absent, the body isn't read. */
   readonly body?: TProperties | 'data';
   readonly answer: {
     readonly status: 200 | 201;
-    /** `bytes` = the response isn't an envelope. */
+    /** `bytes` means that the response has no envelope. */
     readonly data: TSchema | 'bytes';
   };
-  /** Looks up the asset in the path. Throws an ApiError (404, or as documented) if the caller can't see it. */
+  /**
+   * Looks up the asset in the path. Throws an ApiError (404 or the documented status) if the caller can't see the
+   * asset.
+   */
   readonly find?: (call: ApiCall) => unknown;
   readonly do: (call: ApiCall, found: unknown) => EndpointResult | Promise<EndpointResult>;
 }
 
-/** A kind of asset and its endpoints; one file per resource in resources/. */
+/** A kind of asset and its endpoints. Each resource has a file in resources/. */
 export interface Resource {
   readonly name: string;
   readonly summary: string;
@@ -91,7 +102,7 @@ type Declared<Q extends TProperties, B extends TProperties | 'data', F> = Omit<
   readonly find?: (call: ApiCall<Static<TObject<Q>>>) => F;
 } & (
     | (Pick<Endpoint, 'answer'> & { readonly do: Handler<Q, B, F, EndpointResult | Promise<EndpointResult>> })
-    /** Acts and responds with nothing. */
+    /** Performs an action; the response has no data. */
     | { readonly act: Handler<Q, B, F, unknown> }
   );
 
@@ -99,7 +110,7 @@ type Handler<Q extends TProperties, B, F, R> = (call: ApiCall<Static<TObject<Q>>
 
 type BodyOf<B> = B extends TProperties ? Static<TObject<B>> : undefined;
 
-/** Declares an endpoint and infers the types of query, body and `find`. Accepts `client_id` by default. */
+/** Declares an endpoint and infers the types of its query, body and `find` result. Accepts `client_id` by default. */
 export function defineEndpoint<
   F = undefined,
   Q extends TProperties = object & TProperties,

@@ -3,7 +3,9 @@ import { hashKey, newKey } from './auth/keys.ts';
 import type { Database } from './store/database.ts';
 import { insertAccount, insertBuiltInRoles, insertKey, insertUser } from './store/setup.ts';
 
-/** Fills an empty service with the company "Local" and its one admin. Returns the admin's key, which is not stored. */
+/**
+ * Creates the company "Local" and its one admin in an empty service. Returns the admin's API key, which is not stored.
+ */
 export function createFirstCompany(db: Database, now: number, key = newKey()): string {
   db.durably(() => {
     const company = insertAccount(db, { id: newId(), name: 'Local', plan: 'enterprise', createdAt: now });

@@ -8,7 +8,7 @@ import { readRest } from '../http/slow-client.ts';
 import { type FaultRule, takesEffect } from './fault-rule.ts';
 import type { MatchedFault } from './fault-rules.ts';
 
-/** A request that has no response yet. */
+/** A request whose response hasn't been sent yet. */
 interface PendingRequest {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
@@ -16,8 +16,8 @@ interface PendingRequest {
 }
 
 /**
- * Injects a fault into a request before it takes effect. If the request still takes effect, `request.fault` is set and
- * changes its response. Otherwise, this function has sent the response or closed the connection.
+ * Injects a fault into a request before the endpoint processes it. If the endpoint should still process the request,
+ * sets `request.fault`, which changes the response. Otherwise, sends the response or closes the connection.
  */
 export async function applyFault({ rule, description }: MatchedFault, scene: PendingRequest): Promise<void> {
   const { request, reply } = scene;
@@ -34,7 +34,7 @@ export async function applyFault({ rule, description }: MatchedFault, scene: Pen
   request.raw.socket.resetAndDestroy();
 }
 
-/** Waits, then returns whether the client is still connected. */
+/** Waits for the given number of milliseconds. Returns whether the client is still connected. */
 export async function isConnectedAfter(milliseconds: number, { raw }: FastifyReply): Promise<boolean> {
   if (milliseconds > 0) {
     const gone = new AbortController();
@@ -52,7 +52,7 @@ async function drainBody({ request, reply, bodyIdleMs }: PendingRequest): Promis
     const body = new IncomingBody(request.raw, reply.raw, { idleMs: bodyIdleMs, entry: request.entry });
     for await (const _piece of body.chunks());
   } catch {
-    // The client gets no response, so the error can't be reported.
+    // The fault leaves the request without a response, so a read error can't be reported.
   }
 }
 
@@ -63,7 +63,7 @@ async function sendAnswer(
   const { status, headers = {}, body } = answer;
   const text = body === undefined ? defaultBody(status) : typeof body === 'string' ? body : JSON.stringify(body);
   const type = typeof body === 'string' ? 'text/plain; charset=utf-8' : 'application/json; charset=utf-8';
-  // A client that reads only after it has sent everything would wait forever.
+  // Some clients read the response only after they have sent the whole body, so discard the body here.
   request.raw.resume();
   await readRest(request.raw, reply.raw, { idleMs: bodyIdleMs, entry: request.entry });
   void reply
@@ -75,7 +75,7 @@ async function sendAnswer(
 const lowerCase = (headers: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 
-/** The body that the service sends with this status, so clients parse an injected error like a real one. */
+/** The body that the service itself sends with this status, so that clients parse an injected error like a real one. */
 function defaultBody(status: number): string {
   if (status < 400) return JSON.stringify({ meta: { success: true, status }, data: {} });
   const code = Object.entries(errorStatuses).find(([, one]) => one === status)?.[0] ?? 'injected';

@@ -8,8 +8,8 @@ import type { FaultRule } from './fault-rule.ts';
 type Payload = string | Buffer | AsyncIterable<Buffer | string> | null | undefined;
 
 /**
- * Sends a response the way the request's fault rule says: late, truncated, slowly, or not at all. Returns false if no
- * fault applies and the response must be sent normally.
+ * Sends a response as the request's fault rule demands: late, truncated, slowly, or not at all. Returns false if no
+ * fault applies; the caller must then send the response normally.
  */
 export async function corruptResponse(
   request: FastifyRequest,

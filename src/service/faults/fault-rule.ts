@@ -13,7 +13,7 @@ const closed = { additionalProperties: false };
 
 export const resets = ['before_body', 'after_body', 'after_effect'] as const;
 
-/** A fault rule: which requests it matches, which of those it affects, and what it does to them. */
+/** A fault rule: which requests it matches, how many of those it affects, and what it does to them. */
 export const ruleFields = {
   id: Type.Optional(
     Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$', 'x-rule': 'must be 1 to 64 letters, digits, - or _' }),
@@ -57,7 +57,7 @@ export type FaultRule = Static<TObject<typeof ruleFields>>;
 const which = ['nth', 'every', 'first', 'probability'] as const;
 const what = ['answer', 'reset', 'truncate', 'drip'] as const;
 
-/** Checks what the field schemas can't express. Throws an ApiError (400). */
+/** Checks constraints that the field schemas can't express. Throws an ApiError (400). */
 export function checkRule(rule: FaultRule): void {
   atMostOne(rule, which);
   atMostOne(rule, what);
@@ -96,12 +96,12 @@ function checkHeaders(headers: Readonly<Record<string, string>>): void {
   }
 }
 
-/** Whether the request takes effect, so its changes persist even if the response is lost. */
+/** Whether the endpoint still processes the request. If so, its changes persist even if the response is lost. */
 export function takesEffect({ answer, reset }: FaultRule): boolean {
   return answer === undefined && reset !== 'before_body' && reset !== 'after_body';
 }
 
-/** A short description of the effect: `delay 500 ms, answer 429`. */
+/** A short description of the rule's effect, such as `delay 500 ms, answer 429`. */
 export function describeRule(rule: FaultRule): string {
   const { delay_ms, answer_delay_ms, answer, reset, truncate, drip } = rule;
   const words = [

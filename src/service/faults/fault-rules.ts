@@ -13,7 +13,7 @@ export interface MatchedFault {
 export interface FaultRuleState {
   readonly id: string;
   readonly rule: FaultRule;
-  /** Number of requests that matched its method and path. */
+  /** Number of requests that matched the rule's method and path. */
   readonly seen: number;
   /** Number of requests that the rule was applied to. */
   readonly hits: number;
@@ -24,7 +24,7 @@ export interface FaultRuleState {
 export class FaultRules {
   readonly #rules = new Map<string, Rule>();
 
-  /** Returns the rule's ID. Throws an ApiError: 400 if the rule is invalid, 403 if the ID already exists. */
+  /** Adds a rule and returns its ID. Throws an ApiError: 400 if the rule is invalid, 403 if the ID already exists. */
   add(given: FaultRule): string {
     checkRule(given);
     const id = given.id ?? newId().slice(0, 8);
@@ -41,12 +41,12 @@ export class FaultRules {
     return this.#rules.get(id)?.state();
   }
 
-  /** Returns whether the rule existed. */
+  /** Removes a rule. Returns whether the rule existed. */
   remove(id: string): boolean {
     return this.#rules.delete(id);
   }
 
-  /** Returns the number of rules removed. */
+  /** Removes all rules. Returns the number of removed rules. */
   clear(): number {
     const { size } = this.#rules;
     this.#rules.clear();
@@ -75,7 +75,7 @@ class Rule {
     this.#random = given.seed === undefined ? Math.random : seededRandom(given.seed);
   }
 
-  /** Counts the request if it matches. */
+  /** Counts the request if it matches the rule. */
   isDue(method: string, path: string): boolean {
     const { method: only, times = Number.POSITIVE_INFINITY } = this.#given;
     if ((only !== undefined && only.toUpperCase() !== method) || !this.#fits(path)) return false;
@@ -103,8 +103,8 @@ class Rule {
 }
 
 /**
- * A seeded pseudorandom generator (mulberry32, in the public domain) with values in [0, 1), which makes tests with
- * random faults repeatable. Not for secrets.
+ * A seeded pseudorandom number generator (mulberry32, public domain) that returns values in [0, 1). The seed makes
+ * tests with random faults repeatable. Don't use it for secrets.
  */
 function seededRandom(seed: number): () => number {
   let state = seed;

@@ -1,8 +1,8 @@
 import { prefixes } from '../http/prefixes.ts';
 
 /**
- * Compiles a glob pattern for paths: `*` matches within one segment, `**` matches anything. It's tested against both
- * the path below the version (`/datasources/*`) and the whole path; a trailing slash is ignored.
+ * Compiles a glob pattern for paths: `*` matches within one segment, `**` matches anything. The pattern is matched
+ * against both the path below the version (`/datasources/*`) and the whole path. A trailing slash is ignored.
  */
 export function pathPattern(pattern: string): (path: string) => boolean {
   const source = pattern

@@ -15,7 +15,7 @@ export const errorStatuses = {
 
 type ApiErrorCode = keyof typeof errorStatuses;
 
-/** Thrown by any step to end the call with an error response. The message is shown to the caller. */
+/** Any step can throw this to end the call with an error response. The caller sees the message. */
 export class ApiError extends Error {
   readonly code: ApiErrorCode;
   readonly status: number;
@@ -34,7 +34,7 @@ export const badRequest = (message: string): ApiError => new ApiError('bad_reque
 export const forbidden = (message: string): ApiError => new ApiError('forbidden', message);
 export const notFound = (message: string): ApiError => new ApiError('not_found', message);
 
-/** The error for a caller whose role lacks the permission. */
+/** Creates the error for a caller whose role doesn't have the permission. */
 export function missingPermission(
   names: readonly string[],
   {

@@ -34,25 +34,27 @@ interface Logging {
 
 export interface App {
   readonly server: FastifyInstance;
-  /** Waits until no request is in progress. */
+  /** Waits until no requests are in progress. */
   settled(): Promise<void>;
-  /** Closes the connections of requests in progress. */
+  /** Closes the connections of all requests in progress. */
   cutOff(): void;
 }
 
-/** The HTTP server: each path handles every method itself, so that 405 can list the allowed ones. */
+/**
+ * Creates the HTTP server. Each path handles every method itself, so that a 405 response can list the allowed methods.
+ */
 export function buildApp(context: ServiceContext, resources: readonly Resource[], requestLog: RequestLog): App {
   const app = Fastify({
     logger: false,
     exposeHeadRoutes: false,
     return503OnClosing: false,
-    // Otherwise, Node would reject a request without a Host header itself, and not in our envelope.
+    // By default, Node rejects a request without a Host header itself, with a response that isn't in our envelope.
     http: {
       requireHostHeader: false,
       headersTimeout: context.bodyIdleMs,
       connectionsCheckingInterval: Math.min(context.bodyIdleMs, 10_000),
     },
-    // Some clients escape characters in the path that don't need it.
+    // Some clients percent-encode characters in the path that don't need it.
     rewriteUrl: ({ url = '/' }) => url.replace('/%40/', '/@/'),
     forceCloseConnections: 'idle',
     connectionTimeout: context.bodyIdleMs * 2,
@@ -80,13 +82,13 @@ export function buildApp(context: ServiceContext, resources: readonly Resource[]
 }
 
 /**
- * The endpoint steps read the body themselves, after authorization, so Fastify passes it on unparsed for every content
- * type.
+ * The endpoint steps read the body themselves after authorization, so Fastify must pass on every content type unparsed.
  */
 function readBodiesOurselves(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
-  // Other `Expect` values get the normal response; Node itself would reject them before our handlers.
+  // Node rejects requests with an unknown `Expect` value before our handlers run. Handle them like any other request
+  // instead.
   for (const event of ['checkContinue', 'checkExpectation'] as const) {
     app.server.on(event, (request, response) => app.routing(request, response));
   }
@@ -96,7 +98,7 @@ function installRequestLog(app: FastifyInstance, context: ServiceContext, reques
   app.decorateRequest('entry', null as unknown as LoggedRequest);
   app.addHook('onRequest', (request, reply, done) => {
     begin(request, reply, { context, requestLog });
-    // Fastify would reject a content type that it can't parse before our handlers run.
+    // Otherwise, Fastify would reject an unparsable content type before our handlers run.
     delete request.raw.headers['content-type'];
     done();
   });
@@ -129,7 +131,7 @@ function pathOf({ raw: { url } }: FastifyRequest): string {
   return end < 0 ? url! : url!.slice(0, end);
 }
 
-/** Cached per connection, so the hundred thousand log entries share the string. */
+/** Cached per connection, so that up to 100,000 log entries share the string. */
 const peers = new WeakMap<Socket, string>();
 
 function peerOf(socket: Socket): string {
@@ -141,7 +143,7 @@ function peerOf(socket: Socket): string {
   return peer;
 }
 
-/** Copied, because a substring would keep the whole path in memory as long as the log. */
+/** Copied, because a substring would keep the whole path in memory as long as its log entry exists. */
 function shortened(path: string, { length }: string): string {
   return path.length === length && length <= 500 ? path : Buffer.from(path.slice(0, 500), 'latin1').toString('latin1');
 }
@@ -168,7 +170,7 @@ function routeAll(app: FastifyInstance, routing: Routing, resources: readonly Re
     handle: handler(routing, target),
   }));
   const otherHandlerOf = (path: string) => otherMethod.find(({ pattern }) => pattern.test(path))?.handle;
-  // Registering the thirty HTTP methods that no endpoint uses would take most of the startup time.
+  // Thirty HTTP methods aren't used by any endpoint. Registering them would take most of the startup time.
   app.setNotFoundHandler((request, reply) => {
     const isOther = !(methods as string[]).includes(request.method);
     const handle = isOther ? otherHandlerOf(decodeURI(pathOf(request))) : undefined;
@@ -176,7 +178,10 @@ function routeAll(app: FastifyInstance, routing: Routing, resources: readonly Re
   });
 }
 
-/** A pattern for the paths that the router matches: each prefix, with or without a trailing slash, escapes decoded. */
+/**
+ * A pattern that matches the paths that the router matches: with any prefix, with or without a trailing slash, and with
+ * escapes decoded.
+ */
 function patternOf(path: string): RegExp {
   const segments = path.split(/\{\w+\}/).map(RegExp.escape);
   return new RegExp(`^(?:${prefixes.map(RegExp.escape).join('|')})${segments.join('[^/]*')}/?$`);
@@ -189,7 +194,10 @@ function targetOf(endpoints: readonly Endpoint[]): RouteTarget {
   return { kind: 'path', methods };
 }
 
-/** Returns no promise, because Fastify would wait for it and send a second response. */
+/**
+ * Creates a path's handler. The handler doesn't return a promise, because Fastify would wait for it and send a second
+ * response.
+ */
 function handler({ context, running }: Routing, target: RouteTarget) {
   return (request: FastifyRequest, reply: FastifyReply): void => {
     const work = (): void => running.add(exchange({ context, request, reply, target }), request.raw.socket);
@@ -200,12 +208,12 @@ function handler({ context, running }: Routing, target: RouteTarget) {
 }
 
 async function whenResumed(gate: PauseGate, work: () => void): Promise<void> {
-  // Loops because the gate may be closed again before this continues.
+  // The gate may have been closed again before this code continues, so check in a loop.
   while (gate.resumed !== undefined) await gate.resumed;
   work();
 }
 
-/** Adds fault injection to every route, if there is a control interface. */
+/** Adds fault injection to every route if the control interface is enabled. */
 function installFaultHooks(app: FastifyInstance, { testControls, bodyIdleMs }: ServiceContext): void {
   if (testControls === undefined) return;
   app.decorateRequest('fault', null);
@@ -216,14 +224,14 @@ function installFaultHooks(app: FastifyInstance, { testControls, bodyIdleMs }: S
   app.addHook('onSend', (request, reply, payload, done) => {
     if (request.fault === null) return done(null, payload);
     corruptResponse(request, reply, payload as string).then(
-      // After a hijack, Fastify leaves the response to the code that took it over.
+      // After `hijack()`, Fastify sends nothing and leaves the response to our code.
       (isTaken) => (isTaken ? reply.hijack() : done(null, payload)),
       (thrown) => done(thrown as Error),
     );
   });
 }
 
-/** Handles a path that the router can't decode. No hook has run yet. */
+/** Handles a path that the router can't decode. No hook has run for such a request. */
 async function refuseAtOnce(request: FastifyRequest, reply: FastifyReply, logging: Logging): Promise<void> {
   begin(request, reply, logging);
   const error = badRequest('The path is not valid');
@@ -231,9 +239,9 @@ async function refuseAtOnce(request: FastifyRequest, reply: FastifyReply, loggin
 }
 
 /**
- * Node has two timers for a client that connects and sends nothing: one sends 408, the other closes the connection. On
- * a busy machine the second may fire first, so it also sends a response. Idle keep-alive connections are closed without
- * one.
+ * Node has two timers for a client that connects but sends nothing: one sends a 408 response, the other closes the
+ * connection. On a busy machine, the second may fire first, so it also sends the response. Idle keep-alive connections
+ * are closed without a response.
  */
 function handleSilentClients(app: FastifyInstance): void {
   app.server.on('timeout', (socket) => {
@@ -247,7 +255,7 @@ function handleSilentClients(app: FastifyInstance): void {
 
 const requestTimeout = Object.assign(new Error('request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
 
-/** Responds to malformed HTTP, which has no route and no caller. */
+/** Responds to malformed HTTP, which has neither a route nor a caller. */
 function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return;
   const timedOut = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';

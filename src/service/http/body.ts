@@ -17,16 +17,16 @@ export class IncomingBody {
     this.#reading = reading;
   }
 
-  /** The announced Content-Length; undefined for a chunked body. */
+  /** The Content-Length that the client announced; undefined for a chunked body. */
   get announcedBytes(): number | undefined {
     const length = this.#request.headers['content-length'];
     return length === undefined ? undefined : Number(length);
   }
 
   /**
-   * Streams the body, once. A chunk is valid only until the next one is requested; copy it to keep it. A client that
-   * waits for `100 Continue` gets it now, so a client that is rejected earlier sends nothing. Throws if the client
-   * disconnects or stalls.
+   * Streams the body; can be called only once. A chunk is valid only until the next one is requested, so copy data to
+   * keep it. Sends `100 Continue` now if the client waits for it; thus a client whose request was rejected earlier
+   * never sends a body. Throws if the client disconnects or stalls.
    */
   async *chunks(): AsyncGenerator<Buffer, void> {
     const request = this.#request;
@@ -42,7 +42,7 @@ export class IncomingBody {
         release(piece);
       }
     } finally {
-      // Reads and drops the rest: a client that reads only after it has sent everything would wait forever.
+      // Some clients read the response only after they have sent the whole body, so read and discard the rest.
       const dropRest = (): void => void request.resume();
       reader.return?.().then(dropRest, dropRest);
     }
@@ -62,7 +62,10 @@ function refuseCompressed(encoding = 'identity'): void {
   throw badRequest(`Content-Encoding ${encoding} is not supported; send the body uncompressed`);
 }
 
-/** Reads a JSON object; an empty body is an empty object. Keys that could reach a prototype are dropped. */
+/**
+ * Reads the body as a JSON object; an empty body counts as an empty object. Drops keys that could change an object's
+ * prototype.
+ */
 export async function readJson(incoming: IncomingBody): Promise<Record<string, unknown>> {
   const text = await readText(incoming);
   if (text.trim() === '') return {};
@@ -73,7 +76,7 @@ export async function readJson(incoming: IncomingBody): Promise<Record<string, u
   return value as Record<string, unknown>;
 }
 
-/** Reads UTF-8 text of at most one megabyte. */
+/** Reads the body as UTF-8 text. At most one megabyte is accepted. */
 export async function readText(incoming: IncomingBody): Promise<string> {
   const pieces: Buffer[] = [];
   let bytes = 0;

@@ -1,6 +1,6 @@
 import type { ApiError } from './api-error.ts';
 
-/** Fields that an endpoint may add to `meta`, besides success and status. */
+/** Fields that an endpoint may add to the response's `meta`, in addition to success and status. */
 export interface Meta {
   readonly location?: string;
   readonly instance_location?: string;
@@ -13,7 +13,7 @@ export function successBody(status: number, { data = {}, meta = {} }: { data?: o
   return JSON.stringify({ meta: { success: true, status, ...meta }, data });
 }
 
-/** The body of every error response; it has no `data`. The error's log line contains the same `id`. */
+/** The body of every error response, which has no `data`. The error's log line contains the same `id`. */
 export function errorBody(error: ApiError, id: string): string {
   return JSON.stringify({
     meta: {

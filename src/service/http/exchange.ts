@@ -26,7 +26,7 @@ interface Exchange {
   readonly target: RouteTarget;
 }
 
-/** Handles one request: authenticate, count, then the endpoint's own steps. */
+/** Handles one request: authenticates and counts it, then runs the endpoint's own steps. */
 export async function exchange(given: Exchange): Promise<void> {
   const done = await perform(given);
   const { context, request, reply } = given;
@@ -43,7 +43,7 @@ export async function exchange(given: Exchange): Promise<void> {
 
 type Done = { readonly endpoint: Endpoint; readonly outcome: EndpointResult } | { readonly thrown: unknown };
 
-/** Performs the call. Awaits only promises, because each tick adds latency to every call. */
+/** Performs the call. Awaits a result only if it's a promise, because each unneeded await adds latency. */
 async function perform(given: Exchange): Promise<Done> {
   try {
     const known = authenticated(given);
@@ -70,7 +70,7 @@ function count({ context, request: { entry } }: Exchange, { user, company }: Cal
   entry.user = user.id;
   entry.company = company.id;
   context.limits.countCall(company, entry.arrived);
-  // Only a password counts as a sign-in, because API keys are used by programs.
+  // A request with an API key doesn't count as a sign-in, because API keys are used by programs.
   if (entry.credentials === 'authorization') noteSignIn(context.db, user, context.clock.now());
 }
 
@@ -85,7 +85,7 @@ function received({ context, request, reply }: Exchange, caller: Caller): Authen
   };
 }
 
-/** The request's host, which HTTP/1.0 clients may omit. */
+/** The host that the request names. HTTP/1.0 clients may omit it. */
 function hostOf({ headers: { host }, socket }: IncomingMessage): string {
   return host || `${socket.localAddress ?? 'localhost'}:${socket.localPort}`;
 }
@@ -95,7 +95,7 @@ function keyHashOf({ headers }: FastifyRequest): string | undefined {
   return typeof key === 'string' && key !== '' ? hexHashOf(key) : undefined;
 }
 
-/** Describes a request's credentials in the request log, without secrets. */
+/** Describes a request's credentials for the request log, without secrets. */
 export function credentialsShown(request: FastifyRequest, keyHash = keyHashOf(request)): string | null {
   if (keyHash !== undefined) return `key ${keyHash.slice(0, 8)}`;
   return request.headers.authorization === undefined ? null : 'authorization';
@@ -123,7 +123,7 @@ const json = 'application/json; charset=utf-8';
 
 function refuse({ context, request, reply }: Exchange, thrown: unknown): void {
   const id = newId();
-  // The client closed the connection before sending the whole body, so no response can be sent.
+  // The client closed the connection before it had sent the whole body, so no response can be sent.
   if (request.raw.destroyed && !request.raw.complete) {
     context.log.info('request aborted by the client', { error_id: id, path: request.entry.path });
     reply.hijack();

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-/** Field schemas shared by several resources, and their formatting. */
+/** Schemas of fields that several resources share, and the functions that format the fields. */
 export const isoTime = Type.String({ format: 'date-time' });
 export const unixTime = Type.Integer({
   minimum: 0,
@@ -19,23 +19,23 @@ export const someName = Type.String({
 });
 /** An ID chosen by the client. */
 export const idText = Type.String({ maxLength: 255 });
-/** A part of a person's name; may be empty. */
+/** Part of a person's name; may be empty. */
 export const shortText = Type.String({ maxLength: 255 });
 export const someText = Type.String({ maxLength: 10_000 });
-/** Allowed property names. A name of only whitespace couldn't be used in a path, for example to delete it. */
+/** Allowed property names. A whitespace-only name couldn't be used in a path, such as to delete the property. */
 export const propertyNames = { pattern: '\\S', maxLength: 255, 'x-rule': 'must have names of 1 to 255 characters' };
-/** Names and values of any type; null values are ignored. */
+/** Property names with values of any type. Null values are ignored. */
 export const propertyMap = Type.Record(Type.String(), Type.Unknown(), {
   propertyNames,
   'x-rule': 'must be an object whose keys have 1 to 255 characters',
 });
 
-/** Formats milliseconds as ISO 8601 UTC; null stays null. */
+/** Formats epoch milliseconds as ISO 8601 UTC. Null stays null. */
 export function timeText(milliseconds: number | null): string | null {
   return milliseconds === null ? null : (texts.get(milliseconds) ?? newText(milliseconds));
 }
 
-/** Cached, because formatting a time takes as long as the rest of an item, and the same times recur. */
+/** Cached, because formatting the time takes as long as formatting the rest of an item, and the same times recur. */
 const texts = new Map<number, string>();
 const mostTexts = 10_000;
 

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-/** The query of every list: `offset` and `limit` (1 to 100). */
+/** Query parameters of every list: `offset` and `limit` (1 to 100). */
 export const pageQuery = {
   offset: Type.Integer({ minimum: 0, default: 0, description: 'index of the first item' }),
   limit: Type.Integer({ minimum: 1, maximum: 100, default: 25, description: 'maximum number of items' }),
@@ -18,12 +18,12 @@ export interface Listed<T> {
   readonly total: number;
 }
 
-/** One page of a list that is short enough to fit in memory. */
+/** Takes one page from a list that fits in memory. */
 export function pageOf<T>(all: readonly T[], { offset, limit }: Page): Listed<T> {
   return { items: all.slice(offset, offset + limit), total: all.length };
 }
 
-/** The response with one page of a list under `key`. */
+/** Creates the response that contains one page of a list under `key`. */
 export function listResult<T>(
   key: string,
   { items, total }: Listed<T>,

@@ -9,13 +9,13 @@ interface Page {
   readonly type: string;
   readonly text: string;
   readonly etag: string;
-  /** Content security policy that forbids loading from other origins. */
+  /** Content security policy that forbids loading resources from other origins. */
   readonly policy: string;
 }
 
 /**
- * Serves what needs no credentials: the OpenAPI document and an HTML page generated from it. They describe the API and
- * contain no data. Generated on first use, to keep startup fast.
+ * Serves the pages that need no credentials: the OpenAPI document and an HTML page generated from it. Both describe the
+ * API and contain no customer data. They're generated on first use, to keep startup fast.
  */
 export function servePages(app: FastifyInstance, resources: readonly Resource[]): void {
   const document = once(() => openApiOf(resources));

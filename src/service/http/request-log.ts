@@ -6,36 +6,44 @@ import { Problem } from '../../lib/problem.ts';
 const maxEntries = 100_000;
 
 export interface LoggedRequest {
-  /** Starts at 1 in each process and is never reused, even after the log is cleared. */
+  /** Sequence number. It starts at 1 in each process and is never reused, even after the log is cleared. */
   readonly id: number;
   /** Arrival time according to the service's clock, ISO 8601 UTC. */
   readonly time: string;
-  /** Arrival in monotonic milliseconds, comparable between processes of one boot. */
+  /** Arrival time in monotonic milliseconds, which processes on one machine can compare until it reboots. */
   readonly arrived: number;
   readonly method: string;
-  /** The first 500 characters, without the query, which may contain names and IDs of people. */
+  /** The path's first 500 characters, without the query, which may contain names and IDs of people. */
   readonly path: string;
   /** Remote address and port. */
   readonly from: string;
-  /** `key` and the first characters of the key's hash, or `authorization`; never the key itself. */
+  /**
+   * How the caller authenticated: `key` and the first characters of the key's hash, or `authorization`. Never the key
+   * itself.
+   */
   credentials: string | null;
-  /** User ID; null if the request wasn't authenticated. */
+  /** ID of the user; null if the request wasn't authenticated. */
   user: string | null;
   /** The company whose limits the request counted against; null if the request wasn't authenticated. */
   company: string | null;
-  /** HTTP status; null while in progress, or if the client disconnected first. */
+  /**
+   * HTTP status of the response; null while the request is in progress, or if the client disconnected before the
+   * response.
+   */
   status: number | null;
-  /** Bytes read of the request body. */
+  /** Number of bytes read from the request body. */
   bytes_in: number;
-  /** Bytes sent of the response, including headers; null while in progress. */
+  /** Number of response bytes sent, including headers; null while the request is in progress. */
   bytes_out: number | null;
-  /** Duration in milliseconds; null while in progress. */
+  /** Duration in milliseconds; null while the request is in progress. */
   took_ms: number | null;
-  /** The injected fault as `rule id: effect`; null if none. */
+  /** The injected fault, as the rule's ID, a colon and the rule's effect; null if there was none. */
   fault: string | null;
 }
 
-/** The request log of this process: the last hundred thousand entries in memory, and optionally all in a file. */
+/**
+ * This process's request log. The last 100,000 entries are kept in memory; a log file, if configured, has all of them.
+ */
 export class RequestLog {
   readonly #entries: LoggedRequest[] = [];
   readonly #listeners = new Set<(entry: LoggedRequest) => void>();
@@ -43,14 +51,14 @@ export class RequestLog {
   #begun = 0;
   #last = { now: Number.NaN, text: '' };
 
-  /** Throws a Problem if the file can't be written. */
+  /** Opens the log file. Throws a Problem if the file can't be written. */
   constructor(file?: string) {
     this.#file = file === undefined ? undefined : createWriteStream(file, { fd: opened(file) });
-    // If the log file can't be written, the service keeps running and logs only in memory.
+    // If writing to the log file fails, the service keeps running and logs only in memory.
     this.#file?.on('error', () => undefined);
   }
 
-  /** Requests in progress and completed ones, in order of arrival. */
+  /** Requests in progress and completed requests, in order of arrival. */
   get entries(): readonly LoggedRequest[] {
     return this.#entries;
   }
@@ -79,7 +87,7 @@ export class RequestLog {
     return entry;
   }
 
-  /** Caches the formatted time, because many requests share a millisecond. */
+  /** Caches the formatted time, because many requests arrive in the same millisecond. */
   #textOf(now: number): string {
     if (now !== this.#last.now) this.#last = { now, text: new Date(now).toISOString() };
     return this.#last.text;
