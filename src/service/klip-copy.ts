@@ -6,9 +6,9 @@ import { datasourceById } from './store/datasources.ts';
 import { insertKlip, type Klip, schemaOf, setUsedDatasources, usedDatasourceIds } from './store/klips.ts';
 
 /**
- * Copies a Klip and its data sources into another account, all or nothing. `copies` maps original data sources to their
- * copies. It's both read and extended, so that Klips that share a source also share its copy. Returns the ID of the new
- * Klip.
+ * Copies a Klip and its data sources into another account, all or nothing. `copies` maps the IDs of original data
+ * sources to the IDs of their copies. This function uses and extends the map, so Klips that share a data source also
+ * share its copy. Returns the ID of the new Klip.
  */
 export function copyKlip(call: ApiCall, klip: Klip, accountId: string, copies = new Map<string, string>()): string {
   const { context, caller } = call;
@@ -39,8 +39,8 @@ export function copyKlip(call: ApiCall, klip: Klip, accountId: string, copies = 
 }
 
 /**
- * The schema of the copy, with all source IDs replaced by those of the copies, including IDs in formulas. Deleted
- * sources have no copy and are left out.
+ * Returns the schema for the copy of a Klip. The IDs of data sources are replaced by the IDs of their copies, also in
+ * formulas. Deleted data sources have no copies and are left out.
  */
 function schemaWith(original: Schema, ids: ReadonlyMap<string, string>): Schema {
   const kept = datasourcesOf(original).filter((id) => ids.has(id));

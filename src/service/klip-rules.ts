@@ -4,8 +4,9 @@ import { type Klip, klipAsShared, klipById } from './store/klips.ts';
 import { canEdit, canSee } from './store/shares.ts';
 
 /**
- * A Klip visible to the caller, by default the one in the path; 404 for any other. If the ID was found through another
- * asset, `asked` is the ID that the caller sent, so that the error reveals no other ID.
+ * Returns a Klip that is visible to the caller; by default, the Klip in the path. Throws 404 if there is none. If the
+ * ID was found through another asset, pass the ID that the caller sent as `asked`, so that the error doesn't reveal the
+ * Klip's ID.
  */
 export function findKlip({ context, account, caller, params }: ApiCall, id = params.id!, asked = id): Klip {
   const klip = klipById(context.db, id);
@@ -15,7 +16,7 @@ export function findKlip({ context, account, caller, params }: ApiCall, id = par
   return klip;
 }
 
-/** Like {@link findKlip}, but 403 if the caller may not change it. */
+/** Like {@link findKlip}, but throws 403 if the caller may not change the Klip. */
 export function findEditableKlip(call: ApiCall): Klip {
   const klip = findKlip(call);
   if (!canEdit(call.context.db, klipAsShared(klip), call.caller)) {

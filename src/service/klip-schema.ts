@@ -4,7 +4,7 @@ import { badRequest } from './http/api-error.ts';
 import { asShared, datasourceById } from './store/datasources.ts';
 import { canSee } from './store/shares.ts';
 
-/** The schema of a Klip: its data sources and its tree of components. Unknown members are kept. */
+/** The schema of a Klip, which contains its data sources and its component tree. Unknown members are kept. */
 const open = { additionalProperties: true };
 const component = Type.Object({ type: Type.String() }, open);
 const workspace = Type.Object({ datasources: Type.Optional(Type.Array(Type.String())) }, open);
@@ -16,10 +16,10 @@ export const schemaFields = {
 };
 export const schemaObject = Type.Object(schemaFields, open);
 
-/** A schema as received; {@link checkSchema} validates it. */
+/** A Klip's schema as received from a client. Call {@link checkSchema} to validate it. */
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** The schema of a Klip that was created without one. */
+/** The default schema, for a Klip that was created without one. */
 export function defaultSchema(klipId: string): Schema {
   return {
     title: 'Default',
@@ -43,15 +43,15 @@ function label(role: 'primary' | 'secondary', id: string): object {
   return { type: 'label', displayName: 'Label', id, role, size, fmt: 'txt', formulas: [], data: [] };
 }
 
-/** The distinct data sources that a schema names. */
+/** Returns the IDs of the data sources that a Klip's schema names, without duplicates. */
 export function datasourcesOf(schema: Schema): string[] {
   const { datasources = [] } = (schema.workspace ?? {}) as { datasources?: string[] };
   return [...new Set(datasources)];
 }
 
 /**
- * Rejects a schema whose nested components are invalid, or that names a data source of the Klip's account that isn't
- * visible to the caller. `at` is the path of the schema in the body.
+ * Rejects a Klip's schema if a component is invalid, or if the schema names a data source that isn't in the account or
+ * isn't visible to the caller. `at` is the prefix of the schema's fields in error messages.
  */
 export function checkSchema(call: ApiCall, schema: Schema, at = ''): void {
   checkComponents(schema.components, `${at}components`);
@@ -63,7 +63,9 @@ export function checkSchema(call: ApiCall, schema: Schema, at = ''): void {
   }
 }
 
-/** Uses an explicit stack instead of recursion, because the depth isn't bounded. */
+/**
+ * Checks all nested components. Uses an explicit stack instead of recursion, because the nesting depth isn't limited.
+ */
 function checkComponents(components: unknown, at: string): void {
   const left = [{ list: components, at }];
   for (let next = left.pop(); next !== undefined; next = left.pop()) {

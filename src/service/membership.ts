@@ -1,7 +1,7 @@
 import { type ApiCall, defineEndpoint, type Endpoint } from './endpoint.ts';
 import { joinGroup, leaveGroup, type Membership } from './people-rules.ts';
 
-/** Endpoints for group membership, used both below a group's path and below a user's path. */
+/** Creates the endpoints for group membership. They exist both below a group's path and below a user's path. */
 export function membershipEndpoints(path: `/${string}`, find: (call: ApiCall) => Membership): readonly Endpoint[] {
   const declared = {
     path,

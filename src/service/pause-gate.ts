@@ -1,8 +1,8 @@
-/** A pause gate: holds new requests while the service's data is replaced. */
+/** Makes new requests wait while the service's data is being replaced. */
 export class PauseGate {
   #opening: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined;
 
-  /** Resolves when the gate is open again; undefined while it is open. */
+  /** A promise that resolves when the gate opens again; undefined while the gate is open. */
   get resumed(): Promise<void> | undefined {
     return this.#opening?.promise;
   }

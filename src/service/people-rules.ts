@@ -16,7 +16,7 @@ export const personSchema = Type.Object({
 /** A group or a role in a list. */
 export const namedSchema = Type.Object({ id: Type.String(), name: Type.String(), description: Type.String() });
 
-/** A dashboard placed on a user's screen. */
+/** A dashboard that is assigned to a user. */
 export const tabInstanceSchema = Type.Object({
   id: Type.String(),
   tab_id: Type.String(),
@@ -24,40 +24,43 @@ export const tabInstanceSchema = Type.Object({
   context: Type.String(),
 });
 
-/** A group or role, as shown in lists. */
+/** Formats a group or role as an item of a list. */
 export function describeNamed({ id, name, description }: UserGroup | Role): object {
   return { id, name, description };
 }
 
-/** A group of the account, by default the one in the path; throws 404 if there is none. */
+/** Returns a group of the account; by default, the group in the path. Throws 404 if there is none. */
 export function findGroup({ context, account, params }: ApiCall, id = params.id!): UserGroup {
   const group = groupById(context.db, id);
   if (group?.accountId !== account.id) throw notFound(`Group not found: ${id}`);
   return group;
 }
 
-/** A role of the account, like {@link findGroup}. */
+/** Returns a role of the account; by default, the role in the path. Throws 404 if there is none. */
 export function findRole({ context, account, params }: ApiCall, id = params.id!): Role {
   const role = roleById(context.db, id);
   if (role?.accountId !== account.id) throw notFound(`Role not found: ${id}`);
   return role;
 }
 
-/** A user in the account, like {@link findGroup}. */
+/** Returns a user of the account; by default, the user in the path. Throws 404 if there is none. */
 export function findUser({ context, account, params }: ApiCall, id = params.id!): User {
   const user = userById(context.db, id);
   if (user?.accountId !== account.id) throw notFound(`User not found: ${id}`);
   return user;
 }
 
-/** Only an admin may assign and remove roles, so that users can't promote themselves. */
+/**
+ * Throws unless the caller is an admin. Only admins may assign and remove roles, so that users can't promote
+ * themselves.
+ */
 export function requireAdmin({ caller }: ApiCall): void {
   if (!caller.isAdmin) throw new ApiError('permission_denied', 'This operation requires the Admin role');
 }
 
 /**
- * To change or delete a user, the caller must have all permissions of that user. Otherwise they could become admin by
- * setting an admin's password.
+ * Throws 403 unless the caller has all of the user's permissions. Callers must have them to change or delete the user.
+ * Otherwise, a caller could set an admin's password, and thereby become an admin.
  */
 export function requireMastery({ context, caller }: ApiCall, user: User): void {
   if (caller.isAdmin) return;
@@ -68,7 +71,7 @@ export function requireMastery({ context, caller }: ApiCall, user: User): void {
 }
 
 /**
- * Like {@link requireMastery}, for roles: callers can't add permissions that they don't have. `before` are the role's
+ * Throws 403 if the caller adds a permission to a role without having that permission. `before` lists the role's
  * current permissions.
  */
 export function requireHeld({ caller }: ApiCall, permissions: readonly string[], before: readonly string[] = []): void {
@@ -77,7 +80,10 @@ export function requireHeld({ caller }: ApiCall, permissions: readonly string[],
   if (foreign !== undefined) throw forbidden(`You can't grant a permission that you don't have: ${foreign}`);
 }
 
-/** Ensures that the account keeps at least one admin. Call it in every transaction that removes a user's role. */
+/**
+ * Throws 403 if the user is the account's last admin. Call this function in every transaction that changes or removes a
+ * user's role.
+ */
 export function keepAnAdmin({ context }: ApiCall, user: User): void {
   const role = roleById(context.db, user.roleId ?? '');
   if (role?.builtIn === 'Admin' && countHolders(context.db, role.id) === 1) {
@@ -85,7 +91,7 @@ export function keepAnAdmin({ context }: ApiCall, user: User): void {
   }
 }
 
-/** Replaces a user's role; throws 403 if they already have it, or if no admin would remain. */
+/** Replaces a user's role. Throws 403 if the user already has the role, or if no admin would remain. */
 export function assignRole(call: ApiCall, user: User, role: Role): void {
   const { db } = call.context;
   if (user.roleId === role.id) throw forbidden(`The user already has the ${role.name} role`);
@@ -95,7 +101,7 @@ export function assignRole(call: ApiCall, user: User, role: Role): void {
   });
 }
 
-/** Removes the role; throws 403 if the user has a different one, or if no admin would remain. */
+/** Removes a user's role. Throws 403 if the user has a different role, or if no admin would remain. */
 export function withdrawRole(call: ApiCall, user: User, role: Role): void {
   const { db } = call.context;
   if (user.roleId !== role.id) throw forbidden(`The user does not have the ${role.name} role`);
@@ -105,26 +111,29 @@ export function withdrawRole(call: ApiCall, user: User, role: Role): void {
   });
 }
 
-/** The user and group in a path that ends in `/users/{user}` of a group or `/groups/{group}` of a user. */
+/**
+ * The group and the user that a path identifies. Such a path is a group's path plus `/users/{user}` or a user's path
+ * plus `/groups/{group}`.
+ */
 export interface Membership {
   readonly group: UserGroup;
   readonly user: User;
 }
 
-/** Adds the user to the group; does nothing if they're already in it. */
+/** Adds the user to the group. Does nothing if the user is already a member. */
 export function joinGroup({ context }: ApiCall, { group, user }: Membership): void {
   context.db.durably(() => addMember(context.db, group.id, user.id));
 }
 
-/** Removes the user from the group; throws 404 if they aren't in it. */
+/** Removes the user from the group. Throws 404 if the user isn't a member. */
 export function leaveGroup({ context }: ApiCall, { group, user }: Membership): void {
   const left = context.db.durably(() => removeMember(context.db, group.id, user.id));
   if (!left) throw notFound(`User ${user.id} is not in group ${group.id}`);
 }
 
 /**
- * Rejects changes to built-in roles: every account is administered through them, and new versions of the service extend
- * them.
+ * Throws 403 if the role is built-in. Built-in roles can't be changed, because every account relies on them for its
+ * administration and new versions of the service extend them.
  */
 export function requireOwnRole(role: Role): Role {
   if (role.builtIn !== null) throw forbidden(`The built-in ${role.name} role cannot be changed or deleted`);

@@ -6,10 +6,10 @@ import { readJson } from './http/body.ts';
 import { bodyValidator, queryValidator } from './http/validate.ts';
 import type { Account } from './store/accounts.ts';
 
-/** Runs the steps that follow authenticate and count: allow, validate, scope, find, do. */
+/** Runs an endpoint's steps that follow authenticating and counting: allow, validate, scope, find, do. */
 export type Run = (received: AuthenticatedRequest) => EndpointResult | Promise<EndpointResult>;
 
-/** Compiles the validators of an endpoint. */
+/** Creates the function that runs an endpoint, and compiles the endpoint's validators. */
 export function runnerOf(endpoint: Endpoint): Run {
   const validateQuery = queryValidator(endpoint.query);
   const validateBody = typeof endpoint.body === 'object' ? bodyValidator(endpoint.body) : undefined;
@@ -42,7 +42,7 @@ function allow({ permission, everyPermission = false, lacking: code }: Endpoint,
   if (!allowed) throw missingPermission(permission, { word: everyPermission ? 'and' : 'or', code });
 }
 
-/** The account that the request acts on. */
+/** Returns the account that the request acts on: the client in `client_id`, or the caller's company. */
 function scope(endpoint: Endpoint, received: AuthenticatedRequest, json: Readonly<Record<string, unknown>>): Account {
   const { caller, context } = received;
   const id = endpoint.client ? clientIdOf(received.query.client_id, json.client_id) : undefined;

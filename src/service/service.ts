@@ -33,48 +33,51 @@ import { DailySnapshots } from './usage/daily-snapshots.ts';
 
 /** How to start the service. */
 export interface ServiceOptions {
-  /** Address to listen on; default 127.0.0.1. */
+  /** Address to listen on. Default: 127.0.0.1. */
   readonly host?: string;
-  /** 0, the default, picks a free port. */
+  /** Port to listen on. If 0 (the default), the operating system selects a free port. */
   readonly port?: number;
-  /** The data folder, or memory. Data in memory is lost when the service stops. */
+  /** Where to store data: in a folder or in memory. Data in memory is lost when the service stops. */
   readonly data: { readonly folder: string } | 'memory';
-  /** A YAML or JSON file of companies; see docs/service.md. */
+  /** A YAML or JSON file that defines companies to create; see docs/service.md. */
   readonly fixtures?: string;
-  /** Maximum size of an instance's document in bytes; default 10,485,760. */
+  /** Maximum size of an instance's data, in bytes. Default: 10,485,760. */
   readonly uploadLimitBytes?: number;
-  /** If false, calls are counted but never rejected. */
+  /** Whether rate limits are enforced. If false, calls are counted but never rejected. */
   readonly limits?: boolean;
-  /** A file for completed requests, as JSON lines. */
+  /** File to which completed requests are logged, as JSON lines. */
   readonly requestLogFile?: string;
-  /** Stall timeout for request bodies; default 60,000 ms. */
+  /** Stall timeout for request bodies, in milliseconds. Default: 60,000. */
   readonly bodyIdleMs?: number;
   readonly clock?: Clock;
-  /** Fetches data for refreshes; without it, refreshes fail. */
+  /** Reads the data for refreshes. If absent, refreshes fail. */
   readonly pull?: Pull;
   /**
-   * If true, refreshes may fetch from loopback, link-local and private addresses. By default, only a service that
-   * listens on loopback may fetch from loopback.
+   * If true, refreshes may connect to loopback, link-local and private addresses. By default, they may not; only if the
+   * service itself listens on loopback, refreshes may connect to loopback.
    */
   readonly allowPrivateAddresses?: boolean;
-  /** Poll interval for due work; default 1,000 ms. */
+  /** How often to check for due work, in milliseconds. Default: 1,000. */
   readonly tickMs?: number;
-  /** Also starts the control interface; only for tests. */
+  /** If set, the control interface is started too. Set this only in tests. */
   readonly control?: ControlOptions;
   readonly log?: Log;
 }
 
-/** A running service. `close` stops it and leaves no connection, timer or process behind. */
+/** A running service. Call `close` to stop it; no connection, timer or process is left afterwards. */
 export interface RunningService {
-  /** Base URL with the version segment, without a trailing slash. */
+  /** Base URL, including the API version, without a trailing slash. */
   readonly url: string;
   readonly port: number;
-  /** The key of the first admin, only if this start created it. */
+  /** The first admin's API key. Present only if this start created the admin. */
   readonly firstKey?: string;
   readonly requestLog: RequestLog;
   /** Present if `control` was set. */
   readonly control?: RunningControl;
-  /** Stops within a few seconds: waits two seconds for requests in progress, and queues running refreshes again. */
+  /**
+   * Stops the service within a few seconds. Waits up to two seconds for requests in progress, and puts running
+   * refreshes back in the queue.
+   */
   close(): Promise<void>;
 }
 
@@ -97,7 +100,8 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     const app = buildApp(context, await collectResources(), requestLog);
     const port = await listen(app.server, options);
     undo.push(() => app.server.close());
-    // Created only once the service listens, because otherwise a failed start would create a key and never show it.
+    // Create the key only after the service listens. Otherwise, a start that fails would create a key that is never
+    // shown.
     const firstKey = hasAccounts(db) ? undefined : createFirstCompany(db, context.clock.now());
     const running = { service: context, app, requestLog, fixtures, firstKey, serially: serialQueue() };
     const control = testControls && (await startControl({ ...running, ...testControls }, options.control!));
@@ -176,7 +180,10 @@ function reachOf({ host = '127.0.0.1', allowPrivateAddresses = false }: ServiceO
   return { host, allowPrivate: allowPrivateAddresses };
 }
 
-/** A wildcard address is replaced by loopback; an IPv6 address needs brackets. */
+/**
+ * Returns the host as it appears in a URL. Replaces a wildcard address with the loopback address, and puts an IPv6
+ * address in brackets.
+ */
 function hostInUrl(host: string): string {
   if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
   return host.includes(':') ? `[${host}]` : host;

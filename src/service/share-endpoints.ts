@@ -7,10 +7,10 @@ import type { SharedAsset } from './store/shares.ts';
 
 interface Shared {
   readonly path: `/${string}`;
-  /** The kind as used in a sentence: `a data source`. */
+  /** The kind of asset as it appears in a sentence, such as `a data source`. */
   readonly what: string;
   readonly basis: Endpoint['basis'];
-  /** Permission to share; reading requires `dashboard.library`. */
+  /** Permission required to share the asset. Reading its share rights requires `dashboard.library`. */
   readonly permission: readonly Permission[];
   readonly sharing?: Pick<Endpoint, 'decided'>;
   readonly seen: (call: ApiCall) => SharedAsset;
@@ -18,8 +18,8 @@ interface Shared {
 }
 
 /**
- * Endpoints for the share rights of assets. An asset can be shared with several groups and users at once, but unshared
- * only from one at a time.
+ * Creates the endpoints for an asset's share rights. One call can share an asset with several groups and users, but can
+ * stop sharing with only one of them.
  */
 export function shareEndpoints({
   path,

@@ -12,7 +12,7 @@ import {
   userRights,
 } from './store/shares.ts';
 
-/** Sharing rules, the same for all shareable assets. */
+/** Fields and rules for sharing, which are the same for all assets that can be shared. */
 
 const groupRight = Type.Object({ group_id: Type.String(), group_name: Type.String(), can_edit: Type.Boolean() });
 const userRight = Type.Object({
@@ -22,18 +22,18 @@ const userRight = Type.Object({
   can_edit: Type.Boolean(),
 });
 
-/** Response fields that list who an asset is shared with. */
+/** Response fields that list the groups and users that an asset is shared with. */
 export const rights = { share_rights: Type.Array(groupRight), user_share_rights: Type.Array(userRight) };
 
 const canEdit = Type.Optional(Type.Boolean());
 
-/** Body fields of a request to share. */
+/** Body fields of a request that shares an asset. */
 export const shareBody = {
   groups: Type.Array(Type.Object({ group_id: Type.String(), can_edit: canEdit })),
   users: Type.Optional(Type.Array(Type.Object({ user_id: Type.String(), can_edit: canEdit }))),
 };
 
-/** The kind of holder that the last path segment names. */
+/** Whether the ID at the end of the path identifies a group or a user. */
 export const holderType = Type.Enum(['group', 'user'] as const, { default: 'group' });
 
 /** A validated {@link shareBody}. */
@@ -42,12 +42,12 @@ export interface ShareBody {
   users?: { user_id: string; can_edit?: boolean }[];
 }
 
-/** The share rights of an asset, as response fields. */
+/** Returns an asset's share rights as response fields. */
 export function rightsOf(db: Database, asset: SharedAsset): object {
   return { share_rights: groupRights(db, asset), user_share_rights: userRights(db, asset) };
 }
 
-/** Shares with all of the holders, or with none if one of them is invalid. */
+/** Shares an asset with the given groups and users. Shares it with none of them if one is invalid. */
 export function shareAll({ context }: ApiCall, asset: SharedAsset, { groups, users = [] }: ShareBody): void {
   const wanted = [
     ...groups.map(
@@ -70,7 +70,10 @@ function checkHolder(db: Database, asset: SharedAsset, { kind, id }: { kind: Hol
 
 const words = { group: 'Group', user: 'User', datasource: 'data source', klip: 'Klip', tab: 'dashboard' } as const;
 
-/** Stops sharing with one holder. Throws 404 if the holder doesn't exist, 403 if the asset isn't shared with them. */
+/**
+ * Stops sharing an asset with one group or user. Throws 404 if the group or user doesn't exist, and 403 if the asset
+ * isn't shared with it.
+ */
 export function endShare(
   { context }: ApiCall,
   asset: SharedAsset,
@@ -81,7 +84,7 @@ export function endShare(
   if (!ended) throw forbidden(`The ${words[asset.kind]} is not shared with this ${kind}: ${id}`);
 }
 
-/** Stops sharing with all of the holders, or with none if one of them is invalid. */
+/** Stops sharing an asset with the given groups and users. Changes nothing if one of them is invalid. */
 export function endShares(call: ApiCall, asset: SharedAsset, { groups, users = [] }: ShareBody): void {
   const groupIds = new Set(groups.map(({ group_id }) => group_id));
   const userIds = new Set(users.map(({ user_id }) => user_id));

@@ -12,7 +12,7 @@ import {
   regionCount,
 } from './tab-layout.ts';
 
-/** The two forms of a layout in requests. One of them is also the form in responses. */
+/** Reads and writes layouts. Requests contain a layout in one of two forms; responses always contain a grid. */
 
 const prefix = 'gridklip-';
 const pixels = Type.Integer({ minimum: 0, maximum: 1_000_000, 'x-rule': 'must be a whole number of pixels' });
@@ -38,7 +38,7 @@ const grid = Type.Object({
   }),
 });
 
-/** Region and index by instance ID. */
+/** Maps the ID of each Klip instance to its region and its index in the region. */
 const regions = Type.Record(
   Type.String(),
   Type.Object({
@@ -51,7 +51,7 @@ const regions = Type.Record(
 
 export const layoutAnswer = Type.Object({ type: Type.Literal('grid'), state: Type.Required(grid) });
 
-/** The layout as a grid, which is the response for every layout type. */
+/** Formats a layout as a grid, which responses contain for every layout type. */
 export function writeLayout(layout: Layout, placed: readonly Placed[]): object {
   const { cols, cells } = asGrid(layout, placed);
   const itemConfigs = cells.map((one) => ({ ...one, id: prefix + one.id }));
@@ -59,7 +59,7 @@ export function writeLayout(layout: Layout, placed: readonly Placed[]): object {
 }
 
 export interface WantedLayout extends Layout {
-  /** All instances on the dashboard after the change. */
+  /** All Klip instances that are on the dashboard after the change. */
   readonly placed: readonly Placed[];
 }
 
@@ -81,7 +81,10 @@ interface Grid {
 }
 type Regions = Record<string, { region: string | number; idx: number }>;
 
-/** Parses the body of a layout request for a dashboard with these instances. Throws 400 if the body isn't valid. */
+/**
+ * Parses the body of a request that changes the layout of a dashboard. `standing` are the Klip instances that are now
+ * on the dashboard. Throws 400 if the body isn't valid.
+ */
 export function readLayout(
   { type, state }: { type: LayoutType; state: Readonly<Record<string, unknown>> },
   standing: readonly Placed[],
@@ -113,7 +116,10 @@ function gridWanted({ desktop }: Grid): WantedLayout {
   return { type: 'grid', cols, placed };
 }
 
-/** The given number of columns. If none is given, as many as needed, but at least the default. */
+/**
+ * Returns the number of columns that the request sets. If it sets none, returns the number of columns that the
+ * instances need, but at least the default.
+ */
 function columnsOf({ cols, colWidths }: Grid['desktop'], placed: readonly Placed[]): number {
   if (cols !== undefined && colWidths !== undefined && colWidths.length !== cols) {
     throw badRequest(`Field "state.desktop.colWidths" must have ${cols} widths, one for each column`);
@@ -122,7 +128,7 @@ function columnsOf({ cols, colWidths }: Grid['desktop'], placed: readonly Placed
   return cols ?? colWidths?.length ?? Math.min(needed, maxColumns);
 }
 
-/** Existing instances keep their sizes. */
+/** Parses a layout that is given as regions. Instances that are already on the dashboard keep their heights. */
 function regionsWanted(type: LayoutType, state: Regions, known: ReadonlyMap<string, Placed>): WantedLayout {
   const placed = Object.entries(state).map(([id, { region, idx }]) => ({
     id,

@@ -1,4 +1,4 @@
-/** The layout of Klips on a dashboard: either a grid of cells or one of the column layouts. */
+/** The layout of Klips on a dashboard. A layout is either a grid of cells or one of the column layouts. */
 
 const columnLayouts = [
   '100',
@@ -20,24 +20,25 @@ const columnLayouts = [
   '100_30_30_30_100',
 ] as const;
 
-/** All layout types: column layouts with regions, or a grid. */
+/** All types of layouts: the column layouts, which have regions, and the grid. */
 export const layoutTypes = [...columnLayouts, 'grid'] as const;
 export type LayoutType = (typeof layoutTypes)[number];
 
-/** Default and maximum number of columns of a grid. */
+/** Default number of columns in a grid. */
 export const defaultColumns = 6;
+/** Maximum number of columns in a grid. */
 export const maxColumns = 100;
-/** The largest allowed row, or index within a region. */
+/** The last row of a grid, and the last index in a region. */
 export const lastPosition = 1_000_000;
 
 /** An instance and its position. */
 export interface Placed {
   readonly id: string;
-  /** From 1: the column of a grid, or the region of a column layout, counted from the top left. */
+  /** In a grid, the column; in a column layout, the region, counted from the top left. The first one is 1. */
   readonly region: number;
-  /** From 0: the row of a grid, or the index within the region. */
+  /** In a grid, the row; in a column layout, the index in the region. The first one is 0. */
   readonly position: number;
-  /** Only in a grid. */
+  /** Number of columns that the instance spans. Used only in a grid. */
   readonly colSpan: number;
   /** Pixels. */
   readonly minHeight: number;
@@ -53,13 +54,13 @@ export interface Layout {
 
 export const emptyLayout = { layoutType: 'grid', cols: defaultColumns } as const;
 
-/** The layout from its stored fields. */
+/** Converts the stored fields to a layout. */
 export function layoutOf({ layoutType, cols }: { layoutType: LayoutType; cols: number }): Layout {
   return { type: layoutType, cols };
 }
 
 interface Region {
-  /** The horizontal band of the region, from the top. */
+  /** The region's horizontal band. The band at the top is 0. */
   readonly band: number;
   readonly column: number;
   readonly span: number;
@@ -71,8 +72,9 @@ interface Regions {
 }
 
 /**
- * The regions of a column layout as grid cells. The numbers in a type are widths in percent, and each row adds up to
- * 100 (30 means one third, 60 two thirds): `100_30_60` is one full-width region above a narrow and a wide one.
+ * Returns the regions of a column layout as grid cells. The numbers in a layout's type are widths in percent: 30 means
+ * one third, 60 means two thirds, and the widths in a row add up to 100. For example, `100_30_60` has one full-width
+ * region above a narrow and a wide region.
  */
 function regionsOf(type: Exclude<LayoutType, 'grid'>): Regions {
   const widths = type.split('_').map(Number);
@@ -89,12 +91,12 @@ function regionsOf(type: Exclude<LayoutType, 'grid'>): Regions {
   return { cols, regions };
 }
 
-/** Number of regions in which an instance can be placed. */
+/** Number of regions in which a Klip instance can be placed. */
 export function regionCount({ type, cols }: Layout): number {
   return type === 'grid' ? cols : regionsOf(type).regions.length;
 }
 
-/** The grid position of one instance in the response, for every layout type. */
+/** The position of a Klip instance in a response, which describes every layout as a grid. */
 interface Cell {
   readonly id: string;
   /** Column and row. */
@@ -104,7 +106,9 @@ interface Cell {
   readonly height?: number;
 }
 
-/** Any layout as cells, in the reading order of its regions; `cols` is the width of the grid. */
+/**
+ * Converts any layout to grid cells, in the reading order of its regions. `cols` is the number of the grid's columns.
+ */
 export function asGrid(layout: Layout, placed: readonly Placed[]): { cols: number; cells: Cell[] } {
   if (layout.type !== 'grid') return columnsAsGrid(regionsOf(layout.type), placed);
   const cells = placed.map((one) => cellOf(one, { column: one.region - 1, row: one.position, span: one.colSpan }));
@@ -116,7 +120,7 @@ function cellOf(one: Placed, { column, row, span }: { column: number; row: numbe
   return { id, index: [column, row], colSpan: span, minHeight, ...(height === null ? {} : { height }) };
 }
 
-/** A band starts in the row after the longest region of the previous band. */
+/** Converts a column layout to a grid. Each band starts in the row after the longest region of the previous band. */
 function columnsAsGrid({ cols, regions }: Regions, placed: readonly Placed[]): { cols: number; cells: Cell[] } {
   const filled = regions.map((_region, at) =>
     placed.filter(({ region }) => region === at + 1).sort((a, b) => a.position - b.position),
@@ -131,8 +135,8 @@ function columnsAsGrid({ cols, regions }: Regions, placed: readonly Placed[]): {
 }
 
 /**
- * Makes room at an occupied position by moving instances there and below down by one. In a grid, whole rows move,
- * because a cell can be wider than one column. Returns the moved instances.
+ * Makes room at a position that is occupied. Moves the instances at and below the position down by one. In a grid,
+ * moves whole rows, because a cell can be wider than one column. Returns the moved instances.
  */
 export function makeRoom(
   { type }: Layout,

@@ -4,8 +4,9 @@ import { canEdit, canSee } from './store/shares.ts';
 import { type Tab, tabAsShared, tabById } from './store/tabs.ts';
 
 /**
- * A dashboard visible to the caller; 404 for any other. If the ID was found through another asset, `refuse` creates an
- * error that names the ID that the caller sent, so that it reveals no other ID.
+ * Returns a dashboard that the caller may see. Throws 404 if there is none. If the ID was found through another asset,
+ * `refuse` creates an error that names the ID that the caller sent, so that the error doesn't reveal the dashboard's
+ * ID.
  */
 export function findTab({ context, account, caller, params }: ApiCall, id = params.id!, refuse = noTab(id)): Tab {
   const tab = tabById(context.db, id);
@@ -19,7 +20,7 @@ function noTab(id: string): Refuse {
   return () => notFound(`Dashboard not found: ${id}`);
 }
 
-/** Like {@link findTab}, but 403 if the caller may not change it. */
+/** Like {@link findTab}, but throws 403 if the caller may not change the dashboard. */
 export function findEditableTab(call: ApiCall, id?: string, refuse?: Refuse): Tab {
   const tab = findTab(call, id, refuse);
   if (!canEdit(call.context.db, tabAsShared(tab), call.caller)) {

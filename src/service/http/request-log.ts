@@ -93,19 +93,19 @@ export class RequestLog {
     return this.#last.text;
   }
 
-  /** Writes the line for a completed or aborted request. */
+  /** Writes the log line of a completed or aborted request, and notifies the listeners. */
   end(entry: LoggedRequest): void {
     this.#file?.write(`${JSON.stringify(entry)}\n`);
     for (const listener of this.#listeners) listener(entry);
   }
 
-  /** Calls the listener for every completed request. Returns a function that removes it. */
+  /** Calls the listener for every request that ends. Returns a function that removes the listener. */
   onEnd(listener: (entry: LoggedRequest) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Clears the entries in memory; the file keeps its lines. Returns the number of cleared entries. */
+  /** Clears the entries in memory. The log file isn't changed. Returns the number of cleared entries. */
   clear(): number {
     return this.#entries.splice(0).length;
   }
@@ -117,7 +117,7 @@ export class RequestLog {
   }
 }
 
-/** Opened at startup, so an unwritable path is reported before the service listens. */
+/** Opens the log file at startup, so that an unwritable path is reported before the service accepts requests. */
 function opened(file: string): number {
   try {
     refuseForeignLinks(file);

@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net';
 
-/** The requests in progress, each with its connection. */
+/** Tracks the requests in progress, each with its connection. */
 export class RunningRequests {
   readonly #sockets = new Map<Promise<void>, Socket>();
 
   /**
-   * Tracks a request until it ends. If it fails without a response, its connection is closed, so the client doesn't
-   * wait.
+   * Tracks a request until it ends. If the request fails without a response, closes its connection so that the client
+   * doesn't wait for one.
    */
   add(one: Promise<void>, socket: Socket): void {
     this.#sockets.set(one, socket);
@@ -14,7 +14,7 @@ export class RunningRequests {
     one.then(isOver, () => isOver() && socket.destroy());
   }
 
-  /** Resolves when all requests that are in progress now have ended. */
+  /** Resolves when all requests that are currently in progress have ended. */
   async settled(): Promise<void> {
     await Promise.allSettled(this.#sockets.keys());
   }

@@ -2,19 +2,22 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { badRequest } from './api-error.ts';
 
 export interface BodyReadOptions {
-  /** Maximum pause between two chunks. */
+  /** Maximum time to wait for a chunk. */
   readonly idleMs: number;
-  /** The log entry whose `bytes_in` is updated. */
+  /** The request's log entry. Its `bytes_in` is updated while the body is read. */
   readonly entry?: { bytes_in: number };
 }
 
-/** Minimum rate, averaged over the waiting time. A slower client only ties up the connection (slowloris). */
+/**
+ * Minimum rate at which a body must arrive, averaged over the waiting time. A slower client may only want to occupy the
+ * connection (slowloris attack).
+ */
 const minBytesPerSecond = 1024;
 
 /**
- * Reads the chunks of a body with a stall timeout. Throws an ApiError if no chunk arrives for `idleMs`, or if the total
- * waiting time exceeds `idleMs` at less than a kilobyte per second. Time that the service spends on a chunk doesn't
- * count.
+ * Reads a request body chunk by chunk, with a stall timeout. Throws an ApiError if no chunk arrives for `idleMs`, or if
+ * the service has waited for more than `idleMs` in total and the average rate is below one kilobyte per second. The
+ * time that the service spends on processing a chunk doesn't count as waiting time.
  */
 export async function* withStallTimeout(reader: AsyncIterator<Buffer>, idleMs: number): AsyncGenerator<Buffer, void> {
   let refuse: (error: Error) => void = () => undefined;
@@ -23,7 +26,7 @@ export async function* withStallTimeout(reader: AsyncIterator<Buffer>, idleMs: n
   try {
     for (;;) {
       const asked = performance.now();
-      // A new promise per chunk: a shared one would accumulate a reaction for each race.
+      // Create a new promise for each chunk. A promise that all chunks share would accumulate one reaction per race.
       const next = await new Promise<IteratorResult<Buffer>>((resolve, reject) => {
         refuse = reject;
         reader.next().then(resolve, reject);
@@ -45,9 +48,10 @@ const silent = (idleMs: number): string => `Request timeout: no part of the body
 const tooSlow = `The body arrives too slowly: less than ${minBytesPerSecond} bytes per second`;
 
 /**
- * Await this before sending the response. If the connection closes with the response, reads the rest of the body first:
- * closing a connection with unread bytes resets it, so a client that reads only after sending everything would never
- * see the response. Limited to twice the stall timeout; skipped if the client waits for `100 Continue`.
+ * Reads the rest of a request body if the connection will be closed after the response. Await this function before you
+ * send the response. If a connection is closed while it has unread bytes, the client's side is reset, and a client that
+ * reads only after it has sent everything never sees the response. Gives up after twice the stall timeout. Does nothing
+ * if the client waits for `100 Continue`.
  */
 export async function readRest(
   request: IncomingMessage,
@@ -65,8 +69,9 @@ export async function readRest(
 }
 
 /**
- * Call this after the response. Reads and discards what the client still sends, because some clients read only after
- * they have sent everything. Closes the connection if that takes longer than `withinMs`.
+ * Limits how long a client may continue to send its body after the response. Call this after the response was sent.
+ * Some clients read the response only after they have sent everything, so the connection is closed only if the rest
+ * takes longer than `withinMs`.
  */
 export function dropUnread(request: IncomingMessage, withinMs: number): void {
   if (request.complete || request.destroyed) return;

@@ -2,17 +2,17 @@ import { type TObject, type TProperties, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { badRequest } from './api-error.ts';
 
-/** Keywords of a property's schema, including our extensions of JSON Schema. */
+/** Keywords of a property's JSON Schema, including our extensions. */
 interface Property {
   readonly type?: string;
   readonly enum?: readonly unknown[];
   readonly default?: unknown;
-  /** Children of an object or a list. */
+  /** Schemas of an object's properties. */
   readonly properties?: Properties;
   readonly items?: Property;
-  /** The rule in words, shown if a value violates it. */
+  /** Describes the rule in words. The text is shown if a value violates the rule. */
   readonly 'x-rule'?: string;
-  /** Values are matched case-insensitively and normalized to the spelling in `enum`. */
+  /** If set, values are matched case-insensitively and converted to the spelling in `enum`. */
   readonly 'x-any-case'?: boolean;
 }
 
@@ -28,16 +28,20 @@ interface Fault {
 }
 
 /**
- * Validates the fields of a query or body and fills in defaults. Throws an ApiError (400) with the field and its rule.
+ * Validates the fields of a query or body, and fills in defaults. Throws an ApiError (400) that names the field and the
+ * violated rule.
  */
 type Validate = (given: Fields) => Fields;
 
-/** Validates query parameters, which are all strings, and converts them to their declared types. */
+/**
+ * Creates a validator for query parameters. All parameters arrive as strings; the validator converts them to their
+ * declared types.
+ */
 export function queryValidator(properties: TProperties): Validate {
   return validator(properties, fromText);
 }
 
-/** Null fields in a body count as absent; unknown fields are ignored. */
+/** Creates a validator for JSON bodies. A null field counts as absent, and unknown fields are ignored. */
 export function bodyValidator(properties: TProperties): Validate {
   return validator(properties, (value, property) => inListedCase(withoutNulls(value, property), property));
 }
@@ -58,14 +62,20 @@ function validator(properties: TProperties, read: (value: unknown, property: Pro
   };
 }
 
-/** Converts a query parameter to its declared type. A string that can't be converted is kept and fails validation. */
+/**
+ * Converts a query parameter to its declared type. Returns a string unchanged if it can't be converted, so that its
+ * validation fails.
+ */
 function fromText(value: unknown, { type }: Property): unknown {
   if (type === 'integer' && typeof value === 'string' && /^-?\d{1,15}$/.test(value)) return Number(value);
   if (type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true';
   return value;
 }
 
-/** Drops null fields at any depth, because they count as absent. A null item in a list is kept and fails validation. */
+/**
+ * Drops null fields at any depth, because a null field counts as absent. Keeps null items of lists, so that their
+ * validation fails.
+ */
 function withoutNulls(value: unknown, { properties, items }: Property): unknown {
   if (value === null) return undefined;
   if (Array.isArray(value)) return items === undefined ? value : value.map((item) => item && withoutNulls(item, items));
@@ -86,7 +96,7 @@ function inWords(faults: readonly Fault[], schema: TObject): string {
   const fault = faults[0]!;
   const missing = fault.params.requiredProperties?.[0];
   const way = fault.instancePath.split('/').slice(1);
-  // The error is in a property name, so report the object that contains it.
+  // The error is in a property's name, so report the object that contains the property.
   if (/\/propertyNames(\/|$)/.test(fault.schemaPath)) way.pop();
   const path = [...way, ...(missing === undefined ? [] : [missing])].join('.');
   if (missing !== undefined) return `Field "${path}" is required`;
@@ -97,7 +107,7 @@ function inWords(faults: readonly Fault[], schema: TObject): string {
   return `Field "${path}" ${rule}`;
 }
 
-/** The rule text of the outermost schema on the path to the error. */
+/** Returns the rule text of the outermost schema on the path to the error. */
 function ruleAt(schema: object, schemaPath: string): string | undefined {
   let node: unknown = schema;
   for (const step of schemaPath.split('/').slice(1)) {

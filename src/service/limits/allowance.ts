@@ -8,12 +8,12 @@ const requestsPerDay: Readonly<Record<SubscriptionPlan, number>> = {
 };
 const requestsPerSecond = 5;
 
-/** An account's daily allowance (days end at midnight in New York): its own, or its plan's. */
+/** The account's own daily allowance if it has one, otherwise its plan's. Days end at midnight in New York. */
 export function dailyAllowance(account: Account): number {
   return account.requestsPerDay ?? requestsPerDay[account.plan];
 }
 
-/** Requests that an account may make within any second. */
+/** The number of requests that an account may send within any second. */
 export function secondAllowance(account: Account): number {
   return account.requestsPerSecond ?? requestsPerSecond;
 }

@@ -3,7 +3,7 @@ import type { Database } from '../store/database.ts';
 import { dailyAllowance } from './allowance.ts';
 import type { EasternDay } from './eastern-day.ts';
 
-/** A company's calls and allowance on one day, for the usage reports. */
+/** A company's number of calls and its allowance on one day, for the usage reports. */
 export interface DayOfCalls {
   readonly day: string;
   readonly used: number;
@@ -14,21 +14,21 @@ export interface DayOfCalls {
 interface Turn {
   readonly accountId: string;
   readonly date: string;
-  /** The stored count before this tick. */
+  /** The company's stored count before this tick. */
   readonly stored: number;
   added: number;
   allowance: number;
 }
 
 /**
- * Counts calls per company and day. Calls in the same tick of the event loop are stored in one write at its end (group
- * commit), and no response is sent before that. So every call with a response is counted, even if the process is then
- * killed. At most the last tick's calls are lost, which got no response.
+ * Counts calls per company and day. All calls in the same tick of the event loop are stored in one write at the end of
+ * the tick (group commit), and their responses are sent only after that. Every call that got a response is therefore
+ * counted, even if the process is killed. A crash can lose only the last tick's calls, which got no response.
  */
 export class CallCounts {
   readonly #db: Database;
   readonly #turns = new Map<string, Turn>();
-  /** The latest entry, because the same company usually calls again. */
+  /** The most recently used entry. Cached because consecutive calls are often from the same company. */
   #latest: Turn | undefined;
   #kept: PromiseWithResolvers<void> | undefined;
 
@@ -47,12 +47,12 @@ export class CallCounts {
     turn.allowance = dailyAllowance(account);
   }
 
-  /** Resolves when every call that was added so far is stored. */
+  /** Resolves when all calls that have been added so far are stored. */
   kept(): Promise<void> | void {
     return this.#kept?.promise;
   }
 
-  /** The days with at least one call, oldest first; `from` and `to` are inclusive days. */
+  /** Returns the days with at least one call, oldest first, from `from` to `to` inclusive. */
   days(accountId: string, from: string, to: string): DayOfCalls[] {
     this.#store();
     const sql = 'select day, used, allowance from api_usage where account_id = ? and day between ? and ? order by day';
@@ -80,7 +80,7 @@ export class CallCounts {
   #beginTurn(): void {
     if (this.#kept !== undefined) return;
     const kept = Promise.withResolvers<void>();
-    // Callers that need the result await it. If there is no such caller, the rejection must still count as handled.
+    // Callers that need the result await this promise. Without such a caller, a rejection would be unhandled.
     kept.promise.catch(() => undefined);
     this.#kept = kept;
     setImmediate(() => {
@@ -111,7 +111,7 @@ export class CallCounts {
     for (const turn of turns) this.#storeOne(turn);
   }
 
-  /** A company that was deleted in the meantime has no row to update. */
+  /** Stores one company's calls. Does nothing if the company has been deleted in the meantime. */
   #storeOne({ accountId, date, added, allowance }: Turn): void {
     const sql = `insert into api_usage (account_id, day, used, allowance)
       select id, ?, ?, ? from accounts where id = ?

@@ -1,13 +1,14 @@
 const minute = 60_000;
 const maxFailures = 20;
-/**
- * Maximum number of tracked addresses. If a client has more addresses than this, counting can't slow it down anyway.
- */
+/** Maximum number of tracked addresses. Counting couldn't slow down an attacker who has more addresses than this. */
 const maxAddresses = 100_000;
 
-/** Counts requests whose credentials failed, per remote address, over any sliding minute. */
+/** Counts requests with wrong credentials per remote address, over a sliding minute. */
 export class FailedLogins {
-  /** Ordered by last failure, newest last; entries older than a minute are at the front. */
+  /**
+   * Failure times by address. The address with the latest failure is last; addresses whose last failure is more than a
+   * minute old are at the front.
+   */
   readonly #failures = new Map<string, number[]>();
 
   /** Number of tracked addresses. */
@@ -15,13 +16,13 @@ export class FailedLogins {
     return this.#failures.size;
   }
 
-  /** Milliseconds until this address may try again; 0 if it may try now. */
+  /** Returns how long this address must wait before it may try again, in milliseconds; 0 if it may try now. */
   wait(address: string, now: number): number {
     const recent = this.#recent(address, now);
     return recent.length < maxFailures ? 0 : recent[recent.length - maxFailures]! + minute - now;
   }
 
-  /** Counts one failure. The returned function refunds it. */
+  /** Counts one failure. Returns a function that undoes the count. */
   count(address: string, now: number): () => void {
     const recent = this.#recent(address, now);
     recent.push(now);

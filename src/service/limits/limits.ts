@@ -9,7 +9,7 @@ import { FailedLogins } from './failed-logins.ts';
 import { networkOf } from './network-of.ts';
 import { SlidingSecond } from './sliding-second.ts';
 
-/** The service's rate limits. With limits disabled, no call is refused, but calls are still counted. */
+/** The service's rate limits. If the limits are disabled, calls are counted but never rejected. */
 export class Limits {
   readonly #counts: CallCounts;
   readonly #clock: Clock;
@@ -25,8 +25,8 @@ export class Limits {
   }
 
   /**
-   * Counts a company's call. If the call exceeds a limit, it isn't counted, and an ApiError (429) is thrown. `arrived`
-   * is monotonic time.
+   * Counts a company's call. If the call exceeds a limit, doesn't count it and throws an ApiError (429). `arrived` is
+   * the call's arrival time on the monotonic clock.
    */
   countCall(company: Account, arrived: number): void {
     const now = this.#clock.now();
@@ -42,23 +42,29 @@ export class Limits {
     this.#counts.add(company, day);
   }
 
-  /** Resolves when all calls counted so far are stored; responses must wait for it. */
+  /** Resolves when all calls that have been counted so far are stored. Wait for this before you send a response. */
   persisted(): Promise<void> | void {
     return this.#counts.kept();
   }
 
-  /** The days on which a company made calls, oldest first; `from` and `to` are inclusive days. */
+  /** Returns the days on which a company made calls, oldest first, from `from` to `to` inclusive. */
   daysOfCalls(company: Account, from: string, to: string): DayOfCalls[] {
     return this.#counts.days(company.id, from, to);
   }
 
-  /** Clears the counts of the last second and minute; the daily counts are in the database. */
+  /**
+   * Clears the counts of calls in the last second and of failed logins in the last minute. The daily counts are in the
+   * database and aren't changed.
+   */
   resetWindows(): void {
     this.#seconds = new SlidingSecond();
     this.#failures = new FailedLogins();
   }
 
-  /** Counts a failed login; the returned function refunds it. Throws an ApiError (429) after too many failures. */
+  /**
+   * Counts a failed login. Returns a function that undoes the count. Throws an ApiError (429) after too many failed
+   * logins.
+   */
   countFailure(address: string): () => void {
     const now = this.#clock.monotonic();
     const network = networkOf(address);

@@ -1,22 +1,26 @@
 const second = 1000;
 /**
- * Calls are checked slightly out of order (checking a password takes longer than checking a key), but never this late.
+ * How long a call's arrival time is remembered. Calls are checked slightly out of order, because a password takes
+ * longer to check than a key, but never with a delay this long.
  */
 const memory = 60 * second;
 
 /**
- * Sliding-window rate limiter: at most `max` calls within any second. A call counts at its arrival time, not when it's
- * checked, so the result doesn't depend on how long earlier steps took.
+ * Sliding-window rate limiter: allows at most `max` calls within any second. A call counts at its arrival time, not at
+ * the time when it's checked, so the result doesn't depend on how long earlier steps took.
  */
 export class SlidingSecond {
   readonly #arrivals = new Map<string, number[]>();
 
-  /** Milliseconds until a call of this company is allowed; 0 if a call arriving at `time` is allowed. */
+  /**
+   * Returns how long a company must wait before its next call is allowed, in milliseconds; 0 if a call that arrives at
+   * `time` is allowed.
+   */
   wait(company: string, time: number, max: number): number {
     const past = this.#arrivals.get(company) ?? [];
     const at = insertionPoint(past, time);
     let wait = 0;
-    // Each window of max+1 consecutive calls that includes the new one must span at least a second.
+    // Any max+1 consecutive calls that include the new one must span at least one second.
     for (let first = Math.max(0, at - max); first <= at; first++) {
       const last = first + max - 1;
       if (last >= past.length) break;
@@ -37,7 +41,7 @@ export class SlidingSecond {
     const at = insertionPoint(past, time);
     if (at === past.length) past.push(time);
     else past.splice(at, 0, time);
-    // Removes many at a time, because removing the first element of a long array moves all others.
+    // Remove many old entries at once, because removing the first element of a long array moves all other elements.
     if (past[0]! < past.at(-1)! - 2 * memory) past.splice(0, insertionPoint(past, past.at(-1)! - memory));
   }
 }

@@ -4,8 +4,8 @@ const begin = '<!-- This table is generated from the declarations: npm run gener
 const end = '<!-- End of the table -->';
 
 /**
- * Replaces the table of endpoints in a page with one generated from their declarations. A page without such a table
- * isn't changed.
+ * Replaces a page's endpoint table with a table that is generated from the endpoints' declarations. Returns a page
+ * without such a table unchanged.
  */
 export function withBehaviourTable(page: string, resources: readonly Resource[]): string {
   const [before, rest] = page.split(begin);
@@ -13,7 +13,10 @@ export function withBehaviourTable(page: string, resources: readonly Resource[])
   return after === undefined ? page : `${before}${begin}\n${behaviourTable(resources)}${end}${after}`;
 }
 
-/** One row per endpoint: the permission, what the behavior is based on, and what isn't implemented. */
+/**
+ * Creates a Markdown table with one row per endpoint: its permission, what its behavior is based on, and what isn't
+ * implemented.
+ */
 function behaviourTable(resources: readonly Resource[]): string {
   const head =
     '| Method and path | Permission | Document | Decided by Sluice | Not implemented |\n|---|---|---|---|---|\n';

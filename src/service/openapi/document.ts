@@ -3,7 +3,7 @@ import { prefixes } from '../http/prefixes.ts';
 import { type ErrorResponses, type Operation, operationOf } from './operation.ts';
 import { errorMeta } from './schemas.ts';
 
-/** The subset of an OpenAPI 3.1 document that this service uses. */
+/** The parts of an OpenAPI 3.1 document that this service uses. */
 export interface OpenApi {
   readonly openapi: '3.1.1';
   readonly info: object;
@@ -24,7 +24,7 @@ const reasons: ErrorResponses = {
   500: 'The service failed; its log contains the same error_id',
 };
 
-/** Generates the document from these resources' declarations. */
+/** Generates the OpenAPI document from the resources' declarations. */
 export function openApiOf(resources: readonly Resource[]): OpenApi {
   const operations = resources.flatMap(({ name, endpoints }) =>
     endpoints.map((endpoint) => ({ endpoint, operation: operationOf(endpoint, { tag: name, errors: reasons }) })),

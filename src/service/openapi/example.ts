@@ -5,11 +5,11 @@ interface Shown {
   readonly method: string;
   readonly path: string;
   readonly operation: Operation;
-  /** The URL path of the API version. */
+  /** The URL path of the API version, which precedes the endpoint's path. */
   readonly base: string;
 }
 
-/** A curl command for an endpoint, with $KEY and $HOST as variables. */
+/** Returns a curl command that calls an endpoint. The command uses the variables $KEY and $HOST. */
 export function curlOf({ method, path, operation, base }: Shown): string {
   const required = operation.parameters.filter((one) => one.in === 'query' && one.required);
   const query = required
@@ -29,7 +29,9 @@ function bodyOf({ requestBody }: Operation): string {
   return Object.keys(example as object).length === 0 ? '' : ` -d '${JSON.stringify(example).replaceAll("'", "'\\''")}'`;
 }
 
-/** The required fields, or the first field as an example of a change. */
+/**
+ * Returns the names of the required fields. If none is required, returns the first field, as an example of a change.
+ */
 function shownFields({ required = [], properties = {} }: OpenApiSchema): readonly string[] {
   return required.length > 0
     ? required
@@ -38,7 +40,7 @@ function shownFields({ required = [], properties = {} }: OpenApiSchema): readonl
         .slice(0, 1);
 }
 
-/** The simplest value that the schema allows. */
+/** Returns the simplest value that the schema allows. */
 function exampleOf(schema: OpenApiSchema): unknown {
   if (schema.default !== undefined) return schema.default;
   if (schema.enum !== undefined) return schema.enum[0];

@@ -1,7 +1,7 @@
 import type { Endpoint } from '../endpoint.ts';
 import { envelopeSchema, fieldsSchema, type OpenApiSchema, plainSchema } from './schemas.ts';
 
-/** Error statuses and their meanings. */
+/** Maps each possible error status to its meaning. */
 export type ErrorResponses = Readonly<Record<number, string>>;
 
 export interface OperationParameter {
@@ -20,7 +20,7 @@ export interface Operation {
   readonly parameters: readonly OperationParameter[];
   readonly requestBody?: { readonly required: boolean; readonly content: Readonly<Record<string, object>> };
   readonly responses: Readonly<Record<string, object>>;
-  /** Any one of these permissions is sufficient, unless all are required. */
+  /** Names of permissions. Any one of them is sufficient, unless `x-every-permission` is set. */
   readonly 'x-permission': readonly string[];
   readonly 'x-every-permission'?: true;
   readonly 'x-basis': Endpoint['basis'];
@@ -34,7 +34,7 @@ const clientId: OpenApiSchema = {
   description: 'ID of a client account of your company, to act on its assets; requires client.access',
 };
 
-/** An endpoint as an OpenAPI 3.1 operation, with all its possible errors. */
+/** Describes an endpoint as an OpenAPI 3.1 operation that includes all possible errors. */
 export function operationOf(endpoint: Endpoint, { tag, errors }: { tag: string; errors: ErrorResponses }): Operation {
   const body = requestBodyOf(endpoint);
   return {
@@ -57,7 +57,7 @@ export function operationOf(endpoint: Endpoint, { tag, errors }: { tag: string; 
   };
 }
 
-/** `GET /klips/{id}/share-rights` → `get_klips_id_share_rights`. */
+/** Derives an operation ID. For example, `GET /klips/{id}/share-rights` becomes `get_klips_id_share_rights`. */
 function operationId({ method, path }: Endpoint): string {
   const words = path.split(/[^a-z]+/i).filter((word) => word !== '');
   return [method.toLowerCase(), ...words].join('_');

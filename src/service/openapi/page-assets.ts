@@ -1,4 +1,7 @@
-/** Light and dark mode from the system preference; no fonts, no images. */
+/**
+ * The style sheet of the API page. Light or dark mode follows the system's preference. The style sheet uses no web
+ * fonts and no images.
+ */
 export const style = `
 :root{color-scheme:light dark;--line:#d8dee4;--soft:#f6f8fa;--dim:#57606a;--text:#1f2328;--back:#fff;--link:#0757ba}
 @media(prefers-color-scheme:dark){:root{--line:#30363d;--soft:#161b22;--dim:#9198a1;--text:#e6edf3;--back:#0d1117;--link:#6cb0ff}}
@@ -28,7 +31,10 @@ td:nth-child(1){width:30%}td:nth-child(2){width:26%;color:var(--dim)}em{color:#b
 @media(max-width:760px){nav{display:none}main{padding:0 12px 40px}}
 `;
 
-/** Hides endpoints that don't match all words of the filter, and opens the endpoint in the URL. */
+/**
+ * The script of the API page. It hides the endpoints that don't match all words of the filter, and opens the endpoint
+ * that the URL names.
+ */
 export const script = `
 const filter = document.getElementById('filter');
 filter.addEventListener('input', () => {

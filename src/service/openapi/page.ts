@@ -12,8 +12,8 @@ interface Shown {
 }
 
 /**
- * The document as one HTML page without external resources. Style and script are separate because of the content
- * security policy.
+ * Renders the OpenAPI document as one HTML page without external resources. Style and script are returned separately,
+ * because the content security policy contains their hashes.
  */
 export function docsHtml(document: OpenApi): { html: string; style: string; script: string } {
   const all = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -98,7 +98,7 @@ function answer({ responses }: Operation): string {
     : fields(`Response ${status}: data`, data, { required: '', optional: 'not always present' });
 }
 
-/** Labels for required and optional fields. */
+/** How a field is labeled if it's required and if it's optional. */
 interface Notes {
   readonly required: string;
   readonly optional: string;
@@ -110,7 +110,10 @@ function fields(title: string, schema: OpenApiSchema, notes: Notes): string {
   return `<h4>${title}</h4>${text}${rows === '' ? '' : `<table>${rows}</table>`}`;
 }
 
-/** One row per field. Fields of objects and lists follow their parent and are shown with their path. */
+/**
+ * Renders one row per field. The fields of an object or list follow their parent's row, and their names include the
+ * parent's path.
+ */
 function rowsOf(schema: OpenApiSchema, way: string, notes: Notes): string {
   return Object.entries(schema.properties ?? {})
     .map(([name, inner]) => {

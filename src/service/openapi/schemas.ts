@@ -15,17 +15,17 @@ export interface OpenApiSchema {
 
 interface Fields {
   readonly properties: Readonly<Record<string, OpenApiSchema>>;
-  /** Excludes fields with a default. */
+  /** Names of the required fields. A field with a default isn't required. */
   readonly required: readonly string[];
 }
 
-/** The fields of a query or body as a schema. */
+/** Describes the fields of a query or body as a JSON Schema. */
 export function fieldsSchema(fields: TProperties): Fields {
   const { properties = {}, required = [] } = plainSchema(Type.Object(fields));
   return { properties, required: required.filter((name) => properties[name]?.default === undefined) };
 }
 
-/** A declared schema as plain JSON, with its rule as the description. */
+/** Converts a declared schema to plain JSON, and adds the schema's rule as its description. */
 export function plainSchema(schema: TSchema): OpenApiSchema {
   return JSON.parse(JSON.stringify(schema), (_key, value: unknown) => withRule(value)) as OpenApiSchema;
 }
@@ -40,7 +40,7 @@ function withRule(value: unknown): unknown {
 const text: OpenApiSchema = { type: 'string' };
 const count: OpenApiSchema = { type: 'integer', minimum: 0 };
 
-/** The envelope of a successful response. */
+/** Describes a successful response's envelope as a JSON Schema. */
 export function envelopeSchema(status: number, given: { data: OpenApiSchema; isList: boolean }): OpenApiSchema {
   const meta = {
     success: { const: true },
@@ -65,7 +65,7 @@ export function envelopeSchema(status: number, given: { data: OpenApiSchema; isL
   };
 }
 
-/** The `meta` of every error response. */
+/** The JSON Schema of an error response, which contains only `meta`. */
 export const errorMeta: OpenApiSchema = {
   type: 'object',
   required: ['meta'],

@@ -14,14 +14,14 @@ import { type Tab, tabById } from '../store/tabs.ts';
 
 interface Serving {
   readonly context: ServiceContext;
-  /** Requests to wait for before the service closes. */
+  /** The service waits for these requests before it closes. */
   readonly running: RunningRequests;
 }
 
 /**
- * Serves published links, which require no account and don't count against any company's limits. Viewers send a
- * password as Basic credentials with any user name, or as `password` in the query. The last path segment is only for
- * readability: links are found by ID, so URLs stay valid if a link is renamed.
+ * Serves published links. They require no account and don't count towards any company's limits. If a link has a
+ * password, a viewer sends it as Basic credentials with any user name, or as `password` in the query. The URL's last
+ * path segment only makes the URL readable. Links are found by ID, so a URL stays valid after the link is renamed.
  */
 export function servePublished(app: FastifyInstance, { context, running }: Serving): void {
   app.route({
@@ -46,7 +46,7 @@ async function show(context: ServiceContext, request: FastifyRequest, reply: Fas
   try {
     const { id } = request.params as { id: string };
     await checkPassword(context, request, findPublished(context, id).link);
-    // Look up the link again, because it may have been deleted while the password was verified.
+    // Look up the link again, because it may have been deleted while its password was being verified.
     const { link, tab } = findPublished(context, id);
     if (request.method === 'GET') count(context, link, tab);
     const text = publishedHtml(link, tab, klipInstancesOf(context.db, tab.id));
@@ -66,7 +66,7 @@ function failure({ log }: ServiceContext, thrown: unknown): ApiError {
   return new ApiError('internal_error', 'Internal error');
 }
 
-/** Returns the link and its tab. Throws 404 while the account is closed or may not publish. */
+/** Returns the link and its tab. Throws 404 if the account is closed or may not publish. */
 function findPublished({ db, clock }: ServiceContext, id: string): { link: PublishedLink; tab: Tab } {
   const link = linkById(db, id);
   const tab = link && tabById(db, link.tabId);
@@ -82,7 +82,10 @@ function nowhere(): ApiError {
   return notFound('Dashboard not found');
 }
 
-/** Passwords can be guessed, so a wrong one counts as a failed login from the client's address. */
+/**
+ * Checks the password that the viewer sent. A wrong password counts as a failed login from the client's address, so
+ * that passwords can't be guessed.
+ */
 async function checkPassword({ limits }: ServiceContext, request: FastifyRequest, link: PublishedLink): Promise<void> {
   if (link.password === null) return;
   const given = passwordIn(request);
@@ -106,7 +109,10 @@ function wanted(text: string): ApiError {
   return new ApiError('auth_fail', text, { 'www-authenticate': 'Basic realm="dashboard", charset="UTF-8"' });
 }
 
-/** The HTML of a dashboard for viewers without an account: its name and its Klips' names, without their definitions. */
+/**
+ * Renders a dashboard for viewers without an account. The page shows the names of the dashboard and its Klips, but not
+ * the Klips' definitions.
+ */
 function publishedHtml(link: PublishedLink, tab: Tab, instances: readonly KlipInstance[]): string {
   const klips = instances.map(({ name }) => `<li>${escaped(name)}</li>`).join('');
   const share = `<p><a href="mailto:?subject=${escaped(encodeURIComponent(tab.name))}">Share by e-mail</a></p>`;
@@ -124,7 +130,7 @@ function publishedHtml(link: PublishedLink, tab: Tab, instances: readonly KlipIn
   );
 }
 
-/** An error page for a published dashboard. */
+/** Renders an error page for a published dashboard. */
 function errorHtml(text: string): string {
   return html('light', text, `<h1>${escaped(text)}</h1>`);
 }

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 
-/** Whether a refresh may connect to this IP address. */
+/** Returns whether a refresh may connect to this IP address. */
 export type AddressPolicy = (address: string) => boolean;
 
 type Subnet = readonly [network: string, bits: number];
@@ -11,7 +11,7 @@ const loopback = listOf([
   ['::1', 128],
 ]);
 
-/** Addresses that are not globally reachable (IANA special-purpose registries). */
+/** Address blocks that aren't globally reachable, from IANA's special-purpose address registries. */
 const near = listOf([
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -26,7 +26,7 @@ const near = listOf([
   ['198.51.100.0', 24],
   ['203.0.113.0', 24],
   ['224.0.0.0', 3],
-  // IPv6 forms that embed an IPv4 address: compatible, translated, NAT64, Teredo, 6to4.
+  // These IPv6 forms contain an IPv4 address: compatible, translated, NAT64, Teredo and 6to4.
   ['::', 96],
   ['::ffff:0:0:0', 96],
   ['64:ff9b::', 96],
@@ -43,23 +43,25 @@ const near = listOf([
   ['ff00::', 8],
 ]);
 
-/** What the policy depends on: the address that the service listens on, and whether private addresses are allowed. */
+/**
+ * The basis of the address policy: the address that the service listens on, and whether private addresses are allowed.
+ */
 export interface Reach {
   readonly host: string;
   readonly allowPrivate: boolean;
 }
 
 /**
- * The address policy of a service (protection against SSRF). Any user who may create a data source can make the service
- * fetch a URL, so a shared service must not reach internal addresses. A service that listens on loopback is used by one
- * person, whose other tools are on loopback too.
+ * Creates a service's address policy, which protects against SSRF. Any user who may create a data source can make the
+ * service fetch a URL, so a shared service must not connect to internal addresses. A service that listens on loopback
+ * is used by one person, whose other tools listen on loopback too, so it may connect to loopback addresses.
  */
 export function addressPolicy({ host, allowPrivate }: Reach): AddressPolicy {
   const isOwn = host === 'localhost' || (isIP(host) !== 0 && holds(loopback, host));
   return (address) => allowPrivate || (holds(loopback, address) ? isOwn : !holds(near, address));
 }
 
-/** Checks an IPv4-mapped IPv6 address as IPv4. */
+/** Returns whether the list contains the address. An IPv4-mapped IPv6 address is checked as an IPv4 address. */
 function holds(list: BlockList, address: string): boolean {
   const [plain = ''] = address.split('%', 1);
   return list.check(plain, isIP(plain) === 6 ? 'ipv6' : 'ipv4');

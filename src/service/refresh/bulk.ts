@@ -25,7 +25,7 @@ interface Failure {
   readonly success: false;
 }
 
-/** Queues all instances that can be queued, and reports errors for the rest. */
+/** Queues all instances that can be queued, and reports an error for each of the others. */
 export function bulkRefresh(call: ApiCall, requested: readonly string[]): object {
   const failed = new Map<string, Failure>();
   const sources = [...new Set(requested)].flatMap((id) => refreshable(call, id, failed));

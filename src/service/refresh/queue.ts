@@ -4,24 +4,27 @@ import type { Database } from '../store/database.ts';
 export interface Queued {
   readonly position: number;
   readonly instanceId: string;
-  /** The owner: a company, or a client account and its company; null if the owner has been deleted. */
+  /** ID of the account that owns the instance: a company or a client. Null if the owner has been deleted. */
   readonly accountId: string | null;
   readonly companyId: string | null;
 }
 
-/** Accounts and companies whose refreshes must currently wait. */
+/** Accounts and companies whose refreshes must wait for now. */
 export interface Busy {
   readonly accounts: Iterable<string>;
   readonly companies: Iterable<string>;
 }
 
-/** Appends an instance unless it's already waiting, so that one pull serves all requests for it (single-flight). */
+/**
+ * Adds an instance at the end of the queue, unless the instance is already waiting. One pull then serves all requests
+ * for the instance (single-flight).
+ */
 export function enqueue(db: Database, instanceId: string, now: number): void {
   const sql = 'insert into refresh_queue (instance_id, queued_at) values (?, ?) on conflict do nothing';
   db.run(sql, instanceId, now);
 }
 
-/** Takes the oldest entry that isn't blocked, and marks it as running. */
+/** Takes the oldest waiting entry whose account and company aren't busy, and marks the entry as running. */
 export function takeNext(db: Database, busy: Busy): Queued | undefined {
   const oldest = `select q.position, a.id as accountId, coalesce(a.parent_id, a.id) as companyId from refresh_queue q
     left join datasource_instances i on i.id = q.instance_id
@@ -36,12 +39,12 @@ export function takeNext(db: Database, busy: Busy): Queued | undefined {
   return { ...next, ...db.get<Pick<Queued, 'instanceId'>>(sql, next.position)! };
 }
 
-/** Removes a finished refresh from the queue, whether it succeeded or failed. */
+/** Removes a finished refresh from the queue, whether the refresh succeeded or failed. */
 export function settle(db: Database, position: number): void {
   db.run('delete from refresh_queue where position = ?', position);
 }
 
-/** Puts refreshes that were running when the service stopped back in the queue, at their old positions. */
+/** Puts refreshes that were running when the service stopped back into the queue, at their old positions. */
 export function resume(db: Database): void {
   db.transaction(() => {
     db.run(`delete from refresh_queue where running = 1 and instance_id in

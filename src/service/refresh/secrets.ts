@@ -3,7 +3,7 @@ import { registerSecret } from '../../lib/redact.ts';
 const telling = /token|secret|password|passwd|api_?key|authorization/i;
 
 /**
- * Registers the secrets in an instance's properties, so that they don't appear in errors or log lines if its pull
+ * Registers the secrets in an instance's properties, so that they're redacted from errors and log lines if the pull
  * fails.
  */
 export function registerSecretsOf(properties: Readonly<Record<string, unknown>>): void {
@@ -14,7 +14,9 @@ export function registerSecretsOf(properties: Readonly<Record<string, unknown>>)
   }
 }
 
-/** `parameters` is a JSON array of {name, value, type}; values of type header may be credentials. */
+/**
+ * `parameters` is a JSON array of {name, value, type} objects. The value of a `header` parameter may be a credential.
+ */
 function headersIn(name: string, value: string): string[] {
   if (name !== 'parameters') return [];
   try {

@@ -15,9 +15,12 @@ import { dueInstances, planNext, planWithinInterval } from './schedule.ts';
 import { registerSecretsOf } from './secrets.ts';
 
 const maxPullMs = 10 * 60_000;
-/** Maximum number of concurrent refreshes. Limited because each may run in a process with its own memory. */
+/**
+ * Maximum number of concurrent refreshes. It's limited because each refresh may run in a separate process with its own
+ * memory.
+ */
 const maxConcurrent = 4;
-/** Prevents a company with many clients from blocking the others. */
+/** Maximum number of concurrent refreshes per company, so that a company with many clients doesn't block the others. */
 const maxPerCompany = 2;
 
 interface RefreshWorkerOptions {
@@ -31,38 +34,38 @@ interface RefreshWorkerOptions {
 }
 
 /**
- * Takes instances from the durable queue in FIFO order and stores what their connectors yield. Refreshes of an account
- * run one at a time; accounts run in parallel, at most two per company, so a hanging source blocks only its own
- * account.
+ * Takes instances from the durable queue in FIFO order, and stores the data that their connectors yield. Each account
+ * refreshes one instance at a time. Accounts refresh in parallel, but at most two accounts per company, so a source
+ * that hangs blocks only its own account.
  */
 export class RefreshWorker {
   readonly #options: RefreshWorkerOptions;
   #stop = new AbortController();
-  /** Running refreshes and their queue entries. */
+  /** The running refreshes, each with its queue entry. */
   readonly #running = new Map<Promise<void>, Queued>();
 
   constructor(options: RefreshWorkerOptions) {
     this.#options = options;
   }
 
-  /** Starts to work on the queue, which survives restarts. Can also be called after {@link stop}. */
+  /** Starts to process the queue, whose entries survive restarts. Can be called again after {@link stop}. */
   start(): void {
     if (this.#stop.signal.aborted) this.#stop = new AbortController();
     resume(this.#options.db);
     this.#wake();
   }
 
-  /** Queues instances, within the caller's transaction if there is one. */
+  /** Queues instances. If the caller is in a transaction, the entries are part of it. */
   request(instanceIds: readonly string[]): void {
     const { db, clock } = this.#options;
     db.durably(() => {
       for (const id of instanceIds) enqueue(db, id, clock.now());
     });
-    // Runs after the caller's transaction has committed.
+    // `setImmediate` runs the callback after the caller's transaction has committed.
     setImmediate(() => this.#wake());
   }
 
-  /** Queues every instance whose interval has passed, and stores its next due time. */
+  /** Queues every instance that is due for a refresh, and stores when it's due next. */
   requestDue(): void {
     const { db, clock } = this.#options;
     const now = clock.now();
@@ -74,13 +77,15 @@ export class RefreshWorker {
     });
   }
 
-  /** Call this after the clock was set back, so that no refresh waits longer than its interval. */
+  /**
+   * Moves due times so that no refresh waits longer than its interval. Call this method after the clock was set back.
+   */
   rewind(): void {
     const { db, clock } = this.#options;
     db.durably(() => planWithinInterval(db, clock.now()));
   }
 
-  /** Aborts running refreshes, which stay in the queue, and stops. */
+  /** Stops processing the queue. Running refreshes are aborted and stay in the queue. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await Promise.all(this.#running.keys());
@@ -115,7 +120,10 @@ export class RefreshWorker {
     return { accounts: all.flatMap(({ accountId }) => accountId ?? []), companies: full.map(([id]) => id) };
   }
 
-  /** Logs that the database failed (a full disk). Entries stay queued; the next request tries again. */
+  /**
+   * Logs that the database failed, such as because the disk is full. The entries stay queued, and the next request
+   * starts the queue again.
+   */
   #tellStopped(thrown: unknown): void {
     this.#options.log.error('refresh queue stopped', { error: redact(readable(thrown)) });
   }
@@ -174,7 +182,9 @@ function tooLate(): Problem {
   });
 }
 
-/** The error in one line, with everything a user needs to fix it: the instance's `last_error`. */
+/**
+ * Formats an error as one line for the instance's `last_error`, with everything that a user needs to fix the problem.
+ */
 function readable(thrown: unknown): string {
   if (!(thrown instanceof Problem)) return thrown instanceof Error ? thrown.message : String(thrown);
   const { message, seen, allowed, next } = thrown;
@@ -182,7 +192,10 @@ function readable(thrown: unknown): string {
   return parts.filter(Boolean).join('; ');
 }
 
-/** Ends on abort even if the connector ignores its signal, so it can't block shutdown. */
+/**
+ * Passes on a connector's chunks until the signal aborts. This ends the iteration even if the connector ignores its
+ * signal, so a connector can't block shutdown.
+ */
 async function* untilAborted(chunks: AsyncIterable<Uint8Array>, signal: AbortSignal): AsyncGenerator<Uint8Array, void> {
   let reject: (reason: unknown) => void = () => undefined;
   const abort = (): void => reject(signal.reason);
@@ -191,7 +204,8 @@ async function* untilAborted(chunks: AsyncIterable<Uint8Array>, signal: AbortSig
   try {
     for (;;) {
       signal.throwIfAborted();
-      // A new promise per chunk: a longer-lived one would retain every chunk that raced with it.
+      // Create a new promise for each chunk. A promise that lives longer would keep a reference to every chunk that
+      // raced with it.
       const aborted = Promise.withResolvers<never>();
       reject = aborted.reject;
       const next = await Promise.race([reader.next(), aborted.promise]);

@@ -21,7 +21,7 @@ const wanted = Type.Object({
   value: Type.Integer({ maximum: Number.MAX_SAFE_INTEGER, 'x-rule': 'must be a whole number' }),
 });
 
-/** Asset limits can be unlimited; API rate limits can't. */
+/** Throws if the value isn't allowed for this limit. Only asset limits can be unlimited; API rate limits can't. */
 function checkValue({ name, value }: { name: LimitName; value: number }, index: number): void {
   const least = name.startsWith('api.') ? 1 : -1;
   if (value >= least) return;

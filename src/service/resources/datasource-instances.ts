@@ -46,7 +46,7 @@ function describe(instance: Instance): object {
   };
 }
 
-/** Validates the body and stores it as the instance's data, all or nothing. */
+/** Validates the request body and stores it as the instance's data, all or nothing. */
 async function store({ context, incoming }: ApiCall, { instance, source }: FoundInstance): Promise<void> {
   if (source.disabled === 1) throw forbidden('The data source is disabled');
   const received = await receive(context.blobs, {
@@ -58,7 +58,7 @@ async function store({ context, incoming }: ApiCall, { instance, source }: Found
   await publish({ db: context.db, blobs: context.blobs, now: context.clock.now() }, instance.id, received);
 }
 
-/** The single instance of a source that isn't dynamic. */
+/** Returns the only instance of a data source that isn't dynamic. Throws 400 if the data source is dynamic. */
 function onlyInstance({ context }: ApiCall, source: Datasource): FoundInstance {
   const [instance, ...others] = instancesOf(context.db, source.id);
   if (instance === undefined || others.length > 0 || source.isDynamic === 1) {
@@ -67,7 +67,10 @@ function onlyInstance({ context }: ApiCall, source: Datasource): FoundInstance {
   return { instance, source };
 }
 
-/** Returns the stored bytes unchanged. An upload may delete the file between lookup and open, so it retries. */
+/**
+ * Returns the instance's stored bytes unchanged. Tries again if an upload has deleted the file between the lookup and
+ * the opening of the file.
+ */
 async function show({ context }: ApiCall, { instance, source }: FoundInstance, tries = 3): Promise<EndpointResult> {
   if (instance.blob === null || instance.sha256 === null)
     throw notFound(`The instance has no data yet: ${instance.id}`);

@@ -5,7 +5,10 @@ import { shareEndpoints } from '../share-endpoints.ts';
 import { asShared, type Datasource, datasourceById } from '../store/datasources.ts';
 import { canSee } from '../store/shares.ts';
 
-/** Only this endpoint returns 401 for an existing source that the caller can't see. */
+/**
+ * Throws 401 if the data source exists but isn't visible to the caller. All other endpoints respond with 404 in this
+ * case.
+ */
 function findShared({ context, account, caller, params }: ApiCall): Datasource {
   const source = datasourceById(context.db, params.id!);
   if (source === undefined) throw notFound(`Data source not found: ${params.id}`);

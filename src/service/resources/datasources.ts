@@ -69,7 +69,7 @@ function describeListed(source: ListedDatasource): object {
   };
 }
 
-/** Lists the fields one by one, because spreading so many would take a quarter of the call's time. */
+/** Copies the fields one by one, because spreading so many fields would take a quarter of the call's time. */
 function describe(source: Datasource): object {
   return {
     id: source.id,
@@ -105,7 +105,7 @@ interface Created {
   no_refresh?: boolean;
 }
 
-/** Creates the source and its instances. Returns the IDs of the source and its first instance. */
+/** Creates the data source and its instances. Returns the IDs of the data source and its first instance. */
 function create({ context, caller, account, body }: ApiCall<unknown, Created>): { id: string; instanceId: string } {
   const { no_refresh: inProperties, ...properties } = body.properties ?? {};
   const source = {

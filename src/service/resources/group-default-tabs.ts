@@ -71,8 +71,8 @@ function find(call: ApiCall): DefaultTab {
 }
 
 /**
- * Making a dashboard a group's default also shares it with the group, as `can_edit` says, so the caller must be allowed
- * to share it.
+ * Makes a dashboard a default of the group. This also shares the dashboard with the group, with the rights that
+ * `can_edit` sets, so the caller must be allowed to share it.
  */
 function add(call: ApiCall<unknown, Change & { tab_id: string }>, group: UserGroup): string {
   const { db, clock } = call.context;

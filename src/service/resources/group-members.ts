@@ -7,7 +7,7 @@ import { membersOf } from '../store/groups.ts';
 
 const path = '/groups/{id}/users/{user}';
 
-/** Looks up the group first, then the user, so that errors follow the order of the path. */
+/** Looks up the group before the user, so that errors follow the order of the IDs in the path. */
 const findPair = (call: ApiCall) => ({ group: findGroup(call), user: findUser(call, call.params.user!) });
 
 export default {

@@ -40,7 +40,7 @@ function describe({ context, query }: ApiCall<{ full: boolean }>, group: UserGro
   return { ...fields, num_members, members };
 }
 
-/** Group names are unique within an account. */
+/** Checks that the name isn't used by another group in the account. */
 function checkName({ context, account }: ApiCall, name: string | undefined, self?: string): void {
   const known = name === undefined ? undefined : groupByName(context.db, account.id, name);
   if (known !== undefined && known.id !== self) throw badRequest('Field "name" is already used by another group');

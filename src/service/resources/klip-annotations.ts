@@ -34,7 +34,7 @@ function describe({ id, authorId, authorName, createdAt, body }: Annotation): ob
   return { id, createdBy: { id: authorId, name: authorName }, date_created: timeText(createdAt), body };
 }
 
-/** Anyone who can see a Klip can see its annotations. */
+/** Returns the annotation in the path. Anyone who can see a Klip can see its annotations. */
 function findAnnotation(call: ApiCall): Annotation {
   const { annotation: id } = call.params as { annotation: string };
   const klip = findKlip(call);
@@ -43,7 +43,7 @@ function findAnnotation(call: ApiCall): Annotation {
   return annotation;
 }
 
-/** Annotations can be changed by their author and by administrators. */
+/** Returns the annotation if the caller may change it. Only its author and administrators may change an annotation. */
 function findOwn(call: ApiCall): Annotation {
   const annotation = findAnnotation(call);
   const { user, isAdmin, permissions } = call.caller;
@@ -58,7 +58,7 @@ interface Period {
   readonly end_date?: number;
 }
 
-/** Converts an inclusive range of whole seconds to a half-open one in milliseconds. */
+/** Converts an inclusive range of whole seconds to a half-open range in milliseconds. */
 function milliseconds({ start_date: start = 0, end_date: end }: Period): { since: number; until: number } {
   if (end === undefined) return { since: start * 1000, until: Number.MAX_SAFE_INTEGER };
   if (start > end) throw badRequest('Field "start_date" must not be after "end_date"');

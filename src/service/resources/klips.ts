@@ -54,7 +54,10 @@ function describeFully({ context, caller }: ApiCall, klip: Klip): object {
   return { ...describe(klip), ...rightsOf(context.db, klipAsShared(klip)), datasources, datasets: [] };
 }
 
-/** A Klip, by its own ID or the ID of one of its instances. The response contains the requested ID. */
+/**
+ * Returns a Klip by its own ID or by the ID of one of its instances. In the second case, also returns both IDs for the
+ * response.
+ */
 function findByEitherId(call: ApiCall): { klip: Klip; ids: object } {
   const { id } = call.params as { id: string };
   const instance = klipInstanceById(call.context.db, id);
@@ -64,7 +67,7 @@ function findByEitherId(call: ApiCall): { klip: Klip; ids: object } {
 
 type Created = ApiCall<unknown, { name: string; description?: string; schema?: object }>;
 
-/** Stores the Klip and the list of data sources that it uses. Returns the Klip's ID. */
+/** Stores a new Klip and the list of data sources that it uses. Returns the Klip's ID. */
 function create(call: Created): string {
   const { context, caller, account, body } = call;
   const id = newId();

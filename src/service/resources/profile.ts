@@ -21,7 +21,7 @@ const profile = Type.Object({
 
 function describe({ caller, context }: ApiCall): object {
   const { company } = caller;
-  // Read the user again, because a call with a password has just updated the last sign-in.
+  // Read the user again, because a call with a password has just updated the time of the last sign-in.
   const user = userById(context.db, caller.user.id)!;
   return {
     id: user.id,

@@ -51,7 +51,7 @@ interface Settings {
   useIpRanges?: boolean;
 }
 
-/** Never includes the password or its hash. */
+/** Describes a link for a response. Never includes the password or its hash. */
 function describe({ host }: ApiCall, link: PublishedLink): object {
   return {
     id: link.id,
@@ -77,7 +77,7 @@ const unset = {
 
 type Kept = Omit<PublishedLink, 'id' | 'tabId' | 'createdBy' | 'creatorName' | 'createdAt' | 'dateLastAccessed'>;
 
-/** The settings after a request; absent fields don't change. */
+/** Returns a link's settings after a request. Settings that the request doesn't contain stay unchanged. */
 function settled(before: Kept, given: Settings, password: string | null | undefined): Kept {
   const flag = (name: 'isPublic' | 'social' | 'wantsAdvertising' | 'useIpRanges'): 0 | 1 => {
     const value = given[name];
@@ -95,13 +95,19 @@ function settled(before: Kept, given: Settings, password: string | null | undefi
   };
 }
 
-/** The hash of a new password; null for an empty one, which removes the password; undefined if absent. */
+/**
+ * Returns the hash of the new password. Returns null if the password is empty, which removes it, and undefined if the
+ * request doesn't contain a password.
+ */
 async function hashOf({ password }: Settings): Promise<string | null | undefined> {
   if (password === undefined) return undefined;
   return password === '' ? null : hashPassword(password);
 }
 
-/** Looks up the dashboard again, because it may have been deleted or unshared while the password was hashed. */
+/**
+ * Creates a published link. Looks up the dashboard again after hashing the password, because the dashboard may have
+ * been deleted or unshared in the meantime.
+ */
 async function create(call: ApiCall<unknown, Settings>): Promise<PublishedLink> {
   const { context, caller, body } = call;
   const password = await hashOf(body);
@@ -130,7 +136,10 @@ async function change(call: ApiCall<unknown, Settings>): Promise<PublishedLink> 
   });
 }
 
-/** A link to a dashboard that the caller may see or (with another `find`) change. */
+/**
+ * Returns a link to a dashboard that the caller may see. Pass {@link findEditableTab} as `find` to require that the
+ * caller may change the dashboard.
+ */
 function findLink(call: ApiCall, find = findTab): PublishedLink {
   const id = call.params.id!;
   const refuse = (): ApiError => notFound(`Published link not found: ${id}`);

@@ -9,7 +9,7 @@ import { type User, userById } from '../store/users.ts';
 const permission = ['user.manage'] as const;
 const path = '/roles/{id}/users';
 
-/** Only these endpoints return 401 for a role or user that exists in another account. */
+/** Throws 401 if the role or user exists in another account. Other endpoints respond with 404 in this case. */
 function ofThisAccount<T extends { accountId: string }>({ account }: ApiCall, kind: string, found: T | undefined): T {
   if (found === undefined) throw notFound(`${kind} not found`);
   if (found.accountId !== account.id) {

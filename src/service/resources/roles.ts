@@ -48,7 +48,7 @@ function describe({ context, query }: ApiCall<{ full: boolean }>, role: Role): o
   };
 }
 
-/** Role names are unique within an account. */
+/** Checks that the name isn't used by another role in the account. */
 function checkName({ context, account }: ApiCall, name: string | undefined, self?: string): void {
   const known = name === undefined ? undefined : roleByName(context.db, account.id, name);
   if (known !== undefined && known.id !== self) throw badRequest('Field "name" is already used by another role');
@@ -56,7 +56,10 @@ function checkName({ context, account }: ApiCall, name: string | undefined, self
 
 type Change = { name?: string; description?: string; permissions?: (typeof permissions)[number][] };
 
-/** Absent fields don't change; given permissions replace all previous ones. */
+/**
+ * Changes a role. Fields that the request doesn't contain stay unchanged. If the request contains permissions, they
+ * replace all previous ones.
+ */
 function update(call: ApiCall<unknown, Change>, role: Role): void {
   const { db } = call.context;
   const { permissions: given, ...texts } = call.body;

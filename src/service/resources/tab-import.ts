@@ -19,14 +19,20 @@ function findImportable(call: ApiCall): Tab {
   return tab;
 }
 
-/** Permission to see a dashboard covers its Klips' content, but not their definitions, which a copy would reveal. */
+/**
+ * Returns a Klip if the caller may copy it. A user who may see a dashboard may see the content of its Klips, but not
+ * their definitions, which a copy would reveal.
+ */
 function copyableKlip({ context, caller }: ApiCall, id: string): Klip {
   const klip = klipById(context.db, id)!;
   if (canSee(context.db, klipAsShared(klip), caller)) return klip;
   throw forbidden('The dashboard contains a Klip that is not shared with you');
 }
 
-/** Copies a dashboard with its layout, Klips and data sources, each once. Returns the ID of the copy. */
+/**
+ * Copies a dashboard with its layout, Klips and data sources. A Klip or data source that occurs several times is copied
+ * only once. Returns the ID of the copy.
+ */
 function copyTab(call: ApiCall, tab: Tab, accountId: string): string {
   const { db, clock } = call.context;
   const id = newId();

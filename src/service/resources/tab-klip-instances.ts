@@ -50,7 +50,7 @@ function describe({ id, klipId, name }: Pick<KlipInstance, 'id' | 'klipId' | 'na
   return { id, klip_id: klipId, name };
 }
 
-/** Places all Klips, or none if a Klip or a place doesn't exist. */
+/** Places all Klips on the dashboard. Places none if a Klip or a region doesn't exist. */
 function place(call: ApiCall<unknown, PlaceBody>, tab: Tab): KlipInstance[] {
   const { context, body } = call;
   const layout = layoutOf(tab);

@@ -14,7 +14,10 @@ interface LayoutBody {
   state: Record<string, unknown>;
 }
 
-/** Removes instances that the layout doesn't list from the dashboard. Validates everything before changing anything. */
+/**
+ * Changes the dashboard to the given layout, and removes Klip instances that the layout doesn't list. Validates the
+ * whole layout before changing anything.
+ */
 function layOut({ context, body }: ApiCall<unknown, LayoutBody>, { id }: Tab): void {
   const { db, clock } = context;
   db.durably(() => {

@@ -5,7 +5,7 @@ import { clientAggregate, clientAggregateRows, clientTrend, clientTrendRows } fr
 import { linkViews, linkViewsRows } from '../usage/link-records.ts';
 import { daysWith, defineReport, type ReportQuery, texts } from '../usage/report.ts';
 
-/** Names of the connectors that are in the vendor's gallery. */
+/** Names of the connectors in the vendor's gallery, by connector ID. */
 const gallery: Readonly<Record<string, string>> = {
   box: 'Box',
   comscore: 'comScore',
@@ -28,7 +28,7 @@ const gallery: Readonly<Record<string, string>> = {
   xero: 'Xero',
 };
 
-/** A connector's name in the usage reports. */
+/** Returns the name of a connector in the usage reports. */
 function serviceName(connector: string): string {
   return gallery[connector] ?? 'Not Available';
 }

@@ -11,7 +11,7 @@ const permission = ['user.manage'] as const;
 const path = '/users/{id}/tab-instances';
 const { id, tab_id, name } = tabInstanceSchema.properties;
 
-/** Adds all dashboards, or none if one of them isn't visible to the caller. */
+/** Adds all dashboards to the user's screen. Adds none if one of them isn't visible to the caller. */
 function put(call: ApiCall<unknown, { tab_ids: string[] }>, user: User): Omit<TabInstance, 'context'>[] {
   const { db } = call.context;
   return db.durably(() => {

@@ -8,7 +8,7 @@ export interface Annotation {
   readonly klipId: string;
   readonly body: string;
   readonly authorId: string;
-  /** The author's current name; if the author was deleted, the name at the time of writing. */
+  /** The author's current name. If the author was deleted, this is the author's name at the time of writing. */
   readonly authorName: string;
   readonly createdAt: number;
 }
@@ -23,7 +23,7 @@ export function annotationById(db: Database, id: string): Annotation | undefined
   return db.get<Annotation>(`select ${columns} ${from} where n.id = ?`, id);
 }
 
-/** A Klip's annotations in [`since`, `until`), in milliseconds. */
+/** Returns a Klip's annotations from `since` (inclusive) to `until` (exclusive), both in epoch milliseconds. */
 export function annotationsOf(
   db: Database,
   { klipId, since, until }: { klipId: string; since: number; until: number },
@@ -33,7 +33,7 @@ export function annotationsOf(
   return listRows(db, { columns, from: some, order: 'n.created_at, n.id' }, [klipId, since, until], page);
 }
 
-/** Stores an annotation with the author's current name. */
+/** Stores an annotation together with its author's current name. */
 export function insertAnnotation(db: Database, given: Omit<Annotation, 'authorName'>): void {
   db.run(
     `insert into klip_annotations (id, klip_id, body, author_id, author_name, created_at)

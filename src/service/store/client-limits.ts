@@ -3,7 +3,8 @@ import { type Account, accountById } from './accounts.ts';
 import type { Database } from './database.ts';
 
 /**
- * Limits of an account: the first two are request rates per second and per day, the others limit the number of assets.
+ * Names of an account's limits. The first two limit requests per day and per second; the others limit the number of
+ * assets and users.
  */
 export const limitNames = [
   'api.requests.perDay',
@@ -22,12 +23,15 @@ const columns: Readonly<Record<LimitName, string>> = {
   'published.private.links': 'private_links',
 };
 
-/** Sets a limit of a client; -1 = none. */
+/** Sets a client's limit. The value -1 means that there is no limit. */
 export function setLimit(db: Database, accountId: string, name: LimitName, value: number): void {
   db.run(`update accounts set ${columns[name]} = ? where id = ?`, value, accountId);
 }
 
-/** The effective limits; -1 = none. An account without its own rate has its plan's. */
+/**
+ * Returns an account's effective limits. The value -1 means that there is no limit. If an account doesn't set its own
+ * request rates, the rates of its plan apply.
+ */
 export function limitsOf(db: Database, accountId: string): Readonly<Record<LimitName, number>> {
   const account = accountById(db, accountId)!;
   const { dashboards, seats, privateLinks } = limitsOfWhatThereIs(db, account);
@@ -51,12 +55,15 @@ function limitsOfWhatThereIs(db: Database, { id }: Pick<Account, 'id'>): Limits 
   return db.get<Limits>(sql, id)!;
 }
 
-/** Maximum number of users of an account; -1 = no limit. */
+/** Returns how many users an account may have; -1 if there is no limit. */
 export function seatsOf(db: Database, accountId: string): number {
   return limitsOfWhatThereIs(db, { id: accountId }).seats;
 }
 
-/** How many more dashboards an account may create; Infinity without a limit. Never negative. */
+/**
+ * Returns how many more dashboards an account may create. The result is never negative; it's Infinity if there is no
+ * limit.
+ */
 export function dashboardsLeft(db: Database, accountId: string): number {
   const max = limitsOfWhatThereIs(db, { id: accountId }).dashboards;
   if (max < 0) return Number.POSITIVE_INFINITY;
@@ -64,7 +71,10 @@ export function dashboardsLeft(db: Database, accountId: string): number {
   return Math.max(0, max - n);
 }
 
-/** Like {@link dashboardsLeft}, but for published links that aren't public. */
+/**
+ * Returns how many more published links the account may create that aren't public. The result is never negative; it's
+ * Infinity if there is no limit.
+ */
 export function privateLinksLeft(db: Database, accountId: string): number {
   const max = limitsOfWhatThereIs(db, { id: accountId }).privateLinks;
   if (max < 0) return Number.POSITIVE_INFINITY;

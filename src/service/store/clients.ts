@@ -9,14 +9,14 @@ export interface ClientAccount {
   readonly name: string;
   readonly description: string;
   readonly externalId: string | null;
-  /** The stored status; for an expired trial, see client-status.ts. */
+  /** The client's stored status. For an expired trial, client-status.ts derives a different status. */
   readonly status: ClientStatus;
   /** -1 = no limit. */
   readonly seats: number;
   readonly trialExtended: 0 | 1;
   readonly directBilling: 0 | 1;
   readonly createdAt: number;
-  /** When one of its users (including deleted ones) last signed in. */
+  /** When one of the client's users last signed in, including users that have been deleted since. */
   readonly lastSignIn: number | null;
 }
 
@@ -24,18 +24,18 @@ const columns = `a.id, a.name, a.description, a.external_id as externalId, a.sta
   a.trial_extended as trialExtended, a.direct_billing as directBilling, a.created_at as createdAt,
   a.last_sign_in as lastSignIn`;
 
-/** A client of this company; undefined if it belongs to another company. */
+/** Returns the company's client with this ID, or undefined if the client belongs to another company. */
 export function clientById(db: Database, company: Account, id: string): ClientAccount | undefined {
   return db.get<ClientAccount>(`select ${columns} from accounts a where a.id = ? and a.parent_id = ?`, id, company.id);
 }
 
-/** A page of a company's clients, oldest first. */
+/** Returns one page of a company's clients, oldest first. */
 export function clientsOf(db: Database, company: Account, page: Page): Listed<ClientAccount> {
   const from = 'from accounts a where a.parent_id = ?';
   return listRows(db, { columns, from, order: 'a.created_at, a.id' }, [company.id], page);
 }
 
-/** Settings of a client; absent fields don't change. */
+/** Changes to a client's settings. Fields that are absent stay unchanged. */
 export interface ClientChange {
   readonly name?: string;
   readonly description?: string;
@@ -50,19 +50,19 @@ export function updateClient(db: Database, id: string, given: ClientChange): voi
   db.update('accounts', id, { name, description, external_id, seats, status });
 }
 
-/** Deletes the account with everything in it. */
+/** Deletes a client account with all its data. */
 export function deleteClient(db: Database, id: string): void {
   db.run('delete from accounts where id = ?', id);
 }
 
-/** The documents shown by an account's instances. */
+/** Returns the names of the documents that an account's instances currently show. */
 export function blobsOf(db: Database, accountId: string): string[] {
   const sql = `select i.blob from datasources d join datasource_instances i on i.datasource_id = d.id
     where d.account_id = ? and i.blob is not null`;
   return db.all<{ blob: string }>(sql, accountId).map(({ blob }) => blob);
 }
 
-/** Records that the trial was extended, which is possible only once. */
+/** Records that the client's trial was extended. A trial can be extended only once. */
 export function extendTrial(db: Database, id: string): void {
   db.run('update accounts set trial_extended = 1 where id = ?', id);
 }
@@ -72,7 +72,7 @@ export function billDirectly(db: Database, id: string): void {
   db.run('update accounts set direct_billing = 1 where id = ?', id);
 }
 
-/** Features that can be disabled per client. All are enabled by default. */
+/** Features that can be disabled for individual clients. All are enabled by default. */
 export const featureNames = [
   'theming',
   'domain_cloaking',
@@ -96,7 +96,7 @@ export function switchFeature(db: Database, accountId: string, name: FeatureName
   db.insert('client_features', row, 'on conflict do update set enabled = excluded.enabled');
 }
 
-/** The properties of a client, ordered by name. */
+/** Returns a client's properties, ordered by name. */
 export function clientProperties(db: Database, accountId: string): Record<string, string> {
   const sql = 'select name, value from client_properties where account_id = ? order by name';
   const rows = db.all<{ name: string; value: string }>(sql, accountId);
@@ -107,7 +107,7 @@ export function setClientProperty(db: Database, accountId: string, name: string,
   db.insert('client_properties', { accountId, name, value }, 'on conflict do update set value = excluded.value');
 }
 
-/** Returns whether the property existed. */
+/** Deletes a client's property. Returns whether the property existed. */
 export function dropClientProperty(db: Database, accountId: string, name: string): boolean {
   return db.run('delete from client_properties where account_id = ? and name = ?', accountId, name) === 1;
 }

@@ -4,12 +4,12 @@ import { Problem } from '../../lib/problem.ts';
 import { type PreparedStatement, SqliteDatabase, type SqliteValue, sqliteErrorName } from '../../lib/sqlite.ts';
 import { migrate } from './migrate.ts';
 
-/** Maximum cache entries per kind. Each value has a few hundred bytes. */
+/** Maximum number of cached values per kind. A value takes a few hundred bytes. */
 const maxRemembered = 10_000;
 
 /**
- * The service's own database: synchronous, with cached prepared statements, used by one process at a time. An ordinary
- * commit survives a crash of the process; one in {@link durably} also survives a power loss.
+ * The service's own database. It's synchronous, caches prepared statements, and is used by only one process at a time.
+ * An ordinary commit survives a crash of the process; a commit by {@link durably} also survives a power loss.
  */
 export class Database {
   readonly #db: SqliteDatabase;
@@ -20,7 +20,10 @@ export class Database {
     this.#db = db;
   }
 
-  /** Opens (and creates or migrates) the database in this folder, or one in memory. */
+  /**
+   * Opens a database in memory, or the database in the folder. Creates the folder's database if it doesn't exist, and
+   * migrates it if it's old.
+   */
   static async open(data: { readonly folder: string } | 'memory'): Promise<Database> {
     const file = data === 'memory' ? ':memory:' : privateFile(data.folder);
     let db: SqliteDatabase | undefined;
@@ -48,14 +51,20 @@ export class Database {
     return this.#noted(sql).run(...values).changes as number;
   }
 
-  /** Inserts a row; `createdAt` is the column `created_at`. `tail`: what follows, such as `on conflict …`. */
+  /**
+   * Inserts a row. Field names are converted to column names: `createdAt` becomes `created_at`. `tail` is appended to
+   * the statement, such as `on conflict …`.
+   */
   insert(table: string, row: Readonly<Record<string, SqliteValue>>, tail = ''): void {
     const marks = Object.keys(row).fill('?').join(', ');
     const columns = Object.keys(row).map(columnOf).join(', ');
     this.run(`insert into ${table} (${columns}) values (${marks}) ${tail}`, ...Object.values(row));
   }
 
-  /** Changes fields of the row with this ID, named as in {@link insert}; undefined ones don't change. */
+  /**
+   * Changes fields of the row that has this ID. Fields are named as in {@link insert}; fields whose value is undefined
+   * stay unchanged.
+   */
   update(table: string, id: string, changes: Readonly<Record<string, SqliteValue | undefined>>): void {
     const given = Object.entries(changes).filter((one): one is [string, SqliteValue] => one[1] !== undefined);
     if (given.length === 0) return;
@@ -63,32 +72,33 @@ export class Database {
     this.run(`update ${table} set ${sets} where id = ?`, ...given.map(([, value]) => value), id);
   }
 
-  /** Like {@link run}, for a write that doesn't invalidate cached values (see {@link remember}). */
+  /** Like {@link run}, but doesn't invalidate cached values (see {@link remember}). */
   runAside(sql: string, ...values: readonly SqliteValue[]): number {
     return this.#prepare(sql).run(...values).changes as number;
   }
 
   /**
-   * A cache of the results of `read`, by kind and key. Every write clears the whole cache, so dependencies don't have
-   * to be tracked. Undefined results aren't cached.
+   * Returns the result of `read` from a cache, which is indexed by kind and key. Every write clears the whole cache, so
+   * dependencies don't have to be tracked. Undefined results aren't cached.
    */
   remember<T>(kind: string, key: string, read: () => T): T {
     const known = this.#remembered.get(kind)?.get(key);
     if (known !== undefined) return known as T;
     const value = read();
-    // Within a transaction, the value may still be rolled back.
+    // Don't cache a value that was read within a transaction, because the transaction may still be rolled back.
     if (value !== undefined && !this.#db.inTransaction) this.#keep(kind, key, value);
     return value;
   }
 
-  /** Runs `work` in a transaction. Can be nested. */
+  /** Runs `work` in a transaction. Transactions can be nested. */
   transaction<T>(work: () => T): T {
     return this.#db.transaction(work);
   }
 
   /**
-   * A transaction that is synced to disk before this returns. Call counts don't need that (they're written constantly,
-   * and losing the last ones in a power loss is harmless); data that was acknowledged to a caller does.
+   * Runs `work` in a transaction that is synced to disk before this method returns. Use it for data that is
+   * acknowledged to a caller. Call counts don't need it: they're written constantly, and losing the last few in a power
+   * loss does no harm.
    */
   durably<T>(work: () => T): T {
     if (this.#db.inTransaction) return this.transaction(work);
@@ -113,7 +123,7 @@ export class Database {
     }
   }
 
-  /** Prepares the statement; a write clears the cache. */
+  /** Prepares a statement. Clears the cache if the statement is a write. */
   #noted(sql: string): PreparedStatement {
     if (!isRead(sql)) this.#remembered.clear();
     return this.#prepare(sql);
@@ -133,12 +143,15 @@ function columnOf(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** Whether a statement only reads. Sufficient for our own statements. */
+/** Returns whether a statement only reads. The check is simple, but sufficient for our own statements. */
 function isRead(sql: string): boolean {
   return /^\s*(?:select|with)\b/i.test(sql) && !/\breturning\b/i.test(sql);
 }
 
-/** Created here, because SQLite would create a file that all users can read, and it contains hashes. */
+/**
+ * Creates the database file before SQLite does, because SQLite would let all users read the file, which contains hashes
+ * of passwords and keys.
+ */
 function privateFile(folder: string): string {
   const path = join(folder, 'service.db');
   ensurePrivateFile(path);
@@ -146,8 +159,8 @@ function privateFile(folder: string): string {
 }
 
 function configure(db: SqliteDatabase): void {
-  // Single instance: the lock is held until the process ends. A second service on the same folder would delete uploads
-  // that the first is still receiving.
+  // Allow only one process per folder by holding the lock until the process ends. A second service on the same folder
+  // would delete uploads that the first service is still receiving.
   db.pragma('locking_mode = EXCLUSIVE');
   db.pragma('journal_mode = WAL');
   db.pragma('synchronous = NORMAL');

@@ -5,7 +5,7 @@ import type { Database } from './database.ts';
 import type { Asset, SharedAsset } from './shares.ts';
 import { listVisible } from './visible.ts';
 
-/** The formats of a data source. They're part of the service's API, independent of other formats in the code base. */
+/** The data formats that the service's API allows. They're independent of all other formats in the code base. */
 export const formatIds = ['json', 'csv', 'xml'] as const;
 export type FormatId = (typeof formatIds)[number];
 
@@ -17,15 +17,15 @@ export interface Datasource extends Asset {
   readonly noRefresh: 0 | 1;
   readonly disabled: 0 | 1;
   /**
-   * The properties, with unresolved references to user properties. If a source isn't dynamic, they're stored in its
-   * instance.
+   * The source's properties as JSON, with unresolved references to user properties. They're up to date only for a
+   * dynamic source; for any other source, use the properties of its instance.
    */
   readonly properties: string;
-  /** When any of its instances was last refreshed; null if none has data yet. */
+  /** When an instance of the source was last refreshed. Null if no instance has data yet. */
   readonly dateLastRefresh: number | null;
 }
 
-/** The fields of a source in lists. */
+/** A data source's fields as they appear in lists. */
 export type ListedDatasource = Pick<
   Datasource,
   'id' | 'name' | 'description' | 'refreshInterval' | 'isDynamic' | 'dateLastRefresh'
@@ -36,21 +36,24 @@ const listed = `d.id, d.name, d.description, d.refresh_interval as refreshInterv
 const columns = `${listed}, d.account_id as accountId, d.connector, d.format, d.no_refresh as noRefresh, d.disabled,
   d.properties, d.created_by as createdBy, d.created_at as createdAt`;
 
-/** Built once, because almost every call about data uses it. */
+/** The statement is built only once, because almost every call about data uses it. */
 const byId = `select ${columns} from datasources d where d.id = ?`;
 
-/** The source, cached until the next write. */
+/** Returns the data source with this ID. The result is cached until the next write. */
 export function datasourceById(db: Database, id: string): Datasource | undefined {
   return db.remember('datasource', id, () => db.get<Datasource>(byId, id));
 }
 
-/** The sources of an account whose instances depend on its users' properties. */
+/** Returns an account's dynamic data sources, whose instances depend on user properties. */
 export function dynamicSources(db: Database, accountId: string): Datasource[] {
   const where = 'where d.account_id = ? and d.is_dynamic = 1 order by d.created_at, d.id';
   return db.all<Datasource>(`select ${columns} from datasources d ${where}`, accountId);
 }
 
-/** A page of the sources that the caller may see: their own, those shared with them, or all. */
+/**
+ * Returns one page of the data sources that the caller may see: their own sources and the sources shared with them, or
+ * all sources.
+ */
 export function visibleDatasources(
   db: Database,
   account: Account,
@@ -60,7 +63,7 @@ export function visibleDatasources(
   return listVisible(db, { kind: 'datasource', account, caller }, listed, page);
 }
 
-/** The source as a shareable asset. */
+/** Converts a data source to a shareable asset. */
 export function asShared({ id, accountId, createdBy }: Datasource): SharedAsset {
   return { kind: 'datasource', id, accountId, createdBy };
 }
@@ -81,7 +84,7 @@ export function updateDatasource(
   db.update('datasources', id, { name, description, refresh_interval });
 }
 
-/** Stores the properties together with whether the source is dynamic, which follows from them. */
+/** Stores the source's properties, and whether the source is dynamic, which follows from the properties. */
 export function setSourceProperties(
   db: Database,
   id: string,
@@ -94,7 +97,7 @@ export function setDisabled(db: Database, id: string, disabled: boolean): void {
   db.run('update datasources set disabled = ? where id = ?', disabled ? 1 : 0, id);
 }
 
-/** Deletes the source with its instances and shares. The caller must remove their documents. */
+/** Deletes a data source with its instances and shares. The caller must delete the instances' documents. */
 export function deleteDatasource(db: Database, id: string): void {
   db.run('delete from datasources where id = ?', id);
 }

@@ -2,16 +2,16 @@ import type { Listed, Page } from '../http/page.ts';
 import type { Database } from './database.ts';
 import { listRows } from './listing.ts';
 
-/** Where members of a group see a default dashboard. */
+/** Where a group's members see one of the group's default dashboards. */
 export const tabVisibilities = ['library', 'dashboard', 'permanent'] as const;
 export type TabVisibility = (typeof tabVisibilities)[number];
 
-/** A default dashboard of a group. */
+/** A dashboard that all members of a group see by default. */
 export interface DefaultTab {
   readonly id: string;
   readonly groupId: string;
   readonly tabId: string;
-  /** The dashboard's name and description. */
+  /** Name of the dashboard. */
   readonly tabName: string;
   readonly description: string;
   readonly canEdit: 0 | 1;
@@ -23,23 +23,23 @@ const columns = `d.id, d.group_id as groupId, d.tab_id as tabId, t.name as tabNa
   d.can_edit as canEdit, d.visibility, d.position`;
 const from = 'from group_default_tabs d join tabs t on t.id = d.tab_id';
 
-/** A default dashboard of this group, by its own ID; undefined if it belongs to another group. */
+/** Returns the group's default dashboard with this ID, or undefined if the ID belongs to another group. */
 export function defaultTabById(db: Database, groupId: string, id: string): DefaultTab | undefined {
   return db.get<DefaultTab>(`select ${columns} ${from} where d.id = ? and d.group_id = ?`, id, groupId);
 }
 
-/** A default dashboard of this group, by the dashboard's ID. */
+/** Returns the group's default dashboard that has this `tabId`. */
 export function defaultTabOf(db: Database, groupId: string, tabId: string): DefaultTab | undefined {
   return db.get<DefaultTab>(`select ${columns} ${from} where d.group_id = ? and d.tab_id = ?`, groupId, tabId);
 }
 
-/** A page of a group's default dashboards, in the group's order. */
+/** Returns one page of a group's default dashboards, in the order that the group sets. */
 export function defaultTabsOf(db: Database, groupId: string, page: Page): Listed<DefaultTab> {
   const order = 'd.position, d.created_at, d.id';
   return listRows(db, { columns, from: `${from} where d.group_id = ?`, order }, [groupId], page);
 }
 
-/** The position after the last one. */
+/** Returns the position after the group's last default dashboard. */
 export function nextPosition(db: Database, groupId: string): number {
   const sql = 'select coalesce(max(position) + 1, 0) as next from group_default_tabs where group_id = ?';
   return db.get<{ next: number }>(sql, groupId)!.next;
@@ -68,7 +68,7 @@ export function deleteDefaultTab(db: Database, id: string): void {
   db.run('delete from group_default_tabs where id = ?', id);
 }
 
-/** The number of Klips on the dashboard, and how many of them are shared with the group. */
+/** Returns how many Klips are on the dashboard, and how many of them are shared with the group. */
 export function countKlips(db: Database, { tabId, groupId }: DefaultTab): { total: number; shared: number } {
   const sql = `select count(*) as total, count(s.klip_id) as shared from klip_instances i
     left join klip_shares s on s.klip_id = i.klip_id and s.kind = 'group' and s.holder_id = ? where i.tab_id = ?`;

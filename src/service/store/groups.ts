@@ -18,7 +18,7 @@ export function groupById(db: Database, id: string): UserGroup | undefined {
   return db.get<UserGroup>(`select ${columns} from groups g where g.id = ?`, id);
 }
 
-/** The account's group with exactly this name (case-sensitive). */
+/** Returns the account's group that has exactly this name (case-sensitive). */
 export function groupByName(db: Database, accountId: string, name: string): UserGroup | undefined {
   return db.get<UserGroup>(`select ${columns} from groups g where g.account_id = ? and g.name = ?`, accountId, name);
 }
@@ -27,7 +27,7 @@ export function groupsOfAccount(db: Database, accountId: string, page: Page): Li
   return listRows(db, { columns, from: 'from groups g where g.account_id = ?', order }, [accountId], page);
 }
 
-/** A page of a user's groups, oldest group first. */
+/** Returns one page of a user's groups, oldest group first. */
 export function groupsOfUser(db: Database, userId: string, page: Page): Listed<UserGroup> {
   const from = 'from group_members m join groups g on g.id = m.group_id where m.user_id = ?';
   return listRows(db, { columns, from, order }, [userId], page);
@@ -46,7 +46,7 @@ export function updateGroup(
   db.update('groups', id, { name, description, external_id });
 }
 
-/** Deletes the group with its memberships and shares. */
+/** Deletes a group with its memberships and shares. */
 export function deleteGroup(db: Database, id: string): void {
   db.run('delete from groups where id = ?', id);
 }
@@ -61,7 +61,7 @@ export function membersOf(db: Database, groupId: string, page: Page): Listed<Per
   return listRows(db, { columns: personColumns, from: members, order: 'u.created_at, u.id' }, [groupId], page);
 }
 
-/** All members of a group, oldest first. */
+/** Returns all members of a group, oldest user first. */
 export function allMembersOf(db: Database, groupId: string): Person[] {
   return db.all<Person>(`select ${personColumns} ${members} order by u.created_at, u.id`, groupId);
 }
@@ -70,7 +70,7 @@ export function addMember(db: Database, groupId: string, userId: string): void {
   db.run('insert into group_members (group_id, user_id) values (?, ?) on conflict do nothing', groupId, userId);
 }
 
-/** Returns whether the user was a member. */
+/** Removes a user from a group. Returns whether the user was a member. */
 export function removeMember(db: Database, groupId: string, userId: string): boolean {
   return db.run('delete from group_members where group_id = ? and user_id = ?', groupId, userId) === 1;
 }

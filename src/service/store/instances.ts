@@ -7,7 +7,7 @@ import { listRows } from './listing.ts';
 import { visibleTo } from './shares.ts';
 import { listVisibleInstances } from './visible.ts';
 
-/** An instance of a data source, with its own properties and data. */
+/** An instance of a data source. Each instance has its own properties and data. */
 export interface Instance {
   readonly id: string;
   readonly datasourceId: string;
@@ -25,7 +25,7 @@ const own = `i.id, i.datasource_id as datasourceId, i.blob, i.sha256, i.data_siz
 const columns = `${own}, d.name as datasourceName`;
 const from = 'from datasource_instances i join datasources d on d.id = i.datasource_id';
 
-/** Runs for every upload, so it avoids a join, which SQLite would prepare again each time. */
+/** This statement runs for every upload, so it avoids a join: SQLite would compile a join again each time. */
 const byId = `select ${own}, (select d.name from datasources d where d.id = i.datasource_id) as datasourceName
   from datasource_instances i where i.id = ?`;
 
@@ -37,7 +37,10 @@ export function instancesOf(db: Database, datasourceId: string): Instance[] {
   return db.all<Instance>(`select ${columns} ${from} where d.id = ? order by i.created_at, i.id`, datasourceId);
 }
 
-/** Instances of the sources visible to the caller, optionally of one data source. */
+/**
+ * Returns instances of the data sources that the caller may see. If `datasourceId` is set, returns only that source's
+ * instances.
+ */
 export function visibleInstances(
   db: Database,
   { account, caller, datasourceId }: { account: Account; caller: Caller; datasourceId: string | undefined },
@@ -66,11 +69,11 @@ interface Keyed {
   readonly id: string;
   readonly dynamicKey: string;
   readonly blob: string | null;
-  /** When the instance last got data or, if it never did, when it was created. */
+  /** When the instance last received data. If it never did, when it was created. */
   readonly lastChange: number;
 }
 
-/** A source's instances, each with its key (a set of user values). */
+/** Returns a data source's instances. Each has a key, which identifies a set of user property values. */
 export function keyedInstancesOf(db: Database, datasourceId: string): Keyed[] {
   const sql = `select id, dynamic_key as dynamicKey, blob, coalesce(date_last_refresh, created_at) as lastChange
     from datasource_instances where datasource_id = ? order by created_at, id`;
@@ -81,26 +84,26 @@ export function deleteInstance(db: Database, id: string): void {
   db.run('delete from datasource_instances where id = ?', id);
 }
 
-/** Publishes a new document for an instance. Returns whether the instance still exists. */
+/** Sets the document that an instance shows. Returns whether the instance still exists. */
 export function showData(db: Database, id: string, { blob, bytes, sha256 }: ReceivedDocument, now: number): boolean {
   const sql = `update datasource_instances set blob = ?, data_size = ?, sha256 = ?, date_last_refresh = ?,
     refresh_fail_count = 0, last_error = null where id = ?`;
   return db.run(sql, blob, bytes, sha256, now, id) === 1;
 }
 
-/** Counts a failed refresh; the existing document stays. */
+/** Records a failed refresh. The instance keeps its current document. */
 export function noteFailure(db: Database, id: string, message: string): void {
   const sql = `update datasource_instances set refresh_fail_count = refresh_fail_count + 1, last_error = ? where id = ?`;
   db.run(sql, message, id);
 }
 
-/** The names of all documents shown by instances, which the sweep must keep. */
+/** Returns the names of all documents that instances show. The sweep must keep these documents. */
 export function knownBlobs(db: Database): Set<string> {
   const rows = db.all<{ blob: string }>('select blob from datasource_instances where blob is not null');
   return new Set(rows.map(({ blob }) => blob));
 }
 
-/** Properties by name. Values keep their JSON types. */
+/** Returns an instance's properties by name. The values keep their JSON types. */
 export function propertiesOf(db: Database, instanceId: string): Record<string, unknown> {
   const sql = 'select name, value from instance_properties where instance_id = ? order by name';
   const rows = db.all<{ name: string; value: string }>(sql, instanceId);
@@ -115,7 +118,7 @@ export function setProperties(db: Database, instanceId: string, properties: Read
   }
 }
 
-/** Returns whether the property existed. */
+/** Deletes an instance's property. Returns whether the property existed. */
 export function deleteProperty(db: Database, instanceId: string, name: string): boolean {
   return db.run('delete from instance_properties where instance_id = ? and name = ?', instanceId, name) === 1;
 }

@@ -3,7 +3,7 @@ import type { Placed } from '../tab-layout.ts';
 import type { Database } from './database.ts';
 import { listRows } from './listing.ts';
 
-/** A Klip placed on a dashboard, with its position. */
+/** A Klip that is placed on a dashboard, with its position. */
 export interface KlipInstance extends Placed {
   readonly tabId: string;
   readonly klipId: string;
@@ -20,7 +20,7 @@ export function klipInstanceById(db: Database, id: string): KlipInstance | undef
   return db.get<KlipInstance>(`select ${columns} ${from} where i.id = ?`, id);
 }
 
-/** A dashboard's instances in insertion order. */
+/** Returns a dashboard's Klip instances in the order in which they were added. */
 export function klipInstancesOf(db: Database, tabId: string): KlipInstance[] {
   return db.all<KlipInstance>(`select ${columns} ${from} where i.tab_id = ? order by ${order}`, tabId);
 }
@@ -43,7 +43,7 @@ export function insertKlipInstance(db: Database, given: NewInstance): void {
   db.insert('klip_instances', { id, tabId, klipId, region, position, colSpan, minHeight, height, createdAt, place });
 }
 
-/** Sets region, position and sizes. */
+/** Sets the region, position and sizes of a Klip instance. */
 export function placeKlipInstance(db: Database, { id, region, position, colSpan, minHeight, height }: Placed): void {
   db.update('klip_instances', id, { region, position, colSpan, minHeight, height });
 }

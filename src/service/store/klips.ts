@@ -6,7 +6,7 @@ import { listRows } from './listing.ts';
 import { type Asset, type SharedAsset, visibleTo } from './shares.ts';
 import { listVisible } from './visible.ts';
 
-/** A visual widget; its schema is stored separately, because it can be long. */
+/** A Klip, which is a visual widget. Its schema isn't included, because it can be long. */
 export interface Klip extends Asset {
   readonly updatedAt: number;
 }
@@ -23,7 +23,7 @@ export function klipAsShared({ id, accountId, createdBy }: Klip): SharedAsset {
   return { kind: 'klip', id, accountId, createdBy };
 }
 
-/** The Klips visible to the caller. If a data source is given, only Klips whose schema names it. */
+/** Returns the Klips that the caller may see. If a data source is given, returns only Klips whose schema names it. */
 export function visibleKlips(
   db: Database,
   { account, caller, datasourceId }: { account: Account; caller: Caller; datasourceId: string | undefined },
@@ -42,7 +42,7 @@ export function visibleKlips(
 }
 
 interface NewKlip extends Omit<Klip, 'updatedAt'> {
-  /** The Klip of another account that this one was copied from. */
+  /** ID of the Klip in another account that this Klip was copied from. */
   readonly importedFrom?: string;
   readonly schema: string;
 }
@@ -53,7 +53,7 @@ export function insertKlip(db: Database, klip: NewKlip): void {
   db.insert('klips', { ...own, schema, importedFrom });
 }
 
-/** Changes only the given fields. `now`, epoch milliseconds, becomes the modification time. */
+/** Changes the fields that are given. `now` becomes the Klip's modification time, in epoch milliseconds. */
 export function updateKlip(
   db: Database,
   id: string,
@@ -71,7 +71,7 @@ export function schemaOf(db: Database, id: string): string {
   return db.get<{ schema: string }>('select schema from klips where id = ?', id)!.schema;
 }
 
-/** Stores the JSON of the schema as received. */
+/** Stores a Klip's schema as the JSON that was received. */
 export function setSchema(db: Database, id: string, { schema, now }: { schema: string; now: number }): void {
   db.update('klips', id, { schema, updatedAt: now });
 }
@@ -83,7 +83,7 @@ export function setUsedDatasources(db: Database, klipId: string, datasourceIds: 
   for (const id of datasourceIds) db.run(sql, klipId, id);
 }
 
-/** The data sources in a Klip's schema that are visible to the caller. */
+/** Returns the data sources that a Klip's schema names and that the caller may see. */
 export function usedDatasources(db: Database, klipId: string, caller: Caller): { id: string; name: string }[] {
   const seen = visibleTo(caller, 'datasource', 'd');
   const sql = `select d.id, d.name from klip_datasources u join datasources d on d.id = u.datasource_id
@@ -91,14 +91,14 @@ export function usedDatasources(db: Database, klipId: string, caller: Caller): {
   return db.all(sql, klipId, ...seen.values);
 }
 
-/** The data sources in a Klip's schema that still exist. */
+/** Returns the IDs of the data sources that a Klip's schema names and that still exist. */
 export function usedDatasourceIds(db: Database, klipId: string): string[] {
   const sql = `select u.datasource_id as id from klip_datasources u join datasources d on d.id = u.datasource_id
     where u.klip_id = ? order by d.created_at, d.id`;
   return db.all<{ id: string }>(sql, klipId).map(({ id }) => id);
 }
 
-/** The instances of a Klip's copies on the dashboards of the company's clients. */
+/** Returns the instances of a Klip's copies on the dashboards of the company's clients. */
 export function clientInstancesOf(
   db: Database,
   { klipId, companyId }: { klipId: string; companyId: string },

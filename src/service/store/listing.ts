@@ -4,12 +4,12 @@ import type { Database } from './database.ts';
 
 interface Listing {
   readonly columns: string;
-  /** `from … where …`, with placeholders for `values`. */
+  /** The statement's `from … where …` part, with placeholders for `values`. */
   readonly from: string;
   readonly order: string;
 }
 
-/** One page of a query's rows, and the total number of rows. */
+/** Returns one page of a query's rows and the total number of rows. */
 export function listRows<T>(
   db: Database,
   { columns, from, order }: Listing,
@@ -20,7 +20,10 @@ export function listRows<T>(
   return { items, total: countRows(db, from, values) };
 }
 
-/** The number of rows of a query, cached until the next write, because counting scans all rows. */
+/**
+ * Returns how many rows a query has. The count is cached until the next write, because SQLite scans all rows to count
+ * them.
+ */
 export function countRows(db: Database, from: string, values: readonly SqliteValue[]): number {
   const sql = `select count(*) as n ${from}`;
   return db.remember(sql, JSON.stringify(values), () => db.get<{ n: number }>(sql, ...values)!.n);

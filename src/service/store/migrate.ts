@@ -12,7 +12,10 @@ interface Migration {
   readonly sql: string;
 }
 
-/** Migrates the schema to the newest version. Each numbered file runs once, in order, in its own transaction. */
+/**
+ * Migrates the database schema to the newest version. Each numbered migration file runs once, in order, in its own
+ * transaction.
+ */
 export async function migrate(db: SqliteDatabase): Promise<void> {
   const migrations = await readMigrations();
   const done = Number(db.pragma('user_version'));
@@ -28,7 +31,7 @@ export async function migrate(db: SqliteDatabase): Promise<void> {
   if (schemaHash(entries) !== newestHash) throw other(schemaDifferences(entries, await newestSchema()));
 }
 
-/** The tables of a database after all migrations. */
+/** Returns the schema of a database to which all migrations have been applied. */
 export async function newestSchema(): Promise<readonly SchemaEntry[]> {
   const fresh = new SqliteDatabase(':memory:');
   for (const { sql } of await readMigrations()) fresh.exec(sql);
@@ -37,7 +40,10 @@ export async function newestSchema(): Promise<readonly SchemaEntry[]> {
   return entries;
 }
 
-/** Detects a migration that was edited after it ran, because later statements wouldn't match the tables. */
+/**
+ * Creates the error for a database whose tables differ from the newest schema, such as because a migration was edited
+ * after it had run. Later statements wouldn't match these tables.
+ */
 function other(differences: readonly string[]): Problem {
   return new Problem({
     code: 'SERVICE_DATA_OTHER',

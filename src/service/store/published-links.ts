@@ -2,26 +2,26 @@ import type { Listed, Page } from '../http/page.ts';
 import type { Database } from './database.ts';
 import { listRows } from './listing.ts';
 
-/** Settings of a link that can be set at creation and changed later. */
+/** A published link's settings, which are set when the link is created and can be changed later. */
 interface LinkSettings {
   readonly name: string;
   /** Hash of the password. */
   readonly password: string | null;
   readonly isPublic: 0 | 1;
   readonly theme: 'light' | 'dark';
-  /** URL of an image; empty for none. */
+  /** URL of a logo image. An empty string means that there is no logo. */
   readonly logo: string;
   readonly social: 0 | 1;
   readonly wantsAdvertising: 0 | 1;
   readonly useIpRanges: 0 | 1;
 }
 
-/** A URL under which people without an account can see a dashboard. */
+/** A published link, where people without an account can see a dashboard. */
 export interface PublishedLink extends LinkSettings {
   readonly id: string;
   readonly tabId: string;
   readonly createdBy: string;
-  /** The creator's current name; if they were deleted, the name at creation. */
+  /** The creator's current name. If the creator was deleted, this is the creator's name when the link was created. */
   readonly creatorName: string;
   readonly createdAt: number;
   readonly dateLastAccessed: number | null;
@@ -37,7 +37,7 @@ export function linkById(db: Database, id: string): PublishedLink | undefined {
   return db.get<PublishedLink>(`select ${columns} ${from} where l.id = ?`, id);
 }
 
-/** A page of the links to a dashboard, oldest first. */
+/** Returns one page of the links to a dashboard, oldest first. */
 export function linksOf(db: Database, tabId: string, page: Page): Listed<PublishedLink> {
   const listing = { columns, from: `${from} where l.tab_id = ?`, order: 'l.created_at, l.id' };
   return listRows<PublishedLink>(db, listing, [tabId], page);
@@ -48,7 +48,7 @@ export function insertLink(db: Database, link: Omit<PublishedLink, 'dateLastAcce
   db.insert('published_links', { id, tabId, ...settingsOf(link), createdBy, creatorName, createdAt });
 }
 
-/** Replaces all settings of a link. */
+/** Replaces all settings of a published link. */
 export function updateLink(db: Database, id: string, settings: LinkSettings): void {
   db.update('published_links', id, settingsOf(settings));
 }
@@ -64,7 +64,7 @@ export function deleteLink(db: Database, id: string): void {
 
 const hourMs = 3_600_000;
 
-/** Counts one view of a dashboard in the current hour. */
+/** Counts one view of a published dashboard in the current hour. */
 export function countView(
   db: Database,
   { link, tab, now }: { link: PublishedLink; tab: { accountId: string; name: string }; now: number },

@@ -10,7 +10,9 @@ export interface Role {
   readonly name: string;
   readonly description: string;
   readonly builtIn: BuiltInRole | null;
-  /** A JSON array; empty for a built-in role (see {@link permissionsIn}). */
+  /**
+   * The role's permissions as a JSON array. For a built-in role, the array is empty; use {@link permissionsIn} instead.
+   */
   readonly permissions: string;
 }
 
@@ -20,7 +22,7 @@ export function roleById(db: Database, id: string): Role | undefined {
   return db.get<Role>(`select ${columns} from roles r where r.id = ?`, id);
 }
 
-/** The account's role with exactly this name (case-sensitive). */
+/** Returns the account's role that has exactly this name (case-sensitive). */
 export function roleByName(db: Database, accountId: string, name: string): Role | undefined {
   return db.get<Role>(`select ${columns} from roles r where r.account_id = ? and r.name = ?`, accountId, name);
 }
@@ -30,7 +32,10 @@ export function rolesOfAccount(db: Database, accountId: string, page: Page): Lis
   return listRows(db, { columns, from, order: 'r.created_at, r.id' }, [accountId], page);
 }
 
-/** The role's permissions. This version of the service defines those of built-in roles. */
+/**
+ * Returns a role's permissions. The permissions of a built-in role are defined by this version of the service, not by
+ * the database.
+ */
 export function permissionsIn(role: Role): readonly Permission[] {
   return role.builtIn === null ? (JSON.parse(role.permissions) as Permission[]) : permissionsOf(role.builtIn);
 }
@@ -54,19 +59,19 @@ export function updateRole(
   db.update('roles', id, { name, description, permissions: permissions && JSON.stringify(permissions) });
 }
 
-/** Deletes the role; its users are then without a role. */
+/** Deletes a role. Users who had the role then have no role. */
 export function deleteRole(db: Database, id: string): void {
   db.run('delete from roles where id = ?', id);
 }
 
 const holders = 'from users u where u.role_id = ?';
 
-/** A page of the users with a role, oldest first. */
+/** Returns one page of the users who have a role, oldest user first. */
 export function holdersOf(db: Database, roleId: string, page: Page): Listed<Person> {
   return listRows(db, { columns: personColumns, from: holders, order: 'u.created_at, u.id' }, [roleId], page);
 }
 
-/** All users with a role, oldest first. */
+/** Returns all users who have a role, oldest user first. */
 export function allHoldersOf(db: Database, roleId: string): Person[] {
   return db.all<Person>(`select ${personColumns} ${holders} order by u.created_at, u.id`, roleId);
 }
@@ -75,7 +80,7 @@ export function countHolders(db: Database, roleId: string): number {
   return db.get<{ n: number }>(`select count(*) as n ${holders}`, roleId)!.n;
 }
 
-/** Sets the user's role; a user has at most one. */
+/** Sets a user's role. A user has at most one role. */
 export function giveRole(db: Database, userId: string, roleId: string | null): void {
   db.run('update users set role_id = ? where id = ?', roleId, userId);
 }

@@ -4,12 +4,15 @@ import type { Account } from './accounts.ts';
 import type { Database } from './database.ts';
 import type { User } from './users.ts';
 
-/** Inserts accounts and their users, for the first company and for fixtures. */
+/** Functions that insert accounts and their users, for the first company and for fixtures. */
 
 type AccountGiven = Pick<Account, 'id' | 'name' | 'createdAt'> &
   Partial<Pick<Account, 'plan' | 'status' | 'requestsPerDay' | 'requestsPerSecond'>> & { readonly parentId?: string };
 
-/** Creates an account, or updates the one with this ID; an absent status or rate doesn't change. */
+/**
+ * Creates an account, or updates the account that has this ID. An update doesn't change a status or rate that is
+ * absent.
+ */
 export function insertAccount(db: Database, given: AccountGiven): string {
   db.run(
     `insert into accounts (id, parent_id, name, plan, status, requests_per_day, requests_per_second, created_at)
@@ -32,7 +35,9 @@ export function insertAccount(db: Database, given: AccountGiven): string {
   return given.id;
 }
 
-/** Creates missing built-in roles of an account. Returns all its roles, name to ID. */
+/**
+ * Creates those built-in roles that the account doesn't have yet. Returns the IDs of all the account's roles by name.
+ */
 export function insertBuiltInRoles(db: Database, accountId: string, now: number): Map<string, string> {
   for (const name of builtInRoles) {
     db.insert(
@@ -48,11 +53,14 @@ export function insertBuiltInRoles(db: Database, accountId: string, now: number)
 interface UserGiven extends Pick<User, 'id' | 'accountId' | 'email' | 'firstName' | 'lastName' | 'createdAt'> {
   readonly roleId: string;
   readonly externalId?: string | null;
-  /** Hash of the password; null for a user who can't sign in with one. */
+  /** Hash of the user's password. Null if the user can't sign in with a password. */
   readonly password?: string | null;
 }
 
-/** Creates a user, or updates the one with this ID; an absent password and the external ID don't change. */
+/**
+ * Creates a user, or updates the user who has this ID. An update doesn't change the external ID, nor the password if
+ * it's absent.
+ */
 export function insertUser(db: Database, given: UserGiven): string {
   const { id, accountId, roleId, email, firstName, lastName, externalId = null, password = null, createdAt } = given;
   db.insert(
@@ -65,7 +73,7 @@ export function insertUser(db: Database, given: UserGiven): string {
   return id;
 }
 
-/** Stores the hash of an API key; an existing key stays with its user. */
+/** Stores the hash of an API key. A key that already exists stays with its user. */
 export function insertKey(db: Database, { hash, userId, now }: { hash: Buffer; userId: string; now: number }): void {
   db.insert('api_keys', { hash, userId, createdAt: now }, 'on conflict do nothing');
 }
@@ -78,7 +86,7 @@ interface RoleGiven {
   readonly now: number;
 }
 
-/** Creates a role, or updates the name and permissions of the one with this id. */
+/** Creates a role, or updates the name and permissions of the role that has this ID. */
 export function insertRole(db: Database, { id, accountId, name, permissions, now }: RoleGiven): void {
   db.insert(
     'roles',
@@ -87,7 +95,7 @@ export function insertRole(db: Database, { id, accountId, name, permissions, now
   );
 }
 
-/** Creates a group, or renames the one with this id. */
+/** Creates a group, or renames the group that has this ID. */
 export function insertGroup(
   db: Database,
   { id, accountId, name, now }: { id: string; accountId: string; name: string; now: number },
@@ -96,7 +104,7 @@ export function insertGroup(
   db.insert('groups', row, 'on conflict (id) do update set name = excluded.name');
 }
 
-/** Replaces the group's members by these users. */
+/** Replaces the group's members with these users. */
 export function setMembers(db: Database, groupId: string, userIds: readonly string[]): void {
   db.run('delete from group_members where group_id = ?', groupId);
   const sql = 'insert into group_members (group_id, user_id) values (?, ?) on conflict do nothing';

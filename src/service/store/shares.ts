@@ -1,7 +1,10 @@
 import type { Caller } from '../auth/authenticate.ts';
 import type { Database } from './database.ts';
 
-/** Kinds of shareable assets. Each has a table of share rights, `<kind>_shares` with a column `<kind>_id`. */
+/**
+ * Kinds of assets that can be shared. Each kind has a table of share rights that is named `<kind>_shares` and has a
+ * column `<kind>_id`.
+ */
 export type SharedKind = 'datasource' | 'klip' | 'tab';
 
 /** What all assets have. */
@@ -39,26 +42,26 @@ interface UserRight {
 
 export type HolderKind = 'group' | 'user';
 
-/** A group or user that an asset can be shared with. */
+/** A group or user with whom an asset can be shared. */
 interface Holder {
   readonly id: string;
   readonly accountId: string;
 }
 
-/** A user or group to share with, and its account. */
+/** Returns the group or user with this ID, and the account that it belongs to. */
 export function holderById(db: Database, kind: HolderKind, id: string): Holder | undefined {
   const table = kind === 'group' ? 'groups' : 'users';
   return db.get<Holder>(`select id, account_id as accountId from ${table} where id = ?`, id);
 }
 
-/** The groups that an asset is shared with, and whether they may edit it. */
+/** Returns the groups that an asset is shared with, and whether they may edit it. */
 export function groupRights(db: Database, { kind, id }: Named): GroupRight[] {
   const sql = `select g.id as group_id, g.name as group_name, s.can_edit from ${kind}_shares s
     join groups g on g.id = s.holder_id where s.${kind}_id = ? and s.kind = 'group' order by s.created_at, g.id`;
   return asRights(db.all<GroupRight & { can_edit: 0 | 1 }>(sql, id));
 }
 
-/** The users that an asset is shared with directly, and whether they may edit it. */
+/** Returns the users that an asset is shared with directly, and whether they may edit it. */
 export function userRights(db: Database, { kind, id }: Named): UserRight[] {
   const sql = `select u.id as user_id, u.first_name, u.last_name, s.can_edit from ${kind}_shares s
     join users u on u.id = s.holder_id where s.${kind}_id = ? and s.kind = 'user' order by s.created_at, u.id`;
@@ -93,13 +96,14 @@ const heldBy = `(s.kind = 'user' and s.holder_id = ?) or
 
 interface Condition {
   readonly sql: string;
-  /** The values for the placeholders. */
+  /** The values for the condition's placeholders. */
   readonly values: readonly [number, string, string, string];
 }
 
 /**
- * SQL condition for visibility: an admin sees everything; others see what they created and what is shared with them or
- * their groups. Applies to rows of the kind's table under this alias.
+ * Returns an SQL condition that selects the assets visible to the caller. Administrators see all assets. Other users
+ * see the assets that they created and the assets that are shared with them or their groups. `alias` is the alias of
+ * the assets' table.
  */
 export function visibleTo(caller: Caller, kind: SharedKind, alias: string): Condition {
   const { id } = caller.user;
@@ -108,20 +112,20 @@ export function visibleTo(caller: Caller, kind: SharedKind, alias: string): Cond
   return { sql, values: [administers(caller, kind) ? 1 : 0, id, id, id] };
 }
 
-/** Whether the caller may see and change all assets of this kind in the account. */
+/** Returns whether the caller may see and change all assets of this kind in the account. */
 export function administers(caller: Caller, kind: SharedKind): boolean {
   return caller.isAdmin || caller.permissions.has(`admin.${kind}`);
 }
 
 /**
- * Whether the caller may see all assets of this kind, created this one, or has access through a share with them or one
- * of their groups.
+ * Returns whether the caller may see the asset. Callers may see an asset if they administer its kind, if they created
+ * it, or if it's shared with them or one of their groups.
  */
 export function canSee(db: Database, asset: SharedAsset, caller: Caller): boolean {
   return owns(asset, caller) || holdsRight(db, asset, caller, 0);
 }
 
-/** Whether the caller may edit the asset; permission to see it isn't enough. */
+/** Returns whether the caller may edit the asset. A share that only lets the caller see the asset isn't enough. */
 export function canEdit(db: Database, asset: SharedAsset, caller: Caller): boolean {
   return owns(asset, caller) || holdsRight(db, asset, caller, 1);
 }
@@ -135,7 +139,9 @@ function holdsRight(db: Database, { kind, id }: Named, caller: Caller, atLeast: 
   return db.get(sql, id, atLeast, caller.user.id, caller.user.id) !== undefined;
 }
 
-/** Whether the asset is shared with one of the user's groups, regardless of direct shares. */
+/**
+ * Returns whether the asset is shared with at least one of the user's groups. Direct shares with the user don't count.
+ */
 export function sharedWithGroupOf(db: Database, { kind, id }: Named, userId: string): boolean {
   const sql = `select 1 from ${kind}_shares s join group_members m on m.group_id = s.holder_id
     where s.${kind}_id = ? and s.kind = 'group' and m.user_id = ?`;

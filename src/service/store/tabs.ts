@@ -9,7 +9,7 @@ import { listVisible } from './visible.ts';
 /** A dashboard. */
 export interface Tab extends Asset {
   readonly layoutType: LayoutType;
-  /** Number of columns of a grid. A column layout's type defines its columns. */
+  /** Number of columns in a grid layout. The number of columns in a column layout depends only on its type. */
   readonly cols: number;
   readonly updatedAt: number;
 }
@@ -21,12 +21,12 @@ export function tabById(db: Database, id: string): Tab | undefined {
   return db.get<Tab>(`select ${columns} from tabs t where t.id = ?`, id);
 }
 
-/** The dashboard as a shareable asset. */
+/** Converts a dashboard to a shareable asset. */
 export function tabAsShared({ id, accountId, createdBy }: Tab): SharedAsset {
   return { kind: 'tab', id, accountId, createdBy };
 }
 
-/** A page of the dashboards visible to the caller. */
+/** Returns one page of the dashboards that the caller may see. */
 export function visibleTabs(db: Database, account: Account, caller: Caller, page: Page): Listed<Tab> {
   return listVisible(db, { kind: 'tab', account, caller }, columns, page);
 }
@@ -37,7 +37,7 @@ export function insertTab(db: Database, tab: Omit<Tab, 'updatedAt'>): void {
   db.insert('tabs', { ...own, layoutType, cols });
 }
 
-/** Changes only the given fields and the modification time. */
+/** Changes a dashboard's modification time, and those fields that are given. */
 export function updateTab(
   db: Database,
   id: string,

@@ -3,11 +3,14 @@ import type { Database } from './database.ts';
 
 type States = Readonly<Record<ClientStatus, number>>;
 
-/** The clients of a company: added and cancelled during a day, and the number in each state at its end. */
+/**
+ * A company's clients on one day: how many were added and cancelled, and how many were in each state at the end of the
+ * day.
+ */
 export interface ClientDay {
   readonly day: string;
   readonly added: number;
-  /** Deleted or disabled; deleting a disabled client doesn't count again. */
+  /** Number of clients that were deleted or disabled. If a disabled client is deleted, it doesn't count again. */
   readonly cancelled: number;
   readonly states: States;
 }
@@ -19,7 +22,7 @@ interface Changes {
 
 const none: Changes = { added: 0, cancelled: 0 };
 
-/** Stores the state of every company's clients as of the end of this day, and resets the counts. */
+/** Stores the state of every company's clients at the end of this day, and resets the current day's counts. */
 export function keepClients(db: Database, day: string, end: number): void {
   const sql = `insert or replace into usage_clients (account_id, day, added, cancelled, states) values (?, ?, ?, ?, ?)`;
   for (const { id } of db.all<{ id: string }>('select id from accounts where parent_id is null')) {
@@ -29,12 +32,12 @@ export function keepClients(db: Database, day: string, end: number): void {
   db.run('delete from clients_changed_today');
 }
 
-/** The current state of the company's clients. */
+/** Returns the current state of the company's clients. */
 export function clientsNow(db: Database, companyId: string, { day, now }: { day: string; now: number }): ClientDay {
   return { day, ...changesToday(db, companyId), states: statesOf(db, companyId, now) };
 }
 
-/** Past days, oldest first; `from` and `to` are inclusive days. */
+/** Returns the stored states of a company's clients from day `from` to day `to` inclusive, oldest first. */
 export function clientDays(db: Database, companyId: string, from: string, to: string): ClientDay[] {
   const sql = `select day, added, cancelled, states from usage_clients
     where account_id = ? and day between ? and ? order by day`;

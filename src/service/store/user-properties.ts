@@ -1,6 +1,6 @@
 import type { Database } from './database.ts';
 
-/** All properties of the user's account with this user's values; the empty string if not set. */
+/** Returns all properties of the user's account with the user's values. A value that isn't set is the empty string. */
 export function userProperties(db: Database, user: { id: string; accountId: string }): Record<string, string> {
   const sql = `select n.name, coalesce(p.value, '') as value from user_property_names n
     left join user_properties p on p.account_id = n.account_id and p.name = n.name and p.user_id = ?
@@ -9,7 +9,7 @@ export function userProperties(db: Database, user: { id: string; accountId: stri
   return Object.fromEntries(rows.map(({ name, value }) => [name, value]));
 }
 
-/** Sets this user's value, and creates the property for all users in the account if it doesn't exist. */
+/** Sets the user's value for a property. If the property doesn't exist, creates it for all users in the account. */
 export function setUserProperty(
   db: Database,
   user: { id: string; accountId: string },
@@ -22,7 +22,7 @@ export function setUserProperty(
   db.run(sql, user.accountId, name, user.id, value);
 }
 
-/** Removes a property from all users in the account. Returns whether it existed. */
+/** Removes a property from all users in the account. Returns whether the property existed. */
 export function dropUserProperty(db: Database, accountId: string, name: string): boolean {
   db.run('delete from user_properties where account_id = ? and name = ?', accountId, name);
   return db.run('delete from user_property_names where account_id = ? and name = ?', accountId, name) === 1;

@@ -3,7 +3,7 @@ import type { Listed, Page } from '../http/page.ts';
 import type { Database } from './database.ts';
 import { listRows } from './listing.ts';
 
-/** A dashboard on a user's screen, as in responses. */
+/** A dashboard on a user's screen. The fields are named as in responses. */
 export interface TabInstance {
   readonly id: string;
   readonly tab_id: string;
@@ -15,17 +15,20 @@ export interface TabInstance {
 const columns = 'i.id, i.tab_id, t.name, i.context';
 const from = 'from user_tab_instances i join tabs t on t.id = i.tab_id';
 
-/** In the order in which they were added. */
+/** Returns one page of the dashboards on a user's screen, in the order in which they were added. */
 export function tabInstancesOf(db: Database, userId: string, page: Page): Listed<TabInstance> {
   return listRows(db, { columns, from: `${from} where i.user_id = ?`, order: 'i.place' }, [userId], page);
 }
 
-/** All dashboards on a user's screen, in order. */
+/** Returns all dashboards on a user's screen, in the order in which they were added. */
 export function allTabInstancesOf(db: Database, userId: string): TabInstance[] {
   return db.all<TabInstance>(`select ${columns} ${from} where i.user_id = ? order by i.place`, userId);
 }
 
-/** Adds a dashboard to a user's screen unless it's already there. Returns the instance. */
+/**
+ * Adds a dashboard to a user's screen unless the dashboard is already there. Returns the dashboard's instance on the
+ * screen.
+ */
 export function putOnScreen(db: Database, userId: string, tabId: string): TabInstance {
   const sql = `insert into user_tab_instances (id, user_id, tab_id, context) values (?, ?, ?, 'desktop')
     on conflict do nothing`;

@@ -24,7 +24,7 @@ export function userById(db: Database, id: string): User | undefined {
   return db.get<User>(`select ${columns} from users u where u.id = ?`, id);
 }
 
-/** The user of an API key, by its hash. */
+/** Returns the user who owns the API key with this hash. */
 export function userByKey(db: Database, hash: Buffer): User | undefined {
   const found = db.get<{ userId: string; hash: Uint8Array }>(
     'select user_id as userId, hash from api_keys where hash = ?',
@@ -33,12 +33,12 @@ export function userByKey(db: Database, hash: Buffer): User | undefined {
   return found !== undefined && timingSafeEqual(found.hash, hash) ? userById(db, found.userId) : undefined;
 }
 
-/** The user with this e-mail address (case-insensitive), including the password hash. */
+/** Returns the user with this e-mail address (case-insensitive), including the password hash. */
 export function userByEmail(db: Database, email: string): (User & { password: string | null }) | undefined {
   return db.get(`select ${columns}, u.password from users u where lower(u.email) = lower(?)`, email);
 }
 
-/** The permissions of a user, from their role. */
+/** Returns a user's permissions, which the user's role defines. */
 export function roleOf(db: Database, user: User): { isAdmin: boolean; permissions: ReadonlySet<Permission> } {
   const sql = 'select built_in as builtIn, permissions from roles where id = ?';
   const role = db.get<{ builtIn: BuiltInRole | null; permissions: string }>(sql, user.roleId ?? '');
@@ -47,14 +47,14 @@ export function roleOf(db: Database, user: User): { isAdmin: boolean; permission
   return { isAdmin: role.builtIn === 'Admin', permissions: new Set(names) };
 }
 
-/** The groups of a user, oldest first. */
+/** Returns a user's groups, oldest group first. */
 export function groupsOf(db: Database, user: User): { id: string; name: string }[] {
   const sql = `select g.id, g.name from group_members m join groups g on g.id = m.group_id
     where m.user_id = ? order by g.created_at, g.id`;
   return db.all(sql, user.id);
 }
 
-/** A user, as shown in lists of group members and role holders. */
+/** A user in a list of group members or role holders. */
 export interface Person {
   readonly id: string;
   readonly first_name: string;
@@ -84,18 +84,21 @@ interface UserChange {
   readonly external_id?: string;
 }
 
-/** Changes only the given fields; `password` is a hash. */
+/** Changes those fields of a user that are given. `password` is a hash. */
 export function updateUser(db: Database, id: string, given: UserChange, password: string | null): void {
   const { email, first_name, last_name, external_id } = given;
   db.update('users', id, { email, first_name, last_name, external_id, password: password ?? undefined });
 }
 
-/** Deletes the user with their keys, memberships, property values and shares, but keeps what they created. */
+/**
+ * Deletes a user with the user's API keys, memberships, property values and shares. Keeps the assets that the user
+ * created.
+ */
 export function deleteUser(db: Database, id: string): void {
   db.run('delete from users where id = ?', id);
 }
 
-/** Records a sign-in; `now` is epoch milliseconds. */
+/** Records that a user signed in. `now` is in epoch milliseconds. */
 export function noteSignIn(db: Database, user: User, now: number): void {
   db.run('update users set date_last_login = ? where id = ?', now, user.id);
 }

@@ -7,19 +7,22 @@ import { countRows } from './listing.ts';
 import { administers, type SharedKind } from './shares.ts';
 
 /**
- * Lists of assets visible to a user, ordered by creation. No list scans a whole account: an admin's list is an index
- * range of the account, and any other list is a k-way merge of sorted index ranges, one for each reason why an asset
- * may be visible. So the cost of a page depends only on its offset and length.
+ * Lists of the assets that a user may see, ordered by creation. No list scans a whole account. For an admin, a list is
+ * an index range of the account. For any other user, it's a k-way merge of sorted index ranges, one for each reason why
+ * an asset may be visible. The cost of reading a page therefore depends only on the page's offset and length.
  */
 
-/** The kind and account of the assets, and the caller. */
+/** Describes a list: the assets' kind and account, and the caller who must be allowed to see them. */
 export interface VisibleQuery {
   readonly kind: SharedKind;
   readonly account: Account;
   readonly caller: Caller;
 }
 
-/** One page of the assets visible to the caller; `columns` use the alias of their table (`d`, `k`, `t`). */
+/**
+ * Returns one page of the assets that the caller may see. `columns` use the alias of the assets' table (`d`, `k` or
+ * `t`).
+ */
 export function listVisible<T>(db: Database, seen: VisibleQuery, columns: string, page: Page): Listed<T> {
   const { sql, values } = merged(reasonsOf(db, seen), ({ created, id, from, where }) => {
     return `select ${created} as created, ${id} as id from ${from} where ${where}`;
@@ -32,7 +35,7 @@ export function listVisible<T>(db: Database, seen: VisibleQuery, columns: string
   };
 }
 
-/** One page of the instances of data sources visible to the caller; `columns` use the aliases `d` and `i`. */
+/** Returns one page of the instances whose data sources the caller may see. `columns` use the aliases `d` and `i`. */
 export function listVisibleInstances<T>(
   db: Database,
   given: Omit<VisibleQuery, 'kind'>,
@@ -55,20 +58,23 @@ export function listVisibleInstances<T>(
 
 const tables = { datasource: 'datasources', klip: 'klips', tab: 'tabs' } as const;
 
-/** `datasources d on d`: the table with the alias that a list's columns use. */
+/**
+ * Returns the table with its alias, which a list's columns use, and the start of the join condition, such as
+ * `datasources d on d`.
+ */
 const asTable = (kind: SharedKind): string => `${tables[kind]} ${kind[0]} on ${kind[0]}`;
 
-/** One reason why assets are visible: an index range ordered by creation. */
+/** One reason why assets may be visible. The assets are an index range that is ordered by creation. */
 interface Reason {
   readonly from: string;
   readonly where: string;
-  /** Expressions for the creation time and the ID of an asset. */
+  /** SQL expressions for an asset's creation time and ID. */
   readonly created: string;
   readonly id: string;
   readonly values: readonly SqliteValue[];
 }
 
-/** Merges the ranges. An asset visible for several reasons is listed once. */
+/** Merges the index ranges. An asset that is visible for several reasons is listed only once. */
 function merged(
   reasons: readonly Reason[],
   select: (reason: Reason) => string,
@@ -93,7 +99,10 @@ function reasonsOf(db: Database, { kind, account, caller }: VisibleQuery): Reaso
 const heldAs = (kind: 'user' | 'group', holder: string): string =>
   `s.kind = '${kind}' and s.holder_id ${holder} and s.account_id = ?`;
 
-/** With more parts than this, a union takes longer to prepare than the merge saves. */
+/**
+ * Maximum number of groups that have their own part in the union. With more parts, compiling the union would take
+ * longer than the merge saves.
+ */
 const mostGroups = 50;
 
 function groupReasons(db: Database, userId: string): { holder: string; value: string }[] {

@@ -1,21 +1,27 @@
 import type { Readable } from 'node:stream';
 
-/** Writes one document in chunks. It's invisible until {@link finish}. */
+/** Writes one document in chunks. The document is invisible until {@link finish} is called. */
 export interface BlobWriter {
-  /** Resolves when the chunk's buffer can be reused. Applies backpressure if the disk is slower than the client. */
+  /**
+   * Resolves when the chunk's buffer can be reused. If the client is faster than the disk, this slows the client down
+   * (backpressure).
+   */
   write(piece: Buffer): Promise<void> | void;
-  /** Syncs the document to disk and returns its name. */
+  /** Syncs the document to disk. Returns the document's name. */
   finish(): Promise<string>;
   /** Discards the document. Never throws. */
   abandon(): Promise<void>;
 }
 
-/** Storage for uploaded documents, each under a unique name that is never reused. */
+/** Stores uploaded documents. Each document has a unique name that is never reused. */
 export interface Blobs {
   begin(): Promise<BlobWriter>;
   open(name: string): Promise<Readable>;
-  /** Never throws: a document that couldn't be removed is swept at the next start. */
+  /** Removes a document. Never throws: if a document can't be removed, the sweep at the next start removes it. */
   remove(name: string): Promise<void>;
-  /** Removes documents that no instance refers to, left behind by a crash. Returns their number. */
+  /**
+   * Removes documents that no instance refers to, which a crash may have left behind. Returns the number of removed
+   * documents.
+   */
   sweep(known: ReadonlySet<string>): Promise<number>;
 }

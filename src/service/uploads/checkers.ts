@@ -10,7 +10,7 @@ const checkers: Readonly<Record<FormatId, new () => FormatChecker>> = {
   xml: XmlChecker,
 };
 
-/** A validator for one document uploaded to a data source of this format. */
+/** Creates a validator for one document that is uploaded to a data source with this format. */
 export function checkerOf(format: FormatId): FormatChecker {
   return new checkers[format]();
 }

@@ -6,17 +6,19 @@ import { syncPath } from '../../lib/sync-path.ts';
 import type { Blobs, BlobWriter } from './blobs.ts';
 
 const batchBytes = 512 * 1024;
-/** Maximum number of buffers that are kept for reuse. An upload needs two. */
+/** Maximum number of buffers that are kept for reuse. An upload needs two buffers. */
 const maxSpareBuffers = 8;
 const readBytes = 1024 * 1024;
-/** Bytes between syncs during an upload, so that little remains to be synced at the end. */
+/**
+ * How many bytes an upload writes between two syncs. Syncing during the upload leaves little data to sync at its end.
+ */
 const syncBytes = 4 * 1024 * 1024;
-/** File names that this or an earlier version creates. All other files in the folder are left alone. */
+/** File names that this or an earlier version creates. Files with any other name are never removed. */
 const ours = /^[0-9a-f]{32}(\.part)?$/;
 
 /**
- * Documents as files in one folder. A file that no instance shows is incomplete or orphaned, so the next start sweeps
- * it.
+ * Stores documents as files in one folder. If no instance shows a file, the file is incomplete or orphaned, so the
+ * sweep at the next start removes it.
  */
 export class FolderBlobs implements Blobs {
   readonly #folder: string;
@@ -54,15 +56,15 @@ interface Begun {
   readonly name: string;
   readonly path: string;
   readonly handle: FileHandle;
-  /** Resolves when the file's directory entry is synced. */
+  /** Resolves when the file's directory entry is synced to disk. */
   readonly entered: Promise<void>;
-  /** Buffers that are free for reuse. */
+  /** Buffers that can be reused. */
   readonly spare: Buffer[];
 }
 
 /**
- * Double buffering: fills one buffer while the other is written. Chunks are copied, because thousands of buffers
- * waiting for the disk would cost more garbage collection.
+ * Writes a file with double buffering: fills one buffer while the other is being written. Chunks are copied, because
+ * thousands of small buffers that wait for the disk would make garbage collection more expensive.
  */
 class FileWriter implements BlobWriter {
   readonly #begun: Begun;
@@ -111,7 +113,7 @@ class FileWriter implements BlobWriter {
     for (let rest = piece; this.#filled === batchBytes; rest = rest.subarray(this.#copy(rest))) await this.#flush();
   }
 
-  /** Starts writing the current buffer when the previous one is written. */
+  /** Starts to write the current buffer after the previous one has been written. */
   async #flush(): Promise<void> {
     await this.#writing;
     const [buffer, bytes] = [this.#filling, this.#filled];
@@ -121,11 +123,13 @@ class FileWriter implements BlobWriter {
     this.#unsynced += bytes;
     if (this.#unsynced >= syncBytes) await this.#syncSoon();
     this.#writing = this.#writeAll(buffer, bytes);
-    // The next caller that awaits the write gets the error. Until then, it must not count as unhandled.
+    // The next caller that awaits the write gets the error. Until then, the rejection must not count as unhandled.
     this.#writing.catch(() => undefined);
   }
 
-  /** Syncs one file at a time. A client that is faster than the disk waits here. */
+  /**
+   * Starts to sync the file after its previous sync has finished. If the client is faster than the disk, it waits here.
+   */
   async #syncSoon(): Promise<void> {
     this.#unsynced = 0;
     await this.#syncing;
@@ -133,7 +137,7 @@ class FileWriter implements BlobWriter {
     this.#syncing.catch(() => undefined);
   }
 
-  /** Loops because the system may write only part of the buffer. */
+  /** Writes a whole buffer. This takes a loop, because the operating system may write only part of the buffer. */
   async #writeAll(buffer: Buffer, bytes: number): Promise<void> {
     for (let start = 0; start < bytes; ) {
       start += (await this.#begun.handle.write(buffer, start, bytes - start)).bytesWritten;

@@ -14,9 +14,9 @@ const colon = 4;
 const commaOrEnd = 5;
 
 /**
- * Checks that a document is one JSON value according to RFC 8259, with the same scanner that reads JSON. A byte order
- * mark is refused, as in `JSON.parse`. Table rows are scanned in one step, and everything else token by token, so only
- * an incomplete token is kept until the next chunk.
+ * Checks that a document is one JSON value according to RFC 8259. Uses the same scanner that reads JSON sources.
+ * Rejects a byte order mark, as `JSON.parse` does. Table rows are scanned in one step, and everything else token by
+ * token, so only an incomplete token has to be kept until the next chunk arrives.
  */
 export class JsonChecker implements FormatChecker {
   readonly #gate = new Utf8Gate(
@@ -25,7 +25,7 @@ export class JsonChecker implements FormatChecker {
   );
   readonly #scanner = new JsonSyntaxScanner();
   #expected = value;
-  /** Open brackets; true for objects. */
+  /** The brackets that are currently open: true for an object, false for an array. */
   readonly #open: boolean[] = [];
   #isArray = false;
   #items = 0;
@@ -47,7 +47,9 @@ export class JsonChecker implements FormatChecker {
     return { records: this.#isArray ? this.#items : undefined };
   }
 
-  /** Returns an error located just after the accepted bytes. If there is an earlier error, throws that one. */
+  /**
+   * Returns an error whose position is just after the accepted bytes. If there is an earlier error, throws that error.
+   */
   #fault(what: string): Problem {
     this.#scanHeld();
     const { lines, offset } = this.#scanner;
@@ -62,7 +64,7 @@ export class JsonChecker implements FormatChecker {
       this.#held.add(taken);
       if (this.#held.length < this.#held.scanAt) return;
       const end = this.#scanHeld();
-      // Bytes after the held token are scanned in place.
+      // The bytes after the held token are scanned without copying them.
       if (end > held) this.#held.clear();
       rest = rest.subarray(end > held ? end - held : taken.length);
     }
@@ -73,7 +75,10 @@ export class JsonChecker implements FormatChecker {
     return this.#scan(this.#held.take());
   }
 
-  /** If these bytes end in an incomplete token, holds the token and returns its start. */
+  /**
+   * Scans the bytes. If they end with an incomplete token, holds the token. Returns the position after the last
+   * complete token.
+   */
   #scan(bytes: Buffer): number {
     this.#scanner.show(bytes);
     const end = this.#tokens();
@@ -91,7 +96,7 @@ export class JsonChecker implements FormatChecker {
     }
   }
 
-  /** The end of the token or rows that begin here; -1 if they're incomplete in these bytes. */
+  /** Returns the end of the token or rows that start at this position; -1 if they're incomplete. */
   #token(byte: number, at: number): number {
     switch (this.#expected) {
       case value:
@@ -160,7 +165,7 @@ export class JsonChecker implements FormatChecker {
     return at + 1;
   }
 
-  /** The end of the last complete row from here; -1 if no row is complete in these bytes. */
+  /** Returns the end of the last complete row after this position; -1 if no row is complete. */
   #rows(start: number): number {
     const scanner = this.#scanner;
     const { lines, rows } = scanner;

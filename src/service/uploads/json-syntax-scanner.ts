@@ -4,21 +4,18 @@ import { ReplacedCharacters } from '../../lib/replaced-characters.ts';
 import { JsonPaths } from '../../sdk/records/json-paths.ts';
 import { JsonScanner } from '../../sdk/records/json-scanner.ts';
 
-/** Documents with deeper nesting are refused, because a recursive reader would overflow its stack. */
+/** Maximum nesting depth. Deeper documents are rejected, because a recursive reader would overflow its stack. */
 export const maxDepth = 1000;
 
-/** Maximum number of cached row keys. Real data needs fewer, but a document may have any number. */
+/** Maximum number of cached row keys. Real data needs fewer keys, but nothing prevents a document from having more. */
 const maxKeys = 1024;
 
-/** Thrown if the rows have too many different keys to cache. */
+/** Thrown if the rows have more different keys than can be cached. */
 export class TooManyKeys extends Error {}
 
 const nothing = { name: 'upload', open: () => [] as unknown as AsyncIterable<Uint8Array> };
 
-/**
- * Like the scanner that reads JSON, but without cells: only checks the syntax, and reports the line and byte of an
- * error.
- */
+/** A JSON scanner that creates no cells. It only checks the syntax, and reports the line and byte of an error. */
 export class JsonSyntaxScanner extends JsonScanner {
   constructor() {
     const paths = new JsonPaths(0);
@@ -29,7 +26,7 @@ export class JsonSyntaxScanner extends JsonScanner {
     this.begin(0, Number.POSITIVE_INFINITY);
   }
 
-  /** -1 if the bytes are incomplete; otherwise throws. */
+  /** Returns -1 if the bytes are incomplete; otherwise, throws an error. */
   refuse(pos: number, expected: string): -1 {
     return this.wrong(pos, expected);
   }

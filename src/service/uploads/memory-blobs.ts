@@ -2,7 +2,9 @@ import { Readable } from 'node:stream';
 import { newId } from '../../lib/ids.ts';
 import type { Blobs, BlobWriter } from './blobs.ts';
 
-/** Documents in memory, for a service without a data folder. The upload limit bounds each document's size. */
+/**
+ * Stores documents in memory, for a service without a data folder. The upload limit limits the size of each document.
+ */
 export class MemoryBlobs implements Blobs {
   readonly #documents = new Map<string, readonly Buffer[]>();
 

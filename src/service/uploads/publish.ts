@@ -6,9 +6,9 @@ import type { Blobs } from './blobs.ts';
 import type { ReceivedDocument } from './receive.ts';
 
 /**
- * Replaces an instance's document in one transaction that is durable when this returns. If the service crashes before
- * the commit, the instance keeps the old data; otherwise it has the new data. Either way, one document is orphaned, and
- * the next start sweeps it.
+ * Replaces an instance's document in one transaction, which is durable when this function returns. If the service
+ * crashes before the commit, the instance keeps the old data; after the commit, it has the new data. In both cases, the
+ * crash orphans one document, which the sweep at the next start removes.
  */
 export async function publish(
   { db, blobs, now }: { db: Database; blobs: Blobs; now: number },
@@ -24,7 +24,10 @@ export async function publish(
   }
 }
 
-/** Swaps the document, unless the instance was deleted or disabled during the upload. */
+/**
+ * Sets the instance's document and returns the name of the old one. Throws if the instance was deleted or disabled
+ * during the upload.
+ */
 function swap(
   db: Database,
   instanceId: string,

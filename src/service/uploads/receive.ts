@@ -5,7 +5,7 @@ import type { FormatId } from '../store/datasources.ts';
 import type { Blobs } from './blobs.ts';
 import { checkerOf } from './checkers.ts';
 
-/** A complete, validated and durable document that no instance shows yet. */
+/** A complete document that has been validated and synced to disk, but that no instance shows yet. */
 export interface ReceivedDocument {
   readonly blob: string;
   readonly bytes: number;
@@ -21,8 +21,8 @@ interface Incoming {
 }
 
 /**
- * Receives a streamed document: counts, hashes, validates and stores it in one pass, in constant memory. If the
- * document is too large, empty or in the wrong format, throws an ApiError and keeps nothing.
+ * Receives a streamed document. Counts, hashes, validates and stores the document in one pass and in constant memory.
+ * If the document is too large, empty or in the wrong format, throws an ApiError and stores nothing.
  */
 export async function receive(blobs: Blobs, incoming: Incoming): Promise<ReceivedDocument> {
   if ((incoming.announcedBytes ?? 0) > incoming.limitBytes) throw tooLarge(incoming.limitBytes);
@@ -54,7 +54,7 @@ function tooLarge(limitBytes: number): ApiError {
   return new ApiError('data_too_large', `The data is larger than a data source's limit of ${limitBytes} bytes`);
 }
 
-/** The checkers' messages contain the format, the error and its position. */
+/** Converts a checker's error to an ApiError. The error's message contains the format, the problem and its position. */
 function asApiError(thrown: unknown): unknown {
   return thrown instanceof Problem && thrown.code === 'FORMAT_INVALID' ? badRequest(thrown.message) : thrown;
 }

@@ -6,15 +6,18 @@ import { XmlParser } from './xml-parser.ts';
 import { XmlSyntax } from './xml-syntax.ts';
 
 const nothing = Buffer.alloc(0);
-/** If a tag, comment or CDATA section is longer and arrives in several chunks, the parser handles it. */
+/**
+ * Maximum number of bytes that are held for the scanner. If a longer tag, comment or CDATA section arrives in several
+ * chunks, the parser takes over.
+ */
 const maxHeldBytes = 64 * 1024;
 
 /**
- * Checks that a document is well-formed XML 1.0 in UTF-8. Refuses document type declarations, because entities that a
- * document declares can expand without bound or refer to external files, and data doesn't need them.
+ * Checks that a document is well-formed XML 1.0 in UTF-8. Rejects document type declarations: data doesn't need them,
+ * and entities that a document declares can expand without limit or refer to external files.
  *
- * A fast scanner reads as long as it's certain that the document is well-formed, which for most data means to the end
- * of the root. A strict parser, which implements every rule and reports errors, reads the rest.
+ * A fast scanner reads the document as long as it's certain that the document is well-formed. For most data, that is up
+ * to the end of the root element. A strict parser then reads the rest; it implements every rule and reports errors.
  */
 export class XmlChecker implements FormatChecker {
   readonly #gate = new Utf8Gate(
@@ -45,7 +48,7 @@ export class XmlChecker implements FormatChecker {
     this.#parser?.accept(rest);
   }
 
-  /** Scans some of the bytes and returns the rest. */
+  /** Scans some of the bytes. Returns the bytes that are left. */
   #scan(bytes: Buffer): Buffer {
     const held = this.#held.length;
     let [piece, rest]: [Buffer, Buffer] = [bytes, nothing];
@@ -65,7 +68,10 @@ export class XmlChecker implements FormatChecker {
     return rest;
   }
 
-  /** The parser. On first use, it takes over after the bytes that the scanner has accepted. */
+  /**
+   * Returns the parser. The first call creates it, and the parser continues after the bytes that the scanner has
+   * accepted.
+   */
   #handOver(): XmlParser {
     if (this.#parser !== undefined) return this.#parser;
     const { begun, ended, line, records, open } = this.#scanner;

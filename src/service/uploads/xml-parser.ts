@@ -5,14 +5,14 @@ import { characterEnd } from '../../lib/utf8.ts';
 import { maxDepth } from './xml-syntax.ts';
 
 /**
- * The parser gets the document in parts of this size. Where it detects an error depends on the parts, so a fixed size
- * makes the response depend only on the document.
+ * Size of the parts in which the parser receives the document. The position that the parser reports for an error
+ * depends on the parts. Because their size is fixed, the response depends only on the document.
  */
 const partBytes = 64 * 1024;
 
 /**
- * Maximum length of a tag, comment, reference or CDATA section. The parser drops text as it reads, but collects these
- * until they end, and in some documents one never ends.
+ * Maximum length of a tag, comment, reference or CDATA section. The parser discards text as it reads, but collects such
+ * a token until it ends, and in some documents a token never ends.
  */
 const maxTokenBytes = 16 * 1024 * 1024;
 /** The members in which saxes 6 collects these. There is no public API for this. */

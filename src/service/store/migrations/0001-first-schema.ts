@@ -6,7 +6,7 @@ import { tabs } from './first-schema/tabs.ts';
 import { usage } from './first-schema/usage.ts';
 
 /**
- * The tables of the first release. Every foreign key has an index, so deletes are fast. Lists of assets are read in
- * index order, so each share contains its asset's account and creation time, which never change.
+ * The tables of the first release. Every foreign key has an index, so that deletes are fast. Lists of assets are read
+ * in index order; therefore each share contains its asset's account and creation time, which never change.
  */
 export const sql = [accounts, datasources, klips, tabs, publishedLinks, usage].join('');

@@ -1,4 +1,7 @@
-/** Companies and their clients, roles, users, keys, groups, and each company's API usage. */
+/**
+ * Tables for companies and their clients, roles, users, API keys, groups, user and client properties, and the API usage
+ * of each company.
+ */
 export const accounts = `
 create table accounts (
   id text primary key,

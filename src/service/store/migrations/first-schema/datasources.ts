@@ -1,8 +1,8 @@
 import { sharesOf } from './shares.ts';
 
 /**
- * Data sources, share rights, instances with their data, and the refresh queue. Instances' due times are stored in the
- * database; null means no scheduled refresh.
+ * Tables for data sources, their share rights, instances and data, and the refresh queue. When an instance is due for a
+ * refresh is stored in the database; null means that it isn't refreshed on a schedule.
  */
 export const datasources = `
 create table datasources (

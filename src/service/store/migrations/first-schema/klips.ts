@@ -1,6 +1,6 @@
 import { sharesOf } from './shares.ts';
 
-/** Klips, share rights, the data sources in their schemas, and annotations. */
+/** Tables for Klips, their share rights, the data sources that their schemas name, and annotations. */
 export const klips = `
 create table klips (
   id text primary key,

@@ -1,6 +1,6 @@
 /**
- * Published links, which show dashboards to people without an account, and their views. Views are kept after their link
- * is deleted, with the link's settings at that time, because reports cover the past.
+ * Tables for published links, which show dashboards to people without an account, and for the links' views. A link's
+ * views are kept after the link is deleted, together with its settings at that time, because reports cover the past.
  */
 export const publishedLinks = `
 create table published_links (

@@ -1,4 +1,4 @@
-/** The share rights for one kind of asset. */
+/** The table of share rights for one kind of asset. */
 export const sharesOf = (asset: 'datasource' | 'klip' | 'tab'): string => `
 create table ${asset}_shares (
   ${asset}_id text not null references ${asset}s(id) on delete cascade,

@@ -1,8 +1,8 @@
 import { sharesOf } from './shares.ts';
 
 /**
- * Dashboards (called tabs in paths and tables), their share rights and Klips, and the default dashboards of groups and
- * users.
+ * Tables for dashboards (called tabs in paths and tables), their share rights and Klips, and the default dashboards of
+ * groups and users.
  */
 export const tabs = `
 create table tabs (

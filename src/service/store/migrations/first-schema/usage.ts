@@ -1,4 +1,4 @@
-/** Daily snapshots of each account for the usage reports, and counts of the current day. */
+/** Tables for the usage reports: daily snapshots of each account, and counts for the current day. */
 export const usage = `
 create table usage_accounts (
   account_id text not null references accounts(id) on delete cascade,
