@@ -3,7 +3,10 @@ import { Problem } from '../lib/problem.ts';
 import type { TargetKey } from '../state/outbox/targets.ts';
 import type { Store } from '../state/store.ts';
 
-/** Without a volume, a container always starts with empty state: its data sources and owed payloads are lost. */
+/**
+ * A container without a volume starts with an empty state folder each time, and loses its data source IDs and owed
+ * payloads.
+ */
 export const missingVolume = 'if an older state should be here, check that its volume is mounted';
 
 /** The target of a job's payload. */

@@ -7,14 +7,17 @@ export interface EnvelopeAnswer {
   readonly status: number;
   /** The service reported success. */
   readonly success: boolean;
-  /** Whether the body was an envelope; responses from proxies and login pages aren't. */
+  /**
+   * Whether the service itself sent this response: its body is an envelope or empty. Proxies and login pages send other
+   * bodies.
+   */
   readonly recognised: boolean;
   readonly complete: boolean;
   readonly errorCode: string | undefined;
-  /** The service's error message, or the beginning of the body, redacted and on one line. */
+  /** The envelope's error message or, if there's no envelope, the beginning of the body. Redacted and on one line. */
   readonly words: string;
   readonly retryAfterMs: number | undefined;
-  /** The server's time in epoch milliseconds, to the second. */
+  /** The time in the `Date` header in epoch milliseconds, accurate to a second. */
   readonly date?: number;
   readonly meta: Readonly<Record<string, unknown>>;
   readonly data: Readonly<Record<string, unknown>>;
@@ -62,7 +65,7 @@ function parseObject(text: string): Record<string, unknown> | undefined {
   }
 }
 
-/** The value as an object with string keys; undefined if it isn't one. */
+/** The value as an object with string keys; undefined if it's an array or not an object. */
 export function asObject(value: unknown): Record<string, unknown> | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
   return value as Record<string, unknown>;

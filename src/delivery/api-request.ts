@@ -19,7 +19,7 @@ export interface ApiRequest {
 
 const answerLimitBytes = 8 * 1024 * 1024;
 
-/** One request to the service's API, sent through a gate. Never rejects: errors are outcomes. */
+/** Sends one request to the service's API through a gate. Never rejects: errors are returned as outcomes. */
 export async function apiRequest({ gateway, gate, ...asked }: ApiRequest): Promise<RequestOutcome> {
   const { destination, agent } = gate;
   const { method, path, query, body, signal } = asked;

@@ -6,11 +6,11 @@ import type { DestinationClient } from './client.ts';
 import { type Declared, declaredIn } from './declared.ts';
 import { inspect, listDatasources, type RemoteDatasource, sharesOf } from './remote-datasources.ts';
 
-/** An action of `apply`; `say` describes it. Nothing is ever deleted. */
+/** An action of `apply`, which `say` describes. No action deletes anything. */
 export type ApplyAction = { readonly declared: Declared; readonly say: string } & (
   | { readonly kind: 'create' }
   /**
-   * `apply` created the data source, but it's missing from this state, for example after a crash or on a new machine.
+   * `apply` created the data source, but the store has no record of it, for example after a crash or on a new machine.
    */
   | { readonly kind: 'adopt'; readonly datasource: string; readonly instance: string }
   | { readonly kind: 'update'; readonly datasource: string }
@@ -18,7 +18,7 @@ export type ApplyAction = { readonly declared: Declared; readonly say: string } 
   | { readonly kind: 'unchanged'; readonly datasource: string }
 );
 
-/** What `apply` does at one service, in order. */
+/** What `apply` does at the services, in order. */
 export interface ApplyPlan {
   readonly actions: readonly ApplyAction[];
   /** Whether it changes anything. */
@@ -29,8 +29,8 @@ export interface ApplyPlan {
 export type ClientOf = (declared: Declared) => DestinationClient;
 
 /**
- * Plans how `apply` would create the declared data sources at the service. Read-only. Never takes over a data source
- * that Sluice didn't create, even if it has the same name.
+ * Plans how `apply` would create or update the declared data sources, without changing anything. Never takes over a
+ * data source that Sluice didn't create, even if it has the same name.
  */
 export async function planApply(config: Config, store: Store, clientOf: ClientOf): Promise<ApplyPlan> {
   const lists = new Map<string, Promise<RemoteDatasource[]>>();
@@ -70,7 +70,7 @@ async function actionsFor(declared: Declared, look: Look): Promise<ApplyAction[]
   return shares.length === 0 ? [create] : [create, { kind: 'share', declared, datasource: undefined, shares, say }];
 }
 
-/** The data source with that name and our marker. More than one is ambiguous. */
+/** Finds the data source with the declared name and format and our marker. Throws if there are several. */
 async function findOurs(
   declared: Declared,
   { client, remotes }: Look,

@@ -62,8 +62,8 @@ async function create(declared: Declared, client: DestinationClient): Promise<Id
 }
 
 /**
- * Call this after a create request without a response: returns the data source with that name and our marker, if
- * there's exactly one.
+ * For use after a create request that got no response. Returns the data source with the declared name and our marker,
+ * if there's exactly one.
  */
 async function lookFor(declared: Declared, client: DestinationClient): Promise<Ids | undefined> {
   const { clientId, declaration } = declared;

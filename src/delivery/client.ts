@@ -11,8 +11,8 @@ export interface DestinationCall {
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly body?: Readonly<Record<string, unknown>>;
   /**
-   * Whether the call is idempotent. Default: true for GET and PUT. If another call's outcome is unknown, it isn't
-   * retried and fails with `CALL_AMBIGUOUS`.
+   * Whether the call is idempotent. Default: true for GET and PUT. A call that isn't idempotent isn't retried if its
+   * outcome is unknown; it fails with `CALL_AMBIGUOUS`.
    */
   readonly repeatable?: boolean;
   /** Maximum number of requests; default 4. */
@@ -20,13 +20,13 @@ export interface DestinationCall {
 }
 
 const mostAttempts = 4;
-/** The longest pause that a call waits out; with a longer one, the call fails with `ACCOUNT_PAUSED`. */
+/** Maximum pause of an account that a call waits for. If the pause is longer, the call fails with `ACCOUNT_PAUSED`. */
 const patienceMs = 60_000;
 
 /**
  * Client for one destination's API. Calls go through the same gate as uploads: they wait for a slot, count against the
- * quota, and are retried by the same rules. A person may be waiting, so they fail with a Problem rather than wait for
- * long.
+ * quota, and are retried by the same rules. A person may be waiting, so a call fails with a Problem rather than wait
+ * for long.
  */
 export class DestinationClient {
   readonly #gateway: Gateway;
@@ -107,7 +107,7 @@ export class DestinationClient {
   }
 }
 
-/** The problem if the call's outcome is unknown and it must not be repeated. */
+/** The problem to report if a call's outcome is unknown and the call must not be repeated. */
 function ambiguousCall(what: string, cause: Problem): Problem {
   return new Problem({
     code: 'CALL_AMBIGUOUS',

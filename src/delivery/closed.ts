@@ -10,7 +10,7 @@ export type Closed =
   | { readonly why: 'slots'; readonly until: number }
   | { readonly why: 'away'; readonly until: number; readonly problem: Problem };
 
-/** A closed gate as a Problem; `retryAfterMs` is the remaining time. */
+/** Describes a closed gate as a Problem, whose `retryAfterMs` is the remaining wait. */
 export function closedProblem(closed: Closed, destination: string, now: number): Problem {
   if (closed.why === 'login' || closed.why === 'away') return closed.problem;
   const at = instantText(closed.until);

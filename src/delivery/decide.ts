@@ -7,8 +7,8 @@ import { factsOf } from './facts.ts';
 import type { Gateway } from './gateway.ts';
 
 /**
- * Approves a quarantined payload: enqueues its exact bytes. Returns its row. Throws `PAYLOAD_DAMAGED` if the file has
- * changed, `DECISION_LATE` if the payload is no longer quarantined or newer data exists.
+ * Approves a quarantined payload by enqueuing it unchanged, and returns its row. Throws `PAYLOAD_DAMAGED` if the file
+ * has changed, or `DECISION_LATE` if the payload is no longer quarantined or newer data exists.
  */
 export async function approve(gateway: Gateway, row: OutboxRow, by: DecidedBy): Promise<OutboxRow> {
   await assertUndamaged(row);
@@ -28,7 +28,7 @@ export async function discard(gateway: Gateway, row: OutboxRow, by: DecidedBy): 
 
 /**
  * Rolls back to an earlier payload: enqueues it again and puts the job that writes to its instance on hold. Returns the
- * new row. Throws `JOB_BUSY` while the job runs, `PAYLOAD_DAMAGED` if the file has changed.
+ * new row. Throws `JOB_BUSY` while the job is running, or `PAYLOAD_DAMAGED` if the file has changed.
  */
 export async function rollback(
   gateway: Gateway,

@@ -10,7 +10,7 @@ export interface Declared {
   readonly jobs: readonly string[];
 }
 
-/** Every declared data source once. Throws a config error if two jobs' declarations conflict. */
+/** Returns each declared data source once. Throws a config error if two jobs' declarations conflict. */
 export function declaredIn(config: Config): Declared[] {
   const found = new Map<string, Declared>();
   for (const { name, line, target, destination } of config.jobs.values()) {

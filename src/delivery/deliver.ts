@@ -10,11 +10,11 @@ export interface DeliverOptions {
   /** Stops delivery: no new requests start, and those in progress get a few seconds. */
   readonly signal: AbortSignal;
   readonly priority: Priority;
-  /** Waits for retries that are due before this time (epoch ms). Absent: makes one pass. */
+  /** If set, delivery waits for retries that are due before this time (epoch ms). If absent, it makes one pass. */
   readonly until?: number;
 }
 
-/** One payload and its result in this call. */
+/** A payload and the result of trying to deliver it. */
 export type DeliveryResult = DeliveryState & Pick<OutboxRow, 'id' | 'instance'>;
 
 /**
@@ -33,7 +33,7 @@ export function deliverRows(owed: readonly OutboxRow[], given: DeliverOptions): 
   });
 }
 
-/** Sends these jobs' due resends (see `Resends`) when there's no deliverer. */
+/** Sends due resends (see `Resends`) of the jobs for which `isOurs` returns true. For processes without a deliverer. */
 export async function resendDue(given: DeliverOptions & { readonly isOurs: (job: string) => boolean }): Promise<void> {
   const { gateway, isOurs } = given;
   const all = await gateway.store.resends.all();
@@ -64,7 +64,7 @@ async function sendAll(pool: UploadPool, rows: readonly OutboxRow[]): Promise<De
   return Promise.all(sending);
 }
 
-/** Waits for the first due retry; returns the rows to resend. */
+/** Waits until the first retry is due, and returns the rows to send now. */
 async function dueAgain(given: DeliverOptions, results: ReadonlyMap<number, DeliveryResult>): Promise<OutboxRow[]> {
   const { gateway, signal, until = 0 } = given;
   const { clock, store } = gateway;
@@ -78,7 +78,7 @@ async function dueAgain(given: DeliverOptions, results: ReadonlyMap<number, Deli
   } catch {
     return [];
   }
-  // Compares with the planned instant too, because the clock may have jumped during the sleep.
+  // Also compares with the planned time, because the clock may have been changed during the sleep.
   const ids = waiting.filter((it) => it.until <= Math.max(first, clock.now())).map(({ id }) => id);
   const rows = await Promise.all(ids.map((id) => store.outbox.find(id)));
   return rows.filter((row) => row !== undefined);

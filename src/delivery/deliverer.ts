@@ -5,7 +5,7 @@ import type { DeliveryState } from './send-payload.ts';
 import { afterGrace } from './stopping.ts';
 import { UploadPool } from './upload-pool.ts';
 
-/** Polling interval for payloads from other processes and clock jumps. */
+/** Interval at which to check for payloads from other processes and for clock changes. */
 const longestWaitMs = 30_000;
 /** Payloads that come due within this time of each other start together, in order of priority. */
 const togetherMs = 20;
@@ -20,7 +20,7 @@ export class Deliverer {
   readonly #underway = new Map<number, Promise<void>>();
   /** Earliest time of the next attempt (monotonic ms), by payload. */
   readonly #notBefore = new Map<number, number>();
-  /** When to check for due resends next (monotonic ms). */
+  /** Time of the next check for due resends (monotonic ms). */
   #repeatsAt = 0;
   #loop: Promise<void> | undefined;
   #nap = new AbortController();
@@ -29,7 +29,7 @@ export class Deliverer {
     this.#gateway = gateway;
   }
 
-  /** Starts; sends all owed payloads first. */
+  /** Starts the loop, which first sends all owed payloads. */
   start(): void {
     this.#loop ??= this.#run();
   }
@@ -80,7 +80,7 @@ export class Deliverer {
     }
   }
 
-  /** Starts all payloads that can be sent now; returns the time until the next one in milliseconds. */
+  /** Starts uploading all payloads that can be sent now. Returns the time until the next one, in milliseconds. */
   async #startDue(lanes: UploadPool): Promise<number> {
     const { store, clock } = this.#gateway;
     let wait = longestWaitMs;
@@ -118,8 +118,8 @@ export class Deliverer {
   }
 
   /**
-   * How long to wait before the payload is tried again, in milliseconds. A wait until a wall-clock time is split, so
-   * that a later clock correction takes effect. If the credentials were refused, waits until woken.
+   * Milliseconds until the payload's next attempt. Long waits are split, so that a correction of the clock takes
+   * effect. If the credentials were refused, there is no next attempt until `nudge` is called.
    */
   #restAfter(fate: DeliveryState): number {
     const now = this.#gateway.clock.now();

@@ -17,12 +17,12 @@ export class DestinationLogin {
     this.#destination = destination;
   }
 
-  /** A string that changes with the credentials and is never shown. */
+  /** A string that identifies the current credentials. It contains them, so it must never be shown. */
   get credentials(): string {
     return JSON.stringify(this.#destination.credentials);
   }
 
-  /** Why nothing can be sent; undefined if the current credentials haven't been refused. */
+  /** Why no requests can be sent; undefined if the current credentials haven't been refused. */
   get problem(): Problem | undefined {
     return this.#block?.credentials === this.credentials ? this.#block.problem : undefined;
   }

@@ -5,7 +5,7 @@ export interface PayloadFacts {
   readonly run: string;
   readonly destination: string;
   readonly instance: string;
-  /** Hexadecimal hash of the bytes, to compare with the data that the instance shows. */
+  /** The payload's SHA-256 hash in hexadecimal, to compare with the data that the instance shows. */
   readonly sha256: string;
   readonly bytes: number;
   readonly rows: number;
@@ -82,7 +82,7 @@ export type DeliveryEvents = {
     readonly path: string;
     readonly status?: number;
     readonly milliseconds: number;
-    /** The account limit that the service reported as reached. */
+    /** The account limit that was reached, according to the service. */
     readonly limit?: 'second' | 'day';
   };
   'refresh.queued': { readonly destination: string; readonly requested: number; readonly queued: number };

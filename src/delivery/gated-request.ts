@@ -6,22 +6,22 @@ import type { Priority } from './send-queue.ts';
 /** A request that waits for its slot and counts against the quota. */
 export interface GatedRequest<T> {
   readonly priority: Priority;
-  /** Order among requests of the same priority, higher first; default 0. */
+  /** Rank among requests of the same priority; higher ranks go first. Default: 0. */
   readonly rank?: number;
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly path: string;
-  /** Ends the wait for a slot; `send` has to abort the request itself. */
+  /** Aborts the wait for a slot, but not the request itself, which `send` must abort. */
   readonly signal?: AbortSignal;
-  /** Latest time at which the request may get a slot, epoch milliseconds; absent: no limit. */
+  /** Latest time (epoch ms) at which the request may get a slot. If absent, there's no limit. */
   readonly deadline?: number | undefined;
   /** Called once if the request has to wait because earlier requests without a response may still arrive. */
   readonly waits?: (closed: Closed) => Promise<void>;
   /**
    * Runs in the transaction that takes the slot and counts the request. If it returns undefined, there's nothing to
-   * send, and everything is rolled back.
+   * send, and the transaction is rolled back.
    */
   readonly prepare: (parts: Repositories) => Promise<T | undefined>;
-  /** Never rejects: network errors are outcomes. */
+  /** Never rejects: network errors are returned as outcomes. */
   readonly send: (prepared: T) => Promise<RequestOutcome>;
 }
 

@@ -14,7 +14,10 @@ export interface GatewayOptions {
   readonly destinations: Iterable<Destination>;
   readonly clock: Clock;
   readonly emit: Emit<DeliveryEvents>;
-  /** Returns a job's priority by its name; defaults to `normal` if absent, or undefined for an unknown job. */
+  /**
+   * Returns a job's priority by the job's name, or undefined for an unknown job. If there's no priority, `normal`
+   * applies.
+   */
   readonly priorityOf?: (job: string) => JobPriority | undefined;
   readonly network?: Network;
 }
@@ -47,12 +50,12 @@ export class Gateway {
     }
   }
 
-  /** The gate of a destination by name; undefined if the config doesn't have it. */
+  /** Finds a destination's gate by the destination's name. Undefined if the config doesn't contain the destination. */
   find(destination: string): SendGate | undefined {
     return this.#gates.get(destination);
   }
 
-  /** A gate to this address, whatever its destination's name. */
+  /** Finds the gate for this URL, regardless of the destination's name. */
   at(url: string): SendGate | undefined {
     return [...this.#gates.values()].find(({ destination }) => destination.url === url);
   }

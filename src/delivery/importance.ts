@@ -11,7 +11,7 @@ export function rankOfPriority(priority: JobPriority = 'normal'): number {
 }
 
 /**
- * A waiting payload's rank: that of its job, plus one for each day that its instance has waited, so that no payload
+ * A waiting payload's rank: its job's rank, plus one for each day that its instance has waited, so that no payload
  * starves. If the clock was set back to before the wait began, the wait counts as zero.
  */
 export function rankOfPayload(

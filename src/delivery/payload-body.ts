@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { readSmallFile, smallBytes } from '../lib/small-file.ts';
 
-/** Larger chunks would use more memory, and smaller ones more time. */
+/** The size of a body's chunks. Larger chunks would use more memory, and smaller ones more time. */
 const pieceBytes = 512 * 1024;
 /** One buffer is in the socket, one waits in the stream, and one is being filled. */
 const buffers = 3;
@@ -50,7 +50,7 @@ async function wholeOf({ path, bytes }: PayloadFile): Promise<Buffer> {
 }
 
 /**
- * Reuses a few buffers, because with a new one for each chunk, an upload to a fast service would take twice as long. A
+ * Reuses a few buffers. With a new buffer for each chunk, an upload to a fast service would take twice as long. A
  * consumer must therefore finish with a chunk before it requests the one after the next. A socket does so if the sender
  * waits for `drain`.
  */

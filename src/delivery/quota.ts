@@ -26,14 +26,14 @@ export function dayOf(now: number): string {
 }
 
 /**
- * The days towards which the service may count a request that arrives within `aheadMs` from now: usually one, around
- * midnight two.
+ * The days for which the service may count a request that arrives within `aheadMs` from now: usually one day, but two
+ * around midnight.
  */
 export function daysOf(now: number, aheadMs = 0): string[] {
   return [...new Set([dayOf(now - skewMs), dayOf(now + aheadMs + skewMs)])];
 }
 
-/** When the service's day began (epoch ms). */
+/** Start of the service's current day (epoch ms). */
 export function startOfDay(now: number): number {
   return Temporal.PlainDate.from(dayOf(now)).toZonedDateTime(zone).epochMilliseconds;
 }
@@ -43,7 +43,10 @@ export function untilMidnight(now: number): number {
   return midnightAfter(dayOf(now)) - now;
 }
 
-/** When a day with no requests left has certainly ended for the service (epoch ms). */
+/**
+ * The time (epoch ms) at which a day has certainly ended at the service, so that an account without requests left can
+ * resume.
+ */
 export function resumeAfter(day: string): number {
   return midnightAfter(day) + skewMs;
 }

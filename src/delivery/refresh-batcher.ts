@@ -3,7 +3,7 @@ import { type RefreshOptions, type RefreshResult, refreshDatasources, resultFor 
 /** The refresh of one job. */
 export type BatchedRefresh = RefreshOptions & Required<Pick<RefreshOptions, 'rank' | 'run'>>;
 
-/** A ticket for a job that is about to request a refresh. Always return it when done. */
+/** A ticket for a job that is about to request a refresh. Always call `cancel` when done. */
 export interface RefreshTicket {
   /**
    * Requests the refresh as part of the batch. Rejects with the request's error, or with the reason of the job's own
@@ -20,7 +20,7 @@ interface PendingRefresh {
   readonly reject: (reason: unknown) => void;
 }
 
-/** Tickets taken at the same moment. */
+/** The refreshes whose tickets were taken at the same moment. */
 interface Batch {
   awaited: number;
   readonly asked: PendingRefresh[];
@@ -33,7 +33,7 @@ interface Batch {
 export class RefreshBatcher {
   #batch: Batch | undefined;
 
-  /** Take tickets for all due jobs before any of them requests a refresh. */
+  /** Takes a ticket. Take the tickets for all due jobs before any of these jobs requests a refresh. */
   join(): RefreshTicket {
     const round = this.#batch ?? { awaited: 0, asked: [] };
     this.#batch = round;
@@ -66,7 +66,10 @@ export class RefreshBatcher {
   }
 }
 
-/** Sends one request for all of them and charges it to the first; each gets its part of the response. */
+/**
+ * Sends one request for all pending refreshes, and counts it for the run of the first one. Each refresh gets its part
+ * of the response.
+ */
 async function send(asked: readonly PendingRefresh[]): Promise<void> {
   const { signal, dispose } = whenAllAborted(asked);
   const { gateway, gate, clientId, priority, run } = asked[0]!.wish;
@@ -83,7 +86,10 @@ async function send(asked: readonly PendingRefresh[]): Promise<void> {
   }
 }
 
-/** A canceled caller leaves immediately; the request itself is canceled once no caller is waiting for it. */
+/**
+ * Returns a signal that aborts the shared request once all of its callers have been canceled. A caller that is canceled
+ * earlier stops waiting immediately.
+ */
 function whenAllAborted(asked: readonly PendingRefresh[]): { signal: AbortSignal; dispose: () => void } {
   const all = new AbortController();
   let waiting = asked.length;

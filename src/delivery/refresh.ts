@@ -15,12 +15,12 @@ export interface RefreshFailure {
 
 export interface RefreshResult {
   readonly requested: number;
-  /** Instances that the service queued. */
+  /** Number of instances that the service queued for a refresh. */
   readonly queued: number;
   readonly failed: readonly RefreshFailure[];
-  /** The service reported that the whole request failed. */
+  /** Whether the service reported that the whole request failed. */
   readonly refused: boolean;
-  /** `REFRESH_PARTIAL` if some were refused, `REFRESH_FAILED` if all were. */
+  /** `REFRESH_PARTIAL` if the service refused some data sources, `REFRESH_FAILED` if it refused all of them. */
   readonly problem?: Problem;
 }
 
@@ -56,11 +56,11 @@ export async function refreshDatasources(given: RefreshOptions): Promise<Refresh
   return finished({ requested, queued, failed, refused: data.success === false }, destination);
 }
 
-/** The part of a result that concerns some of the data sources, without the others' failures. */
+/** Returns the part of a shared request's result that concerns the given data sources. */
 export function resultFor(datasources: readonly string[], whole: RefreshResult, destination: string): RefreshResult {
   const own = new Set(datasources);
   const failed = whole.failed.filter(({ id }) => own.has(id));
-  // One failure fails the whole request, unless the response names the failed data sources.
+  // If the response names the data sources that failed, the others count as queued even if the request failed.
   const refused = whole.refused && whole.failed.length === 0;
   const requested = own.size;
   const queued = requested === whole.requested ? whole.queued : requested - failed.length;

@@ -9,14 +9,14 @@ export interface RemoteDatasource {
 }
 
 /**
- * The URL in the properties of every data source that `apply` creates. It's never called (the name can't resolve), but
- * marks the data source as created by Sluice, as opposed to one with the same name that a person created.
+ * The URL in the properties of every data source that `apply` creates. It's never requested, and its host name can't
+ * resolve. It shows that Sluice created the data source, and not a person who chose the same name.
  */
 export const markerUrl = 'https://pushed-by-sluice.invalid/';
 
 const pageSize = 100;
 
-/** All data sources of the account (or client). */
+/** Lists all data sources of the account or, if `clientId` is set, of that client. */
 export async function listDatasources(
   client: DestinationClient,
   clientId: string | undefined,
@@ -31,7 +31,7 @@ export async function listDatasources(
   }
 }
 
-/** Whether `apply` created the data source (its instance has the marker), and in which format. */
+/** Returns the data source's format, and whether `apply` created it, in which case its instance has the marker. */
 export async function inspect(
   client: DestinationClient,
   { id, clientId }: { id: string; clientId: string | undefined },

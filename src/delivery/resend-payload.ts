@@ -10,7 +10,7 @@ import { type SendOptions, sendUpload } from './send-upload.ts';
 
 /** Lower than all owed payloads. */
 export const resendRank = -1;
-/** Wait before the next attempt after a failure. It's long, because resends are never urgent. */
+/** Wait before the next attempt after a failed resend. It's long, because resends are never urgent. */
 const restMs = 10 * 60_000;
 
 /**

@@ -6,12 +6,12 @@ import type { EnvelopeAnswer } from './answer.ts';
 
 /**
  * The next step after an attempt.
- * - `settle`: done.
- * - `retry`: again after a backoff; the attempt counts.
- * - `pause`: rate-limited: nothing is sent for the account for a while; the attempt does not count.
- * - `away`: unreachable: nothing is sent to the destination for a while; the attempt does not count.
- * - `wait_for_day`: the daily allowance is used up; the attempt does not count.
- * - `login`: the credentials were refused; nothing is sent until they are fixed; the attempt does not count.
+ * - `settle`: the request succeeded.
+ * - `retry`: try again after a backoff; the attempt counts.
+ * - `pause`: the account was rate-limited and pauses for a while; the attempt doesn't count.
+ * - `away`: the destination is unreachable and gets no requests for a while; the attempt doesn't count.
+ * - `wait_for_day`: the daily allowance is used up; the attempt doesn't count.
+ * - `login`: the credentials were refused, and no requests are sent until they're corrected; the attempt doesn't count.
  * - `dead`: a retry would fail in the same way.
  */
 export type DecisionAction = 'settle' | 'retry' | 'pause' | 'away' | 'wait_for_day' | 'login' | 'dead';
@@ -35,13 +35,16 @@ interface Rule {
   readonly action: DecisionAction;
   readonly code: string;
   readonly family: Family;
-  /** What happened; the service's message is appended. */
+  /** What happened. The service's message is appended to this text. */
   readonly message: string;
   readonly next?: string;
   readonly ambiguous?: boolean;
 }
 
-/** A longer wait can't be due to the per-second limit, so the daily limit has been reached. */
+/**
+ * If the service requests a longer wait than this, the daily limit was reached. The per-second limit never requires
+ * such a wait.
+ */
 const dailyRetryAfterMs = 15 * 60_000;
 
 const is =
@@ -178,7 +181,7 @@ export function decide(outcome: RequestOutcome): Decision {
   return { action, problem, ambiguous, retryAfterMs };
 }
 
-/** There was no connection, so no part of the request was sent. */
+/** Error codes of failed connections, after which no part of the request was sent. */
 const unreached = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -190,7 +193,10 @@ const unreached = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
 
-/** There was no response. It's unknown whether the request was processed, so it's repeated. */
+/**
+ * Decides what to do if there was no response. Unless the connection failed, the service may have processed the
+ * request, so the outcome is ambiguous, and the request is repeated.
+ */
 function unanswered(error: unknown): Decision {
   const { code = '', message = String(error) } = (error ?? {}) as { code?: string; message?: string };
   const problem = new Problem({
@@ -210,7 +216,7 @@ const backoff = { firstMs: 1000, maxMs: 15 * 60_000, jitter: 1 };
 
 /**
  * The wait before the next attempt: exponential backoff with full jitter, so that requests that failed together aren't
- * retried together. Never shorter than the service requested.
+ * retried together. The wait is never shorter than the service requested.
  */
 export function backoffMs(attempts: number, retryAfterMs = 0, random = Math.random): number {
   return Math.max(retryAfterMs, 100 + exponentialMs(attempts, backoff, random));
@@ -218,8 +224,8 @@ export function backoffMs(attempts: number, retryAfterMs = 0, random = Math.rand
 
 /**
  * If the service requests a wait, the per-second limit was reached, possibly because of other programs, so it may
- * happen repeatedly. The pause then grows only slowly, but it must grow, because each refused request counts against
- * the daily limit.
+ * happen repeatedly. Pauses then have a lower maximum. They still have to grow, because each refused request counts
+ * against the daily limit.
  */
 const limitedBackoff = { ...backoff, maxMs: 2 * 60_000 };
 

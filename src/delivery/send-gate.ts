@@ -49,7 +49,7 @@ interface Taken<T> {
 
 type Limits = (use: DayUse, day: string) => number;
 
-/** The send slots' `maxStartMs` depends on this. */
+/** The send slots' `maxStartMs` depends on this timeout. */
 const connectTimeoutMs = 10_000;
 
 const realNetwork: Network = {
@@ -69,8 +69,8 @@ export class SendGate {
   /** Consecutive 429s. */
   #pauses = 0;
   /**
-   * Set while the destination is unreachable: the number of consecutive failures, and until when (monotonic ms) other
-   * requests are held back.
+   * Set while the destination is unreachable: the number of consecutive failures, and the time (monotonic ms) until
+   * which other requests are held back.
    */
   #breaker: { readonly times: number; readonly until: number; readonly problem: Problem } | undefined;
 
@@ -87,13 +87,14 @@ export class SendGate {
 
   /**
    * Waits for a slot, counts the request and sends it. Taking the slot, counting the request and calling `prepare` are
-   * one transaction, which is on disk before the request starts. Resolves to `closed` or `idle` if nothing was sent or
-   * counted; rejects if aborted.
+   * one transaction, which is committed to disk before the request starts. Resolves to `closed` or `idle` if nothing
+   * was sent or counted; rejects if aborted.
    */
   async send<T>(passage: GatedRequest<T>): Promise<GatedResult> {
     const { line, emit, clock } = this.#options;
     const { method, path, priority, rank = 0, signal } = passage;
-    // The slot is valid only now, so there must be no wait between taking it and sending the request.
+    // Wait for the connection pool before taking a slot. A slot is valid only when it's taken, so nothing may delay the
+    // request after that.
     await this.agent.dispatcher();
     const asked = clock.monotonic();
     try {
@@ -103,13 +104,14 @@ export class SendGate {
       return await this.#sendNow(passage, taken);
     } catch (error) {
       if (!(error instanceof Rejected)) throw error;
-      // Look again outside the transaction, because the rollback also undid its record of dead processes.
+      // Look again outside the transaction. The look within it recorded which processes are dead, and the rollback
+      // undid that.
       await this.#look(this.#options.store);
       return error.result;
     }
   }
 
-  /** Why nothing can be sent now; undefined if requests can be sent. */
+  /** Why no requests can be sent now; undefined if they can be sent. */
   async closed(priority: Priority): Promise<Closed | undefined> {
     const { store, clock } = this.#options;
     const { account, requestsPerSecond } = this.destination;
@@ -146,7 +148,10 @@ export class SendGate {
     await this.#returns.settled();
   }
 
-  /** Takes a slot; until the deadline, reports what it's waiting for. */
+  /**
+   * Returns a function that tries to take a slot. If no slot is free, it reports the wait once, and throws if the
+   * deadline has passed.
+   */
   #taker<T>(passage: GatedRequest<T>): () => Promise<Taken<T> | NoFreeSlot> {
     const { clock } = this.#options;
     let isTold = false;
@@ -205,7 +210,7 @@ export class SendGate {
     return sendSlots.look(this.destination.account, daysOf(this.#options.clock.now(), maxTravelMs));
   }
 
-  /** Why nothing can be sent, apart from the quota. `heldUntil`: the end of the account's pause. */
+  /** Why no requests can be sent, unless the quota is the reason. `heldUntil`: the end of the account's pause. */
   #blocked(heldUntil: number | undefined): Closed | undefined {
     const { problem } = this.login;
     if (problem !== undefined) return { why: 'login', problem };
@@ -230,7 +235,10 @@ export class SendGate {
     return undefined;
   }
 
-  /** A day's request limit. A request sent before midnight may arrive after it, so it counts on both days. */
+  /**
+   * Limits a day's requests. A request that is in transit at midnight may arrive before or after it, so it counts on
+   * both days.
+   */
   #limits(slots: SlotSnapshot, priority: Priority): Limits {
     return (use, day) => limitOf(this.destination, priority, use) - slots.underway(day);
   }
@@ -266,7 +274,7 @@ export class SendGate {
     this.#reportSpent(until);
   }
 
-  /** Other programs use the account too, so lower the rate. */
+  /** Lowers the account's rate, because other programs use the account too. */
   async #slow(): Promise<void> {
     const { account, requestsPerSecond } = this.destination;
     const perSecond = await this.#options.store.accounts.slow(account, requestsPerSecond);

@@ -15,7 +15,7 @@ import { factsOf } from './facts.ts';
 import { type Decision, decide } from './retry.ts';
 import { type SendOptions, sendUpload } from './send-upload.ts';
 
-/** The result for an owed payload, or what it's waiting for. `until`: epoch milliseconds. */
+/** The result of delivering a payload, or what the payload is waiting for. `until`: epoch milliseconds. */
 export type DeliveryState =
   | {
       readonly state: 'delivered' | 'unchanged' | 'superseded';
@@ -27,15 +27,15 @@ export type DeliveryState =
   | { readonly state: 'waiting_login' | 'dead'; readonly until?: undefined; readonly problem: Problem };
 
 /**
- * A power failure isn't the payload's fault, but a payload that crashes its process every time must not be retried
- * forever.
+ * A payload is marked dead after this many crashes during its upload. A power failure isn't the payload's fault, but a
+ * payload that crashes its process every time must not be retried forever.
  */
 const maxCrashes = 40;
 
 /** Polling interval and timeout for an instance's lease while another upload to the instance is in progress. */
 const leasePollMs = 250;
 const maxLeaseWaitMs = 15_000;
-/** After the timeout, the payload lets others go first and is retried after this delay. */
+/** Retry delay after a lease timeout. In the meantime, other payloads go first. */
 const leaseRestMs = 5_000;
 
 /** Sends one owed payload if that's possible now, and settles it according to the response. */
@@ -69,7 +69,8 @@ function restOf(row: OutboxRow, clock: Clock): DeliveryState | undefined {
 }
 
 /**
- * Only one process at a time sends to an instance. Undefined if the lease is still taken after {@link maxLeaseWaitMs}.
+ * Acquires an instance's lease, because only one process at a time may send to an instance. Undefined if the lease is
+ * still taken after {@link maxLeaseWaitMs}.
  */
 export async function leaseOf(key: InstanceKey, { gateway, signal }: SendOptions): Promise<Lease | undefined> {
   const { store, clock } = gateway;
@@ -85,7 +86,8 @@ const leaseName = ({ url, clientId = '', instance }: InstanceKey): string =>
   `instance:${JSON.stringify([url, clientId, instance])}`;
 
 /**
- * Another upload to the instance is taking a long time: reports which process is sending it. The payload remains owed.
+ * Handles an upload to the instance that is taking a long time: reports which process is sending it. This payload
+ * remains owed.
  */
 async function waitForLease(row: OutboxRow, { gateway }: SendOptions): Promise<DeliveryState> {
   const { store, clock, emit } = gateway;
@@ -221,12 +223,12 @@ async function noteWait(row: OutboxRow, closed: Closed, { gateway, gate }: SendO
   const { code, message } = problem;
   const noted = await gateway.store.outbox.note(row.id, { code, message });
   const until = closed.why === 'login' ? {} : { until: closed.until };
-  // Another process may have recorded the wait already; this one waits too.
+  // For slots, emit this even if another process has already recorded the wait, because this process waits too.
   if (noted || closed.why === 'slots') gateway.emit('payload.waiting', { ...factsOf(row), code, message, ...until });
   return problem;
 }
 
-/** `untaken`: the service certainly didn't process its last attempt. */
+/** `untaken`: the service certainly didn't process the payload's last attempt. */
 async function markDead(
   row: OutboxRow,
   problem: Problem,
@@ -241,7 +243,7 @@ async function markDead(
   return { state: 'dead', problem };
 }
 
-/** Another process settled it in the meantime. */
+/** The state of a payload that another process settled in the meantime. */
 function settledState(row: OutboxRow | undefined): DeliveryState {
   if (row?.state === 'delivered') return { state: 'delivered' };
   if (row?.state !== 'dead') return { state: 'superseded' };

@@ -12,11 +12,11 @@ export interface SendOptions {
   readonly gateway: Gateway;
   readonly gate: SendGate;
   readonly priority: Priority;
-  /** Aborts the wait, so that no new request starts. */
+  /** Aborts the wait for a slot, so that no new request starts. */
   readonly signal: AbortSignal;
   /** Aborts requests in progress. */
   readonly cut: AbortSignal;
-  /** Latest time until which to wait for a slot, epoch milliseconds. */
+  /** Time until which to wait for a slot, in epoch milliseconds. */
   readonly deadline?: number | undefined;
 }
 

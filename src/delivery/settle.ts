@@ -9,8 +9,8 @@ import type { Gateway } from './gateway.ts';
 import { type ResultCandidate, type Verdict, verdictOf } from './verdict.ts';
 
 /**
- * The outcome of a finished result. The run is settled, unless the payload is `owed`: in that case, delivery settles
- * the run.
+ * The outcome of settling a result. The run is settled too, unless the payload is `owed`: in that case, delivery
+ * settles the run.
  */
 export type SettleResult =
   | Exclude<Verdict, { readonly state: 'owed' }>
@@ -33,8 +33,8 @@ interface Settling {
 
 /**
  * Settles a run by its result, in one transaction: refused (empty, or too large), quarantined by a guard, unchanged,
- * superseded by newer data, or owed from now on. Call this once per run, with the run as the store began it. If the
- * result must survive a power loss, it's synced to disk before that transaction; otherwise, its file isn't kept.
+ * superseded by newer data, or owed from now on. Call this once per run, after the store has begun the run. A result
+ * that must survive a power loss is synced to disk before that transaction; the file of any other result isn't kept.
  */
 export async function settle(gateway: Gateway, result: FinishedResult): Promise<SettleResult> {
   const { job, run, payload: draft, watermark, generation } = result;

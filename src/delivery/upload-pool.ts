@@ -16,8 +16,8 @@ const unwritableWaitMs = 10_000;
 type UploadPoolOptions = Omit<SendOptions, 'gate'>;
 
 /**
- * Sends payloads in parallel and by priority, up to each destination's limit of requests per second at a time. The
- * others wait as rows in the store. A stuck upload doesn't block the rest.
+ * Sends payloads in parallel and by priority. The number of parallel uploads to a destination is its limit of requests
+ * per second. Other payloads wait in the store. A stuck upload doesn't block the rest.
  */
 export class UploadPool {
   readonly #options: UploadPoolOptions;
@@ -27,7 +27,7 @@ export class UploadPool {
     this.#options = given;
   }
 
-  /** Queues the payload; never rejects. Undefined if its destination has no gate. */
+  /** Queues the payload. The promise never rejects. Undefined if the payload's destination has no gate. */
   send(row: OutboxRow): Promise<DeliveryState> | undefined {
     const gate = this.#options.gateway.find(row.destination);
     if (gate === undefined) return undefined;
@@ -35,7 +35,10 @@ export class UploadPool {
     return this.#queueOf(gate).add(() => this.#sendSafely(row, gate), { priority });
   }
 
-  /** Resends a delivered payload after all owed ones; never rejects. Undefined if the destination has no gate. */
+  /**
+   * Resends a delivered payload after all owed ones. The promise never rejects. Undefined if the payload's destination
+   * has no gate.
+   */
   resend(repeat: Resend): Promise<void> | undefined {
     const { destination, url } = repeat.row;
     const gate = this.#options.gateway.find(destination) ?? this.#options.gateway.at(url);
@@ -62,7 +65,7 @@ export class UploadPool {
     }
   }
 
-  /** Report this every time, because the store may be unable to record it. */
+  /** Emits the event every time, because the store may be unable to record the problem. */
   async #report(row: OutboxRow, { code, message }: Problem, until: number): Promise<void> {
     const { store, emit } = this.#options.gateway;
     emit('payload.waiting', { ...factsOf(row), code, message, until });

@@ -22,8 +22,8 @@ export function credentialHeaders(credentials: Credentials): Record<string, stri
 }
 
 /**
- * One PUT of a payload, streamed from its file. A response that arrives before the end of the upload is treated like
- * any other.
+ * Uploads a payload with one PUT request, streamed from its file. A response that arrives before the end of the upload
+ * is treated like any other.
  */
 export async function upload(
   row: OutboxRow,

@@ -19,8 +19,8 @@ const doubtMs = 10 * 60_000;
 const path = '/usage-overview/api-usage';
 
 /**
- * Polls the service for an account's request count, which includes requests from other programs. Polls only after other
- * requests, because each poll counts against the quota, and with the lowest priority.
+ * Polls the service for an account's request count, which includes requests from other programs. Each poll counts
+ * against the quota, so polls have the lowest priority and are sent only after other requests.
  */
 export class UsageWatch {
   readonly #gateway: Gateway;
@@ -43,8 +43,8 @@ export class UsageWatch {
 
   /**
    * Call this when the account was rate-limited, with the number of consecutive refusals. If the per-second limit is an
-   * unlikely cause, checks the day's count. If no requests are left, closes the day, so that all requests wait for the
-   * reset. Returns immediately.
+   * unlikely cause, checks the day's count. If no requests are left, blocks all requests until the daily reset. Returns
+   * immediately.
    */
   doubt(account: string, refusals: number): void {
     if (!this.#stop.signal.aborted && refusals >= doubtful) this.#begin(account, () => doubtMs);
@@ -95,7 +95,7 @@ export class UsageWatch {
     const { answer } = outcome;
     const { store, clock, emit } = this.#gateway;
     const { account, name: destination } = gate.destination;
-    // If this request fails, that affects other requests only if it was rate-limited.
+    // A failed usage check affects other requests only if it was rate-limited.
     if (answer.status === 429) await gate.applyDecision(decide(outcome), 1);
     if (isRefusal(answer)) {
       await store.usageChecks.refuse(account, answer.words);
@@ -111,12 +111,15 @@ export class UsageWatch {
 
 const asks = ({ account, askUsage }: Destination, wanted: string): boolean => askUsage && account === wanted;
 
-/** The permission is missing, or the service has no such report. Refused credentials are reported by uploads. */
+/**
+ * Whether the service refuses to report usage: the permission is missing, or there's no such report. Refused
+ * credentials don't count, because uploads report them.
+ */
 function isRefusal({ status, errorCode }: { status: number; errorCode: string | undefined }): boolean {
   return status === 403 || status === 404 || (status === 401 && errorCode === 'permission_denied');
 }
 
-/** The newest record for any of these days. All its values are strings (service document, section 2.14). */
+/** The newest usage record for any of the given days. All its values are strings (service document, section 2.14). */
 function toldFor(
   days: readonly string[],
   overview: unknown,

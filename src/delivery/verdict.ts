@@ -15,16 +15,16 @@ export interface ResultCandidate {
   readonly payload: Pick<Payload, 'rows' | 'bytes' | 'sha256' | 'format' | 'asOf'> & {
     readonly columns?: readonly { readonly name: string }[];
   };
-  /** The row counts, if a guard needs them. */
+  /** The row counts; absent if no guard needs them. */
   readonly watch?: GuardCounters;
-  /** The run's logical time, epoch milliseconds. Absent: the start of its extract. */
+  /** The run's logical time in epoch milliseconds. Default: the start of its extract. */
   readonly logicalAt?: number;
 }
 
 /** The decision about a result, before anything is changed. */
 export type Verdict =
   | { readonly state: 'owed' }
-  /** The instance is certain to show these bytes. */
+  /** The instance certainly shows the same bytes already. */
   | { readonly state: 'unchanged' }
   | { readonly state: 'failed'; readonly problem: Problem }
   | ({ readonly state: 'quarantined' } & GuardRefusal);
@@ -43,8 +43,9 @@ interface Known {
 }
 
 /**
- * Decides what happens to a result: refused (empty or too large), quarantined by a guard, unchanged, or owed. Changes
- * nothing. If there's no store, or the instance isn't in it, there's nothing to compare with.
+ * Decides what happens to a result: refused (empty or too large), quarantined by a guard, unchanged, or owed. Doesn't
+ * change the store. If there's no store or the store doesn't know the instance, the result isn't compared with
+ * anything.
  */
 export async function verdictOf(candidate: ResultCandidate, known: Known | undefined): Promise<Verdict> {
   const { job, payload } = candidate;
@@ -122,7 +123,10 @@ function guardProblem(job: Job, findings: readonly GuardFailure[]): Problem {
   });
 }
 
-/** The message for a failed guard in a dry run, where nothing is quarantined, so there's nothing to show or approve. */
+/**
+ * The problem to report if a guard fails in a dry run. A dry run doesn't quarantine the result, so there's nothing to
+ * show or approve.
+ */
 export function foretoldProblem(job: Job, { findings, problem }: GuardRefusal): Problem {
   const { code, family, where, seen, allowed } = problem;
   return new Problem({

@@ -132,7 +132,7 @@ async function runStages(given: RunOptions, id: string, warnings: RunWarnings): 
   const place = await findResumePoint(runtime.store, { job, run: id, address, staged });
   const watch = GuardCounters.of(job, runtime.clock.now());
   const run = { id, place, judged: { watch, logicalAt }, warnings };
-  // Do this before the payload is owed, because a crash must not separate a payload from its warnings.
+  // Save the warnings before the payload is owed, so that a crash can't separate the payload from its warnings.
   const keepWarnings = () => runtime.store.runs.keepWarnings(id, warnings.list);
   const draft = await extract(given, requestsOnce(job.extract, given.attempt), run).catch(async (thrown: unknown) => {
     await keepWarnings();
@@ -148,8 +148,8 @@ async function runStages(given: RunOptions, id: string, warnings: RunWarnings): 
 }
 
 /**
- * From the second attempt on, each request is retried at most once: retrying every request in every attempt would
- * exhaust a vendor's limits.
+ * From the second attempt on, each request is retried at most once. If every attempt retried each request several
+ * times, that would exhaust a vendor's limits.
  */
 function requestsOnce(what: Extract, attempt: Attempt | undefined): Extract {
   const { source } = what;
@@ -192,7 +192,7 @@ async function extract(
   });
 }
 
-/** Settles the run according to its result, and delivers the result if requested. */
+/** Settles the run according to its result. If the result is owed and `deliverUntil` is set, also delivers it. */
 async function settleDraft(given: RunOptions, payload: DraftPayload, { id, place, judged }: Run): Promise<RunStage> {
   const { runtime, job, deliverUntil } = given;
   const { reading, shape } = place;
@@ -210,7 +210,7 @@ async function settleDraft(given: RunOptions, payload: DraftPayload, { id, place
   return deliverNow(given, result.row);
 }
 
-/** Ends a run whose source has no changes: stores the new watermark, without a payload. */
+/** Ends a run whose source has no changes. Stores the new watermark but creates no payload. */
 async function settleUnchanged(
   { runtime, job, attempt }: RunOptions,
   { id: run, place: { reading }, address }: Run & { readonly address: TargetAddress },

@@ -14,29 +14,32 @@ export interface RunOptions {
   readonly job: Job;
   readonly origin: Priority;
   readonly signal: AbortSignal;
-  /** The run's logical time, which relative dates in queries use, in epoch milliseconds; absent: now. */
+  /** The run's logical time in epoch milliseconds, which relative dates in queries are based on. Default: now. */
   readonly logicalAt?: number;
-  /** The firing's planned time, epoch milliseconds. */
+  /** The firing's planned time in epoch milliseconds. */
   readonly firedAt?: number;
   readonly settle?: (parts: Repositories) => Promise<void>;
   /** Called in the transaction that ends the run as failed. */
   readonly failed?: (parts: Repositories, problem: Problem) => Promise<void>;
   /**
-   * Delivers during the run, and waits for retries that are due before this time (epoch ms). Absent: the payload stays
-   * in the outbox for the daemon's deliverer.
+   * If set, the run delivers its payload and waits for retries that are due before this time (epoch ms). If absent, the
+   * payload stays in the outbox for the daemon's deliverer.
    */
   readonly deliverUntil?: number;
   /** A backfill's ranges, which the run merges into the job's kept rows. */
   readonly staged?: StagedRanges;
-  /** Warnings from reading the ranges, before the run began. */
+  /** Warnings that were raised while the ranges were read, before the run began. */
   readonly warned?: readonly RunWarning[];
-  /** What follows a transient error. Absent: no retry. */
+  /** The current attempt, which decides what follows a transient error. If absent, the run isn't retried. */
   readonly attempt?: Attempt | undefined;
-  /** Batches a bulk refresh with others due at the same time. Absent: it's sent alone. */
+  /**
+   * Batches a bulk refresh with others that are due at the same time. If absent, the refresh is sent in its own
+   * request.
+   */
   readonly seat?: RefreshTicket;
 }
 
-/** The location to report with the run's problems. */
+/** The job and source to name in the run's problems. */
 export function placeOf({ job }: RunOptions): { job: string; source?: string } {
   return { job: job.name, source: job.extract?.source.name };
 }

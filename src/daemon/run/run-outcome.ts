@@ -9,8 +9,9 @@ import type { RetryRow } from '../../state/tables.ts';
  *
  * - `delivered`, `unchanged`, `refreshed`: the instance shows the result.
  * - `superseded`: newer data was published first.
- * - `owed`: in the outbox; the daemon or the job's next `sync` sends it.
- * - `waiting_retry`, `waiting_quota`, `waiting_login`: in the outbox, waiting for what the name says.
+ * - `owed`: the payload is in the outbox; the daemon or the job's next `sync` sends it.
+ * - `waiting_retry`, `waiting_quota`, `waiting_login`: the payload is in the outbox and waits for a retry, the quota or
+ *   a login.
  * - `quarantined`: a guard holds the result back; `problem` says which guard, and the instance keeps its current data.
  * - `failed`, `dead`: no data from this run reached the instance; `problem` says why.
  * - `retrying`: a transient error ended this attempt, and another follows.
@@ -38,13 +39,13 @@ export interface RunOutcome {
   readonly problem?: Problem;
   /** Warnings about the data; absent if there are none. */
   readonly warnings?: readonly RunWarning[];
-  /** Time of the next attempt, epoch milliseconds. */
+  /** Time of the next attempt in epoch milliseconds. */
   readonly until?: number;
   /** The next attempt, if the state is `retrying`. */
   readonly retry?: RetryRow;
 }
 
-/** How one stage of a run ended; its figures are added when the run ends. */
+/** How one stage of a run ended, without the figures, which are added when the run ends. */
 export type RunStage = Pick<RunOutcome, 'state' | 'problem' | 'until' | 'retry'>;
 
 export type RunFigures = Pick<RunOutcome, 'rows' | 'bytes' | 'requests' | 'milliseconds'>;

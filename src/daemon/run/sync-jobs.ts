@@ -17,14 +17,14 @@ export interface SyncJobsOptions {
   readonly jobs: readonly Job[];
   readonly signal: AbortSignal;
   readonly patienceMs: number;
-  /** Also sends payloads of jobs that are no longer in the config, because no other command would. */
+  /** Whether to also send payloads of jobs that are no longer in the config, which no other command would send. */
   readonly isAll?: boolean;
 }
 
 /**
- * Runs each job once, in order of priority, and delivers the payloads. For `patienceMs`, retries reads, logins and
- * deliveries that fail with transient errors. Then sends what earlier runs of the same jobs still owe. Returns one
- * outcome per job, in the given order.
+ * Runs each job once, by priority, and delivers the payloads. Retries reads, logins and deliveries after transient
+ * errors for up to `patienceMs`. Then sends the payloads that earlier runs of these jobs left in the outbox. Returns
+ * one outcome per job, in the given order.
  */
 export async function syncJobs(given: SyncJobsOptions): Promise<RunOutcome[]> {
   const { runtime, config, jobs, signal, patienceMs } = given;
@@ -53,13 +53,13 @@ export async function syncJobs(given: SyncJobsOptions): Promise<RunOutcome[]> {
   return outcomes;
 }
 
-/** Maximum first wait: a person at a keyboard won't wait as long as a daemon. */
+/** Maximum wait before the first retry. A person at a keyboard won't wait as long as a daemon. */
 const longestFirstMs = 5_000;
 const longestMs = 30_000;
 
 /**
- * Runs a job until its source can be read, following its `retry` rule with shorter waits. The last attempt begins
- * before `deliverUntil`.
+ * Runs a job until its source can be read. Follows the job's `retry` rule, but with shorter waits. The last attempt
+ * begins before `deliverUntil`.
  */
 async function runAgainAndAgain(
   { runtime, job, deliverUntil }: RunOptions & { readonly deliverUntil: number },
@@ -85,7 +85,7 @@ async function runAgainAndAgain(
       attemptOf({ ...given, row, job: hurried === undefined ? job : { ...job, retry: hurried } }),
     );
     attempts.ended(job, outcome);
-    // Another process runs the job or put it on hold, so this run has no further attempt.
+    // Another process is running the job or put it on hold, so this run has no more attempts.
     if (row !== undefined && outcome.run === undefined) await store.retries.giveUp(row.run);
     row = outcome.retry;
     if (row === undefined) return whole(outcome);
@@ -99,7 +99,10 @@ async function runAgainAndAgain(
   }
 }
 
-/** Sends older payloads too: even if a run fails, its job may owe one that is newer than what the instance shows. */
+/**
+ * Also sends payloads from earlier runs. Even if a run fails, its job may owe a payload that is newer than the
+ * instance's data.
+ */
 async function sendLeftovers(
   given: Omit<SyncJobsOptions, 'patienceMs'> & { readonly outcomes: readonly RunOutcome[] },
 ): Promise<void> {
@@ -108,7 +111,7 @@ async function sendLeftovers(
   if (signal.aborted) return;
   const names = new Set(jobs.map(({ name }) => name));
   const tried = new Set(outcomes.map(({ run }) => run));
-  // The process that is running the job sends its own payload and all pending ones.
+  // The process that is running the job sends all of that job's pending payloads.
   const busy = new Set(outcomes.flatMap(({ job, state }) => (state === 'busy' ? [job] : [])));
   const isOurs = (job: string): boolean => names.has(job) || (given.isAll === true && !config.jobs.has(job));
   const owed = (await store.outbox.inState('owed')).filter(

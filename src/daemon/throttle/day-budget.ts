@@ -8,28 +8,34 @@ import type { Throttleable } from './throttle-day.ts';
 
 /** Number of calendars to calculate before yielding to the event loop. */
 const atOnce = 50;
-/** Maximum number of runs to base a job's estimate on. */
+/** Maximum number of runs that a job's estimate is based on. */
 export const maxRunsRead = 200;
 
-/** An account's remaining requests for the day, in thousandths of a request, and the jobs that need them. */
+/**
+ * An account's remaining requests for the day, in thousandths of a request. If they aren't enough, also the jobs that
+ * share them.
+ */
 export interface DayBudget {
   readonly account: string;
-  /** The first destination that charges the account. */
+  /** The first destination whose requests count towards the account. */
   readonly destination: string;
-  /** What remains for firings after all owed payloads are sent; negative if not even those fit. */
+  /**
+   * Requests that remain for firings after all owed payloads are sent, in thousandths; negative if there aren't even
+   * enough for the payloads.
+   */
   readonly room: number;
   readonly jobs: readonly Throttleable[];
 }
 
 export type Scheduled = Job & { readonly schedule: Schedule };
 
-/** The cost of a firing in thousandths of a request; one whole request if there's no data. */
+/** A firing's cost in thousandths of a request. If the job has no earlier runs, one whole request is assumed. */
 export interface Cost {
   /** The cost of a firing that sends a payload, including retries. */
   readonly worst: number;
-  /** The average cost of a firing, including those without changes, which send nothing. */
+  /** The average cost of all firings, including those that send nothing because nothing changed. */
   readonly expected: number;
-  /** Number of runs that the cost is based on; 0: it's a guess. */
+  /** Number of runs that the cost is based on. If it's 0, the cost is a guess. */
   readonly runs: number;
 }
 
@@ -49,15 +55,18 @@ export function scheduledJobs({ jobs }: Config): Scheduled[] {
 }
 
 /**
- * The key shared by refreshes that share a request because they have the same destination, client account and schedule.
- * Undefined for jobs that send their own requests.
+ * Refreshes with the same key share a request: they have the same destination, client account and schedule. Undefined
+ * for jobs that send their own requests.
  */
 export function bundleOf({ extract, target, destination, schedule }: Scheduled): string | undefined {
   if (extract !== undefined) return undefined;
   return JSON.stringify([destination.name, clientOf({ target, destination }).clientId ?? '', scheduleKey(schedule)]);
 }
 
-/** Each account's remaining requests for the current day, and what its jobs' firings from `from` on will need. */
+/**
+ * Returns each account's remaining requests for the current day. If an account doesn't have enough for its jobs'
+ * firings from `from` on, also returns what each job needs.
+ */
 export async function budgetsOfDay(
   config: Config,
   store: Store | undefined,
@@ -71,7 +80,7 @@ export async function budgetsOfDay(
     const room = await roomOf(account, { sharing, config, store, now });
     const most = sharing.reduce((sum, job) => sum + asked(job) * surelyEnough, 0);
     const destination = sharing[0]!.destination.name;
-    // If the jobs fit in any case, the history of thousands of them needn't be read.
+    // If the upper bound fits into the allowance, there's no need to read the history of what may be thousands of jobs.
     const throttleable = most <= room ? [] : await throttleables(sharing, { store, now, asked });
     budgets.push({ account, destination, room, jobs: throttleable });
   }
@@ -125,7 +134,7 @@ function throttles({ destination, schedule }: Scheduled): boolean {
 }
 
 /**
- * Counts each job's firings from `from` (inclusive) to `until` (exclusive). Ignores `spread`, which moves them too
+ * Counts each job's firings from `from` (inclusive) to `until` (exclusive). Ignores `spread`, which shifts firings too
  * little to matter.
  */
 async function countFirings(

@@ -1,14 +1,17 @@
 import { nextFiring, type Schedule } from '../../schedule/schedule.ts';
 import type { ThrottledJobRow } from '../../state/tables.ts';
 
-/** The nth firing after a given time (epoch ms); null if there are fewer. */
+/** Returns the nth firing after a given time (epoch ms), or null if there are fewer firings. */
 export function nthFiring(schedule: Schedule, after: number, n: number): number | null {
   let at: number | null = after;
   for (let i = 0; i < n && at !== null; i++) at = nextFiring(schedule, at);
   return at;
 }
 
-/** When a throttled job runs next; `lastAt`: start of the last run that counts, undefined if there was none. */
+/**
+ * When a throttled job runs next. `lastAt`: start of the last run that used up a firing (see `usesTurn`); undefined if
+ * there was none.
+ */
 export function nextThrottledRun(
   schedule: Schedule,
   { every, until }: Pick<ThrottledJobRow, 'every' | 'until'>,

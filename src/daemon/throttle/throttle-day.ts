@@ -1,6 +1,6 @@
 import type { JobPriority } from '../../config/config.ts';
 
-/** What a job needs for the rest of the day. */
+/** The requests that a job needs for the rest of the day. */
 export interface Throttleable {
   readonly job: string;
   readonly priority: JobPriority;
@@ -8,21 +8,21 @@ export interface Throttleable {
   readonly cost: number;
   /** Its remaining firings today. */
   readonly firings: number;
-  /** Whether it has run today, so that it may pause for the rest of the day. */
+  /** Whether the job has run today. If so, it may be paused for the rest of the day. */
   readonly ran: boolean;
-  /** Whether it may be throttled; jobs with priority `high` never are, regardless of this value. */
+  /** Whether the job may be throttled. Jobs with priority `high` never are, regardless of this value. */
   readonly mayThrottle: boolean;
 }
 
 /** How to make a day fit. */
 export interface ThrottlePlan {
-  /** For each throttled job, the n if only every nth firing runs; 0 if it doesn't run for the rest of the day. */
+  /** For each throttled job: n if only every nth firing runs, or 0 if none runs for the rest of the day. */
   readonly every: ReadonlyMap<string, number>;
-  /** Thousandths of a request still missing; 0 if the day fits. */
+  /** Requests that are still missing despite throttling, in thousandths; 0 if the allowance is enough. */
   readonly short: number;
 }
 
-/** Priorities in the order in which they're throttled. */
+/** The priorities whose jobs may be throttled, in the order in which this happens. */
 const yielding: readonly JobPriority[] = ['low', 'normal'];
 
 /** Remaining firings if only every nth one runs. */
@@ -31,9 +31,9 @@ export function firingsLeft(firings: number, every: number): number {
 }
 
 /**
- * Decides how much to throttle which jobs, so that the rest of the day costs at most `room` (thousandths of a request).
- * Throttles the lowest priority class as far as possible before the next one. Within a class, throttles evenly,
- * starting with the most expensive jobs. A job that hasn't run today keeps one firing.
+ * Decides which jobs to throttle and how much, so that the rest of the day costs at most `room` (in thousandths of a
+ * request). Throttles jobs of the lowest priority as far as possible before those of the next one. Within a priority,
+ * throttles evenly, starting with the most expensive jobs. A job that hasn't run today keeps one firing.
  */
 export function throttleDay(jobs: readonly Throttleable[], room: number): ThrottlePlan {
   const every = new Map<string, number>();
@@ -53,7 +53,7 @@ interface Giving {
   readonly every: Map<string, number>;
 }
 
-/** Throttles one class as needed, and returns how much that saves. */
+/** Throttles the jobs of one priority as needed, and returns how much that saves. */
 function throttleClass(jobs: readonly Throttleable[], { over, every }: Giving): number {
   const most = Math.max(1, ...jobs.map(({ firings }) => firings));
   const given = (nth: number): number => jobs.reduce((sum, job) => sum + saving(job, 1, nth), 0);
@@ -80,7 +80,7 @@ function saving({ cost, firings }: Throttleable, from: number, to: number): numb
   return cost * (firingsLeft(firings, from) - firingsLeft(firings, to));
 }
 
-/** The jobs that save anything in this step, largest savings first, then by name. */
+/** The jobs for which this step saves requests, largest savings first, then by name. */
 function byWeight(jobs: readonly Throttleable[], from: number, to: number): Throttleable[] {
   if (from === 0) return [];
   return jobs

@@ -3,8 +3,8 @@ import { easternText } from '../../lib/time-text.ts';
 import { nextFiring, type Schedule } from '../../schedule/schedule.ts';
 
 /**
- * Explains in one sentence how much less often a job runs, until when, and why. `every`: only every nth firing runs; 0:
- * none.
+ * Explains in one sentence how often a throttled job runs, until when, and why. `every`: n if only every nth firing
+ * runs, or 0 if none does.
  */
 export function throttleText(schedule: Schedule, given: { every: number; now: number; until: number }): string {
   const { until, now } = given;

@@ -12,7 +12,7 @@ import { nthFiring } from './next-throttled-run.ts';
 import { throttleDay } from './throttle-day.ts';
 import { throttleText } from './throttle-text.ts';
 
-/** The day's plan is recalculated this often while jobs fire, because usage and costs change. */
+/** While jobs fire, the day's plan is recalculated at this interval, because usage and costs change. */
 const reviewMs = 15 * 60_000;
 /** A firing older than this counts as missed. */
 const lateMs = 60_000;
@@ -23,7 +23,7 @@ interface ThrottlerOptions {
   readonly emit: Emit<RunEvents>;
 }
 
-/** Throttles the least important jobs on days when the allowance isn't enough for all. */
+/** Throttles the least important jobs on days when the allowance isn't enough for all jobs. */
 export class Throttler {
   readonly #given: ThrottlerOptions;
   #reviewed: { readonly config: Config; readonly day: string; readonly at: number } | undefined;
@@ -71,8 +71,8 @@ export class Throttler {
     const { store, clock } = this.#given;
     const [now, at] = [clock.now(), clock.monotonic()];
     const until = now + untilMidnight(now);
-    // The request of the current firing must still be counted. If that firing was missed long ago, the firings since
-    // then aren't counted.
+    // Include the request of the current firing. If that firing was missed long ago, the firings since then aren't
+    // counted.
     const from = Math.min(now, Math.max(firing, now - lateMs));
     const before = new Map((await store.throttledJobs.now()).map((throttle) => [throttle.job, throttle]));
     const throttled = new Map<string, Throttle>();

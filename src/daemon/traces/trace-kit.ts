@@ -8,9 +8,9 @@ import type { Log } from '../../lib/log.ts';
 const flushMs = 3_000;
 
 /**
- * A minimal exporter, for users who haven't loaded an SDK: sends spans by OTLP over HTTP, as JSON. Reads the address,
- * headers, timeout, batching and resource from the standard environment variables. Returns a function that flushes on
- * exit; it has a timeout and never throws.
+ * A minimal exporter, for users who haven't loaded an SDK: sends spans with OTLP over HTTP, as JSON. Reads the address,
+ * headers, timeout, batching and resource from the standard environment variables. Returns a function to call on exit,
+ * which flushes the spans, has a timeout and never throws.
  */
 export function startTraceKit({ version, log }: { version: string; log: Log }): () => Promise<void> {
   diag.setLogger(sayingTo(log), DiagLogLevel.WARN);
@@ -30,13 +30,15 @@ export function startTraceKit({ version, log }: { version: string; log: Log }): 
   };
 }
 
-/** The standard timeout is ten seconds, which is all the time a shutdown has, so the default here is shorter. */
+/**
+ * The standard timeout is ten seconds. A shutdown has no more time than that in total, so the default here is shorter.
+ */
 function patience(env: Readonly<Record<string, string | undefined>>): { timeoutMillis?: number } {
   const told = env.OTEL_EXPORTER_OTLP_TRACES_TIMEOUT ?? env.OTEL_EXPORTER_OTLP_TIMEOUT ?? '';
   return told === '' ? { timeoutMillis: flushMs } : {};
 }
 
-/** An unreachable collector is logged, but must not stop anything. */
+/** Logs errors, such as an unreachable collector. Tracing errors must not stop anything. */
 function sayingTo(log: Log) {
   const warn = (message: string): void => log.warn('failed to send traces', { message });
   const quiet = (): void => undefined;

@@ -14,8 +14,8 @@ import { isFailedRun } from '../../state/runs/failed-run.ts';
 import type { SluiceEvents } from '../events.ts';
 
 /**
- * Maximum number of runs to remember for later uploads. Beyond it, the oldest run is dropped, and its upload starts a
- * separate trace.
+ * Maximum number of runs to remember for later uploads. Beyond this limit, the oldest run is forgotten, so its upload
+ * starts a separate trace.
  */
 const mostRemembered = 2_000;
 
@@ -64,7 +64,7 @@ export function traceEvents({ events, log, version }: TracesOptions): void {
   });
 }
 
-/** Open spans, by subject, and the runs that later spans belong to. */
+/** Open spans by subject, and the runs that later spans belong to. */
 class Spans {
   readonly #tracer: Tracer;
   readonly #open = new Map<string, Span>();
@@ -99,7 +99,7 @@ class Spans {
   }
 }
 
-/** The facts as redacted attributes with our own prefix. */
+/** An event's facts as redacted span attributes whose names start with `sluice.`. */
 function attributesOf(facts: object): Attributes {
   const plain = Object.entries(facts).flatMap(([name, value]): [string, string | number | boolean][] => {
     if (typeof value === 'string') return [[`sluice.${name}`, redact(value)]];
