@@ -2,14 +2,14 @@ import { characterEnd } from '../lib/utf8.ts';
 import type { EscapeSet } from './copy-unescaped.ts';
 import { maxReservedBytes, type Output } from './output.ts';
 
-/** Escaping turns one byte into at most this many (`\u0000` in JSON). */
+/** Escaping turns one byte into at most this many bytes. JSON's `\u0000` is the longest escape. */
 export const maxGrowth = 6;
 /** Cells up to this size are written in one step; larger ones are written in slices of this size. */
 export const sliceBytes = Math.floor(maxReservedBytes / maxGrowth) - 64;
 
 /**
- * Copies the bytes `start..end` of `from` into `to` at `at`, escaping them, and returns the end. The caller has
- * reserved the space.
+ * Copies the bytes `start..end` of `from` into `to` at `at`, escaping them, and returns the end position in `to`. The
+ * caller must have reserved the space.
  */
 export type Escape = (to: Buffer, at: number, from: Buffer, start: number, end: number) => number;
 
@@ -17,7 +17,7 @@ export type Escape = (to: Buffer, at: number, from: Buffer, start: number, end: 
 export interface CellWriter {
   /** Writes a cell of at most {@link sliceBytes}; may write up to {@link maxGrowth} times its size plus 16 bytes. */
   readonly small: Escape;
-  /** A cell with none of these bytes is copied unchanged. */
+  /** Cells that contain none of these bytes are copied unchanged. */
   readonly stops?: EscapeSet;
   /** Writes a cell of any size. */
   large(out: Output, from: Buffer, start: number, end: number): void;

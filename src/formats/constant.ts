@@ -1,4 +1,7 @@
-/** Constant bytes, also as little-endian words, because writing four bytes at a time is three times as fast. */
+/**
+ * Constant bytes, which are also stored as little-endian words, because writing four bytes at a time is three times as
+ * fast.
+ */
 export interface Constant {
   readonly bytes: Buffer;
   readonly length: number;
@@ -15,7 +18,7 @@ export function constant(text: string): Constant {
   return { bytes, length: bytes.length, words };
 }
 
-/** Writes a constant at `position` and returns its end. Overwrites up to three bytes after it. */
+/** Writes a constant at `position` and returns its end. May overwrite up to three bytes after the constant. */
 export function put(to: DataView, position: number, { words, length }: Constant): number {
   for (let k = 0; k < words.length; k++) to.setInt32(position + 4 * k, words[k]!, true);
   return position + length;

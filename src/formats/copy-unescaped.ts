@@ -26,7 +26,7 @@ export function escapeSet(below: number, others: readonly number[], edge = -1): 
 
 /**
  * Copies the bytes `start..end` unchanged and returns their end in `to`. Returns -1 if one of them must be escaped, or
- * if there are too few to check four at once; the caller may then overwrite what was written.
+ * if there are too few to check four at once. In these cases, the caller may overwrite what was written.
  */
 export function copyUnescaped(
   to: DataView,

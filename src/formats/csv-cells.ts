@@ -10,11 +10,11 @@ const lineEnds = 0x10;
 /** Separators that readers may detect in the first line. */
 export const separators: readonly string[] = [',', ';', '\t', '|'];
 
-/** What requires quotes around a cell, in addition to quotes and line breaks in it. */
+/** The rules for quoting a cell. A cell that contains a quote or a line break is always quoted. */
 interface QuoteRules {
   /** Bytes that must not occur outside quotes, each written as the character with that code. */
   readonly separators: readonly string[];
-  /** The text for null. A cell that equals it is quoted. */
+  /** The text of a null cell. A value with the same text is quoted. */
   readonly nullText: string;
 }
 
@@ -72,8 +72,8 @@ export function isFormula(text: string): boolean {
 }
 
 /**
- * Writes the same cells, but puts an apostrophe before those that a spreadsheet would treat as a formula. Signed
- * numbers aren't formulas.
+ * Wraps a cell writer: puts an apostrophe before each cell that a spreadsheet would treat as a formula. Signed numbers
+ * aren't formulas.
  */
 export function formulasEscaped(writer: CellWriter): CellWriter {
   const escaped = (from: Buffer, start: number, end: number): Buffer | undefined => {

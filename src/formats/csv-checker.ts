@@ -7,8 +7,8 @@ import { Utf8Gate } from './utf8-gate.ts';
 const byteOrderMark = Buffer.from('\ufeff', 'utf8');
 
 /**
- * Checks a CSV document by RFC 4180: every record has the same number of fields, quotes only enclose whole fields, and
- * every quote is closed. Lines end with LF, CRLF or CR; the delimiter is detected in the first record. A byte order
+ * Checks a CSV document against RFC 4180: every record has the same number of fields, quotes only enclose whole fields,
+ * and every quote is closed. Lines end with LF, CRLF or CR; the delimiter is detected in the first record. A byte order
  * mark and empty lines at the very end are accepted.
  */
 export class CsvChecker implements FormatChecker {
@@ -67,7 +67,10 @@ export class CsvChecker implements FormatChecker {
   }
 }
 
-/** Anything but white space. Control characters are content, because a column's name can be NUL. */
+/**
+ * Whether a byte is content, which is anything but white space. Control characters are content too, because a column's
+ * name can be NUL.
+ */
 function isVisible(byte: number): boolean {
   return byte > 32 || byte < 9 || (byte > 13 && byte < 32);
 }

@@ -23,7 +23,7 @@ export class CsvSyntax {
   /** Number of fields in the first record; 0 until it has ended. */
   #expected = 0;
   #records = 0;
-  /** The first of the empty lines at the end of the input so far; 0 if there are none. */
+  /** Line number of the first of the empty lines at the end of the input so far; 0 if there are none. */
   #emptyLine = 0;
   #line = 1;
   #recordLine = 1;
@@ -86,7 +86,7 @@ export class CsvSyntax {
     this.#byte += length;
   }
 
-  /** Number of records, including the header. */
+  /** Finishes the scan and returns the number of records, including the header. */
   end(): number {
     if (this.#state === inQuotes) {
       throw this.invalid(

@@ -14,7 +14,7 @@ import type { Output } from './output.ts';
  * invalid bytes.
  *
  * `batch` throws `FORMAT_VALUE` (family `row`, with row and column) for a value that can't be written as its column's
- * type in this format: `abc` in an `integer` column of a JSON document.
+ * type in this format, such as `abc` in an `integer` column of a JSON document.
  */
 export interface Encoder {
   begin(out: Output): void;
@@ -45,9 +45,12 @@ export interface FormatChecker {
 /** The format that a reader must use, and any options that differ from their defaults. */
 export type ReadBack = { readonly format: RecordFormat } & Partial<RecordQuery>;
 
-/** An output format: one file in `all/`. */
+/** An output format. Each format is one file in `all/`. */
 export interface Format<O extends OptionSet = OptionSet> {
-  /** The format's name: that of its file, in the config and, if the service supports the format, in its API. */
+  /**
+   * The format's name, which is used for its file in `all/`, in the config and, if the service supports the format, in
+   * the service's API.
+   */
   readonly id: string;
   readonly title: string;
   readonly summary: string;

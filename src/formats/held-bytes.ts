@@ -5,7 +5,10 @@ const joinBytes = 1024;
 export class HeldBytes {
   #chunks: Buffer[] = [];
   length = 0;
-  /** Held bytes are scanned again at this length, so that many small chunks take no longer than one large chunk. */
+  /**
+   * The held bytes are scanned again when they reach this length, so that many small chunks take no longer than one
+   * large chunk.
+   */
   scanAt = 0;
 
   /** Stores a copy. */
@@ -26,7 +29,7 @@ export class HeldBytes {
     this.length = 0;
   }
 
-  /** Holds the unread part of a piece; at most `maxBytes` are collected before it's scanned again. */
+  /** Holds the unread part of a piece, which is scanned again when `maxBytes` bytes are held, or earlier. */
   keep(bytes: Buffer, maxBytes = Number.POSITIVE_INFINITY): void {
     this.add(bytes);
     this.scanAt = Math.min(maxBytes, Math.max(joinBytes, 2 * this.length));

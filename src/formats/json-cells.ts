@@ -42,12 +42,12 @@ function control(to: Buffer, at: number, byte: number): number {
   return at;
 }
 
-/** The content of a JSON string; the frame of the column contains the quotes. */
+/** Writes the content of a JSON string. The quotes belong to the column's frame. */
 export const stringCells: CellWriter = cellWriter(escaped, escapeSet(0x20, [quote, backslash]));
 
 /**
- * Decimals and floats: digits are unchanged; `NaN`, `Infinity` and `-Infinity` are quoted, because JSON has no such
- * numbers.
+ * Writes decimals and floats. Digits are unchanged; `NaN`, `Infinity` and `-Infinity` are quoted, because JSON has no
+ * such numbers.
  */
 export const numberCells: CellWriter = {
   small: (to, at, from, start, end) =>
@@ -57,7 +57,7 @@ export const numberCells: CellWriter = {
   large: plain.large,
 };
 
-/** Integers are numbers if every reader can represent them exactly (up to 2^53-1), otherwise strings. */
+/** Writes integers as numbers if every reader can represent them exactly (up to 2^53-1), and otherwise as strings. */
 export const safeIntegerCells: CellWriter = {
   small: (to, at, from, start, end) =>
     isSafe(from, start, end) ? plain.small(to, at, from, start, end) : inQuotes(to, at, from, start, end),

@@ -25,7 +25,9 @@ function isNumber(text: string): boolean {
   return end === text.length || otherNumber.test(text);
 }
 
-/** Numbers with an exponent and non-finite ones are rare enough for a regular expression. */
+/**
+ * Matches numbers with an exponent and non-finite numbers. They're so rare that a regular expression is fast enough.
+ */
 const otherNumber = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?[eE][-+]?[0-9]+$|^(NaN|-?Infinity)$/;
 
 function digitsEnd(text: string, start: number): number {
@@ -59,7 +61,10 @@ interface Kind {
 }
 
 const text: Kind = { writer: stringCells, quoted: true };
-/** Canonical text has no quotes, backslashes or control characters, but a JavaScript value may contain some. */
+/**
+ * For types whose canonical text has no quotes, backslashes or control characters. A JavaScript value may contain some,
+ * so it's written by a different writer.
+ */
 const vouched: Kind = { writer: plain, valueWriter: stringCells, quoted: true };
 const number: Kind = { writer: numberCells, quoted: false, check: isNumber };
 const integer = { quoted: false, check: isInteger };
@@ -79,7 +84,7 @@ const kinds: Record<ColumnType, (exact: ExactNumbers) => Kind> = {
   binary: () => vouched,
 };
 
-/** The members of a row's object, without the braces. */
+/** Returns a frame for each member of a row's object. The object's braces aren't included. */
 export function memberFrames(columns: readonly Column[], exact: ExactNumbers): ColumnFrame[] {
   const names = writtenNames(columns, 'a JSON object', (name) => name.toWellFormed());
   return columns.map(({ type }, c) => frame(`${c === 0 ? '' : ','}${JSON.stringify(names[c])}:`, kinds[type](exact)));

@@ -15,7 +15,7 @@ export const maxReservedBytes = pieceBytes;
 /** Size of all buffers except the first. */
 const bufferBytes = pieceBytes * 2;
 
-/** Size of the first buffer: most payloads are small, and a daemon encodes thousands of them. */
+/** Size of the first buffer. It's small, because most payloads are, and a daemon encodes thousands of them. */
 const firstBufferBytes = 16 * 1024;
 
 /**
@@ -24,8 +24,8 @@ const firstBufferBytes = 16 * 1024;
  * is bounded by one batch.
  *
  * Every chunk is validated as UTF-8 when it's cut, so an encoder must only write complete characters between two calls
- * of `reserve`. The validation runs at several GB/s; it ensures that bytes that a source wrongly declared as UTF-8
- * aren't sent.
+ * of `reserve`. The validation runs at several GB/s and ensures that no bytes are sent that a source wrongly declared
+ * as UTF-8.
  */
 export class Output {
   buffer: Buffer = Buffer.allocUnsafeSlow(firstBufferBytes);
@@ -57,7 +57,7 @@ export class Output {
   }
 
   /**
-   * The full chunks, oldest first; with `all`, also the current one. Return them with {@link recycle}. Throws
+   * Takes the full chunks, oldest first, and with `all` also the current one. Return them with {@link recycle}. Throws
    * `FORMAT_UTF8` if the source's bytes weren't UTF-8.
    */
   take(all: boolean): Buffer[] {
@@ -87,7 +87,7 @@ export class Output {
   }
 }
 
-/** Usually, nothing follows the last chunk. */
+/** The buffer to continue with after the last chunk. It's empty, because usually nothing follows. */
 const nothing = Buffer.alloc(0);
 
 function checked(piece: Buffer): Buffer {

@@ -111,7 +111,9 @@ function cellOfByte(batch: Batch, cells: readonly ByteCells[], { from, at }: Rep
   return [0, 0];
 }
 
-/** The value buffer counts rows within the batch; problems count rows within the run. */
+/**
+ * Converts a problem's row number. The value buffer numbers the rows of a batch, but problems report rows of the run.
+ */
 function rowOfRun(problem: Problem, before: number): Problem {
   const { where } = problem;
   return problem.with({ where: { ...where, row: before + (where.row ?? 0) } });

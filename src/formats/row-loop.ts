@@ -28,7 +28,7 @@ interface RowLoopOptions {
 /** Space for the quotes that a writer adds, and for constants copied in whole words. */
 const slack = 32;
 
-/** Up to about this many bytes, a copy loop beats a native call. */
+/** Up to about this many bytes, a copy loop is faster than a native call. */
 const shortCopy = 64;
 
 const nothing = Buffer.alloc(0);
@@ -41,7 +41,7 @@ class LoopColumn {
   readonly before: Constant;
   readonly after: Constant;
   readonly absent: Constant;
-  /** Maximum number of bytes written besides the cell. */
+  /** Maximum number of bytes that are written around the cell. */
   readonly around: number;
   writer: CellWriter = plain;
   stops: EscapeSet | undefined = undefined;
@@ -94,7 +94,7 @@ export class RowLoop {
   }
 }
 
-/** Keeps the output's fields in local variables, because this runs once per cell. */
+/** Writes rows. Keeps the output's fields in local variables, because this loop runs once per cell. */
 function writeRows(
   columns: readonly LoopColumn[],
   stretch: RowLoopOptions & Stretch & Pick<Source, 'rows'>,
@@ -175,9 +175,9 @@ export interface ColumnFrame {
   readonly after: Constant;
   /** Replaces `before`, the cell and `after` if the cell is null. */
   readonly absent: Constant;
-  /** For byte cells, which the source guarantees to be canonical text of the column's type. */
+  /** The writer for byte cells. The source guarantees that they contain canonical text of the column's type. */
   readonly writer: CellWriter;
-  /** For value cells, whose text hasn't been verified. */
+  /** The writer for value cells, whose text hasn't been verified. */
   readonly valueWriter: CellWriter;
   /** Validates the text of a value. */
   readonly check?: TextCheck;

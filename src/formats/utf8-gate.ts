@@ -7,15 +7,15 @@ type Accept = (valid: Buffer) => void;
 const nothing = Buffer.alloc(0);
 
 /**
- * Passes on valid UTF-8 in complete characters, no matter how the input is split. Passes on the text before an invalid
- * byte first, so that the first error is reported, regardless of the chunks.
+ * Passes on valid UTF-8 in complete characters, no matter how the input is split. Passes on the characters before an
+ * invalid byte before throwing, so that an earlier error in them is reported first.
  */
 export class Utf8Gate {
   readonly #accept: Accept;
   readonly #refuse: () => Error;
   #carry: Buffer = nothing;
 
-  /** `refuse` creates the error for an invalid byte, after all bytes before it were accepted. */
+  /** `refuse` creates the error for an invalid byte. It's called after all bytes before that one were accepted. */
   constructor(accept: Accept, refuse: () => Error) {
     this.#accept = accept;
     this.#refuse = refuse;
@@ -34,7 +34,10 @@ export class Utf8Gate {
     if (this.#carry.length > 0) throw this.#refuse();
   }
 
-  /** Completes the carried character, passes it on, and returns the rest of the chunk. */
+  /**
+   * Completes the character that the previous chunk began and passes it on. Returns the bytes that haven't been passed
+   * on.
+   */
   #join(chunk: Buffer): Buffer {
     const missing = characterLength(this.#carry[0]!) - this.#carry.length;
     const first = Buffer.concat([this.#carry, chunk.subarray(0, missing)]);

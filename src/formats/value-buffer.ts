@@ -4,7 +4,7 @@ import { loneSurrogates, type ReplacedCharacters, replacementCharacter } from '.
 import { type Batch, type ByteCells, type ValueCells, valueText } from '../sdk/batch.ts';
 import type { Column } from '../sdk/column.ts';
 
-/** Checks whether a string is valid in this column; absent if any string is. */
+/** Checks whether a string is valid in a column. Absent for a column that accepts any string. */
 export type TextCheck = (text: string) => boolean;
 
 /** Longer strings are written faster with one native call than character by character. */
@@ -13,8 +13,8 @@ const firstBytes = 64 * 1024;
 const replacement = Buffer.from(replacementCharacter, 'utf8');
 
 /**
- * Converts a column of values to byte cells, so that one loop writes both kinds with the same result. Each column of an
- * encoder has its own buffer, whose memory is reused for the next batch.
+ * Converts a column of values to byte cells, so that the same loop can write both kinds. Each column of an encoder has
+ * its own buffer, whose memory is reused for the next batch.
  */
 export class ValueBuffer {
   readonly #column: Column;
@@ -31,9 +31,9 @@ export class ValueBuffer {
   }
 
   /**
-   * The visible rows' cells as canonical text in UTF-8, numbered like the visible rows. Lone surrogates become U+FFFD.
-   * Valid until the next call. Throws `FORMAT_VALUE` (with the row within the batch) if the check fails. `before`:
-   * number of the run's rows that precede the batch.
+   * Returns the visible rows' cells as canonical text in UTF-8, numbered like the visible rows. Lone surrogates become
+   * U+FFFD. Valid until the next call. Throws `FORMAT_VALUE` (with the row's number in the batch) if the check fails.
+   * `before`: number of the run's rows that precede the batch.
    */
   stage(batch: Batch, cells: ValueCells, before: number): ByteCells {
     const { length, rows } = batch;
@@ -59,7 +59,10 @@ export class ValueBuffer {
     return { kind: 'bytes', bytes: this.#bytes, spans, stride: 1, slot: 0 };
   }
 
-  /** Counts lone surrogates in the values, because the text may also contain U+FFFD characters from the source. */
+  /**
+   * Counts the lone surrogates in the values. U+FFFD characters in the text can't be counted instead, because some of
+   * them may come from the source.
+   */
   #countReplaced({ length, rows }: Batch, { values }: ValueCells, before: number): void {
     const { name: column, type } = this.#column;
     for (let i = 0; i < length; i++) {
@@ -90,13 +93,14 @@ export class ValueBuffer {
 }
 
 /**
- * An upper bound for the UTF-8 size. It's exact for long strings, because three bytes per character would be wasteful.
+ * An upper bound for a string's size in UTF-8. It's exact for long strings, because reserving three bytes per character
+ * would waste memory.
  */
 function maxBytes(text: string): number {
   return text.length > firstBytes ? Buffer.byteLength(text, 'utf8') : text.length * 3;
 }
 
-/** Writes UTF-8 and returns its end. The caller has reserved the space. */
+/** Writes a string as UTF-8 and returns the end position. The caller must have reserved the space. */
 function writeText(to: Buffer, at: number, text: string): number {
   const { length } = text;
   if (length > maxLengthByCode) return at + to.write(text, at, 'utf8');

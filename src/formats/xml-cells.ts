@@ -57,7 +57,7 @@ function note(from: Buffer, at: number): void {
   Object.assign(replacedInXml, { from, at, codePoint: byte === 0xef ? 0xff40 + from[at + 2]! : byte });
 }
 
-/** U+FFFE and U+FFFF, which XML 1.0 doesn't allow. */
+/** Whether the character is U+FFFE or U+FFFF, which XML 1.0 doesn't allow. */
 function isNoncharacter(from: Buffer, p: number, end: number): boolean {
   return p + 2 < end && from[p + 1] === 0xbf && from[p + 2]! >= 0xbe;
 }

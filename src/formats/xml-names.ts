@@ -4,9 +4,9 @@ const startsLikeName = new RegExp(`^[${nameStart}]`, 'u');
 const notInName = new RegExp(`[^${nameRest}]`, 'gu');
 
 /**
- * The element name for a column. Every character that isn't allowed in XML 1.0 names becomes `_`; so do the colon,
- * because it separates a namespace prefix, and characters beyond U+FFFF, because common parsers reject them in names. A
- * result that doesn't start like a name, or starts with `xml` in any case (which the standard reserves), gets the
+ * The element name for a column. Every character that isn't allowed in XML 1.0 names becomes `_`. The same applies to
+ * the colon, which separates a namespace prefix, and to characters beyond U+FFFF, which common parsers reject in names.
+ * A result that doesn't start like a name, or starts with `xml` in any case (which the standard reserves), gets the
  * prefix `_`; an empty name becomes `_`.
  */
 export function elementName(name: string): string {

@@ -14,7 +14,7 @@ export interface Result {
   /** The run's logical time, from which freshness is measured, in epoch milliseconds. */
   readonly at: number;
   readonly counted?: Counted;
-  /** An empty result is allowed, so guards against missing rows don't apply to it. */
+  /** Whether an empty result is allowed. If so, guards against missing rows don't apply to an empty result. */
   readonly mayBeEmpty: boolean;
 }
 
@@ -117,7 +117,7 @@ function newest({ newest: asked }: Guards, { columns, counted, at }: Result): Gu
   };
 }
 
-/** At most two decimals, and never "0%" or "100%" unless exact. */
+/** A fraction as a percentage with at most two decimals. It's shown as "0%" or "100%" only if that's exact. */
 function percentText(part: number): string {
   const percent = part * 100;
   const near = (percent > 0 && percent < 0.01) || (percent < 100 && percent > 99.99);

@@ -20,7 +20,7 @@ export class GuardCounters {
   readonly #newest: NewestTime;
   readonly #missing = new Map<string, number>();
 
-  /** `timezone`: applies to dates and times without a zone. `now`: when the run started, epoch milliseconds. */
+  /** `timezone`: the time zone of dates and times that don't name one. `now`: the run's start in epoch milliseconds. */
   constructor(guards: Guards, { timezone, now }: { timezone: string; now: number }) {
     this.#guards = guards;
     this.#newest = new NewestTime({ timezone, now });

@@ -1,12 +1,12 @@
 import '../lib/temporal.ts';
 
 /**
- * Dates further in the future than this are treated as typos. Otherwise, a single one could hide for years that no new
- * rows arrive.
+ * Dates further in the future than this are treated as typos. Otherwise, a single typo could hide a lack of new rows
+ * for years.
  */
 const aheadMs = 86_400_000;
 
-/** A day counts until its end, shown as its last second so that the date is correct. */
+/** A date without a time counts as the last second of its day, so that the date is displayed correctly. */
 const secondMs = 1000;
 
 const month = String.raw`(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])`;
@@ -14,8 +14,8 @@ const clock = String.raw`([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:\.\d+)?)?`;
 const shape = new RegExp(`^${month}(?:[T ]${clock}( ?Z|[+-]\\d\\d(?::?\\d\\d)?)?)?$`, 'i');
 
 /**
- * The newest of many dates and times, given as strings. A day counts until its end. Strings without a zone are compared
- * as strings, so that only the newest one has to be converted by the zone's rules.
+ * Finds the newest of many dates and times, which are given as strings. A date without a time counts as the end of its
+ * day. Strings without a zone are compared as strings, so only the newest one has to be converted by the zone's rules.
  */
 export class NewestTime {
   readonly #timezone: string;
@@ -79,7 +79,10 @@ export class NewestTime {
   }
 }
 
-/** The most common format. Seconds are required, because 10:00Z would compare as later than 10:00:30Z. */
+/**
+ * Whether a string has the most common format, which is UTC with seconds. Seconds are required, because 10:00Z would
+ * compare as later than 10:00:30Z.
+ */
 function isUtc(text: string): boolean {
   return text.endsWith('Z') && text[10] === 'T' && text[16] === ':';
 }

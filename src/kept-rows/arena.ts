@@ -15,8 +15,9 @@ export class Arena {
   #count = 0;
 
   /**
-   * With `maxBytes`, the buffer grows to that size in one step, and beyond it only as needed: untouched pages use no
-   * memory, whereas a replaced buffer does until it's garbage-collected. Without `maxBytes`, the size doubles.
+   * With `maxBytes`, the buffer grows to that size in one step, because untouched pages use no memory, but a replaced
+   * buffer does until it's garbage-collected. Beyond that size, the buffer grows only as needed. Without `maxBytes`,
+   * its size doubles each time.
    */
   constructor(maxBytes = Number.POSITIVE_INFINITY) {
     this.#maxBytes = maxBytes;

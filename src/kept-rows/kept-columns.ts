@@ -12,7 +12,7 @@ export interface ColumnLayout {
   readonly from: readonly number[];
 }
 
-/** Combines the columns. Columns are only ever added: one that a run lacks remains, and is null in the run's rows. */
+/** Combines the columns. A column is never removed: if a run lacks it, the column is null in the run's rows. */
 export function joinColumns(known: readonly KeptColumn[], come: readonly Column[]): ColumnLayout {
   const names = new Set(known.map(({ name }) => name));
   const fresh = come.filter(({ name }) => !names.has(name)).map((column) => ({ ...column, seen: false }));
@@ -22,7 +22,7 @@ export function joinColumns(known: readonly KeptColumn[], come: readonly Column[
 
 /**
  * The column types after a run. A type may only widen to one that can also represent all existing values. `hasValue`:
- * whether the run had a value in each column; if not, its type is meaningless.
+ * whether the run had a value in each column; if it had none, the column's type in the run is meaningless.
  */
 export function settleTypes(
   { columns, from }: ColumnLayout,

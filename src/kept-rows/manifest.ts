@@ -1,7 +1,7 @@
 import type { Column } from '../sdk/column.ts';
 
 export interface KeptColumn extends Column {
-  /** False until a row has a value in this column. Until then, its type is unknown. */
+  /** Whether any row has had a value in this column. Until then, the column's type is unknown. */
   readonly seen: boolean;
 }
 
@@ -21,9 +21,12 @@ export interface Segment {
   readonly bytes: number;
   /** CRC-32 of its bytes. */
   readonly crc: number;
-  /** When its extract started, epoch milliseconds. Of two rows with the same key, the later one wins. */
+  /**
+   * Start of the segment's extract in epoch milliseconds. Of two rows with the same key, the one with the later extract
+   * wins.
+   */
   readonly asOf: number;
-  /** This segment replaces all rows of earlier segments in this range. */
+  /** If set, the segment replaces all rows of earlier segments in this range. */
   readonly replaces?: ColumnRange;
 }
 
@@ -45,7 +48,10 @@ export interface Manifest {
   readonly next: number;
   /** Rows after the merge. */
   readonly rows: number;
-  /** The oldest retained value, if values can be compared. Until it expires, retention removes no rows. */
+  /**
+   * The oldest value in the column that determines a row's age, if the values can be compared as strings. Until this
+   * value expires, retention removes no rows.
+   */
   readonly oldest?: string;
   /** ID of the staged ranges included in this generation. */
   readonly filled?: string;

@@ -24,7 +24,7 @@ import type { WriteRule } from './write-rule.ts';
 const maxSegments = 16;
 const maxRecords = 1.3;
 const fewRecords = 1000;
-/** During a backfill, compaction starts later, because its segments are inserted among the others. */
+/** During a backfill, compaction starts later, because the backfill's segments are inserted among the others. */
 const maxSegmentsHeld = 64;
 
 export interface MergeRunOptions {
@@ -33,7 +33,7 @@ export interface MergeRunOptions {
   readonly folder: string;
   /** The run's ID, which is also the name of the subfolder that it writes to. */
   readonly run: string;
-  /** Writes to this folder instead, for a preview. */
+  /** For a preview, the folder to write to instead. */
   readonly aside?: string;
   /** Folder for the run's temporary files. */
   readonly scratch: string;
@@ -95,7 +95,7 @@ export class MergeRun {
     return this.#writer?.rows ?? 0;
   }
 
-  /** Warning about characters that were replaced. */
+  /** A warning about replaced characters; undefined if there were none. */
   get replaced(): RunWarning | undefined {
     return this.#writer?.replaced.warning;
   }
@@ -143,7 +143,7 @@ export class MergeRun {
     return { id, columns: this.#columns, next: this.#writer!.next, segments: [...segments, segment] };
   }
 
-  /** Call this after the last row: prepares the merged rows for {@link next}. */
+  /** Prepares the merged rows for {@link next}. Call this after the last row. */
   async merge(): Promise<void> {
     this.#settleColumns();
     const { current, staged } = this.#options;
@@ -196,7 +196,7 @@ export class MergeRun {
     await this.#sorter.close();
   }
 
-  /** The types are known only after the last row. */
+  /** Settles the columns' types, which are known only after the last row. */
   #settleColumns(): void {
     const { columns: come } = this.#incoming;
     this.#columns = settleTypes(this.#layout, { come, hasValue: this.#writer!.hasValue });

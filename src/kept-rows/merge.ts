@@ -3,7 +3,7 @@ import type { RecordSource } from './record-source.ts';
 import type { SegmentWriter } from './segment-writer.ts';
 
 /**
- * K-way merge of sorted sources: returns one record per key: the one with the highest version or, among equal versions,
+ * K-way merge of sorted sources. Returns one record per key: the one with the highest version or, among equal versions,
  * the one from the highest-ranked source. Synchronous while records are in memory, because awaiting a million promises
  * would take longer than merging a million rows.
  */
@@ -15,7 +15,7 @@ export class Merge {
   /** The source of the last record returned, or of the best candidate while another source is being read. */
   #best: RecordSource | undefined;
   #isHandedOut = false;
-  /** A source that has nothing in memory. */
+  /** The source that has no records in memory and must be read before the merge can continue. */
   #waiting: RecordSource | undefined;
 
   constructor(sources: readonly RecordSource[]) {
@@ -112,7 +112,7 @@ export class Merge {
   }
 }
 
-/** Most keys differ in their first bytes, which are cached as a prefix. */
+/** Compares the cached prefixes first, because most keys differ in their first bytes. */
 function compare(a: RecordSource, b: RecordSource): number {
   return a.prefix - b.prefix || compareKeys(a, b);
 }

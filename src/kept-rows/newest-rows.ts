@@ -8,7 +8,7 @@ import { cellsAt, compareKeys, headBytes, type RecordRef, writeHead } from './re
 import type { NewestRows, RowReader } from './row-reader.ts';
 import { Sorter } from './sorter.ts';
 
-/** Orders rows by position, so that the first ones are removed. */
+/** Selects the last rows in reading order. */
 class LastRows implements NewestRows {
   readonly at = -1;
   #tooMany: number;
@@ -23,7 +23,7 @@ class LastRows implements NewestRows {
   }
 }
 
-/** Orders rows by a column, then by key. */
+/** Selects all rows from a lowest one on, ordered by a column, then by key. */
 class HighestRows implements NewestRows {
   readonly at: number;
   readonly #rank: Ranking;
@@ -81,8 +81,8 @@ interface Sorting {
 }
 
 /**
- * Reads all rows to find the newest ones; undefined if there are no more than the limit. `read` returns the rows in the
- * same order as the next read.
+ * Reads all rows to find the newest ones. Returns a filter for a second read, which must return the rows in the same
+ * order; undefined if there are no more rows than the limit. Closes `merge`.
  */
 export async function findNewest(
   reader: RowReader,

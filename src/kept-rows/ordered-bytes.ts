@@ -11,7 +11,7 @@ import '../lib/temporal.ts';
  */
 export type OrderedBytes = (text: string, into: Buffer, at: number) => number;
 
-/** Maximum number of bytes to convert a string to. */
+/** Maximum number of bytes that a string is converted to. */
 export const maxOrderedBytes = (text: string): number => 6 * text.length + 16;
 
 const byType: Readonly<Partial<Record<ColumnType, OrderedBytes>>> = {
@@ -25,7 +25,7 @@ export function orderedBytes(type: ColumnType): OrderedBytes | undefined {
   return type === 'float' || type === 'json' ? undefined : (byType[type] ?? textBytes);
 }
 
-/** The text ends with two zero bytes; a zero byte inside it is followed by 255. */
+/** Writes a text and two zero bytes that mark its end. A zero byte inside the text is followed by 255. */
 function textBytes(text: string, into: Buffer, at: number): number {
   let end = at + into.write(text, at, 'utf8');
   if (text.includes('\0')) end = escapeZeros(into, at, end);
@@ -79,7 +79,10 @@ function wholeNumber(text: string, from: number): number {
   return value;
 }
 
-/** An integer with more digits than a JavaScript number can represent: writes the digit count, then the digits. */
+/**
+ * Writes an integer with more digits than a JavaScript number can represent: first the number of digits, then the
+ * digits.
+ */
 function longInteger(text: string, isNegative: boolean, { into, at }: { into: Buffer; at: number }): number {
   const digits = isNegative ? text.slice(1) : text;
   if (!/^[1-9]\d*$/.test(digits)) throw notCanonical('integer', text);

@@ -4,7 +4,7 @@ import type { ColumnRange } from './manifest.ts';
 import { maxOrderedBytes, orderedBytes } from './ordered-bytes.ts';
 import { findCells, type RecordRef } from './record.ts';
 
-/** A filter for records whose value is in the range. Values are compared by the column's type. */
+/** Returns a filter that accepts records whose value is in the range. Values are compared by the column's type. */
 export function rangeFilter(stretch: ColumnRange, columns: readonly Column[]): (spot: RecordRef) => boolean {
   const at = columns.findIndex(({ name }) => name === stretch.column);
   const write = at < 0 ? undefined : orderedBytes(columns[at]!.type);

@@ -69,7 +69,7 @@ export function compareVersions(a: RecordRef, b: RecordRef): number {
   );
 }
 
-/** The key's first six bytes as a number, enough for most comparisons. */
+/** The key's first six bytes as a number, which is enough for most comparisons. */
 export function keyPrefix({ buffer, start }: RecordRef): number {
   const size = keySize(buffer, start);
   const at = start + headBytes;

@@ -9,8 +9,8 @@ const types: readonly ColumnType[] = ['date', 'timestamp', 'timestamptz', 'text'
 const shape = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?: ?Z|[+-]\d\d(?::?\d\d)?)?)?$/i;
 
 /**
- * Decides which rows are older than a retention period, by a date or time in string form. A day is as old as its end; a
- * time without a zone is in the job's zone.
+ * Decides which rows are older than a retention period, based on a column of dates or times in string form. A date
+ * without a time counts as the end of its day; a time without a zone is in the job's zone.
  */
 export class RetentionAge {
   readonly #column: string;
@@ -20,7 +20,7 @@ export class RetentionAge {
   readonly #utc: string;
   readonly #isDated: boolean;
 
-  /** `now`: the run's time, epoch milliseconds. */
+  /** `now`: the run's time in epoch milliseconds. */
   constructor(
     { name, type }: { readonly name: string; readonly type: ColumnType },
     { within, zone, now }: { readonly within: RetentionSpan; readonly zone: string; readonly now: number },
@@ -47,7 +47,10 @@ export class RetentionAge {
     return hasZone ? utcText(plain.replace(/ ?z$/i, 'Z')) < this.#utc : plain < this.#local;
   }
 
-  /** Whether the lexicographically lowest string is also the oldest, so that only it has to be checked next time. */
+  /**
+   * Whether the lexicographically lowest string is also the oldest. If so, only that string has to be checked next
+   * time.
+   */
   isPlain(text: string): boolean {
     return this.#isDated ? text.length === 10 : text.endsWith('Z') && text[10] === 'T';
   }

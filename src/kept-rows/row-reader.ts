@@ -15,8 +15,8 @@ export interface RetentionFilters {
 }
 
 /**
- * Builds batches from a merge, leaving out deleted rows and rows that retention removes. Each batch reuses the bytes of
- * the one before the previous.
+ * Builds batches from a merge, leaving out deleted rows and rows that retention removes. Each batch reuses the buffer
+ * of the batch before the previous one.
  */
 export class RowReader {
   readonly columns: readonly Column[];
@@ -71,7 +71,7 @@ export class RowReader {
     }
   }
 
-  /** The record's size; 0 if it's filtered out. */
+  /** Adds a record to the batch and returns its size. Returns 0 if the record is filtered out. */
   #take(spot: RecordRef): number {
     const size = sizeAt(spot.buffer, spot.start);
     const width = this.columns.length;
@@ -108,7 +108,7 @@ export class RowReader {
     return start < 0 ? undefined : this.#buffer.toString('utf8', start, this.#spans[span + 1]);
   }
 
-  /** Spans remain valid in the larger buffer. */
+  /** Enlarges the buffer. The spans of its cells remain valid. */
   #grow(size: number): void {
     const larger = Buffer.allocUnsafeSlow(Math.max(2 * this.#buffer.length, this.#used + size));
     this.#buffer.copy(larger, 0, 0, this.#used);
@@ -125,7 +125,7 @@ export class RowReader {
 
 /** Decides whether a row is among the newest ones. */
 export interface NewestRows {
-  /** Index of the column that determines which rows are newest; -1 to use their position. */
+  /** Index of the column that determines which rows are newest; -1 if their position does. */
   readonly at: number;
   has(spot: RecordRef, text: string | undefined): boolean;
 }

@@ -13,7 +13,7 @@ interface Ordering extends Column {
   /** The column's index in the run. */
   readonly at: number;
   readonly write: OrderedBytes;
-  /** A time in the usual format sorts correctly as text, so it's copied. */
+  /** Whether byte cells are copied, because times in the usual format sort correctly as text. */
   readonly copies: boolean;
 }
 
@@ -81,8 +81,9 @@ export class RowWriter {
   }
 
   /**
-   * Keys and versions of different types can't be compared, even if one type could represent both. Checked with the
-   * first row, because an empty result's types are meaningless (SQLite derives them from values).
+   * Throws if a key or version column has a different type than in the kept rows. Values of different types can't be
+   * compared, even if one type could represent both. Checked with the first row, because an empty result's types are
+   * meaningless (SQLite derives them from values).
    */
   #refuseOtherTypes(): void {
     const { columns, come } = this.#given;
@@ -116,7 +117,7 @@ export class RowWriter {
     return version === undefined ? at : this.#writeOrdered(batch, version, { r, buffer, at });
   }
 
-  /** Returns the end of the bytes, or `at` for null. */
+  /** Writes a value as sortable bytes. Returns the end of the bytes, or `at` for null. */
   #writeOrdered(batch: Batch, ordering: Ordering, to: { r: number; buffer: Buffer; at: number }): number {
     const { r, buffer, at } = to;
     const cells = batch.cells[ordering.at]!;
@@ -182,7 +183,7 @@ export class RowWriter {
     return this.#version === undefined ? bytes : bytes + orderedSize(batch, this.#version, r);
   }
 
-  /** Null, an empty string, false and 0 don't mark a deletion. */
+  /** Whether a row is marked as a deletion. Null, an empty string, false and 0 aren't marks. */
   #isDeleted(batch: Batch, r: number): boolean {
     if (this.#deleted < 0) return false;
     const text = cellText(batch.cells[this.#deleted]!, batch.columns[this.#deleted]!.type, r);
@@ -251,7 +252,10 @@ function keyOrdering(
   });
 }
 
-/** The source has its own string order, so the last row to arrive wins. */
+/**
+ * How versions are ordered; undefined if the last row to arrive wins. That applies to a cursor of strings, because the
+ * source has its own string order.
+ */
 function versionOrdering(cursor: string | undefined, come: readonly Column[]): Ordering | undefined {
   const at = come.findIndex(({ name }) => name === cursor);
   const column = come[at];
@@ -266,7 +270,7 @@ const copies = (type: ColumnType): boolean => type === 'timestamptz' || type ===
 const utcMark = 0x5a;
 const fewBytes = 24;
 
-/** Returns the end of the copy. For so few bytes, a loop is faster than a native call. */
+/** Copies bytes and returns the end of the copy. For so few bytes, a loop is faster than a native call. */
 function copyBytes(
   bytes: Buffer,
   { start, end }: { start: number; end: number },

@@ -18,7 +18,7 @@ export const writerMemory = (): WriterMemory => [
 export interface SegmentWriterOptions {
   /** Disk budget; absent if the caller checks it itself. */
   readonly room?: DiskSpace | undefined;
-  /** Buffers to reuse from a finished writer; absent: new ones are allocated. */
+  /** Buffers of a finished writer to reuse. If absent, new ones are allocated. */
   readonly memory?: WriterMemory;
 }
 
@@ -102,7 +102,7 @@ export class SegmentWriter {
   }
 }
 
-/** Loops, because the system may write only part of the buffer. */
+/** Writes the whole buffer in a loop, because the system may write only part of it at a time. */
 async function writeAll(handle: FileHandle, piece: Buffer, position: number): Promise<void> {
   for (let done = 0; done < piece.length; ) {
     const { bytesWritten } = await handle.write(piece, done, piece.length - done, position + done);

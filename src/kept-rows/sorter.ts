@@ -18,8 +18,8 @@ interface SortedFile extends Pick<Segment, 'rows' | 'bytes' | 'crc'> {
 }
 
 /**
- * External merge sort for any number of records. Those that don't fit in memory are written to sorted files, which are
- * then merged.
+ * External merge sort for any number of records. Records that don't fit in memory are written to sorted files, which
+ * are then merged.
  */
 export class Sorter {
   readonly arena: Arena;
@@ -30,7 +30,7 @@ export class Sorter {
   #files: SortedFile[] = [];
   #made = 0;
 
-  /** `folder`: for temporary files, deleted on close; `room`: their disk budget. */
+  /** `folder`: holds temporary files, which are deleted on close. `room`: the disk budget for these files. */
   constructor(
     folder: string,
     { maxBytes = arenaBytes, room }: { maxBytes?: number; room?: DiskSpace | undefined } = {},

@@ -1,6 +1,6 @@
 /**
- * How a run's rows change what the instance shows, unless they simply replace it: they're applied to the job's kept
- * rows, all of which are then sent.
+ * How a run's rows are applied to the job's kept rows, all of which are then sent. The rows of a job without this rule
+ * replace everything that the instance shows.
  */
 export interface WriteRule {
   /** `append`: adds rows. `merge`: a row replaces the one with the same key. */
@@ -18,7 +18,7 @@ export interface Retention {
   readonly column?: string;
   /** Older rows are removed. */
   readonly within?: RetentionSpan;
-  /** Keeps this many of the newest remaining rows, by `column` or, without one, by position. */
+  /** How many of the newest remaining rows to keep. Rows are ordered by `column` or, without one, by position. */
   readonly rows?: number;
 }
 

@@ -1,22 +1,22 @@
 import { uptime } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** Time is injected, so that code that waits or records times can be tested without waiting. */
+/** A clock that is injected, so that code that waits or records times can be tested without waiting. */
 export interface Clock {
   /** Wall clock, milliseconds since 1970 UTC. May jump. */
   now(): number;
   /** Monotonic milliseconds, comparable between processes until the machine reboots. */
   monotonic(): number;
   /**
-   * How long the machine has been suspended since boot, in milliseconds: the wall clock advanced, but the monotonic
-   * clock didn't.
+   * Total time for which the machine has been suspended since boot, in milliseconds. During that time, only the wall
+   * clock advanced.
    */
   asleep?(): number;
   /** Resolves after `milliseconds`; rejects with the signal's reason if aborted first. */
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** Milliseconds since boot, including suspended time. Can't be set, and is the same in all processes. */
+/** Milliseconds since boot, including suspended time. This time can't be set, and is the same in all processes. */
 export const tickOf = (clock: Clock): number => clock.monotonic() + (clock.asleep?.() ?? 0);
 
 /** setTimeout fires immediately for delays over 2^31-1 ms (24.8 days), so longer waits are split up. */

@@ -15,7 +15,7 @@ export function equal(four: number, pattern: number): number {
 export function same(view: DataView, a: number, b: number, length: number): boolean {
   const last = length - 4;
   for (let k = 0; k < last; k += 4) if (view.getInt32(a + k, true) !== view.getInt32(b + k, true)) return false;
-  // The last four bytes overlap with the previous ones.
+  // Compare the last four bytes, which may overlap with the previous ones.
   if (last >= 0) return view.getInt32(a + last, true) === view.getInt32(b + last, true);
   for (let k = 0; k < length; k++) if (view.getUint8(a + k) !== view.getUint8(b + k)) return false;
   return true;

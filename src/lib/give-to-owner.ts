@@ -53,7 +53,7 @@ function give(descriptor: number, { uid, gid }: Stats): void {
   }
 }
 
-/** Whether root owns the entry, and it's a folder or a file without another hard link. */
+/** Whether root owns the entry, and the entry is a folder or a file without other hard links. */
 function isOursAlone(stat: Stats): boolean {
   return stat.uid === 0 && (stat.isDirectory() || (stat.isFile() && stat.nlink === 1));
 }

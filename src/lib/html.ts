@@ -22,10 +22,10 @@ export class Html {
   }
 }
 
-/** Values of a template: text is escaped, markup isn't, a list is joined, undefined is empty. */
+/** A value in a template. Text is escaped, markup isn't, a list's items are joined, and undefined is left out. */
 export type HtmlPart = string | number | Html | readonly HtmlPart[] | undefined;
 
-/** Template tag that redacts and escapes all values except markup, so that none can be forgotten. */
+/** A template tag that redacts and escapes all values except markup, so that callers can't forget it. */
 export function html(strings: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
   return new Html(strings.reduce((whole, piece, i) => `${whole}${textOf(parts[i - 1])}${piece}`));
 }

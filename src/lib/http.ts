@@ -12,7 +12,10 @@ export interface HttpRequestOptions {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Buffer | Readable;
-  /** Timeout from the last byte sent to the start of the response, and then again for the whole response. */
+  /**
+   * Timeout from the last byte sent to the start of the response. The same time applies again to the rest of the
+   * response.
+   */
   readonly timeoutMs: number;
   /** Maximum number of bytes to read from the response body. */
   readonly answerLimitBytes: number;
@@ -42,13 +45,11 @@ const closeGraceMs = 500;
 
 interface AgentOptions {
   readonly connectTimeoutMs: number;
-  /** How long to wait for the peer to close an abandoned request's connection; absent: no wait. */
+  /** Time to wait for the peer to close an abandoned request's connection. If absent, there's no wait. */
   readonly lingerMs?: number;
 }
 
-/**
- * A pool of keep-alive connections. Uses HTTP/1.1, because bulk uploads are faster and responses can't be reordered.
- */
+/** A pool of keep-alive connections. Uses HTTP/1.1, which makes bulk uploads faster and can't reorder responses. */
 export class HttpAgent {
   readonly #options: AgentOptions;
   readonly #lingering = new Set<Lingering>();

@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 
-/** Errors which show that the peer no longer reads. */
+/** Error codes that show that the peer no longer reads. */
 const ofPeer = new Set(['ECONNRESET', 'EPIPE']);
 
-/** A connection that was abandoned before the last write got any response. */
+/** A connection that was abandoned before the peer responded to the last write. */
 export interface Lingering {
   /**
    * Resolves to true when the peer has closed the connection and can no longer read the request, or to false on
@@ -16,7 +16,7 @@ export interface Lingering {
 }
 
 interface LingerOptions {
-  /** Maximum wait for the peer to close. */
+  /** Maximum time to wait until the peer closes the connection. */
   readonly lingerMs: number;
   readonly onLinger: (lingering: Lingering) => void;
 }

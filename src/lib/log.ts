@@ -7,7 +7,7 @@ const pinoPackage = late<typeof import('pino')>(import.meta.url, 'pino');
 
 export type Level = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
-/** One structured line per call, with a constant message and variable values in the facts. */
+/** A logger. Each call writes one structured line, with a constant message and variable values in the facts. */
 export interface Log {
   debug(message: string, facts?: object): void;
   info(message: string, facts?: object): void;
@@ -30,7 +30,7 @@ export function openLog({ level, descriptor = 2 }: { level: Level; descriptor?: 
   return wrap(logger);
 }
 
-/** Every line starts with its level, in pino's numbering. */
+/** Returns a line's level. Every line starts with it, in pino's numbering. */
 function levelOf(line: string): JournalLevel {
   const number = /^\{"level":(\d+)/.exec(line)?.[1];
   return levels[number ?? ''] ?? 'info';

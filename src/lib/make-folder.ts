@@ -25,8 +25,8 @@ export function makeFolder(path: string, mode = 0o777, { lasting = false }: { la
 }
 
 /**
- * A new entry survives a power loss only after its parent folder is synced. A folder that can't be read can't be
- * synced.
+ * Syncs a folder, because a new entry survives a power loss only after its parent folder is synced. A folder that can't
+ * be read can't be synced.
  */
 function syncList(folder: string): void {
   if (!isReadable(folder)) return;

@@ -25,7 +25,10 @@ interface Missing extends Error {
 const isMissing = (error: Error): error is Missing =>
   'code' in error && (error.code === 'ERR_MODULE_NOT_FOUND' || error.code === 'MODULE_NOT_FOUND');
 
-/** An `import` error names the importing file only in the message; a `require` error has a list of importing files. */
+/**
+ * The files that imported the missing module. An `import` error names the importing file only in its message; a
+ * `require` error has a list of importing files.
+ */
 function askersOf({ message, requireStack }: Missing): string[] {
   const importer = / imported from (.+)$/m.exec(message)?.[1];
   return [...(requireStack ?? []), ...(importer === undefined ? [] : [importer])].map(toPath);

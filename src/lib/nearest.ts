@@ -1,6 +1,6 @@
 /**
- * The known word that the user most likely meant, or undefined if none is close. Counts insertions, deletions,
- * replacements and transpositions; allows one per three characters, and at least one.
+ * The known word that the user most likely meant, or undefined if none is close. Allows one insertion, deletion,
+ * replacement or transposition per three characters, and at least one.
  */
 export function nearest(word: string, known: Iterable<string>): string | undefined {
   let best: { word: string; slips: number } | undefined;
@@ -20,7 +20,10 @@ export function didYouMean(word: string, known: Iterable<string>): string | unde
   return meant === undefined ? undefined : `did you mean "${meant}"?`;
 }
 
-/** `ssl` isn't a typo of `ssh`: in a word of up to three letters, a replaced letter makes a different word. */
+/**
+ * Whether two short words are different words and not typos: in a word of up to three letters, a replaced letter makes
+ * a different word, as with `ssl` and `ssh`.
+ */
 function isOtherShortWord(a: string, b: string): boolean {
   if (a.length > 3 || a.length !== b.length || a === b) return false;
   return [...a].sort().join() !== [...b].sort().join();

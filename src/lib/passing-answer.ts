@@ -2,7 +2,7 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 /** A transient refusal: the same request may succeed later. */
 export interface PassingAnswer {
-  /** The server is rate-limiting us. */
+  /** Whether the server is rate-limiting us. */
   readonly isRateLimit: boolean;
   /** The wait that the server requests, in milliseconds; undefined if it doesn't request one. */
   readonly retryAfterMs: number | undefined;
@@ -41,7 +41,7 @@ export function isPassingStatus(status: number): boolean {
 export function retryAfterMs(headers: Headers, now: number): number | undefined {
   const text = first(headers['retry-after']);
   if (/^\d+(?:\.\d+)?$/.test(text)) return Math.ceil(Number(text) * 1000);
-  // Date.parse accepts many non-dates.
+  // Require a year, because Date.parse accepts many strings that aren't dates.
   const at = /\d{4}/.test(text) ? Date.parse(text) : Number.NaN;
   const sent = Date.parse(first(headers.date));
   const milliseconds = at - (Number.isNaN(sent) ? now : sent);
@@ -52,7 +52,7 @@ export function retryAfterMs(headers: Headers, now: number): number | undefined 
  * The limit that a response reports as used up, and milliseconds until its reset, if known. Supports `RateLimit` with
  * `RateLimit-Policy` in the current form (`"default";r=0;t=30`, draft-ietf-httpapi-ratelimit-headers-08 and later) and
  * in the form of draft 07 (`limit=100, remaining=0, reset=30`), as well as `RateLimit-Remaining` with `-Reset`, also
- * spelled `X-RateLimit-…` and `X-Rate-Limit-…`. Undefined if something is left or nothing is reported.
+ * spelled `X-RateLimit-…` and `X-Rate-Limit-…`. Undefined if requests are left or no limit is reported.
  */
 export function spentLimit(headers: Headers, now: number): { readonly resetMs: number | undefined } | undefined {
   for (const prefix of ['ratelimit', 'x-ratelimit', 'x-rate-limit']) {
@@ -68,19 +68,21 @@ export function spentLimit(headers: Headers, now: number): { readonly resetMs: n
   return { resetMs: known.length === 0 ? undefined : resetOf(Math.max(...known), now) };
 }
 
-/** Seconds until the reset, as stated in the limit itself. */
+/** Seconds until the reset, according to the limit itself. */
 function resetIn(limit: string): number | undefined {
   return numberOf(/(?:;\s*t|\breset)\s*=\s*(\d+)/.exec(limit)?.[1] ?? '');
 }
 
-/** The window, in seconds, of the policy with the same name. The reset can't be further away than that. */
+/** The window, in seconds, of the policy with the limit's name. The limit's reset can't be further away than that. */
 function windowOf(limit: string, policies: string): number | undefined {
   const name = /^\s*("[^"]*"|[\w-]+)/.exec(limit)?.[1];
   const policy = policies.split(',').find((one) => one.trim().startsWith(`${name};`));
   return numberOf(/;\s*w\s*=\s*(\d+)/.exec(policy ?? '')?.[1] ?? '');
 }
 
-/** Seconds from now or, on many servers, seconds or milliseconds since 1970. */
+/**
+ * Milliseconds until the reset. Servers report it as seconds from now or, often, as seconds or milliseconds since 1970.
+ */
 function resetOf(reset: number | undefined, now: number): number | undefined {
   if (reset === undefined) return undefined;
   return Math.max(0, Math.ceil(reset > 1e12 ? reset - now : reset > 1e9 ? reset * 1000 - now : reset * 1000));

@@ -36,7 +36,7 @@ export interface ProblemLocation {
   readonly job?: string;
   readonly source?: string;
   readonly destination?: string;
-  /** extract, transform, encode, spool, deliver, … */
+  /** The run's stage, such as extract, transform, encode, spool or deliver. */
   readonly stage?: string;
   /** 1-based row number within the run. */
   readonly row?: number;
@@ -58,18 +58,19 @@ export interface ProblemOptions {
   readonly next?: string;
   /** For `try_later`: the wait that the other side requested, in milliseconds. */
   readonly retryAfterMs?: number;
-  /** For `try_later`: we're being rate-limited. */
+  /** For `try_later`: whether the other side is rate-limiting us. */
   readonly isRateLimit?: boolean;
-  /** For `try_later`: the other side's daily limit is used up. */
+  /** For `try_later`: whether the other side's daily limit is used up. */
   readonly isDailyLimit?: boolean;
   /**
-   * The login itself was refused: the secret was sent and rejected. Not set for a missing permission or scope, a client
-   * certificate, a blocked address or a full server. Sending the secret again may lock the account.
+   * Whether the login itself was refused, which means that the secret was sent and rejected. Not set for a missing
+   * permission or scope, a client certificate, a blocked address or a full server. Sending the secret again may lock
+   * the account.
    */
   readonly isLoginRefused?: boolean;
   /**
-   * The address that rejected a new credential with 401. A single refusal may be that address's fault; after a refusal
-   * by a second one, the login counts as refused.
+   * The address that rejected a new credential with 401. This may be a fault of that address, so the login counts as
+   * refused only after a second address rejects the credential too.
    */
   readonly refusedPath?: string;
   readonly cause?: unknown;

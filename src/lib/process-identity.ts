@@ -34,7 +34,7 @@ export const ourselves: Identity = {
 
 /**
  * A process's state as far as `me` can tell: from the process table, if both share one, or because the machine has
- * rebooted since. For `unknown`, callers use the heartbeat.
+ * rebooted since. If it's `unknown`, callers check the heartbeat instead.
  */
 export function processStateOf(owner: Identity, me: Identity = ourselves): ProcessState {
   if (owner.boot === me.boot) return owner.space === me.space ? fateInTable(owner) : 'unknown';

@@ -5,7 +5,7 @@ import { processExists } from './process-exists.ts';
 export interface ProcessEntry {
   /** Clock ticks since boot. */
   readonly start: string;
-  /** The process has ended but hasn't been reaped, so its ID is still in use. */
+  /** Whether the process has ended but hasn't been reaped, so that its ID is still in use. */
   readonly isOver: boolean;
 }
 
@@ -22,7 +22,9 @@ export function lookUpProcess(pid: number): ProcessEntry | 'none' | 'hidden' {
   return { start: fields[19] ?? '', isOver: ['Z', 'X'].includes(fields[0] ?? '') };
 }
 
-/** Whether /proc belongs to our PID namespace: after `unshare --pid` alone, it still belongs to the parent's. */
+/**
+ * Whether /proc belongs to our PID namespace. After `unshare --pid` alone, it still belongs to the parent's namespace.
+ */
 function isOurs(): boolean {
   try {
     return Number(readlinkSync('/proc/self')) === process.pid;

@@ -3,7 +3,7 @@
  * by field name, so it also catches a password inside a driver's error message (invariant 6).
  */
 
-/** Names of headers, parameters etc. whose values are secrets. */
+/** Matches the names of headers, parameters and other fields whose values are secrets. */
 export const secretName = /auth|key|token|secret|pass|cookie|session|credential|signature|\bsig\b/i;
 
 const mark = '[redacted]';

@@ -12,7 +12,7 @@ const options = {
   }),
 };
 
-/** An array of objects, one per line. Members are in column order; null is `null`. */
+/** An array of objects, one object per line. Members are in column order, and a null value is written as `null`. */
 export default defineFormat({
   id: 'json',
   title: 'JSON',

@@ -18,7 +18,10 @@ const options = {
 /** Column types whose text may contain a character that XML must escape. */
 const escaped: ReadonlySet<ColumnType> = new Set<ColumnType>(['text', 'json']);
 
-/** One element per row, with one element per column. Null has no element; an empty string has an empty one. */
+/**
+ * One element per row, with one element per column. A null value has no element, and an empty string has an empty
+ * element.
+ */
 export default defineFormat({
   id: 'xml',
   title: 'XML',
