@@ -11,16 +11,11 @@ import { mysqlProblem } from './mysql-problems.ts';
 import { guardConnection, readRows, streamOf } from './mysql-rows.ts';
 import type { BoundStatement, StatementShape } from './mysql-statement.ts';
 import { type Field, mysqlType, type ZeroDates } from './mysql-types.ts';
-import { waitAtMost } from './patience.ts';
+import { maxCancelMs, waitAtMost, waitForCancellation } from './patience.ts';
 import type { ServerWarnings } from './server-warnings.ts';
 import { SpanBlock } from './span-block.ts';
 
-/**
- * How long a run waits for the server to acknowledge a cancellation. After that, the cancellation continues in the
- * background.
- */
-const killPatienceMs = 800;
-const maxKillMs = 60_000;
+const goodbyePatienceMs = 800;
 /** The server's write timeout, which applies if the reader is slow: one day instead of the default of one minute. */
 const writePatienceSeconds = 86_400;
 
@@ -230,7 +225,7 @@ export class MysqlSession {
   /** Closes the connection cleanly. */
   async close(): Promise<void> {
     this.#breakable.onBroken = () => {};
-    await waitAtMost(killPatienceMs, new Promise<void>((resolve) => this.#connection.end(() => resolve())));
+    await waitAtMost(goodbyePatienceMs, new Promise<void>((resolve) => this.#connection.end(() => resolve())));
     this.#drop();
   }
 
@@ -239,7 +234,7 @@ export class MysqlSession {
     this.#breakable.onBroken = () => {};
     const { threadId } = this.#connection;
     this.#drop();
-    if (threadId) await waitAtMost(killPatienceMs, this.#kill(threadId));
+    if (threadId) await waitForCancellation(this.#kill(threadId));
   }
 
   #drop(): void {
@@ -248,17 +243,18 @@ export class MysqlSession {
   }
 
   /**
-   * A busy server doesn't notice a closed connection, so a second connection kills the statement. The second connection
-   * doesn't keep this process running.
+   * A busy server doesn't notice a closed connection, so a second connection kills the statement. Nothing here keeps
+   * this process running, which mysql2's connect timeout would do.
    */
   async #kill(threadId: number): Promise<void> {
-    const helper = mysql.createConnection({ ...this.#config, connectTimeout: maxKillMs });
+    const helper = mysql.createConnection({ ...this.#config, connectTimeout: 0 });
     guardConnection(helper, this.#log);
     (streamOf(helper) as Socket).unref();
-    await new Promise<void>((resolve) => {
+    const killed = new Promise<void>((resolve) => {
       helper.on('error', () => resolve());
       helper.query(`kill ${threadId}`, () => resolve());
     });
+    await waitAtMost(maxCancelMs, killed, { ref: false });
     helper.destroy();
     streamOf(helper).destroy();
   }

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { exponentialMs } from '#sdk';
-import { waitAtMost } from './patience.ts';
+import { maxCancelMs, waitAtMost } from './patience.ts';
 import { checkMessages } from './postgres-messages.ts';
 
 /** The part of pg's Connection that sends a CancelRequest. pg's published types lack this part. */
@@ -20,16 +20,15 @@ interface CancelOptions {
 }
 
 /**
- * How long a run waits for the server to acknowledge the cancellation. After that, Sluice continues to send cancel
- * requests in the background.
+ * How long one cancel request may take. A pooler such as PgBouncer forwards the request only while its client is
+ * connected, and may be busy.
  */
-export const cancelPatienceMs = 800;
-const maxCancelMs = 60_000;
+const requestTimeoutMs = 5000;
 const cancelBackoff = { firstMs: 50, maxMs: 1000 };
 
 /**
  * Asks the server to cancel the client's current statement, and repeats this until the server responds or a minute has
- * passed.
+ * passed. The requests don't keep the process running.
  */
 export async function repeatCancel(client: pg.Client, { config, isBusy }: CancelOptions): Promise<void> {
   const end = Date.now() + maxCancelMs;
@@ -40,8 +39,7 @@ export async function repeatCancel(client: pg.Client, { config, isBusy }: Cancel
 }
 
 /**
- * Opens a second connection and asks the server to cancel the client's current statement. The second connection is
- * encrypted like the client's, and it doesn't keep the process running.
+ * Opens a second connection, encrypted like the client's, and asks the server to cancel the client's current statement.
  */
 async function requestCancel(client: pg.Client, config: pg.ClientConfig): Promise<void> {
   const { processID, secretKey } = client as unknown as { processID: number | null; secretKey: number };
@@ -61,6 +59,6 @@ async function requestCancel(client: pg.Client, config: pg.ClientConfig): Promis
   else messenger.connect(port!, host!);
   checkMessages(connection);
   (connection.stream as Socket).unref();
-  await waitAtMost(cancelPatienceMs, done);
+  await waitAtMost(requestTimeoutMs, done, { ref: false });
   connection.stream.destroy();
 }

@@ -7,8 +7,8 @@ import { BatchMaker, refuseDuplicates, type WireColumn } from './cells.ts';
 import type { ConnectOptions } from './driver.ts';
 import { connectTimeout } from './network-problems.ts';
 import type { QueryValues } from './options.ts';
-import { waitAtMost } from './patience.ts';
-import { cancelPatienceMs, repeatCancel } from './postgres-cancel.ts';
+import { waitAtMost, waitForCancellation } from './patience.ts';
+import { repeatCancel } from './postgres-cancel.ts';
 import { postgresConfig } from './postgres-config.ts';
 import { PostgresInterceptor, pgWire } from './postgres-interceptor.ts';
 import { checkMessages } from './postgres-messages.ts';
@@ -258,16 +258,13 @@ export class PostgresSession {
   /**
    * Cancels the current statement on the server and closes the connection. A CancelRequest has no effect if it arrives
    * before its statement, and a busy server doesn't notice a closed connection. The request is therefore repeated until
-   * the server responds. The requests don't keep the process running.
+   * the server responds.
    */
   async cancel(): Promise<void> {
     const stream = this.#connection.stream as Socket;
     stream.resume();
-    const cancelled = repeatCancel(this.#client, { config: this.#config, isBusy: () => this.#isBusy });
-    await waitAtMost(
-      cancelPatienceMs,
-      cancelled.finally(() => this.#drop()),
-    );
+    const canceled = repeatCancel(this.#client, { config: this.#config, isBusy: () => this.#isBusy });
+    await waitForCancellation(canceled.finally(() => this.#drop()));
     stream.unref();
   }
 

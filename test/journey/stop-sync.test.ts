@@ -1,9 +1,12 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import mysql from 'mysql2/promise';
 import { expect, it } from 'vitest';
+import { describeWithServer } from '../servers/describe.ts';
 import { forTest } from './process.ts';
-import { adminKey, makeWorld } from './world.ts';
+import { adminKey, makeWorld, until } from './world.ts';
 
 /** Accepts requests and never responds. */
 async function serveSilence() {
@@ -47,3 +50,32 @@ it.each([
     expect(await world.data(world.instances.csv)).toBe('id\n1\n');
   },
 );
+
+const endless = 'select sum(a.seq * b.seq) from seq_1_to_1000000 a, seq_1_to_1000000 b';
+
+describeWithServer({ servers: 'MariaDB' }, 'SIGTERM while the database server is stalled', (server) => {
+  it("doesn't leave the statement running once the server continues", async () => {
+    const world = await makeWorld();
+    const home = await world.home();
+    await home.config({
+      destinations: { main: { url: world.url, api_key: adminKey } },
+      sources: { shop: { connector: 'db', url: server().url } },
+      jobs: { orders: { source: 'shop', query: endless, format: 'csv', target: world.instances.csv } },
+    });
+    const admin = await mysql.createConnection(server().url);
+    forTest(() => admin.end());
+    const isRunning = async () => {
+      const sql = 'select 1 from information_schema.processlist where info like ?';
+      const [rows] = await admin.query(sql, [`${endless}%`]);
+      return (rows as unknown[]).length > 0;
+    };
+    const sync = home.start(['sync']);
+    await until('the statement to run', isRunning);
+    await server().signal('SIGSTOP');
+    sync.child.kill('SIGTERM');
+    await Promise.race([sync.ended, wait(2500)]);
+    await server().signal('SIGCONT');
+    expect(await sync.ended).toMatchObject({ code: 143 });
+    await until('the statement to end', async () => !(await isRunning()));
+  });
+});

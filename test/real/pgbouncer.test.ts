@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { check, countRows, extract, firstOf, problemOf, read, readOn } from '../connectors/db-reader.ts';
@@ -112,6 +113,23 @@ function describePools(server: () => TestServer): void {
       expect(await sync.ended).toMatchObject({ code: 143 });
       await until('the statement to end', async () => !(await isBusy('busy')));
       expect(await world.data(target)).toBeNull();
+    });
+
+    it("doesn't leave the statement of a stopped sync running if PgBouncer was stalled", async () => {
+      const home = await world.home();
+      await home.config({
+        destinations: { main: { url: world.url, api_key: adminKey } },
+        sources: { shop: { connector: 'db', url: pgbouncer.url } },
+        jobs: { orders: { source: 'shop', query: endless, format: 'csv', target: world.instances.csv } },
+      });
+      const sync = home.start(['sync']);
+      await until('the statement to run', () => isBusy('busy'));
+      await pgbouncer.signal('SIGSTOP');
+      sync.child.kill('SIGTERM');
+      await Promise.race([sync.ended, wait(2500)]);
+      await pgbouncer.signal('SIGCONT');
+      expect(await sync.ended).toMatchObject({ code: 143 });
+      await until('the statement to end', async () => !(await isBusy('busy')));
     });
 
     it('never makes some rows look like all rows if the server, its backend or PgBouncer stops midway', async () => {
