@@ -20,7 +20,7 @@ interface UserFields {
 
 type UserCall<B = UserFields> = ApiCall<unknown, B>;
 
-/** Creates a user, by default with the View-Only role. Returns the ID. */
+/** Creates a user, who has the View-Only role by default. Returns the user's ID. */
 export async function addUser(call: UserCall<UserFields & { email: string }>): Promise<string> {
   const { context, account, body } = call;
   const { email, first_name: firstName = '', last_name: lastName = '', external_id: externalId = null } = body;
@@ -30,8 +30,8 @@ export async function addUser(call: UserCall<UserFields & { email: string }>): P
   const id = newId();
   const now = context.clock.now();
   const gone = context.db.durably(() => {
-    // Check again: while this request hashed the password, another one may have taken the seat or the e-mail address,
-    // or deleted the role.
+    // Check again, because another request may have taken the seat or the e-mail address, or deleted the role, while
+    // this request hashed the password.
     checkNew(call, email);
     const roleId = namedRole(call)?.id ?? roleByName(context.db, account.id, 'View-Only')!.id;
     const names = { email, firstName, lastName };
@@ -42,7 +42,10 @@ export async function addUser(call: UserCall<UserFields & { email: string }>): P
   return id;
 }
 
-/** Changes only the fields in the body; throws 403 if the caller lacks the permission for any of them. */
+/**
+ * Changes those fields of a user that the body contains. Throws an ApiError if the caller may not change the user or
+ * one of these fields.
+ */
 export async function changeUser(call: UserCall): Promise<void> {
   const { context, body } = call;
   if (body.roles !== undefined) requireAdmin(call);
@@ -60,7 +63,7 @@ export async function changeUser(call: UserCall): Promise<void> {
   });
 }
 
-/** Deletes a user with their own data; throws 403 for the last admin. */
+/** Deletes a user with the user's own data. Throws 403 if the user is the account's last admin. */
 export async function removeUser(call: ApiCall, user: User): Promise<void> {
   const { db, blobs, clock } = call.context;
   requireMastery(call, user);
@@ -80,7 +83,10 @@ function checkNew(call: UserCall, email: string): void {
   checkEmail(call, email);
 }
 
-/** An e-mail address is a sign-in name, so it must be unique in the whole service. */
+/**
+ * Checks that the e-mail address isn't used by another user. Users sign in with their e-mail addresses, so an address
+ * must be unique in the whole service.
+ */
 function checkEmail({ context }: ApiCall, email: string, self?: User): void {
   const known = userByEmail(context.db, email);
   if (known !== undefined && known.id !== self?.id) throw badRequest('Field "email" is already used by another user');

@@ -11,7 +11,7 @@ export interface NewAlertMessage {
   readonly body: string;
 }
 
-/** One state change of the alerting loop. */
+/** The state changes from one round of the alerting loop. */
 export interface AlertChanges {
   readonly put: readonly AlertRow[];
   readonly drop: readonly Pick<AlertRow, 'subject' | 'occasion'>[];
@@ -25,18 +25,21 @@ export interface ChannelRecord {
   readonly waiting: number;
   readonly given_up: number;
   readonly sent_at?: number;
-  /** Error from the last attempt to send the oldest waiting message or the last heartbeat. */
+  /**
+   * The channel's latest error: the error of the oldest waiting message, of the last message if it was dropped, or of
+   * the last heartbeat.
+   */
   readonly problem?: string;
 }
 
-/** Maximum number of messages that wait for a broken channel. If there are more, the oldest is dropped. */
+/** Maximum number of messages that wait for a broken channel. Each further message drops the oldest waiting one. */
 const maxWaiting = 200;
-/** Maximum number of settled messages to keep as history. */
+/** Maximum number of settled messages that are kept as history. */
 const keptMessages = 500;
-/** Rows per insert: SQLite limits the number of bound values per statement. */
+/** Number of rows per insert. SQLite limits the number of bound values in a statement. */
 const rowsAtOnce = 1_000;
 
-/** Open alerts, what has been reported about them, and the messages owed to channels. */
+/** Stores the open alerts, what was already reported about them, and the messages that are owed to channels. */
 export class AlertRecords extends Repository {
   async all(): Promise<AlertRow[]> {
     return this.context.db.selectFrom('alerts').selectAll().orderBy('opened_at').orderBy('subject').execute();
@@ -46,7 +49,7 @@ export class AlertRecords extends Repository {
     return this.context.db.selectFrom('alert_groups').selectAll().execute();
   }
 
-  /** Records the change and enqueues its messages in one transaction. */
+  /** Applies the changes and enqueues their messages, all in one transaction. */
   change({ put, drop, groups, dropGroups, tell }: AlertChanges): Promise<void> {
     return inTransaction(this.context, async ({ db, ...rest }) => {
       for (const row of put) {
@@ -72,7 +75,7 @@ export class AlertRecords extends Repository {
     });
   }
 
-  /** Enqueues a message for a channel, due now. */
+  /** Enqueues a message for a channel. The message is due immediately. */
   tell(telling: NewAlertMessage): Promise<void> {
     return inTransaction(this.context, async (inside) => {
       const now = Math.round(inside.clock.now());
@@ -93,7 +96,7 @@ export class AlertRecords extends Repository {
     });
   }
 
-  /** Messages owed to channels, oldest first. */
+  /** Returns the messages that are owed to channels, oldest first. */
   async waiting(): Promise<AlertMessageRow[]> {
     return this.context.db
       .selectFrom('alert_messages')
@@ -111,7 +114,7 @@ export class AlertRecords extends Repository {
     await this.#settle(sequence, { state: 'given_up', problem });
   }
 
-  /** Records a failed attempt. The next attempt is due at `nextAt` (epoch ms). */
+  /** Records that sending a message failed. The next attempt is due at `nextAt`, in epoch milliseconds. */
   async postpone(sequence: number, { problem, nextAt }: { problem: string; nextAt: number }): Promise<void> {
     await this.context.db
       .updateTable('alert_messages')
@@ -122,7 +125,8 @@ export class AlertRecords extends Repository {
   }
 
   /**
-   * Makes all messages waiting for a channel due now, because the channel accepts messages again. Returns their number.
+   * Makes all messages that wait for a channel due immediately, because the channel accepts messages again. Returns the
+   * number of these messages.
    */
   async hurry(channel: string): Promise<number> {
     const { numUpdatedRows } = await this.context.db
@@ -139,7 +143,7 @@ export class AlertRecords extends Repository {
     return this.context.db.selectFrom('alert_messages').selectAll().orderBy('sequence', 'desc').limit(limit).execute();
   }
 
-  /** Records that a heartbeat was sent to a channel, or that it failed. */
+  /** Records that a heartbeat was sent to a channel, or that sending it failed. */
   beaten(channel: string, { problem }: Pick<ChannelRecord, 'problem'>): Promise<void> {
     return inTransaction(this.context, async (inside) => {
       const settings = new Settings(inside);
@@ -148,7 +152,7 @@ export class AlertRecords extends Repository {
     });
   }
 
-  /** The delivery record of every channel that was ever used, from the messages and heartbeats still in history. */
+  /** Returns the delivery records of the channels, which are based on the messages and heartbeats in the history. */
   async channels(): Promise<ChannelRecord[]> {
     return [...(await this.#spoken()), ...(await beats(this.context))];
   }
@@ -169,13 +173,16 @@ export class AlertRecords extends Repository {
     });
   }
 
-  /** When each job was first watched, epoch milliseconds. */
+  /** Returns when each job was first watched, in epoch milliseconds. */
   async watched(): Promise<Map<string, number>> {
     const rows = await this.context.db.selectFrom('alert_watches').selectAll().execute();
     return new Map(rows.map(({ job, since }) => [job, since]));
   }
 
-  /** When each job without a publication was first watched. Records the current time for jobs not seen before. */
+  /**
+   * Returns when each job was first watched, in epoch milliseconds. For those of `jobs` that weren't watched before,
+   * records the current time.
+   */
   async watch(jobs: readonly string[]): Promise<Map<string, number>> {
     const known = await this.watched();
     const fresh = jobs.filter((job) => !known.has(job));
@@ -227,7 +234,10 @@ async function beats({ db }: StoreContext): Promise<ChannelRecord[]> {
   }));
 }
 
-/** The channel counts as broken if its last message was dropped after all attempts. */
+/**
+ * Returns the error of the last settled message if the message was dropped after all attempts. The channel then counts
+ * as broken.
+ */
 function lastProblem(rows: readonly AlertMessageRow[]): string | undefined {
   const last = rows.findLast(({ state }) => state !== 'waiting');
   return last?.state === 'given_up' ? (last.problem ?? undefined) : undefined;

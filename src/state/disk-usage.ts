@@ -3,7 +3,7 @@ import { join, relative, sep } from 'node:path';
 import type { Store } from './store.ts';
 import type { OutboxState } from './tables.ts';
 
-/** The kinds of files in a state folder. */
+/** The kinds of files that are distinguished in a state folder. */
 export const diskUsageKinds = [
   'owed',
   'quarantined',
@@ -28,15 +28,18 @@ interface Sized {
   readonly bytes: number;
 }
 
-/** If several payloads share a file, it counts under the first matching state in this list. */
+/**
+ * States in descending priority. A file that several payloads share counts under the first of their states in this
+ * list.
+ */
 const ranks: readonly OutboxState[] = ['owed', 'quarantined', 'dead', 'delivered'];
 
-/** Total bytes of all files in a folder. */
+/** Returns the total size of all files in a folder, in bytes. */
 export function bytesIn(folder: string): number {
   return sizesBelow(folder).reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-/** Disk usage of a store's folder by kind, largest first. */
+/** Returns the disk usage of a store's folder by kind of file. The largest kind is first. */
 export async function diskUsageOf({ folder, outbox }: Pick<Store, 'folder' | 'outbox'>): Promise<DiskUsage[]> {
   return diskUsageIn(folder, await outbox.inState(...ranks));
 }
@@ -45,7 +48,10 @@ export async function diskUsageOf({ folder, outbox }: Pick<Store, 'folder' | 'ou
 export const totalBytes = (holdings: readonly DiskUsage[]): number =>
   holdings.reduce((sum, { bytes }) => sum + bytes, 0);
 
-/** Disk usage of a state folder by kind, largest first. `payloads` are those in its outbox. */
+/**
+ * Returns the disk usage of a state folder by kind of file. The largest kind is first. `payloads` are the payloads in
+ * the folder's outbox.
+ */
 export function diskUsageIn(
   folder: string,
   payloads: Iterable<{ readonly path: string; readonly state: OutboxState }>,
@@ -76,7 +82,10 @@ function kindOf(path: string, state: OutboxState | undefined): DiskUsageKind {
   return state === 'delivered' ? 'kept' : 'spooling';
 }
 
-/** Other processes create and delete files at the same time. A file that has just been deleted counts as 0 bytes. */
+/**
+ * Returns the sizes of all files below a folder. Other processes may create and delete files at the same time; a file
+ * that has just been deleted counts as 0 bytes.
+ */
 function sizesBelow(folder: string): Sized[] {
   const sizes: Sized[] = [];
   const folders = [folder];

@@ -5,38 +5,45 @@ import { diskFull, diskLimit } from './engine/disk-problems.ts';
 import type { Forgotten } from './outbox/payload-files.ts';
 import type { Store } from './store.ts';
 
-/** How much disk space a state folder may use. */
+/** Limits for the disk space that a state folder may use. */
 export interface DiskLimits {
   readonly limitBytes: number;
-  /** Bytes that must stay free for other programs. Default: a twentieth of the disk, up to a fixed maximum. */
+  /**
+   * Number of bytes that must stay free for other programs. By default, this is a twentieth of the disk, but at most
+   * 100 MB.
+   */
   readonly freeBytes?: number;
 }
 
 export interface DiskOptions {
   readonly store: Pick<Store, 'folder' | 'outbox' | 'payloads' | 'generations'>;
   readonly limits: DiskLimits;
-  /** Called after kept payloads were deleted to make space for new ones. */
+  /** Called after kept payloads were deleted to free space for new payloads. */
   readonly forgot: (what: Forgotten) => void;
 }
 
-/** The smallest grant. For less, another measurement isn't worth it. */
+/** The smallest amount of space that is granted at once. Smaller grants would cause too many measurements. */
 const leastGrantBytes = 1_000_000;
-/** Other processes write to the folder too, so a grant is this fraction of the free space. */
+/** Divisor of the free space. A grant is only this fraction of it, because other processes write to the folder too. */
 const grantedPart = 4;
 const usualFreeBytes = 100_000_000;
 const freePart = 20;
-/** More is freed than needed, so that the next write doesn't have to free space again. */
+/**
+ * How many bytes to free in addition to the bytes that are needed, so that the next write doesn't have to free space
+ * again.
+ */
 const moreBytes = 16_000_000;
 
 /**
- * Grants space in a state folder, as far as its limit and its disk allow. Writers of large files request space first.
- * If there isn't enough, delivered payloads that are kept for rollbacks are deleted, oldest first; if that still isn't
- * enough, the request is refused. Nothing else is ever deleted. Several processes together can exceed the limit,
- * because each may write as much as it was granted, up to a quarter of the free space.
+ * Grants disk space in a state folder within the folder's limit and the free space on its disk. Code that writes a
+ * large file requests space first. If there isn't enough, delivered payloads that are kept for rollbacks are deleted,
+ * oldest first. No other files are ever deleted. If there still isn't enough space, the request is rejected. Several
+ * processes together can exceed the limit, because each may write as much as it was granted, which is usually a quarter
+ * of the free space.
  */
 export class Disk implements DiskSpace {
   readonly #given: DiskOptions;
-  /** Bytes that may still be written before the next measurement. */
+  /** Number of bytes that may still be written before the next measurement. */
   #left = 0;
   #looking: Promise<void> = Promise.resolve();
 
@@ -87,7 +94,7 @@ export class Disk implements DiskSpace {
 }
 
 interface RoomOnDisk {
-  /** Bytes that may be written; negative if the limit is already exceeded. */
+  /** Number of bytes that may be written. Negative if the limit has already been exceeded. */
   readonly bytes: number;
   /** Bytes in the folder. */
   readonly used: number;
@@ -96,7 +103,10 @@ interface RoomOnDisk {
   readonly keptFree: number;
 }
 
-/** Measures a state folder's free space. `used`: its size in bytes, if known. */
+/**
+ * Measures how much space is left in a state folder. `used` is the folder's size in bytes; pass it if it's already
+ * known.
+ */
 export function freeSpaceOf(
   { store, limits }: { store: Pick<Store, 'folder'>; limits: DiskLimits },
   used = bytesIn(store.folder),

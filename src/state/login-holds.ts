@@ -4,9 +4,9 @@ import { inTransaction, Repository, type StoreContext } from './engine/context.t
 import { Audit, type DecidedBy } from './runs/audit.ts';
 import type { LoginHoldRow, Tables } from './tables.ts';
 
-/** The account of a login at a server. */
+/** A user account on a server that a source logs in to. */
 export type LoginAccount = Pick<LoginHoldRow, 'connector' | 'place' | 'account'>;
-/** An account and the secret it uses. */
+/** An account and the secret that a login to it uses. */
 export type LoginKey = LoginAccount & Pick<LoginHoldRow, 'key_id' | 'secret'>;
 
 const keyOf = ({ connector, place, account, key_id, secret }: LoginKey): LoginKey => ({
@@ -25,11 +25,11 @@ const is =
     eb.and(keyOf(key));
 
 /**
- * Circuit breakers for refused source logins: a login is on hold until its next attempt is due, a user resumes it, or
- * its secret changes.
+ * Stores circuit breakers for logins that sources have refused. A refused login is on hold until its next attempt is
+ * due, a user resumes it, or its secret changes.
  */
 export class LoginHolds extends Repository {
-  /** All records of an account, for any of its secrets. */
+  /** Returns all of an account's records, whichever secret they're for. */
   async of(account: LoginAccount): Promise<LoginHoldRow[]> {
     return this.context.db.selectFrom('login_holds').selectAll().where(isOf(account)).execute();
   }
@@ -39,8 +39,8 @@ export class LoginHolds extends Repository {
   }
 
   /**
-   * Puts a login on hold, or records another refusal. `retryAt` is in epoch milliseconds; null means no automatic
-   * retry.
+   * Puts a login on hold, or records another refusal of a login that is already on hold. `retryAt` returns when to try
+   * again, in epoch milliseconds; null means that the login isn't tried again automatically.
    */
   async refuse(
     key: LoginKey,
@@ -61,8 +61,8 @@ export class LoginHolds extends Repository {
   }
 
   /**
-   * Records a path that returned 401. Returns true if a different path has already returned 401, which means that the
-   * login itself is refused.
+   * Records that a path returned 401. Returns true if a different path had already returned 401, because then the login
+   * itself is refused.
    */
   async suspect(
     key: LoginKey,
@@ -78,28 +78,31 @@ export class LoginHolds extends Repository {
     });
   }
 
-  /** Claims the due attempt (compare-and-set). Returns true to only one caller, which must record the result. */
+  /**
+   * Claims an attempt that is due (compare-and-set). Returns true to only one caller, which must make the attempt and
+   * record its result.
+   */
   async claim(row: LoginHoldRow, until: number | null): Promise<boolean> {
     if (row.retry_at === null) return false;
     const taken = this.#where(this.context, row).where('retry_at', '=', row.retry_at);
     return (await taken.set({ retry_at: until }).executeTakeFirst()).numUpdatedRows > 0n;
   }
 
-  /** Sets when the login is tried again. */
+  /** Sets when the login will be tried again. */
   async postpone(key: LoginKey, until: number): Promise<void> {
     await this.#where(this.context, key).set({ retry_at: until }).execute();
   }
 
   /**
-   * Ends a hold because the login works or a user allows an attempt. Returns false if the login was neither on hold nor
-   * suspected.
+   * Ends a login's hold, because the login works or a user has allowed an attempt. Returns false if the login was
+   * neither on hold nor suspected.
    */
   async release(key: LoginKey): Promise<boolean> {
     const released = this.context.db.deleteFrom('login_holds').where(is(key));
     return (await released.executeTakeFirst()).numDeletedRows > 0n;
   }
 
-  /** Lifts all holds of an account and records which user did so. Returns false if there was none. */
+  /** Ends all holds of an account, and records which user decided this. Returns false if the account had no hold. */
   resume(account: LoginAccount, { by, source }: { by: DecidedBy; source: string }): Promise<boolean> {
     return inTransaction(this.context, async (inside) => {
       const lifted = await inside.db.deleteFrom('login_holds').where(isOf(account)).returning('refusals').execute();

@@ -1,13 +1,15 @@
 import { Repository } from './engine/context.ts';
 import type { LoginRow } from './tables.ts';
 
-/** The stored record of a login that has received tokens. */
+/** A login for which tokens have been received, as it's stored. */
 export type StoredLogin = Pick<
   LoginRow,
   'name' | 'identity' | 'encrypted' | 'key_id' | 'who' | 'scopes' | 'expires_at'
 >;
 
-/** Vendor logins, by name. `encrypted` is opaque here; the oauth room decrypts it. */
+/**
+ * Stores logins at vendors by name. The tokens in `encrypted` are opaque here; only the oauth room can decrypt them.
+ */
 export class LoginRecords extends Repository {
   async find(name: string): Promise<LoginRow | undefined> {
     return this.context.db.selectFrom('logins').selectAll().where('name', '=', name).executeTakeFirst();
@@ -17,7 +19,10 @@ export class LoginRecords extends Repository {
     return this.context.db.selectFrom('logins').selectAll().orderBy('name').execute();
   }
 
-  /** Stores the tokens durably. Ends the current renewal and clears errors; `fresh` starts a new grant. */
+  /**
+   * Stores a login's tokens durably. This ends the current renewal and clears the login's error. If `fresh` is true,
+   * the tokens belong to a new grant.
+   */
   async keep(login: StoredLogin, { fresh }: { fresh: boolean }): Promise<void> {
     const now = Math.round(this.context.clock.now());
     const settled = { ...login, state: 'good' as const, renewed_at: now, asked_at: null, code: null, message: null };
@@ -28,17 +33,17 @@ export class LoginRecords extends Repository {
       .execute();
   }
 
-  /** Records that a refresh token is about to be used (write-ahead). */
+  /** Records that a login's refresh token is about to be used (write-ahead). */
   async asking(name: string): Promise<void> {
     await this.#change(name, { asked_at: Math.round(this.context.clock.now()) });
   }
 
-  /** The vendor reported that it didn't use the token: ends the renewal. */
+  /** Records that the current renewal has ended, because the vendor reported that it didn't use the refresh token. */
   async askedInVain(name: string): Promise<void> {
     await this.#change(name, { asked_at: null });
   }
 
-  /** The vendor revoked the grant. Its tokens are kept for diagnosis. */
+  /** Records that the vendor has revoked the grant. The tokens are kept for diagnosis. */
   async refuse(name: string, { code, message }: { code: string; message: string }): Promise<void> {
     await this.#change(name, { state: 'refused', code, message });
   }

@@ -15,31 +15,32 @@ const partBytes = 64 * 1024;
  * a token until it ends, and in some documents a token never ends.
  */
 const maxTokenBytes = 16 * 1024 * 1024;
-/** The members in which saxes 6 collects these. There is no public API for this. */
+/** The members in which saxes 6 collects tokens. saxes has no public API for this. */
 const collected = ['text', 'name', 'entity', 'piTarget'] as const;
 
 const readable = /^(utf-?8|us-ascii|ascii)$/i;
 
-/** The part of a document that was already scanned and isn't parsed again. */
+/** The part of a document that the scanner has already accepted and that the parser doesn't parse again. */
 export interface Before {
   readonly bytes: number;
-  /** The line in which the rest begins, counted from 1. */
+  /** The line in which the rest of the document begins, counted from 1. */
   readonly line: number;
   readonly depth: number;
   readonly records: number;
-  /** The start tags of all open elements. If the root is already closed, an empty root element instead. */
+  /** The start tags of all open elements. If the root element is already closed, an empty root element instead. */
   readonly tags: string;
 }
 
-/** Parses a document, or the rest of one after its root element has begun. Throws the first error. */
+/** Parses a whole document, or the part of a document that follows the root's start tag. Throws the first error. */
 export class XmlParser {
   readonly #parser = new SaxesParser({ position: true });
   readonly #held = Buffer.allocUnsafeSlow(partBytes);
   #heldBytes = 0;
   #depth = 0;
   #records = 0;
-  /** Bytes and characters parsed before the current part, and the current part. */
+  /** Number of bytes that were parsed before the current part. */
   #byte = 0;
+  /** Number of characters that were parsed before the current part. */
   #characters = 0;
   #part = '';
 
@@ -58,20 +59,22 @@ export class XmlParser {
     }
   }
 
-  /** Ends the document. Returns the number of elements in the root. */
+  /** Ends the document. Returns the number of child elements of the root. */
   end(): number {
     this.#parse(this.#heldBytes);
     this.#parser.close();
     return this.#records;
   }
 
-  /** Returns an error located just after the accepted bytes. If there is an earlier error, throws that one. */
+  /**
+   * Returns an error whose position is just after the accepted bytes. If there is an earlier error, throws that error.
+   */
   invalid(what: string): Problem {
     this.#parse(this.#heldBytes);
     return invalid('XML', what, { line: this.#parser.line, byte: this.#byte });
   }
 
-  /** Puts the parser in the state that it would have if it had parsed the first part itself. */
+  /** Puts the parser in the state that it would have if it had parsed the accepted part itself. */
   #goOn({ bytes, line, depth, records, tags }: Before): void {
     this.#parser.write(tags);
     this.#parser.line = line;
@@ -99,7 +102,7 @@ export class XmlParser {
     });
   }
 
-  /** Parses the first of the held bytes and keeps the rest. */
+  /** Parses this number of the held bytes and keeps the rest. */
   #parse(bytes: number): void {
     this.#part = this.#held.toString('utf8', 0, bytes);
     this.#parser.write(this.#part);
@@ -126,7 +129,7 @@ export class XmlParser {
   }
 }
 
-/** The parser's message without its own position and full stop. */
+/** Returns the parser's message without the position and the full stop. */
 function sentence(message: string): string {
   return message.replace(/^\d+:\d+: /, '').replace(/\.$/, '');
 }

@@ -6,32 +6,35 @@ import { cut, doubt, endOfName, inName } from '../../sdk/records/xml-tokens.ts';
 const declaration =
   /^<\?xml[ \t\n]+version=(["'])1\.0\1(?:[ \t\n]+encoding=(["'])[Uu][Tt][Ff]-?8\2)?(?:[ \t\n]+standalone=(["'])(?:yes|no)\3)?[ \t\n]*\?>/;
 const maxDeclarationBytes = 256;
-/** Documents with deeper nesting are refused, so that the list of open elements stays small. */
+/** Maximum nesting depth. Deeper documents are rejected, so that the list of open elements stays small. */
 export const maxDepth = 1000;
-/** Total length of the names of open elements. Data needs far less. */
+/** Maximum total length of the names of all open elements. Real data needs far less. */
 const maxNameBytes = 64 * 1024;
-/** Maximum number of cached row parts. Real data needs fewer, but a document may have any number. */
+/**
+ * Maximum number of cached row parts. Real data needs fewer parts, but nothing prevents a document from having more.
+ */
 const maxParts = 1024;
-/** Maximum depth at which rows can begin: within a row, at most a hundred elements are nested. */
+/** Maximum depth at which rows can begin. Within a row, at most a hundred elements are nested. */
 const maxDepthAround = maxDepth - 200;
 
 /**
- * Scans XML 1.0 in UTF-8 and reports how much of it is certainly well-formed. Reads rows with the same scanner as for
- * XML sources, and everything else piece by piece. It never rejects a document: where it stops, a strict parser
- * continues from the state recorded here. Constructs that are rare in data are also left to that parser.
+ * Scans XML 1.0 in UTF-8 and reports how much of it is certainly well-formed. Reads rows with the same scanner that
+ * reads XML sources, and everything else piece by piece. This class never rejects a document: it stops where it isn't
+ * certain, and a strict parser continues from the recorded state. Constructs that are rare in data are also left to the
+ * strict parser.
  */
 export class XmlSyntax {
   /** The elements that are open. */
   readonly open: XmlTag[] = [];
   #nameBytes = 0;
-  /** Number of elements in the root so far. */
+  /** Number of the root's child elements so far. */
   records = 0;
   /**
-   * True after the root's start tag. The declaration and that tag are accepted as one piece, so nothing before the end
-   * of the tag is certain.
+   * True after the root's start tag. The XML declaration and the start tag are accepted as one piece, so nothing is
+   * certain before the start tag ends.
    */
   begun = false;
-  /** True if it stopped because of the bytes' content and not because it needs more bytes. */
+  /** True if the scanner stopped because the bytes may not be well-formed, and not because it needs more bytes. */
   isInDoubt = false;
   readonly #scanner = new XmlScanner({
     parts: new XmlParts(() => -1, new XmlNames(), outermost, maxParts),
@@ -40,7 +43,10 @@ export class XmlSyntax {
   });
   /** The element that closed last. */
   #closed: XmlTag | undefined;
-  /** How many more elements of that name to read piece by piece before trying rows again (exponential backoff). */
+  /**
+   * How many more elements with the same name to read piece by piece before trying to read rows again (exponential
+   * backoff).
+   */
   #pause = 0;
   #patience = 1;
 
@@ -49,8 +55,9 @@ export class XmlSyntax {
   }
 
   /**
-   * Continues where it stopped, with bytes that contain only whole characters. Returns how many of them are certainly
-   * well-formed: all of them, unless a piece of markup is incomplete or needs the strict parser, or the root ends.
+   * Continues where the last call stopped. `bytes` must contain only whole characters. Returns how many of the bytes
+   * are certainly well-formed. Not all of them are if a piece of markup is incomplete or needs the strict parser, or if
+   * the root ends.
    */
   scan(bytes: Buffer): number {
     this.#scanner.show(bytes);
@@ -63,7 +70,7 @@ export class XmlSyntax {
     return at;
   }
 
-  /** The line in which it stopped, counted from 1. */
+  /** The line in which the scanner stopped, counted from 1. */
   get line(): number {
     return this.#scanner.line;
   }
@@ -74,8 +81,8 @@ export class XmlSyntax {
   }
 
   /**
-   * The position after the rows that begin at `at`, if they have the same name as the last closed element; `at` if
-   * there are none or they're incomplete.
+   * Reads rows that begin at `at` and have the same name as the element that closed last. Returns the position after
+   * them. Returns `at` if there are no such rows or if they're incomplete.
    */
   #rows(bytes: Buffer, at: number): number {
     const tag = this.#closed;
@@ -98,8 +105,8 @@ export class XmlSyntax {
   }
 
   /**
-   * The end of the piece of markup that begins at `at`. Returns `at`, without recording anything, if that isn't
-   * certain.
+   * Reads the piece of markup that begins at `at`. Returns the position after it. If it isn't certain that the piece is
+   * well-formed, returns `at` and records nothing.
    */
   #piece(bytes: Buffer, at: number): number {
     const { line } = this;
@@ -173,7 +180,7 @@ export class XmlSyntax {
     return at + 1;
   }
 
-  /** The position of the `>` or `/` after the attributes. */
+  /** Returns the position of the `>` or `/` that follows the attributes. */
   #attributesEnd(bytes: Buffer, start: number): number {
     const names = new Set<string>();
     for (let at = start; ; ) {

@@ -18,7 +18,10 @@ export const accountStats = texts(
   'data_storage_size',
 );
 
-/** Scheduled e-mails, Klip templates and embeds aren't implemented, so their counts are 0. */
+/**
+ * Creates the rows of the account report. Scheduled e-mails, Klip templates and embeds aren't implemented, so their
+ * counts are 0.
+ */
 export function accountStatsRows(asked: ReportQuery): object[] {
   return daysOf(asked).map((one) => ({
     calendar_date: one.day,
@@ -46,7 +49,7 @@ export const signInTrend = texts(
   ...percentages,
 );
 
-/** Sign-in trend, one row per requested day. All values are strings, as in the API document. */
+/** Creates the sign-in trend with one row per requested day. All values are strings, as in the API document. */
 export function signInTrendRows(asked: ReportQuery): object[] {
   return daysOf(asked).map(({ day, lastLogin, seats, users, logins }) => ({
     calendar_date: day,
@@ -69,7 +72,7 @@ function daysOf({ db, account, now, runningDay, ...range }: ReportQuery): Accoun
   );
 }
 
-/** Empty if no user has signed in yet. */
+/** Formats a date. Returns an empty string if no user has signed in yet. */
 function dateOf(time: number | null): string {
   return time === null ? '' : easternDay(time).date;
 }

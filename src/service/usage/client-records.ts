@@ -4,7 +4,10 @@ import { daysWith, type ReportQuery, texts } from './report.ts';
 
 export const clientTrend = texts('calendar_date', 'added', 'cancelled');
 
-/** Client trend (added and cancelled), one row per requested day. All values are strings, as in the API document. */
+/**
+ * Creates the client trend (added and cancelled clients) with one row per requested day. All values are strings, as in
+ * the API document.
+ */
 export function clientTrendRows(asked: ReportQuery): object[] {
   return daysOf(asked, asked.from.date, asked.to.date).map(({ day, added, cancelled }) => ({
     calendar_date: day,
@@ -15,7 +18,10 @@ export function clientTrendRows(asked: ReportQuery): object[] {
 
 export const clientAggregate = texts('calendar_date', 'adds', 'cancels', 'total', ...clientStatuses);
 
-/** One record per month that overlaps the range: the totals of the whole month, and the state at its end. */
+/**
+ * Creates one record for each month that overlaps the requested range. A record contains the totals of the whole month
+ * and the state at the end of the month.
+ */
 export function clientAggregateRows(asked: ReportQuery): object[] {
   const [first, last] = [`${monthOf(asked.from.date)}-01`, `${monthOf(asked.to.date)}-31`];
   const byMonth = Map.groupBy(daysOf(asked, first, last), ({ day }) => monthOf(day));

@@ -11,8 +11,8 @@ const zone = 'America/New_York';
 const maxMissedDays = 400;
 
 /**
- * Daily snapshots of every account for the usage reports. Nothing changes while the service is down, so snapshots for
- * days that ended during that time can be taken at startup.
+ * Stores daily snapshots of every account for the usage reports. Data doesn't change while the service is down, so
+ * snapshots for the days that end in that time can be stored at the next start.
  */
 export class DailySnapshots {
   readonly #db: Database;
@@ -25,7 +25,8 @@ export class DailySnapshots {
   }
 
   /**
-   * Stores snapshots of the days that have ended. Call it before an account changes. It's cheap if no day has ended.
+   * Stores snapshots of the days that have ended. Call this method before an account changes; it costs almost nothing
+   * if no day has ended.
    */
   rollOver(): void {
     const now = this.#clock.now();
@@ -35,12 +36,14 @@ export class DailySnapshots {
     this.#ends = today.end;
   }
 
-  /** Makes the next {@link rollOver} read the day again, because all data was replaced. */
+  /** Makes the next {@link rollOver} determine the current day again. Call this method after all data was replaced. */
   forget(): void {
     this.#ends = 0;
   }
 
-  /** Call this after the clock was set back, so that snapshots of repeated days are stored again. */
+  /**
+   * Makes {@link rollOver} store the snapshots of repeated days again. Call this method after the clock was set back.
+   */
   rewind(): void {
     const { date } = easternDay(this.#clock.now());
     this.#db.durably(() => this.#db.run('update usage_running_day set day = min(day, ?)', date));
@@ -64,7 +67,7 @@ export class DailySnapshots {
   }
 }
 
-/** From the first day (inclusive) to the second (exclusive). */
+/** Returns the days from the first day (inclusive) to the second day (exclusive). */
 function daysBetween(first: string, beyond: string): EasternDay[] {
   const last = Temporal.PlainDate.from(beyond);
   const earliest = last.subtract({ days: maxMissedDays });

@@ -21,7 +21,10 @@ export const linkViews = texts(
 
 const inRange = 'from published_link_views where account_id = ? and hour >= ? and hour < ?';
 
-/** Links can't be disabled, only deleted. */
+/**
+ * Creates the rows of the report on views per hour. `is_disabled` is always `No`, because links can't be disabled, only
+ * deleted.
+ */
 export function linkViewsRows({ db, account, from, to }: ReportQuery): object[] {
   const sql = `select hour, tab_name as name, is_public as isPublic, has_password as hasPassword, views ${inRange}
     order by hour, link_id`;
@@ -39,7 +42,7 @@ export function linkViewsRows({ db, account, from, to }: ReportQuery): object[] 
   });
 }
 
-/** Each link's views in the range, with the dashboard's latest name. */
+/** Returns the number of each link's views in the range, with the dashboard's latest name. */
 export function linkTotals({ db, account, from, to }: ReportQuery): object[] {
   const sql = `select link_id as published_link_id, max(hour), tab_name as dashboard_name, sum(views) as views ${inRange}
     group by link_id order by sum(views) desc, link_id`;

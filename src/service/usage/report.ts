@@ -24,8 +24,9 @@ export interface ReportQuery {
   readonly db: Database;
   readonly limits: Limits;
   readonly account: Account;
-  /** First and last day, in New York time. */
+  /** The first day of the requested range, in New York time. */
   readonly from: EasternDay;
+  /** The last day of the requested range, in New York time. */
   readonly to: EasternDay;
   readonly now: number;
   readonly runningDay: string;
@@ -37,15 +38,18 @@ interface Report {
   readonly basis: Endpoint['basis'];
   readonly decided?: string;
   readonly missing?: string;
-  /** Name of the list in the response. */
+  /** Name of the field that contains the list in the response. */
   readonly list: string;
   readonly record: TProperties;
-  /** Not available for plans below Grow. */
+  /** Whether the report is unavailable to companies whose plan is below Grow. */
   readonly gated?: boolean;
   readonly rows: (asked: ReportQuery) => readonly object[];
 }
 
-/** Declares a report over a range of days, with its account, permissions and paging. */
+/**
+ * Declares an endpoint for a report on a range of days. The endpoint selects the account, checks permissions and
+ * returns the rows in pages.
+ */
 export function defineReport({ list, record, gated = false, rows, ...declared }: Report): Endpoint {
   return defineEndpoint({
     ...declared,
@@ -63,7 +67,7 @@ export function defineReport({ list, record, gated = false, rows, ...declared }:
   });
 }
 
-/** Declares fields of a record as strings. */
+/** Declares a record's fields, all of which are strings. */
 export function texts<const N extends string>(...names: readonly N[]): Record<N, ReturnType<typeof Type.String>> {
   return Object.fromEntries(names.map((name) => [name, Type.String()])) as Record<N, ReturnType<typeof Type.String>>;
 }
@@ -101,7 +105,7 @@ function asked(
   };
 }
 
-/** Snapshots of past days, plus today's current values if today is in the range. */
+/** Returns the snapshots of past days. If the current day is in the range, adds its current values. */
 export function daysWith<T extends { readonly day: string }>(
   { from, to, runningDay }: Pick<ReportQuery, 'runningDay'> & { from: string; to: string },
   { over, running }: { over: readonly T[]; running: () => readonly T[] },

@@ -5,14 +5,17 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { Problem } from '../../lib/problem.ts';
 
-/** A file of a backup; `file` is relative to the backup's folder. */
+/** A file in a backup. Its path is relative to the backup's folder. */
 interface Kept {
   readonly file: string;
   readonly bytes: number;
   readonly sha256: string;
 }
 
-/** Written last: a folder without a manifest isn't a backup, regardless of its other files. */
+/**
+ * A backup's manifest. It's written last, so a folder without a manifest isn't a complete backup, no matter which other
+ * files it contains.
+ */
 export interface BackupManifest {
   readonly format: 1;
   /** ISO 8601. */
@@ -22,10 +25,10 @@ export interface BackupManifest {
 
 export const manifestName = 'backup.json';
 export const databaseName = 'sluice.db';
-/** The file with the key that encrypts logins if the user hasn't configured one. */
+/** Name of the key file. If the user hasn't configured a key, logins are encrypted with the key in this file. */
 export const keyName = 'login.key';
 
-/** Streams a file to get its size and hash. */
+/** Reads a whole file to determine its size and hash. */
 export async function measure(path: string): Promise<Pick<Kept, 'bytes' | 'sha256'>> {
   const hash = createHash('sha256');
   let bytes = 0;
@@ -39,7 +42,9 @@ export async function measure(path: string): Promise<Pick<Kept, 'bytes' | 'sha25
   return { bytes, sha256: hash.digest('hex') };
 }
 
-/** Reads a backup's manifest and verifies the files against it. Throws `BACKUP_BROKEN`. */
+/**
+ * Reads a backup's manifest and compares the files with it. Throws `BACKUP_BROKEN` if a file is missing or different.
+ */
 export async function verifyBackup(folder: string): Promise<BackupManifest> {
   const manifest = await readManifest(folder);
   for (const { file, bytes, sha256 } of manifest.files) {
@@ -74,7 +79,7 @@ function broken(folder: string, why: string, cause?: unknown): never {
   });
 }
 
-/** The names in a folder; empty if the folder doesn't exist. */
+/** Returns the names of the entries in a folder, or an empty array if the folder doesn't exist. */
 export async function namesIn(folder: string): Promise<string[]> {
   return readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];

@@ -13,7 +13,7 @@ import { refuseLinksIn } from '../links.ts';
 import { type BackupManifest, databaseName, keyName, manifestName, measure, namesIn } from './backup-files.ts';
 
 const stagePrefix = '.backup-';
-/** A staging folder older than this was left behind by a killed backup. */
+/** Age after which a staging folder is deleted. A backup that was killed has left it behind. */
 const staleMs = 24 * 60 * 60 * 1000;
 const busyTimeoutMs = 15_000;
 
@@ -24,10 +24,11 @@ export interface BackupResult {
 }
 
 /**
- * Takes a hot backup of a state folder: a snapshot of the database, the payloads it refers to, and the login key.
- * Database and payloads are consistent because files are hard-linked under the write lock and are deleted only under
- * that lock. Writers wait only while the links and the database copy are made. The database isn't migrated, even if an
- * older version of Sluice wrote it. `into` must be missing or empty.
+ * Creates a backup of a state folder while Sluice may be using it. The backup contains a snapshot of the database, the
+ * payloads that it refers to, and the login key. The database and the payloads are consistent, because the payload
+ * files are hard-linked under the write lock and are never deleted without holding it. Writers wait only while the
+ * links and the copy of the database are being made. The database isn't migrated, even if an older version of Sluice
+ * wrote it. `into` must be an empty folder or must not exist.
  */
 export async function backUp(state: string, into: string, now: number): Promise<BackupResult> {
   const folder = resolve(into);
@@ -50,13 +51,13 @@ export async function backUp(state: string, into: string, now: number): Promise<
 }
 
 /**
- * Links the payloads that still exist (owed, set aside, or kept for a rollback) and the jobs' kept rows into `stage`,
- * and copies the database, all as of the same instant.
+ * Links payloads and kept rows into `stage`, and copies the database, all as of the same instant. Links all payloads
+ * whose files still exist (payloads that are owed, set aside, or kept for a rollback) and the jobs' kept rows.
  */
 async function snapshot(state: string, to: { stage: string; database: string }): Promise<string[]> {
   const options = { mustExist: true, busyTimeoutMs };
   let lock: SqliteDatabase | undefined;
-  // A second, read-only connection must read the copy, because the first one holds the write lock.
+  // The first connection holds the write lock, so a second connection must read the database for the copy.
   let source: SqliteDatabase | undefined;
   try {
     lock = new SqliteDatabase(join(state, databaseName), options);
@@ -76,7 +77,7 @@ async function snapshot(state: string, to: { stage: string; database: string }):
   }
 }
 
-/** Paths of payload files that still exist, relative to the state folder. */
+/** Returns the paths of the payload files that still exist, relative to the state folder. */
 function payloadsIn(database: SqliteDatabase, state: string): string[] {
   const wanted = database.prepare("select path from outbox where state <> 'superseded'").all<{ path: string }>();
   const files = [...new Set(wanted.map(({ path }) => absolutePath(state, path)))].filter((path) => existsSync(path));
@@ -88,8 +89,8 @@ function hasTable(database: SqliteDatabase, name: string): boolean {
 }
 
 /**
- * Paths of the jobs' kept rows. A missing file doesn't stop the backup of the others. States of older versions have no
- * kept rows.
+ * Returns the paths of the jobs' kept rows. If a file is missing, the others are still backed up. A state folder from
+ * an older version has no kept rows.
  */
 function setsIn(database: SqliteDatabase, state: string): string[] {
   if (!hasTable(database, 'generations')) return [];
@@ -110,7 +111,8 @@ function linkInto(from: string, to: string): void {
 
 async function copyOut(from: string, to: string): Promise<void> {
   makeFolder(dirname(to), 0o700);
-  // Don't follow links: a link in place of a payload or key would copy another file on this machine into the backup.
+  // Don't follow links. If a payload or key were replaced by a link, another file on this machine would be copied into
+  // the backup.
   const source = openNoLink(from);
   const target = createPrivateFile(to);
   try {
@@ -122,19 +124,22 @@ async function copyOut(from: string, to: string): Promise<void> {
   }
 }
 
-/** The path of the open file itself, so a file swapped in at `path` isn't read. Only Linux has such a path. */
+/**
+ * Returns a path that refers to the open file itself, so that a file that replaces it at `path` isn't read. Such a path
+ * exists only on Linux.
+ */
 function pathOf(descriptor: number, path: string): string {
   return process.platform === 'linux' ? `/proc/self/fd/${descriptor}` : path;
 }
 
-/** Verifies the copy and writes the manifest. Returns the total bytes of all files. */
+/** Checks the copied database and writes the manifest. Returns the total size of all files in bytes. */
 async function seal(
   folder: string,
   { files: copied, now }: { files: readonly string[]; now: number },
 ): Promise<number> {
   const database = new SqliteDatabase(join(folder, databaseName));
   try {
-    // A single self-contained file, without a write-ahead log.
+    // Make the database a single self-contained file, without a write-ahead log.
     database.pragma('journal_mode = DELETE');
     const said = database.pragma('quick_check');
     if (said !== 'ok') throw damaged(String(said));
@@ -144,9 +149,9 @@ async function seal(
   const key = existsSync(join(folder, keyName)) ? [keyName] : [];
   const names = [databaseName, ...key, ...copied];
   const files: BackupManifest['files'][number][] = [];
-  // One at a time: opening thousands of files at once would exceed the process's limit.
+  // Read one file at a time. Opening thousands of files at once would exceed the process's limit on open files.
   for (const file of names) files.push({ file, ...(await measure(join(folder, file))) });
-  // The manifest marks the backup as complete, so it's written after everything else is synced.
+  // The manifest marks the backup as complete, so write it only after everything else has been synced to disk.
   await syncTree(folder);
   const manifest: BackupManifest = { format: 1, made_at: new Date(now).toISOString(), files };
   await writeFile(join(folder, manifestName), `${JSON.stringify(manifest, undefined, 2)}\n`, {

@@ -11,33 +11,38 @@ import { migrations } from '../migrations/index.ts';
 import { newestHash } from '../migrations/newest-hash.ts';
 import type { OutboxState } from '../tables.ts';
 
-/** The result of inspecting a state's database. Nothing is written, migrated or repaired. */
+/**
+ * The result of inspecting the database of a state folder. The inspection doesn't write, migrate or repair anything.
+ */
 export interface Inspection {
-  /** `ok`, or the first error of SQLite's quick_check. */
+  /** `ok`, or the first error that SQLite's `quick_check` reports. */
   readonly integrity: string;
   /**
-   * Set if the database can't be read. The database may not be the cause: the disk may be full, or the folder another
-   * user's.
+   * The error if the database can't be read for a reason other than damage, such as a full disk or a folder that
+   * belongs to another user.
    */
   readonly unread?: Problem;
   readonly schema: number;
   /** The newest schema version that this version of Sluice supports. */
   readonly newest: number;
   /**
-   * True if the database claims the newest schema but has different tables, because another build of Sluice created it.
+   * True if the database has the newest schema version but different tables, because another build of Sluice created
+   * it.
    */
   readonly isOther?: boolean;
-  /** Total size of the owed payloads, and the size of the largest known payload, in bytes. */
+  /** Total size of the owed payloads, in bytes. */
   readonly owed: number;
+  /** Size of the largest payload in the database, in bytes. */
   readonly largest: number;
-  /** Paths of owed payloads whose files are missing or have the wrong size. */
+  /** Paths of the owed payloads whose files are missing or have the wrong size. */
   readonly missing: readonly string[];
-  /** The file of every payload in the database, with its state. */
+  /** The path and state of every payload in the database. */
   readonly payloads: readonly { readonly path: string; readonly state: OutboxState }[];
 }
 
 /**
- * Inspects the database of a state folder; undefined if there is none. If the file can't be read, `integrity` says so.
+ * Inspects the database of a state folder. Returns undefined if the folder has no database. If the database can't be
+ * read, `integrity` is the error message.
  */
 export function inspectState(folder: string): Inspection | undefined {
   const file = join(folder, 'sluice.db');

@@ -14,13 +14,14 @@ import { type BackupManifest, databaseName, keyName, namesIn, verifyBackup } fro
 
 export interface RestoreOptions {
   readonly from: string;
-  /** The state folder to restore into. */
+  /** The state folder that the backup is restored to. */
   readonly state: string;
-  /** If true, sets an existing state aside; otherwise, an existing state causes an error. */
+  /** What to do with an existing state: if true, move it aside; if false, throw an error. */
   readonly replace: boolean;
   /**
-   * True if nothing has run since the backup (a move to another machine), so owed payloads stay owed. False if
-   * destinations may have changed since the backup: see {@link distrust}.
+   * Whether Sluice has stayed stopped since the backup was made, such as when a state is moved to another machine. If
+   * true, owed payloads stay owed. If false, destinations may have received newer data, so owed payloads are set aside
+   * and all rows are sent again.
    */
   readonly moved: boolean;
   readonly clock?: Clock;
@@ -29,16 +30,16 @@ export interface RestoreOptions {
 export interface RestoreResult {
   readonly madeAt: string;
   readonly payloads: number;
-  /** Number of payloads that were owed in the backup and are now set aside. */
+  /** Number of payloads that were owed in the backup and have been set aside (marked dead). */
   readonly parked: number;
-  /** Where the previous state was moved; undefined if there was none. */
+  /** The folder to which the previous state was moved. Undefined if there was none. */
   readonly former?: string;
 }
 
 /**
- * Restores a backup as the state folder. First verifies, migrates and prepares the backup in a staging folder. Moves
- * the database last, so an interrupted restore is never mistaken for a complete state. The folder itself is kept,
- * because it may be the root of a volume.
+ * Restores a backup to a state folder. First verifies the backup, then migrates and prepares it in a staging folder.
+ * Moves the database last, so that an interrupted restore is never mistaken for a complete state. The state folder
+ * itself isn't replaced, because it may be the root of a volume.
  */
 export async function restore(given: RestoreOptions): Promise<RestoreResult> {
   const { clock = systemClock } = given;
@@ -74,8 +75,8 @@ interface Readying {
 }
 
 /**
- * Migrates the staged database (refuses a newer one), releases its leases and, unless nothing has run since the backup,
- * sets owed payloads aside.
+ * Migrates the staged database, and throws if a newer version of Sluice wrote it. Releases its leases. Unless `moved`
+ * is true, marks owed payloads dead. Returns the number of these payloads.
  */
 async function makeReady(stage: string, { moved, manifest, clock }: Readying): Promise<number> {
   const store = await openStore(stage, { clock });
@@ -90,8 +91,8 @@ async function makeReady(stage: string, { moved, manifest, clock }: Readying): P
       if (await store.outbox.markDead(id, { code: 'STATE_RESTORED', message })) parked += 1;
     }
     await db.updateTable('receipts').set({ certain: 0 }).execute();
-    // A job's kept rows always match its watermark, but its instance may have changed since the backup, so all rows are
-    // sent again.
+    // A job's kept rows always match its watermark, so jobs with kept rows keep both. But their instances may have
+    // changed since the backup, so all rows are sent again.
     const keeping = db.selectFrom('current_generations').select('job');
     await db.deleteFrom('watermarks').where('job', 'not in', keeping).execute();
     await store.generations.doubt();
@@ -102,7 +103,7 @@ async function makeReady(stage: string, { moved, manifest, clock }: Readying): P
   }
 }
 
-/** Refuses to replace a state that is used by a live process. A state that can't be opened isn't in use. */
+/** Throws if a live process is using the state that would be replaced. A state that can't be opened isn't in use. */
 async function refuseLiving(state: string, replace: boolean, clock: Clock): Promise<void> {
   if (!hasDatabase(state)) return;
   if (!replace) throw stateThere(state);
@@ -117,7 +118,10 @@ async function refuseLiving(state: string, replace: boolean, clock: Clock): Prom
   }
 }
 
-/** Moves the database first: without it, the rest isn't recognized as a state. */
+/**
+ * Moves the existing state aside. Moves its database first, because the other files aren't recognized as a state
+ * without it.
+ */
 async function putAside(state: string, clock: Clock): Promise<string | undefined> {
   const parts = [databaseName, `${databaseName}-wal`, `${databaseName}-shm`, 'payloads', 'sets', keyName];
   const there = parts.filter((name) => existsSync(join(state, name)));

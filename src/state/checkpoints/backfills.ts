@@ -2,14 +2,14 @@ import type { StagedRanges } from '../../kept-rows/manifest.ts';
 import { Repository } from '../engine/context.ts';
 import type { BackfillsTable } from '../tables/checkpoints.ts';
 
-/** A past range that is being read again, chunk by chunk. */
+/** A past range of a job's data that is being read again, chunk by chunk. */
 export interface Backfill extends Readonly<Omit<BackfillsTable, 'staged' | 'begun_at'>> {
-  /** The backfill's files; absent before the first chunk. */
+  /** The files that the backfill has written. Absent before the first chunk. */
   readonly staged?: StagedRanges;
   readonly begunAt: number;
 }
 
-/** Progress of backfills, at most one per job. After a crash, at most one chunk is read again. */
+/** Stores the progress of backfills. A job has at most one backfill. After a crash, at most one chunk is read again. */
 export class Backfills extends Repository {
   async find(job: string): Promise<Backfill | undefined> {
     const row = await this.context.db.selectFrom('backfills').selectAll().where('job', '=', job).executeTakeFirst();
@@ -18,7 +18,7 @@ export class Backfills extends Repository {
     return { ...rest, begunAt, ...(staged === null ? {} : { staged: JSON.parse(staged) as StagedRanges }) };
   }
 
-  /** Starts a backfill or records its progress. */
+  /** Starts a backfill, or updates its progress. */
   async set({ begunAt, staged, ...backfill }: Backfill): Promise<void> {
     const files = staged === undefined ? null : JSON.stringify(staged);
     const values = { ...backfill, begun_at: Math.round(begunAt), staged: files };
@@ -29,7 +29,7 @@ export class Backfills extends Repository {
       .execute();
   }
 
-  /** Ends a backfill that was merged into the job's rows or is no longer wanted. */
+  /** Deletes a backfill, because it was merged into the job's rows or is no longer wanted. */
   async end(job: string): Promise<void> {
     await this.context.db.deleteFrom('backfills').where('job', '=', job).execute();
   }

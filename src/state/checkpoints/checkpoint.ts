@@ -3,8 +3,9 @@ import { type Generation, Generations } from './generations.ts';
 import { Watermarks } from './watermarks.ts';
 
 /**
- * A job's checkpoint: its watermark and, if the job keeps rows, their generation. Both change only together, and only
- * in the transaction that settles the payload, so kept rows are never ahead of or behind what the instance will show.
+ * A job's checkpoint: its watermark and, if the job keeps rows, the generation of these rows. Both change only
+ * together, in the transaction that settles the payload. The kept rows therefore always match the data that the
+ * instance will show.
  */
 export interface Checkpoint {
   readonly job: string;
@@ -13,7 +14,7 @@ export interface Checkpoint {
   readonly generation?: Generation;
 }
 
-/** Stores the checkpoint of a quarantined payload without applying it. */
+/** Stores the checkpoint of a quarantined payload, without applying it. */
 export async function holdCheckpoint(
   inside: StoreContext,
   { job, run, watermark, generation }: Checkpoint,
@@ -22,17 +23,17 @@ export async function holdCheckpoint(
   await new Generations(inside).keep({ job, run, ...generation, watermark: watermark?.text });
 }
 
-/** Applies the checkpoint of a run whose payload is owed, or whose bytes the instance already shows. */
+/** Applies the checkpoint of a run if the run's payload is owed, or if the instance already shows the same bytes. */
 export async function advanceCheckpoint(inside: StoreContext, place: Checkpoint): Promise<void> {
   const { job, run, watermark, generation } = place;
   if (watermark !== undefined) await new Watermarks(inside).set({ job, run, ...watermark });
   await holdCheckpoint(inside, place);
   const sets = new Generations(inside);
-  // If the job no longer keeps rows, its old rows are useless.
+  // If the job no longer keeps rows, its old rows aren't needed.
   await (generation === undefined ? sets.forget(job) : sets.advance(job, run));
 }
 
-/** Applies the stored checkpoint of a payload that leaves quarantine. */
+/** Applies the checkpoint that was stored for a quarantined payload. Call this when the payload leaves quarantine. */
 export async function advanceHeldCheckpoint(
   inside: StoreContext,
   place: Omit<Checkpoint, 'generation'>,
@@ -45,15 +46,18 @@ export async function advanceHeldCheckpoint(
 }
 
 /**
- * Undoes the checkpoint of a run whose payload won't be delivered, so that the same data is read again. Does nothing if
- * a later run has continued from it.
+ * Undoes a run's checkpoint, so that the same data is read again. Call this if the run's payload won't be delivered.
+ * Does nothing if a later run has continued from the checkpoint.
  */
 export async function rewindCheckpoint(inside: StoreContext, run: string): Promise<void> {
   await new Watermarks(inside).takeBack(run);
   await new Generations(inside).takeBack(run);
 }
 
-/** If a dead payload is owed again, applies its checkpoint again, unless a later run has moved it. */
+/**
+ * Applies a run's checkpoint again. Call this if the run's dead payload is owed again. Does nothing if the job's
+ * checkpoint has changed in the meantime.
+ */
 export async function readvanceCheckpoint(
   inside: StoreContext,
   { job, run }: { job: string; run: string },
@@ -72,8 +76,8 @@ export async function readvanceCheckpoint(
 }
 
 /**
- * For a rollback to the payload of run `former`, made by run `run`: the job continues from the checkpoint of `former`.
- * If that checkpoint no longer exists, the job reads everything.
+ * Restores the checkpoint of run `former` for a rollback to its payload. The rollback itself is recorded as run `run`.
+ * If no kept rows are stored for `former`, the job's next run reads everything.
  */
 export async function restoreCheckpoint(
   inside: StoreContext,

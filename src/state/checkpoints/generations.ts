@@ -9,11 +9,11 @@ import { Runs } from '../runs/runs.ts';
 import type { GenerationRow } from '../tables.ts';
 import { type Backfill, Backfills } from './backfills.ts';
 
-/** A job's kept rows after one run. */
+/** The rows that a job keeps after one run. */
 export interface Generation {
-  /** Query fingerprint. Rows of another query can't be used. */
+  /** Fingerprint of the query. Rows that were read with a different query can't be used. */
   readonly reading: string;
-  /** Output fingerprint, of the transforms and the target. */
+  /** Fingerprint of the output: the transforms and the target. */
   readonly shape: string;
   readonly manifest: Manifest;
 }
@@ -23,23 +23,24 @@ export interface CurrentGeneration extends Generation {
   /** The run that made it. */
   readonly run: string;
   /**
-   * True if a payload contains all its rows. False after a restore, because the instance's contents are then unknown.
+   * True if a payload with all rows of this generation was created. False after a restore, because it's then unknown
+   * which data the instance shows.
    */
   readonly isShown: boolean;
 }
 
-/** The stored manifest and, if this generation ends a backfill, the backfill that read its ranges. */
+/** The stored manifest. If this generation completes a backfill, it also contains the backfill that read the ranges. */
 type KeptManifest = Manifest & { readonly backfill?: Backfill };
 
-/** Grace period: a newer file is never swept, because a run may not have recorded it yet. */
+/** Grace period. A file that is newer than this is never swept, because its run may not have recorded the file yet. */
 const youngMs = 10 * 60_000;
-/** A payload in one of these states may still be sent, and its rows then become the current generation. */
+/** A payload in one of these states may still be sent. The rows of its run then become the current generation. */
 const open = ['owed', 'quarantined', 'dead'] as const;
 
 /**
- * The kept rows of jobs, which allow a source to return only changes. Generations are immutable: each run writes a new
- * one, which may share files with the previous one, and a pointer selects the current one. The pointer only moves in
- * the same transaction as the watermark and the payload: see `checkpoint.ts`.
+ * Stores the rows that jobs keep so that their sources have to return only changes. Generations are immutable: each run
+ * writes a new generation, which may share files with the previous one. A pointer selects the job's current generation.
+ * The pointer changes only in the transaction that also changes the watermark and the payload (see `checkpoint.ts`).
  */
 export class Generations extends Repository {
   /** The folder of all files. */
@@ -47,7 +48,7 @@ export class Generations extends Repository {
     return join(this.context.folder, 'sets');
   }
 
-  /** The generation that the job's next run continues from; undefined if that run reads everything. */
+  /** Returns the generation that the job's next run continues from, or undefined if that run will read everything. */
   async find(job: string, reading: string): Promise<CurrentGeneration | undefined> {
     const row = await this.context.db
       .selectFrom('current_generations')
@@ -60,7 +61,7 @@ export class Generations extends Repository {
     return { run, reading, shape, manifest: JSON.parse(row.manifest) as Manifest, isShown: shown === 1 };
   }
 
-  /** The current generations of all jobs, or of one. */
+  /** Returns the current generation of each job, or of one job. */
   async all(
     job?: string,
   ): Promise<readonly (Pick<CurrentGeneration, 'run' | 'manifest'> & { job: string; set_at: number })[]> {
@@ -73,12 +74,15 @@ export class Generations extends Repository {
     return rows.map(({ manifest, ...row }) => ({ ...row, manifest: JSON.parse(manifest) as Manifest }));
   }
 
-  /** The generation that a run created; undefined if the run created none or it was deleted. */
+  /**
+   * Returns the generation that a run created. Returns undefined if the run created none or if the generation was
+   * deleted.
+   */
   async ofRun(run: string): Promise<GenerationRow | undefined> {
     return this.context.db.selectFrom('generations').selectAll().where('run', '=', run).executeTakeFirst();
   }
 
-  /** Records a generation next to the current one. Its files must already be synced to disk. */
+  /** Stores a run's generation, without making it current. Its files must already be synced to disk. */
   async keep(given: Generation & { job: string; run: string; watermark: string | undefined }): Promise<void> {
     const { job, run, reading, shape, manifest, watermark = null } = given;
     const present = await this.#present(job);
@@ -91,7 +95,10 @@ export class Generations extends Repository {
       .execute();
   }
 
-  /** Makes a run's generation the current one. Keeps the previous one in case the run's payload is never delivered. */
+  /**
+   * Makes a run's generation the current one. Keeps the previous generation, in case the run's payload is never
+   * delivered.
+   */
   async advance(job: string, run: string): Promise<void> {
     const present = await this.#present(job);
     const previous_run = present?.run === run ? present.previous_run : (present?.run ?? null);
@@ -100,9 +107,10 @@ export class Generations extends Repository {
   }
 
   /**
-   * Restores the previous generation because the run's payload won't be delivered, unless a later run has continued
-   * from the run's generation. Whether the instance ever showed the previous generation is unknown, because its payload
-   * may have been superseded. The ranges of a backfill are staged again, so that it can finish.
+   * Makes the previous generation current again, because the run's payload won't be delivered. Does nothing if a later
+   * run has continued from the run's generation. It's unknown whether the instance ever showed the previous generation,
+   * because that generation's payload may have been superseded. If the run completed a backfill, stages the backfill's
+   * ranges again so that the backfill can finish.
    */
   async takeBack(run: string): Promise<void> {
     const row = await this.context.db
@@ -118,23 +126,29 @@ export class Generations extends Repository {
     if (ended !== undefined && (await backfills.find(row.job)) === undefined) await backfills.set(ended);
   }
 
-  /** Rollback: makes an earlier run's generation current. No previous one is kept to return to. */
+  /** Makes an earlier run's generation current, for a rollback. No previous generation is kept. */
   async goBackTo(job: string, run: string): Promise<void> {
     await this.#set(job, { run, previous_run: null });
   }
 
-  /** Makes the job's next run read everything. */
+  /** Deletes the job's current generation and its backfill, so that the job's next run reads everything. */
   async forget(job: string): Promise<void> {
     await this.context.db.deleteFrom('current_generations').where('job', '=', job).execute();
     await this.context.db.deleteFrom('backfills').where('job', '=', job).execute();
   }
 
-  /** Records that the instances' contents are unknown, so each job's next run builds a payload with all its rows. */
+  /**
+   * Records that it's unknown which data the instances show. The next run of each job then creates a payload with all
+   * rows.
+   */
   async doubt(): Promise<void> {
     await this.context.db.updateTable('current_generations').set({ shown: 0 }).execute();
   }
 
-  /** Deletes generations (of one job or all) that can no longer become current, and the files that only they use. */
+  /**
+   * Deletes the generations that can no longer become current, and the files that only they use. If a job is given,
+   * does so only for this job.
+   */
   async prune(job?: string): Promise<void> {
     await inTransaction(this.context, async (inside) => {
       const all = inside.db.selectFrom('generations').select(['run', 'manifest']);
@@ -146,7 +160,7 @@ export class Generations extends Repository {
     });
   }
 
-  /** Deletes the files of an ended run, unless they became a generation. */
+  /** Deletes the files of a run that has ended, except for files that a generation or backfill uses. */
   async leave(run: string): Promise<void> {
     if (!existsSync(join(this.root, run))) return;
     await inTransaction(this.context, async (inside) => {
@@ -159,14 +173,14 @@ export class Generations extends Repository {
   }
 
   /**
-   * Takes a lease on a folder that this process writes outside a run. The folder isn't swept until the lease is
-   * released.
+   * Takes a lease on a folder in which this process writes files that don't belong to a run. The folder isn't swept
+   * until the lease is released.
    */
   hold(folder: string): Promise<Lease | undefined> {
     return new Leases(this.context).take(leaseOf(folder));
   }
 
-  /** Deletes files that neither a generation nor a live run can use. Returns their paths. */
+  /** Deletes files that no generation, backfill or live process needs. Returns the paths of the deleted files. */
   async sweep(): Promise<string[]> {
     const files = filesBelow(this.root);
     if (files.length === 0) return [];
@@ -186,7 +200,7 @@ export class Generations extends Repository {
     });
   }
 
-  /** The files of all generations and unfinished backfills, relative to {@link root}. */
+  /** Returns the files of all generations and all unfinished backfills, relative to {@link root}. */
   async files(): Promise<Set<string>> {
     const { db } = this.context;
     const rows = await db.selectFrom('generations').select('manifest').execute();
@@ -218,8 +232,8 @@ export class Generations extends Repository {
   }
 
   /**
-   * Ends the backfill, because its ranges are now part of the kept rows. The backfill is saved with the generation in
-   * case the payload is never delivered.
+   * Ends the backfill, because its ranges are now part of the kept rows. Stores the backfill with the generation, in
+   * case the run's payload is never delivered.
    */
   async #endBackfill(job: string, run: string): Promise<void> {
     const manifest = await this.#manifestOf(run);
@@ -241,8 +255,8 @@ export class Generations extends Repository {
 }
 
 /**
- * Runs whose generations a job may still continue from: the current ones, and those whose payloads can still be sent or
- * rolled back to.
+ * Returns the runs whose generations a job may still continue from: the current generations and the ones before them,
+ * and the generations whose payloads can still be sent or rolled back to.
  */
 async function wantedRuns({ db }: StoreContext, job: string | undefined): Promise<Set<string>> {
   const sets = await db.selectFrom('current_generations').select(['run', 'previous_run']).execute();
@@ -261,7 +275,7 @@ async function wantedRuns({ db }: StoreContext, job: string | undefined): Promis
 
 const leaseOf = (folder: string): string => `set:${folder}`;
 
-/** Whether a generation of any job, or an unfinished backfill, uses the file. */
+/** Returns whether the file is used by a generation of any job or by an unfinished backfill. */
 async function isKept({ db }: StoreContext, file: string): Promise<boolean> {
   const named = `%${JSON.stringify(file).replaceAll(/[%_\\]/g, '\\$&')}%`;
   const generation = await db

@@ -8,21 +8,23 @@ import { Generations } from './generations.ts';
 export interface StoredWatermark {
   readonly job: string;
   readonly run: string;
-  /** Fingerprint of query, output and target. If it changes, the watermark is invalid. */
+  /**
+   * Fingerprint of the query, the output and the target. If the fingerprint changes, the watermark is no longer valid.
+   */
   readonly reading: string;
   /** The watermark, in the connector's own format. */
   readonly text: string;
 }
 
-/** Each job's watermark. It covers only data that was delivered or is owed. */
+/** Stores each job's watermark. A watermark covers only data that was delivered or is owed. */
 export class Watermarks extends Repository {
-  /** The watermark that the job's next run continues from; undefined if that run reads everything. */
+  /** Returns the watermark that the job's next run continues from, or undefined if that run will read everything. */
   async find(job: string, reading: string): Promise<string | undefined> {
     const row = await this.#row(job);
     return row?.reading === reading ? row.text : undefined;
   }
 
-  /** Advances the watermark. The previous one is kept in case the run's payload is never delivered. */
+  /** Advances the watermark. Keeps the previous watermark, in case the run's payload is never delivered. */
   async set({ job, run, reading, text }: StoredWatermark): Promise<void> {
     await inTransaction(this.context, async (inside) => {
       const known = await new Watermarks(inside).#row(job);
@@ -37,8 +39,8 @@ export class Watermarks extends Repository {
   }
 
   /**
-   * Records that the source was checked again and has no changes. The watermark may differ (a new ETag, for example),
-   * but it still belongs to the same payload.
+   * Records that the source was checked again and has no changes. The watermark itself may have changed (such as to a
+   * new ETag), but it still belongs to the same payload.
    */
   async renew({ job, reading, text }: Omit<StoredWatermark, 'run'>): Promise<void> {
     const { db, clock } = this.context;
@@ -47,8 +49,8 @@ export class Watermarks extends Repository {
   }
 
   /**
-   * Undoes a run's watermark because its payload won't be delivered, so that the same data is read again. Does nothing
-   * if a later run has continued from it.
+   * Restores the watermark from before a run, so that the same data is read again. Call this if the run's payload won't
+   * be delivered. Does nothing if a later run has continued from the run's watermark.
    */
   async takeBack(run: string): Promise<void> {
     const { db } = this.context;
@@ -58,22 +60,22 @@ export class Watermarks extends Repository {
     await db.updateTable('watermarks').set({ text: row.previous_text }).where('job', '=', row.job).execute();
   }
 
-  /** Deletes the watermark, so the job's next run reads everything. */
+  /** Deletes the job's watermark, so that the job's next run reads everything. */
   async forget(job: string): Promise<void> {
     await this.context.db.deleteFrom('watermarks').where('job', '=', job).execute();
   }
 
-  /** The watermarks of all jobs, or of one. */
+  /** Returns the watermarks of all jobs, or of one job. */
   async all(job?: string): Promise<WatermarkRow[]> {
     const query = this.context.db.selectFrom('watermarks').selectAll().orderBy('job');
     return (job === undefined ? query : query.where('job', '=', job)).execute();
   }
 
   /**
-   * Sets where the job's next run continues, as a user decided: from the value that `meant` derives from the current
-   * watermark, or from the start if `meant` is absent (the kept rows are then deleted too). The decision is audited in
-   * the same transaction. Returns `busy` while a run holds the job's lease, `unknown` if there is nothing to change. If
-   * `meant` throws, nothing changes.
+   * Sets where the job's next run continues, because a user decided so. If `meant` is given, it derives the new
+   * watermark from the current one. If `meant` is absent, the job starts from the beginning, and its kept rows are
+   * deleted. The decision is written to the audit log in the same transaction. Returns `busy` if a run holds the job's
+   * lease, and `unknown` if there is nothing to change. If `meant` throws, nothing changes.
    */
   decide(
     job: string,

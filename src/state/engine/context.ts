@@ -4,20 +4,20 @@ import type { Processes } from '../processes/processes.ts';
 import type { Tables } from '../tables.ts';
 import type { PendingWrites } from './pending-writes.ts';
 
-/** What every repository needs: the database or a transaction of it, the clock, and the known processes. */
+/** The data that every repository needs: the database or a transaction in it, the clock, and the known processes. */
 export interface StoreContext {
   readonly db: Kysely<Tables>;
   readonly clock: Clock;
   readonly processes: Processes;
-  /** Retries writes that release what this process holds. */
+  /** Repeats failed writes that release resources held by this process. */
   readonly pending: PendingWrites;
   /** Absolute path of the state folder. */
   readonly folder: string;
-  /** If absent, payloads are deleted when they are delivered. */
+  /** Which delivered payloads are kept. If absent, payloads are deleted as soon as they're delivered. */
   readonly keep?: PayloadRetention;
 }
 
-/** Reads and writes what belongs to one noun, in the database or in a transaction of it. */
+/** A repository reads and writes the data of one noun, either in the database or in a transaction. */
 export abstract class Repository {
   protected readonly context: StoreContext;
 
@@ -32,7 +32,7 @@ export interface PayloadRetention {
   readonly milliseconds: number;
 }
 
-/** Runs `work` in the transaction of `context`, or in a new one. */
+/** Runs `work` in the context's transaction. If the context has none, starts a new transaction. */
 export function inTransaction<T>(context: StoreContext, work: (inside: StoreContext) => Promise<T>): Promise<T> {
   if (context.db.isTransaction) return work(context);
   return context.db.transaction().execute((db: Transaction<Tables>) => work({ ...context, db }));

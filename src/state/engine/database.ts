@@ -12,13 +12,15 @@ interface Shared {
 }
 
 /**
- * One connection per file and process. SQLite blocks the thread while it waits for a lock. A second connection on the
- * same thread would deadlock, because it would wait for a transaction that can't continue until the wait ends.
+ * The open databases by file; each process has only one connection per file. SQLite blocks the thread while it waits
+ * for a lock. A second connection on the same thread would cause a deadlock: it would wait for a transaction that can't
+ * continue until the wait ends.
  */
 const open = new Map<string, Shared>();
 
 /**
- * Opens the database in `file`, which is shared within this process and reference-counted: the last `close` closes it.
+ * Opens a database file. The connection is shared within this process and reference-counted, so the last `close` closes
+ * it.
  */
 export function useDatabase(
   file: string,

@@ -3,7 +3,7 @@ import { countOf } from '../../lib/count-text.ts';
 import { Problem } from '../../lib/problem.ts';
 import type { DiskUsage, DiskUsageKind } from '../disk-usage.ts';
 
-/** The label of each kind of file, and how to free its space. */
+/** For each kind of file, its label and advice on how to free its space. */
 const kinds: Readonly<Record<DiskUsageKind, { readonly name: string; readonly fix?: string }>> = {
   owed: {
     name: 'owed',
@@ -28,14 +28,14 @@ const kinds: Readonly<Record<DiskUsageKind, { readonly name: string; readonly fi
   other: { name: 'other files' },
 };
 
-/** `owed 3.2 GB in 12 files, kept for a rollback 1.1 GB in 40 files`. */
+/** Describes disk usage as text, such as `owed 3.2 GB in 12 files, kept for a rollback 1.1 GB in 40 files`. */
 export function diskUsageText(holdings: readonly DiskUsage[]): string {
   return holdings
     .map(({ kind, bytes, files }) => `${kinds[kind].name} ${bytesText(bytes)} in ${countOf(files, 'file')}`)
     .join(', ');
 }
 
-/** How to free the most space; undefined if there is nothing to free. */
+/** Returns advice on how to free the most space, or undefined if no space can be freed. */
 export function roomAdvice(holdings: readonly DiskUsage[]): string | undefined {
   return holdings.map(({ kind }) => kinds[kind].fix).find((fix) => fix !== undefined);
 }
@@ -77,7 +77,10 @@ export function diskFull(seen: {
   });
 }
 
-/** Leaves out files of current runs: a refused run deletes its own files, so waiting for current runs doesn't help. */
+/**
+ * Returns advice on how to free space. Ignores files of current runs: a run whose request for space is rejected deletes
+ * its own files, so waiting for current runs doesn't help.
+ */
 function adviceOr(holdings: readonly DiskUsage[], other: string): string {
   const advice = roomAdvice(holdings.filter(({ kind }) => kind !== 'spooling'));
   return advice === undefined ? other : `${advice}; or ${other}`;

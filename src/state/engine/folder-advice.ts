@@ -3,8 +3,9 @@ import { dirname } from 'node:path';
 import { commandLine } from '../../lib/command-line.ts';
 
 /**
- * The command that makes a folder usable after a file system error: changes the owner or mode, or creates the folder as
- * root. Undefined if no command would help (a file with that name, a read-only mount).
+ * Returns advice on how to make a folder usable after a file system error. The advice includes a command that changes
+ * the folder's owner or mode, or that creates the folder as root. It includes no command if none would help, such as if
+ * a file has the folder's name or the file system is read-only.
  */
 export function folderAdvice(folder: string, code: string | undefined, uid: number | undefined): string {
   const elsewhere = 'set another state folder in the config';
@@ -17,15 +18,15 @@ export function folderAdvice(folder: string, code: string | undefined, uid: numb
 }
 
 /**
- * How to run a command on a state that belongs to another user. Changing the owner instead would break a daemon that
- * uses the state.
+ * Returns advice on how to run a command on a state that belongs to another user. Changing the owner of the state
+ * folder instead would break a daemon that uses the state.
  */
 export const asOwner = (uid: number): string =>
   `run this command as the owner of the state folder: ${commandLine('sudo', '-u', `#${uid}`)} sluice …`;
 
 /**
- * The owner's UID; undefined if the folder is missing, empty or owned by root, because then nothing is lost by changing
- * the owner. A folder that can't be listed counts as a state.
+ * Returns the UID of a state folder's owner. Returns undefined if the folder is missing, empty or owned by root,
+ * because its owner can then be changed without harm. A folder that can't be listed counts as a state folder.
  */
 function ownerOfState(folder: string): number | undefined {
   const [at, { uid }] = nearest(folder);
@@ -46,7 +47,7 @@ function repairOf(folder: string, uid: number): string | undefined {
     : commandLine('install', '-d', '-o', uid, '-m', 700, folder);
 }
 
-/** The path itself, or its nearest ancestor that `stat` can read. */
+/** Returns the path itself or its nearest ancestor that `stat` can read, with the result of `stat`. */
 function nearest(path: string): [string, Stats] {
   try {
     return [path, statSync(path)];

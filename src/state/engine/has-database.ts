@@ -4,9 +4,9 @@ import { Problem } from '../../lib/problem.ts';
 import { databaseName } from '../backup/backup-files.ts';
 
 /**
- * Whether the state folder has a database; false if there is no such folder or file. Throws `STATE_UNUSABLE` if this
- * user lacks permission or the path can't be resolved, because returning false would hide a running daemon and owed
- * payloads.
+ * Returns whether a state folder has a database, and false if the folder doesn't exist. Throws `STATE_UNUSABLE` if this
+ * user has no permission to read the folder or if the path can't be resolved. In these cases, returning false would
+ * hide a running daemon and owed payloads.
  */
 export function hasDatabase(folder: string): boolean {
   try {

@@ -10,10 +10,10 @@ import { sqliteDialect } from './sqlite.ts';
 import { emptied } from './state-problem.ts';
 
 /**
- * Migrates the database to the newest schema. All steps run in one transaction that takes the write lock at its start,
- * so if two processes start together, one migrates and the other has nothing left to do. Before writing anything,
- * refuses a database from a newer version of Sluice (`STATE_NEWER`), an empty one next to payloads (`STATE_DAMAGED`),
- * and one whose tables don't match its steps (`STATE_OTHER`).
+ * Migrates the database to the newest schema. All steps run in one transaction, which takes the write lock at its
+ * start. If two processes start at the same time, one migrates the database and the other finds nothing left to do.
+ * Before anything is written, rejects a database from a newer version of Sluice (`STATE_NEWER`), an empty database in a
+ * folder with payloads (`STATE_DAMAGED`), and a database whose tables don't match its steps (`STATE_OTHER`).
  */
 export async function migrate(
   db: Kysely<Tables>,
@@ -38,7 +38,8 @@ export async function migrate(
 }
 
 /**
- * Detects a step that was edited after this database applied it, because later statements wouldn't match the tables.
+ * Throws if the tables differ from the newest schema. They differ if a step was edited after this database had applied
+ * it, and later statements wouldn't match them.
  */
 async function assertShape(db: Kysely<Tables>, folder: string): Promise<void> {
   const found = await entriesOf(db);
@@ -46,7 +47,7 @@ async function assertShape(db: Kysely<Tables>, folder: string): Promise<void> {
   throw otherState(folder, schemaDifferences(found, await newestSchema()));
 }
 
-/** The tables of a state after all steps. */
+/** Returns the schema of a state database to which all steps have been applied. */
 export async function newestSchema(): Promise<readonly SchemaEntry[]> {
   const fresh = new Kysely<Tables>({ dialect: sqliteDialect('', { durable: false }) });
   await makeOwnTable(fresh);
@@ -71,8 +72,8 @@ async function entriesOf(db: Kysely<Tables>): Promise<readonly SchemaEntry[]> {
 }
 
 /**
- * The numbers of the applied steps. There may be gaps: steps are written in parallel, so a release may have contained
- * only the later of two steps.
+ * Returns the numbers of the steps that have been applied. Numbers may be missing: steps are written in parallel, so a
+ * release may have contained only the later one of two steps.
  */
 async function stepsTaken(
   db: Kysely<Tables>,

@@ -4,14 +4,14 @@ import { Problem } from '../../lib/problem.ts';
 import { isWrite } from './transaction-guard.ts';
 import type { WriteHealth } from './write-health.ts';
 
-/** How long a statement waits for another process to finish its transaction. */
+/** How long a statement waits for another process to finish its transaction, in milliseconds. */
 export const lockPatienceMs = 15_000;
 const retryMs = 25;
 
 /**
- * SQLite dialect that retries a locked statement without blocking the event loop (polling with a deadline). SQLite's
- * own busy timeout blocks the thread: two such waits in a row would trip the event-loop watchdog, which ends the
- * process.
+ * An SQLite dialect that retries a statement when the database is locked. It polls until a deadline and doesn't block
+ * the event loop. SQLite's own busy timeout blocks the thread: two such waits in a row would trigger the event-loop
+ * watchdog, which ends the process.
  */
 export class PatientSqliteDialect extends SqliteDialect {
   readonly #options: SqliteDialectConfig;
@@ -46,8 +46,8 @@ class PatientDriver extends SqliteDriver {
 }
 
 /**
- * One deadline per lock. All statements queued for the connection share it, so the last one fails as early as the
- * first.
+ * Waits for a lock until a deadline. All statements that wait on the connection share the deadline, so the last
+ * statement fails as early as the first one.
  */
 class LockPatience {
   readonly #health: WriteHealth;
@@ -57,7 +57,7 @@ class LockPatience {
     this.#health = health;
   }
 
-  /** @throws Problem STATE_LOCKED once the database has been locked for {@link lockPatienceMs}. */
+  /** @throws Problem STATE_LOCKED if the database has been locked for {@link lockPatienceMs}. */
   async run<T>(sql: string, execute: () => Promise<T>): Promise<T> {
     for (;;) {
       try {
@@ -83,7 +83,10 @@ class LockPatience {
   }
 }
 
-/** Readers succeed whatever is locked (WAL), so their success doesn't show that the lock is free. */
+/**
+ * Returns whether a statement needs the write lock. Readers succeed even while the lock is taken (WAL), so their
+ * success doesn't show that it's free.
+ */
 const takesLock = (sql: string): boolean => sql === 'begin' || isWrite(sql);
 
 function isLocked(error: unknown): error is Problem {

@@ -1,12 +1,12 @@
 import type { Clock } from '../../lib/clock.ts';
 import { isUnwritable } from './state-problem.ts';
 
-/** Retry interval after the disk refused a write. */
+/** Time between two attempts after the disk has rejected a write. */
 const retryMs = 2_000;
 
 /**
- * Writes that must eventually succeed because they release what this process holds. If the disk is full, failing or
- * read-only, a write is repeated until it succeeds, so each must be idempotent.
+ * Writes that must eventually succeed, because they release resources that this process holds. If the disk is full,
+ * failing or read-only, a write is repeated until it succeeds. Each write must therefore be idempotent.
  */
 export class PendingWrites {
   readonly #clock: Clock;
@@ -18,12 +18,15 @@ export class PendingWrites {
     this.#clock = clock;
   }
 
-  /** True while the write with this ID is still pending. */
+  /** Returns whether the write with this ID is still pending. */
   has(id: string): boolean {
     return this.#pending.has(id);
   }
 
-  /** Writes now or, if that fails, retries in the background. Rejects only with errors that the disk didn't cause. */
+  /**
+   * Writes now. If the disk rejects the write, retries it in the background. Throws only errors that the disk didn't
+   * cause.
+   */
   async settle(id: string, write: () => Promise<unknown>): Promise<void> {
     try {
       await write();
@@ -34,7 +37,7 @@ export class PendingWrites {
     }
   }
 
-  /** Makes one last attempt. Writes that still fail are lost when the process ends. */
+  /** Makes one last attempt at each pending write. Writes that still fail are lost when the process ends. */
   async close(): Promise<void> {
     this.#stop.abort();
     await this.#flush().catch(() => undefined);

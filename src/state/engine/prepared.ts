@@ -1,7 +1,7 @@
 import type { Compilable, CompiledQuery, Kysely } from 'kysely';
 import type { Tables } from '../tables.ts';
 
-/** Placeholder for a value that is bound when the query runs. */
+/** Creates a placeholder for a value that is bound when the query runs. */
 export type BoundValue<V> = <N extends keyof V & string>(name: N) => V[N];
 
 class Gap {
@@ -13,9 +13,9 @@ class Gap {
 }
 
 /**
- * A prepared query: built and compiled on first use, then run again with other values, because building takes several
- * times as long as executing. It works on any database or transaction of the store. What `build` decides (which
- * columns, how many values) stays fixed.
+ * Creates a prepared query. The query is built and compiled on first use, and later runs only bind other values,
+ * because building a query takes several times as long as executing it. The query can be run on the database or in a
+ * transaction. Everything that `build` decides, such as the columns and the number of values, stays fixed.
  */
 export function prepared<V extends object, R>(
   build: (db: Kysely<Tables>, value: BoundValue<V>) => Compilable<R>,

@@ -7,25 +7,25 @@ import { TransactionGuard } from './transaction-guard.ts';
 import { WriteHealth } from './write-health.ts';
 
 /**
- * How long SQLite itself waits for another process to finish its transaction, which blocks the thread. While opening,
- * it waits longer.
+ * How long SQLite itself waits for another process to finish its transaction, in milliseconds. This wait blocks the
+ * thread. The wait while the database is being opened is longer.
  */
 const busyTimeoutMs = 25;
 const keptStatements = 300;
 
 interface SqliteStateOptions {
   readonly durable?: boolean;
-  /** If the file is missing, fail instead of creating it. */
+  /** If true and the file doesn't exist, opening it fails instead of creating it. */
   readonly mustExist?: boolean;
   readonly health?: WriteHealth;
 }
 
 /**
- * The SQLite dialect with four additions: it waits for locks without blocking the event loop; transactions take the
- * write lock at their start (one that reads first and writes later could otherwise fail on a stale snapshot);
- * statements are prepared once and cached; and every commit is synced to disk before it returns, so owed payloads
- * survive a power loss. If `durable` is false, the database is in memory, for this process alone, and the file stays
- * empty.
+ * Creates an SQLite dialect with four additions. It waits for locks without blocking the event loop. Its transactions
+ * take the write lock at their start; otherwise, a transaction that reads first and writes later could fail because of
+ * a stale snapshot. It prepares each statement only once. Every commit is synced to disk before it returns, so owed
+ * payloads survive a power loss. If `durable` is false, the database is in memory and only this process can use it; no
+ * file is written.
  */
 export function sqliteDialect(
   file: string,
@@ -84,8 +84,8 @@ function rollbackBy(guard: TransactionGuard): SqliteStatement {
 const retryMs = 5;
 
 /**
- * If two processes open a new file together, the second gets a "busy" error immediately when it switches to WAL,
- * because SQLite doesn't apply its busy timeout there. So we poll.
+ * Switches the database to WAL mode. If two processes open a new file at the same time, the second one immediately gets
+ * a "busy" error, because SQLite doesn't apply its busy timeout to the switch. So this function polls.
  */
 function switchToWal(database: SqliteDatabase): void {
   for (let end: number | undefined; ; ) {
@@ -93,7 +93,7 @@ function switchToWal(database: SqliteDatabase): void {
       database.pragma('journal_mode = WAL');
       return;
     } catch (error) {
-      // The first use of `performance` takes 2 ms.
+      // Don't read the time unless it's needed, because the first use of `performance` takes 2 ms.
       end ??= performance.now() + lockPatienceMs;
       const isBusy = sqliteErrorName(error)?.startsWith('SQLITE_BUSY') === true;
       if (!isBusy || performance.now() > end) throw error;

@@ -5,12 +5,12 @@ import { sqliteErrorName } from '../../lib/sqlite.ts';
 
 const unwritable: ReadonlySet<string> = new Set(['STATE_FULL', 'STATE_LOCKED', 'STATE_UNREADABLE', 'OPEN_FILES_LIMIT']);
 
-/** True if the failure may be temporary: the disk is full, failing or read-only. */
+/** Returns whether the error may be temporary: the disk is full, failing, locked or read-only. */
 export function isUnwritable(error: unknown): error is Problem {
   return error instanceof Problem && unwritable.has(error.code);
 }
 
-/** A one-line message for users: `The state is not writable: …`. */
+/** Formats the error as one line for users: `The state is not writable: …`. */
 export function unwritableText({ message, seen, next }: Problem): string {
   return `The state is not writable: ${message} (${seen}). No jobs run and no data is sent until it is writable again; ${next}.`;
 }
@@ -18,14 +18,14 @@ export function unwritableText({ message, seen, next }: Problem): string {
 const restore = 'stop Sluice, then restore a backup: sluice restore FOLDER --replace; the current state is moved aside';
 
 /**
- * Converts an SQLite error to a Problem if the disk or the file caused it: `STATE_DAMAGED`, `STATE_FULL`,
- * `STATE_LOCKED`, `STATE_UNREADABLE`, `OPEN_FILES_LIMIT`. Any other error is returned unchanged.
+ * Converts an SQLite error to a Problem if the disk or the file caused the error: `STATE_DAMAGED`, `STATE_FULL`,
+ * `STATE_LOCKED`, `STATE_UNREADABLE` or `OPEN_FILES_LIMIT`. Returns any other error unchanged.
  */
 export function stateProblem(error: unknown, file: string): unknown {
   const code = sqliteErrorName(error);
   if (code === undefined) return error;
   const given = { seen: `${code} in ${file}`, cause: error };
-  // SQLite reports a damaged schema table as a generic error with this text.
+  // If the schema table is damaged, SQLite reports a generic error with this message.
   const isMalformed = String((error as Error).message).startsWith('malformed database schema');
   if (isMalformed || /^SQLITE_(CORRUPT|NOTADB)/.test(code)) return damaged(given);
   if (code === 'SQLITE_FULL' || (code.startsWith('SQLITE_IOERR') && hasNoRoom(dirname(file)))) return full(given, file);
@@ -34,7 +34,10 @@ export function stateProblem(error: unknown, file: string): unknown {
   return error;
 }
 
-/** Converts a file system error of a state file, like {@link stateProblem}; undefined if the disk didn't cause it. */
+/**
+ * Like {@link stateProblem}, but for a file system error of a state file. Returns undefined if the disk didn't cause
+ * the error.
+ */
 export function stateFileProblem(error: unknown, file: string): Problem | undefined {
   const { code = '' } = error as NodeJS.ErrnoException;
   const given = { seen: `${code} in ${file}`, cause: error };
@@ -45,8 +48,8 @@ export function stateFileProblem(error: unknown, file: string): Problem | undefi
 }
 
 /**
- * The database is empty although payload files exist next to it. If it counted as a new state, these files would be
- * deleted.
+ * Creates the error for an empty database in a folder that contains payload files. If the database were treated as new,
+ * these files would be deleted.
  */
 export function emptied(folder: string): Problem {
   return new Problem({
@@ -58,7 +61,10 @@ export function emptied(folder: string): Problem {
   });
 }
 
-/** If the disk is full, SQLite's shared memory can't grow, which SQLite reports as an I/O error. */
+/**
+ * Returns whether the disk is full. On a full disk, SQLite's shared memory can't grow, which SQLite reports as an I/O
+ * error.
+ */
 function hasNoRoom(folder: string): boolean {
   try {
     return statfsSync(folder).bavail === 0;
@@ -67,10 +73,13 @@ function hasNoRoom(folder: string): boolean {
   }
 }
 
-/** The database, its journals and its folder. */
+/** Number of files that a state needs: the database, its journals and its folder. */
 const filesOfState = 5;
 
-/** SQLite only reports "cannot open file", so open some files to find out whether the process may open more. */
+/**
+ * Returns an error if this process has reached its limit on open files. SQLite only reports "cannot open file", so this
+ * function opens some files to find out.
+ */
 function outOfFiles(folder: string): Problem | undefined {
   const opened: number[] = [];
   try {

@@ -7,23 +7,23 @@ import type {
   UnknownRow,
 } from 'kysely';
 
-/** Columns that contain a payload's path. */
+/** Columns that contain the path of a payload. */
 const columns = ['path', 'last_path'] as const;
 
 /**
- * The path as stored: relative to the state folder, because the folder may be moved, or mounted elsewhere by another
- * process.
+ * Converts a path for the database, which stores paths relative to the state folder. The folder may be moved later, and
+ * another process may see it at another path.
  */
 export function storedPath(folder: string, path: string): string {
   return relative(folder, path);
 }
 
-/** The absolute path for a stored path. */
+/** Converts a path from the database to an absolute path. */
 export function absolutePath(folder: string, stored: string): string {
   return resolve(folder, stored);
 }
 
-/** Resolves stored paths in all rows read from the store. */
+/** Converts stored paths to absolute paths in all rows that are read from the store. */
 export class StoredPathPlugin implements KyselyPlugin {
   readonly #folder: string;
 

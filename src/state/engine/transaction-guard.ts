@@ -8,17 +8,17 @@ export interface GuardedConnection {
 }
 
 /**
- * Keeps begin, commit and rollback in step with SQLite, which rolls back by itself if the disk is full or fails.
- * Without this, the explicit rollback that follows would throw and hide the first error, and statements after a
- * swallowed error would commit one by one outside any transaction.
+ * Keeps track of transactions that SQLite ends by itself: SQLite rolls a transaction back if the disk is full or fails.
+ * Without the guard, the explicit rollback that follows would throw and hide the first error. And if the caller ignored
+ * that error, the statements that follow would be committed one by one, outside any transaction.
  */
 export class TransactionGuard {
   readonly #connection: GuardedConnection;
   readonly #health: WriteHealth;
   #isBegun = false;
-  /** True if there are uncommitted changes. */
+  /** Whether the current transaction has changed rows. */
   #isChanged = false;
-  /** Why SQLite rolled the transaction back. */
+  /** The error that caused SQLite to roll the transaction back. */
   #failure: unknown;
 
   constructor(connection: GuardedConnection, health: WriteHealth) {
@@ -26,7 +26,9 @@ export class TransactionGuard {
     this.#health = health;
   }
 
-  /** Runs a statement. If SQLite has rolled its transaction back, throws the error that caused the rollback. */
+  /**
+   * Runs a statement. If SQLite has rolled the statement's transaction back, throws the error that caused the rollback.
+   */
   run<T>(text: string, execute: () => T): T {
     if (text === 'begin') return this.#begin(execute);
     if (this.#failure !== undefined) throw this.#failure;
@@ -35,14 +37,18 @@ export class TransactionGuard {
       this.#note(text, result);
       return result;
     } catch (error) {
-      // The lock may be free on the next attempt. When the caller stops retrying, it reports the error.
+      // Don't report a lock here, because it may be free on the next attempt. The caller reports it when it stops
+      // retrying.
       if (isUnwritable(error) && error.code !== 'STATE_LOCKED') this.#health.refused(error);
       if (this.#isBegun && !this.#connection.inTransaction) this.#failure = error;
       throw error;
     }
   }
 
-  /** A commit without changes doesn't show that the disk is writable. */
+  /**
+   * Updates the state after a statement. Reports the disk as writable only if rows were changed: a commit without
+   * changes doesn't write to the disk.
+   */
   #note(text: string, result: unknown): void {
     if (text === 'commit') this.#isBegun = false;
     else if (hasChanged(text, result)) this.#isChanged = true;
@@ -52,8 +58,8 @@ export class TransactionGuard {
   }
 
   /**
-   * Ends the transaction if it's still open. Never throws: it runs while another error is handled, and must not replace
-   * it.
+   * Ends the transaction if it's still open. Never throws, because this method runs while another error is being
+   * handled and must not hide that error.
    */
   rollBack(): void {
     this.#isBegun = false;
@@ -63,7 +69,7 @@ export class TransactionGuard {
     try {
       this.#connection.exec('rollback');
     } catch {
-      // The next begin retries and reports the error.
+      // The next `begin` tries again and reports the error.
     }
   }
 
@@ -75,7 +81,7 @@ export class TransactionGuard {
   }
 }
 
-/** True for a statement that changes rows. */
+/** Returns whether a statement changes rows. */
 export const isWrite = (text: string): boolean => /^(insert|update|delete)/i.test(text);
 
 function hasChanged(text: string, result: unknown): boolean {

@@ -1,10 +1,10 @@
 import type { Problem } from '../../lib/problem.ts';
 
-/** Whether the database is writable, according to the last statement that had something to write. */
+/** Whether the database is writable, according to the last statement that changed rows or failed to. */
 export class WriteHealth {
   #problem: Problem | undefined;
 
-  /** Why the last write failed; undefined if it succeeded or nothing was written yet. */
+  /** The error of the last write. Undefined if the last write succeeded or if nothing has been written yet. */
   get problem(): Problem | undefined {
     return this.#problem;
   }

@@ -9,7 +9,10 @@ import { createProcessTables } from './first-schema/processes.ts';
 import { createRunTables } from './first-schema/runs.ts';
 import { createScheduleTables } from './first-schema/schedules.ts';
 
-/** The tables of the first release, one file per area as in `../tables/`, in types that SQLite and PostgreSQL share. */
+/**
+ * Creates the tables of the first release, with one file per area as in `../tables/`. Uses only column types that
+ * SQLite and PostgreSQL share.
+ */
 export default async function up({ schema }: Kysely<unknown>): Promise<void> {
   await createProcessTables(schema);
   await createRunTables(schema);

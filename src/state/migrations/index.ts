@@ -2,8 +2,8 @@ import type { Kysely } from 'kysely';
 import { all } from './all.generated.ts';
 
 /**
- * One numbered step of the schema: a file `NNN-name.ts`. Once released, a step never changes; later changes are new
- * steps.
+ * One numbered step of the schema, in a file named `NNN-name.ts`. A step never changes after it's released; later
+ * changes to the schema are new steps.
  */
 export interface Migration {
   readonly number: number;

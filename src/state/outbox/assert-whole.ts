@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { Problem } from '../../lib/problem.ts';
 import type { Payload } from '../../pipeline/payload.ts';
 
-/** Throws `PAYLOAD_DAMAGED` if a payload's file is missing or has the wrong size. */
+/** Throws `PAYLOAD_DAMAGED` if the payload's file is missing or its size is wrong. */
 export function assertWhole(payload: Payload): void {
   const size = statSync(payload.path, { throwIfNoEntry: false })?.size;
   if (size === payload.bytes) return;

@@ -4,19 +4,20 @@ import type { OutboxRow, Tables } from '../tables.ts';
 
 type Column = ExpressionBuilder<Tables, 'outbox'>;
 
-/** Counts failed attempts, and crashed attempts since the last failure. */
+/** Returns how often sending the payload has failed, and how many attempts have crashed since the last failure. */
 export function triesOf({ attempts, crashes, code }: Pick<OutboxRow, 'attempts' | 'crashes' | 'code'>) {
   const open = code === null && attempts > 0;
   return { failures: open ? attempts - 1 : attempts, crashes: open ? crashes + 1 : 0 };
 }
 
 /**
- * The value recorded for an attempt abandoned at `now`. It never equals the start of the attempt, because that would
- * mean "possibly still in flight" (see {@link unansweredIn}).
+ * Returns the time to record for an attempt that is abandoned at `now`. It differs from the attempt's start time,
+ * because a recorded time that equals the start means that the attempt may still be in flight (see
+ * {@link unansweredIn}).
  */
 export const givenUpAt = (now: number): number => now + 1;
 
-/** The columns to update when an attempt begins at `now` (epoch ms). */
+/** Returns the columns to update when an attempt begins at `now`, in epoch milliseconds. */
 export function begun(column: Column, now: number) {
   return {
     attempts: column(failuresIn(column), '+', 1),
@@ -30,8 +31,8 @@ export function begun(column: Column, now: number) {
 }
 
 /**
- * Marks the instance's other open attempts as abandoned. An instance receives one upload at a time, so when an upload
- * starts, all earlier ones have ended.
+ * Records the instance's other open attempts as abandoned. An instance receives only one upload at a time, so all
+ * earlier uploads have ended when an upload starts.
  */
 export async function giveUpOthers({ db }: StoreContext, row: OutboxRow, now: number): Promise<void> {
   await db
@@ -45,7 +46,7 @@ export async function giveUpOthers({ db }: StoreContext, row: OutboxRow, now: nu
     .execute();
 }
 
-/** Consecutive crashed attempts, including the last attempt if it has no recorded end. */
+/** SQL expression: the number of consecutive crashed attempts. The last attempt counts if its end wasn't recorded. */
 function cutsIn(column: Column) {
   return column
     .case()
@@ -56,21 +57,22 @@ function cutsIn(column: Column) {
 }
 
 /**
- * True if the last attempt has no recorded end: ending an attempt records its error code, and beginning one clears it.
+ * SQL expression: whether the end of the last attempt wasn't recorded. Beginning an attempt clears the error code, and
+ * ending it records one.
  */
 function isOpen(column: Column) {
   return column.and([column('code', 'is', null), column('attempts', '>', 0)]);
 }
 
 /**
- * The time of the last unanswered attempt. If an attempt has no recorded end, this is the attempt's start, which means
- * that it may still be in flight.
+ * SQL expression: the time of the last unanswered attempt. If the attempt's end wasn't recorded, this is its start
+ * time, which means that the attempt may still be in flight.
  */
 export function unansweredIn(column: Column) {
   return column.case().when(isOpen(column)).then(column.ref('last_attempt_at')).else(column.ref('unanswered_at')).end();
 }
 
-/** Attempts that ended with a failure. */
+/** SQL expression: the number of attempts that ended with a failure. */
 export function failuresIn(column: Column) {
   return column
     .case()
@@ -80,7 +82,7 @@ export function failuresIn(column: Column) {
     .end();
 }
 
-/** The attempt count without the last attempt, if that one must not count. */
+/** SQL expression: the number of attempts without the last one. Use it if the last attempt must not count. */
 export function oneLess(column: Column) {
   return column
     .case()
@@ -91,8 +93,8 @@ export function oneLess(column: Column) {
 }
 
 /**
- * When to try an owed payload (epoch ms, 0 = now). If the clock was set back to before the last attempt, the payload is
- * due now, so that the wait doesn't get longer.
+ * Returns when to try an owed payload, in epoch milliseconds; 0 means now. If the clock was set back to a time before
+ * the last attempt, the payload is due now, so that the wait doesn't become longer.
  */
 export function dueAt(row: OutboxRow, now: number): number {
   if (row.next_attempt_at === null || (row.last_attempt_at ?? 0) > now) return 0;

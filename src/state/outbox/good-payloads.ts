@@ -10,18 +10,21 @@ import { type InstanceKey, keyOf } from './instance-key.ts';
 import { Outbox } from './outbox.ts';
 import { pendingPayloads } from './pending-payloads.ts';
 
-/** A payload that its instance shows, has shown, or is about to show. */
+/** A payload that its instance shows, has shown or will show. */
 export type GoodPayload = OutboxRow;
 
-/** Payloads that passed the guards. New payloads are compared with them, and a rollback restores them. */
+/**
+ * Finds payloads that have passed the guards. New payloads are compared with them, and a rollback restores one of them.
+ */
 export class GoodPayloads extends Repository {
-  /** The newest payload that the instance shows or that is owed to it. */
+  /** Returns the newest payload that the instance shows or that is owed to the instance. */
   async last(key: InstanceKey): Promise<GoodPayload | undefined> {
     return this.#of(key).where('state', 'in', ['owed', 'delivered']).orderBy('id', 'desc').limit(1).executeTakeFirst();
   }
 
   /**
-   * Payloads that a rollback can restore: older than the one shown, with a file that still exists. Newest data first.
+   * Returns the payloads that a rollback can restore, newest data first. They're older than the payload that the
+   * instance shows, and their files still exist.
    */
   async former(key: InstanceKey): Promise<GoodPayload[]> {
     const present = await this.last(key);
@@ -37,10 +40,10 @@ export class GoodPayloads extends Repository {
   }
 
   /**
-   * Rolls back: enqueues a former payload in a run of its own and puts the job on hold, so that no later run undoes the
-   * rollback. `job` is the job that writes the instance now, which may have been renamed since. The instance's other
-   * pending payloads are superseded. The job continues from the former payload's checkpoint: from its kept rows or, if
-   * it keeps none, from the beginning. Take the job's lease first.
+   * Rolls an instance back to a former payload. Enqueues the payload as part of a new run and puts the job on hold, so
+   * that no later run undoes the rollback. Supersedes the instance's other pending payloads. `job` is the job that now
+   * writes to the instance; it may have been renamed since the payload was created. The job continues from the former
+   * payload's checkpoint: from its kept rows or, if it has none, from the beginning. Callers must hold the job's lease.
    */
   putBack(former: GoodPayload, { job, by }: { job: string; by: DecidedBy }): Promise<Decided> {
     return inTransaction(this.context, async (inside) => {

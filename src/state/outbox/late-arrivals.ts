@@ -1,13 +1,14 @@
 import { type Kysely, sql } from 'kysely';
 import type { OutboxRow, Tables } from '../tables.ts';
 
-/** After this long, the service no longer processes an abandoned request. */
+/** How long the service may still process a request after Sluice has abandoned it, in milliseconds. */
 export const lateMs = 10 * 60_000;
 
 type Of = Pick<OutboxRow, 'url' | 'client_id' | 'instance'>;
 
 /**
- * An instance that may still receive old data: its last payload, and when an attempt with other bytes was abandoned.
+ * An instance that may still receive old data: the ID of its last payload, and the time when an attempt with different
+ * content was abandoned.
  */
 export interface LateArrival {
   readonly id: number;
@@ -15,9 +16,9 @@ export interface LateArrival {
 }
 
 /**
- * Instances that may still receive old data, because other bytes were tried in the ten minutes before the current ones
- * were accepted; `of` selects a single instance. This query runs constantly and usually finds nothing, so it first
- * looks for unanswered attempts, which are few.
+ * Returns the instances that may still receive old data, because different content was tried in the ten minutes before
+ * the current content was accepted. `of` selects a single instance. This query runs often and usually finds nothing, so
+ * it first looks for unanswered attempts, of which there are few.
  */
 export async function lateArrivals(db: Kysely<Tables>, of?: Of): Promise<LateArrival[]> {
   if (!(await hasUnanswered(db, of))) return [];
@@ -35,7 +36,8 @@ export async function lateArrivals(db: Kysely<Tables>, of?: Of): Promise<LateArr
     .where('given.state', '=', 'delivered')
     .select(({ fn }) => [fn.max<number>('given.id').as('id'), fn.max<number>('rival.unanswered_at').as('since')])
     .where('rival.unanswered_at', 'is not', null)
-    // Unary plus disables the index on state. Otherwise, SQLite would scan all payloads in these states first.
+    // The unary plus prevents SQLite from using the index on `state`. With the index, it would first scan all payloads
+    // in these states.
     .where(sql<string>`+rival.state`, 'in', ['superseded', 'delivered'])
     .where('receipts.certain', '=', 1)
     .whereRef('rival.sha256', '<>', 'receipts.sha256')

@@ -9,28 +9,33 @@ import { instanceKeyOf } from './instance-key.ts';
 import { pendingPayloads } from './pending-payloads.ts';
 import { newest, Receipts } from './receipts.ts';
 
-/** A payload to enqueue, with its target and its run. */
+/** A payload to enqueue, together with its target and its run. */
 export interface NewPayload {
   readonly run: string;
   readonly job: string;
-  /** Name and base URL of the destination. */
+  /** The destination's name and base URL. */
   readonly destination: { readonly name: string; readonly url: string };
   readonly clientId?: string;
   readonly instance: string;
   readonly payload: Payload;
   readonly mediaType: string;
-  /** Send even if the instance already has these bytes. */
+  /** Whether to send the payload even if the instance already has the same bytes. */
   readonly always: boolean;
-  /** How far the source was read. Committed together with the payload. */
+  /** How far the run has read the source. It's committed in the same transaction as the payload. */
   readonly watermark?: Pick<StoredWatermark, 'reading' | 'text'>;
-  /** The generation that the payload was built from, if the job keeps rows. Committed together with the watermark. */
+  /**
+   * If the job keeps rows, the generation that the payload was created from. It's committed in the same transaction as
+   * the watermark.
+   */
   readonly generation?: Generation;
 }
 
-/** A payload whose file isn't synced yet. */
+/** A payload whose file hasn't been synced to disk yet. */
 export type UnsealedPayload = Omit<NewPayload, 'payload'> & { readonly payload: Omit<Payload, 'path'> };
 
-/** The payloads that wait for the instance, and whether newer data has already been enqueued or tried. */
+/**
+ * Returns the payloads that are waiting for the instance, and whether newer data has already been enqueued or tried.
+ */
 export async function pendingFor(inside: StoreContext, owing: UnsealedPayload) {
   const key = instanceKeyOf(owing);
   const receipt = await new Receipts(inside).find(key);
@@ -42,8 +47,8 @@ export async function pendingFor(inside: StoreContext, owing: UnsealedPayload) {
 }
 
 /**
- * Inserts the payload and settles its run as `state`. `waitingSince` (epoch ms) is when the payload that it supersedes
- * started to wait. Returns the new row.
+ * Inserts a payload and settles its run with `state`. `waitingSince` is the time since which the instance has been
+ * waiting for a payload (in epoch milliseconds), if the new payload supersedes one. Returns the new row.
  */
 export async function recordPayload(
   context: StoreContext,

@@ -13,9 +13,9 @@ import { newest, Receipts } from './receipts.ts';
 
 export type EnqueueResult =
   | { readonly state: 'owed'; readonly row: OutboxRow; readonly superseded: readonly OutboxRow[] }
-  /** Newer data was delivered or is owed. */
+  /** The payload was superseded immediately, because newer data was delivered or is owed. */
   | { readonly state: 'superseded'; readonly row: OutboxRow; readonly superseded: readonly OutboxRow[] }
-  /** The instance already has these bytes: nothing to send. */
+  /** The instance already has the same bytes, so nothing needs to be sent. */
   | { readonly state: 'unchanged'; readonly superseded: readonly OutboxRow[] };
 
 export interface FailureReason {
@@ -23,18 +23,18 @@ export interface FailureReason {
   readonly message: string;
 }
 
-/** A payload whose request is about to start. */
+/** A payload that is about to be sent. */
 export type AttemptedPayload = OutboxRow & {
-  /** True if the instance's contents were known before this attempt. */
+  /** Whether it was known before this attempt which data the instance had. */
   readonly wasCertain: boolean;
 };
 
-/** The durable list of payloads that are owed (invariants 2 and 3). */
+/** Stores the durable list of owed payloads (invariants 2 and 3). */
 export class Outbox extends Repository {
   /**
-   * Enqueues a payload in one transaction with its run. It supersedes the instance's owed, quarantined and dead
-   * payloads. If newer data is already owed or was tried, the new payload is superseded itself; if the instance is
-   * known to have the same bytes, it isn't recorded. The file must exist.
+   * Enqueues a payload, in the transaction that also settles its run. The payload supersedes the instance's owed,
+   * quarantined and dead payloads. If newer data is already owed or was tried, the new payload itself is superseded. If
+   * the instance is known to have the same bytes, the payload isn't recorded. The payload's file must exist.
    */
   enqueue(owing: NewPayload): Promise<EnqueueResult> {
     return inTransaction(this.context, async (inside) => {
@@ -54,8 +54,9 @@ export class Outbox extends Repository {
   }
 
   /**
-   * Like {@link enqueue}, but only for bytes that the instance already has, so the file isn't needed. If the instance
-   * isn't known to have them or another payload waits for it, changes nothing and returns false.
+   * Like {@link enqueue}, but only for bytes that the instance already has, so the payload's file doesn't need to
+   * exist. If it isn't certain that the instance has these bytes, or if another payload is waiting for the instance,
+   * changes nothing and returns false.
    */
   settleIfShown(owing: UnsealedPayload): Promise<boolean> {
     return inTransaction(this.context, async (inside) => {
@@ -78,9 +79,10 @@ export class Outbox extends Repository {
   }
 
   /**
-   * Write-ahead: call this just before a request. Counts the attempt and marks the receipt as doubtful, so that the
-   * payload is sent again after a crash. An earlier attempt whose process died counts as a crash and not as a failure,
-   * because the payload didn't cause the power loss. Returns undefined if the payload is no longer owed.
+   * Records that an attempt is about to start (write-ahead). Call this immediately before each request. Counts the
+   * attempt, and marks the instance's receipt as uncertain, so that the payload is sent again after a crash. If the
+   * process died during an earlier attempt, that attempt counts as a crash and not as a failure, because the payload
+   * isn't to blame for a power loss. Returns undefined if the payload is no longer owed.
    */
   attempt(id: number): Promise<AttemptedPayload | undefined> {
     return inTransaction(this.context, async (inside) => {
@@ -100,18 +102,18 @@ export class Outbox extends Repository {
     });
   }
 
-  /** Records that the service rejected the payload, so the instance still has its previous contents. */
+  /** Records that the service rejected the payload. The instance therefore still has its previous data. */
   async refused({ wasCertain, ...row }: AttemptedPayload): Promise<void> {
     if (wasCertain) await new Receipts(this.context).trust(keyOf(row));
   }
 
   /**
-   * Records that the service accepted the payload. Updates receipt, payload and run in one transaction, even if the
-   * payload was superseded in flight.
+   * Records that the service accepted the payload. Updates the receipt, the payload and the run in one transaction,
+   * even if the payload was superseded while it was being sent.
    */
   async delivered(row: OutboxRow): Promise<void> {
     await inTransaction(this.context, async (inside) => {
-      // This attempt got a response, but earlier attempts may still be unanswered.
+      // This attempt got a response, but earlier attempts may still be unanswered, so restore the earlier value.
       const { unanswered_at } = row;
       await inside.db.updateTable('outbox').set({ unanswered_at }).where('id', '=', row.id).execute();
       await new Receipts(inside).confirm(keyOf(row), contentsOf(row));
@@ -121,7 +123,10 @@ export class Outbox extends Repository {
     });
   }
 
-  /** The instance already has these bytes: settles the payload without a request. */
+  /**
+   * Settles a payload without a request, because the instance already has the same bytes. Returns false if the payload
+   * is no longer owed.
+   */
   async unchanged(row: OutboxRow): Promise<boolean> {
     return inTransaction(this.context, async (inside) => {
       const settled = await new Outbox(inside).#settle(row.id, 'delivered', ['owed']);
@@ -133,9 +138,10 @@ export class Outbox extends Repository {
   }
 
   /**
-   * The attempt failed and the payload stays owed. It may be tried again after `waitMs` or, if that's undefined, as
-   * soon as the cause is gone. `free`: the attempt doesn't count. `blamed`: the service accepts other payloads, so the
-   * failure counts against this one. `untaken`: the request was certainly not processed and never will be.
+   * Records that an attempt failed. The payload stays owed. It's tried again after `waitMs` or, if that's undefined, as
+   * soon as the cause is gone. `free` means that the attempt doesn't count. `blamed` means that the failure counts
+   * against this payload, because the service accepts others. `untaken` means that the service hasn't processed the
+   * request and never will.
    */
   async postpone(
     id: number,
@@ -162,7 +168,7 @@ export class Outbox extends Repository {
       .execute();
   }
 
-  /** Records why a payload isn't being sent, without counting an attempt. True if the reason is new. */
+  /** Records why a payload isn't being sent, without counting an attempt. Returns true if the reason is new. */
   async note(id: number, trouble: FailureReason): Promise<boolean> {
     const news = { code: trouble.code, message: redact(trouble.message) };
     const row = await this.context.db
@@ -177,7 +183,8 @@ export class Outbox extends Repository {
   }
 
   /**
-   * Marks the payload dead: no more automatic attempts. False if it's no longer owed. `untaken`: see {@link postpone}.
+   * Marks the payload as dead, so that it isn't tried again automatically. Returns false if it's no longer owed. For
+   * `untaken`, see {@link postpone}.
    */
   async markDead(id: number, trouble: FailureReason & { untaken?: boolean }): Promise<boolean> {
     return inTransaction(this.context, async (inside) => {
@@ -192,8 +199,8 @@ export class Outbox extends Repository {
   }
 
   /**
-   * The destination moved, so the payload is owed at its new URL. The newest data wins. Undefined if the row no longer
-   * exists.
+   * Moves an owed payload to its destination's new URL. If several payloads are then owed to the instance, only the one
+   * with the newest data stays owed. Returns undefined if the row no longer exists.
    */
   readdress(id: number, url: string): Promise<OutboxRow | undefined> {
     return inTransaction(this.context, async (inside) => {
@@ -211,7 +218,10 @@ export class Outbox extends Repository {
     });
   }
 
-  /** Enqueues a dead payload again and counts its attempts from the start. False if newer data has made it obsolete. */
+  /**
+   * Makes a dead payload owed again and resets its attempt counts. Returns false if newer data has made the payload
+   * obsolete.
+   */
   async requeue(id: number): Promise<boolean> {
     return inTransaction(this.context, async (inside) => {
       const row = await new Outbox(inside).find(id);
@@ -238,7 +248,7 @@ export class Outbox extends Repository {
     return (await byId(this.context.db, { id }))[0];
   }
 
-  /** The run's payload, if it produced one. */
+  /** Returns the run's payload, or undefined if the run has none. */
   async ofRun(run: string): Promise<OutboxRow | undefined> {
     return this.context.db.selectFrom('outbox').selectAll().where('run', '=', run).executeTakeFirst();
   }
@@ -249,13 +259,16 @@ export class Outbox extends Repository {
     return oldestFirst((await Promise.all(found)).flat());
   }
 
-  /** Marks the payload as replaced by something newer. Its guard findings and service errors stay in the history. */
+  /** Marks the payload as superseded. The guard findings and service errors of its run stay in the history. */
   async supersede(row: OutboxRow): Promise<void> {
     if (!(await this.#settle(row.id, 'superseded', ['owed', 'quarantined', 'dead']))) return;
     if (row.state === 'owed') await new Runs(this.context).settle(row.run, { state: 'superseded' });
   }
 
-  /** `untaken`: the last attempt got a response. */
+  /**
+   * Changes the payload's state if its current state is in `from`. `untaken` means that the last attempt isn't recorded
+   * as unanswered.
+   */
   async #settle(
     id: number,
     state: OutboxState,

@@ -10,16 +10,16 @@ import { rankedPayloads } from './ranked-payloads.ts';
 import { Resends } from './resends.ts';
 
 /**
- * How many surplus files a delivery deletes. A crash or a lowered limit can leave more; later deliveries and the sweep
- * delete those.
+ * Maximum number of surplus files that one delivery deletes. After a crash or a reduced limit, there may be more; later
+ * deliveries and the sweep delete them.
  */
 const fewMore = 2;
-/** The states in which a payload's bytes may still be needed. */
+/** States of payloads whose files may still be needed. */
 const kept: readonly OutboxState[] = ['owed', 'quarantined', 'dead'];
-/** Grace period: a newer file is never swept, because a run may not have recorded it yet. */
+/** Grace period. A file that is newer than this is never swept, because its run may not have recorded the file yet. */
 const youngMs = 10 * 60_000;
 
-/** Kept payloads that were deleted to free space. */
+/** The kept payloads that were deleted to free space. */
 export interface Forgotten {
   readonly payloads: number;
   readonly bytes: number;

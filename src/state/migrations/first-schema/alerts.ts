@@ -1,6 +1,6 @@
 import type { SchemaModule } from 'kysely';
 
-/** What is wrong, what has been reported, and the messages that channels still have to send. */
+/** Tables for open alerts, what has been reported about them, and messages that must still be sent to channels. */
 export async function createAlertTables(schema: SchemaModule): Promise<void> {
   await schema
     .createTable('alerts')

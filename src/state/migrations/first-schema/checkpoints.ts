@@ -1,6 +1,6 @@
 import type { SchemaModule } from 'kysely';
 
-/** Where each job continues to read. */
+/** Tables for the positions from which jobs continue to read. */
 export async function createCheckpointTables(schema: SchemaModule): Promise<void> {
   await schema
     .createTable('watermarks')

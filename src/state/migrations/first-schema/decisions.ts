@@ -1,6 +1,6 @@
 import type { SchemaModule } from 'kysely';
 
-/** What people decided about jobs and payloads. */
+/** Tables for people's decisions about jobs and payloads. */
 export async function createDecisionTables(schema: SchemaModule): Promise<void> {
   await schema
     .createTable('holds')

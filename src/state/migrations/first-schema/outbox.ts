@@ -1,6 +1,6 @@
 import type { SchemaModule } from 'kysely';
 
-/** Payloads, their targets, and how the service responded. */
+/** Tables for payloads, their targets, and the service's responses. */
 export async function createOutboxTables(schema: SchemaModule): Promise<void> {
   await schema
     .createTable('outbox')
