@@ -3,23 +3,27 @@ import { takeBlockedRuns } from './runs/blocked-runs.ts';
 import type { Repositories, Store } from './store.ts';
 import type { OutboxRow, RunRow } from './tables.ts';
 
-/** Limited by count and not by age, because a wrong clock must not delete the history. */
+/**
+ * Maximum number of runs in the history. The history is limited by number and not by age, so that a wrong clock can't
+ * delete it.
+ */
 export const maxKeptRuns = 20_000;
 
 export interface RecoverResult {
   /** Runs whose process died. */
   readonly interrupted: readonly RunRow[];
-  /** Payloads that were marked dead because their file was missing or had the wrong size. */
+  /** Payloads that were marked dead because their files were missing or had the wrong size. */
   readonly damaged: readonly OutboxRow[];
-  /** Jobs whose last run may have blocked its process. They run last, one at a time. */
+  /** Jobs whose last run may have blocked its process. These jobs run after all other jobs, and one at a time. */
   readonly suspects: Set<string>;
   /** Files that were not needed. */
   readonly swept: readonly string[];
 }
 
 /**
- * Crash recovery, the first step of every start: closes runs of dead processes, marks damaged payloads dead, and sweeps
- * unneeded files. Safe to run next to other processes. A damaged payload never stops the others (R25).
+ * Recovers from a crash. This is the first step of every start: it closes the runs of dead processes, marks damaged
+ * payloads dead, and deletes files that aren't needed. Other processes may use the state folder at the same time. A
+ * damaged payload doesn't affect other payloads.
  */
 export async function recover(store: Store): Promise<RecoverResult> {
   const suspects = await takeBlockedRuns(store);
@@ -37,8 +41,8 @@ export async function recover(store: Store): Promise<RecoverResult> {
 }
 
 /**
- * Closes the runs that dead processes left open, in one transaction, because there is usually nothing to write. Returns
- * those runs.
+ * Closes the runs that dead processes left open, and returns these runs. Does all of this in one transaction, because
+ * there is usually nothing to write.
  */
 async function closeDead({ runs, retries, leases }: Repositories): Promise<RunRow[]> {
   const interrupted = await runs.interruptOrphans();

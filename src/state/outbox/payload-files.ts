@@ -25,14 +25,17 @@ export interface Forgotten {
   readonly bytes: number;
 }
 
-/** Payload files. Each run writes to its own folder, so runs never share or delete each other's files. */
+/**
+ * Manages payload files. Each run writes to its own folder, so runs never share files and never delete each other's
+ * files.
+ */
 export class PayloadFiles extends Repository {
-  /** The folder that holds all payloads. */
+  /** The folder that contains all payload files. */
   get root(): string {
     return join(this.context.folder, 'payloads');
   }
 
-  /** The folder that a run spools to; created if missing. */
+  /** Returns the folder that a run spools to. Creates the folder if it doesn't exist. */
   folderOf(run: string): string {
     const folder = join(this.root, run);
     makeFolder(folder, 0o700);
@@ -44,15 +47,15 @@ export class PayloadFiles extends Repository {
     return foldersIn(this.root).map((name) => join(this.root, name));
   }
 
-  /** Removes the folder of an ended run if it's empty. */
+  /** Removes the folder of a run that has ended if the folder is empty. */
   leave(run: string): void {
     removeIfEmpty(join(this.root, run), this.root);
   }
 
   /**
-   * Deletes a payload's file unless it's still needed. The check and the deletion happen under the write lock, and
-   * `enqueue` checks for the file under the same lock, so the file of an owed payload never disappears. Keeps as many
-   * of an instance's newest delivered payloads as configured.
+   * Deletes a payload's file unless it's still needed. A delivered payload's file is needed while the retention keeps
+   * it or a resend may need it. The check and the deletion happen under the write lock, and `enqueue` checks under the
+   * same lock that the file exists, so the file of an owed payload never disappears.
    */
   async release(path: string): Promise<void> {
     await inTransaction(this.context, async (inside) => {
@@ -62,7 +65,10 @@ export class PayloadFiles extends Repository {
     });
   }
 
-  /** After a delivery, deletes its file and the instance's older files, except those that the retention keeps. */
+  /**
+   * Deletes the files of an instance's delivered payloads, except those that the retention keeps. Call this after a
+   * delivery.
+   */
   async releaseFormer({ url, client_id, instance }: OutboxRow): Promise<void> {
     const former = await this.context.db
       .selectFrom('outbox')
@@ -74,7 +80,7 @@ export class PayloadFiles extends Repository {
       .orderBy('id', 'desc')
       .limit((this.context.keep?.payloads ?? 0) + fewMore)
       .execute();
-    // The files of most old payloads were deleted long ago.
+    // Leave out payloads whose files no longer exist. The files of most old payloads were deleted long ago.
     const there = new Set(former.map(({ path }) => path).filter((path) => existsSync(path)));
     await inTransaction(this.context, async (inside) => {
       for (const path of there) await new PayloadFiles(inside).release(path);
@@ -82,8 +88,8 @@ export class PayloadFiles extends Repository {
   }
 
   /**
-   * Frees at least `bytes` by deleting delivered payloads that are kept only for a rollback, oldest first; the ones
-   * that instances show go last.
+   * Frees at least `bytes` if possible. Deletes delivered payloads that are kept only for a rollback, oldest first.
+   * Payloads that instances show are deleted last.
    */
   async forget(bytes: number): Promise<Forgotten> {
     const forgotten = { payloads: 0, bytes: 0 };
@@ -102,15 +108,18 @@ export class PayloadFiles extends Repository {
   }
 
   /**
-   * Deletes files that no payload or live run needs: those of dead runs, and partial ones. The folder of a live run is
-   * never touched, even if its files seem old, because the clock may have been changed.
+   * Deletes files that no payload and no live run needs, such as partial files and files of dead runs. Never touches
+   * the folder of a live run, even if its files seem old, because the clock may have been changed. Returns the paths of
+   * the deleted files.
    */
   async sweep(): Promise<string[]> {
-    // List the folders before the runs: a run's row exists before its folder.
+    // List the folders before the runs. A run is recorded before its folder is created, so every folder in the list
+    // that belongs to a live run is recognized.
     const [folders, files] = [foldersIn(this.root), filesBelow(this.root)];
     const living = new Set((await new Runs(this.context).underway()).map(({ id }) => id));
     const old = files.filter((path) => !living.has(relative(this.root, path).split(sep, 1)[0]!) && this.#isOld(path));
-    // One query for all: taking the lock for each of ten thousand kept files would add seconds to every start.
+    // Use one query for all files. Taking the lock for each of ten thousand kept files would make every start seconds
+    // slower.
     const wanted = old.length === 0 ? new Set<string>() : await wantedPaths(this.context);
     const swept: string[] = [];
     for (const path of old) {
@@ -128,7 +137,7 @@ export class PayloadFiles extends Repository {
   }
 }
 
-/** Files that belong only to delivered payloads, in the order in which they may be deleted. */
+/** Returns the files that belong only to delivered payloads, in the order in which they may be deleted. */
 async function forgettable(context: StoreContext): Promise<string[]> {
   const { db } = context;
   const wanted = await db.selectFrom('outbox').select('path').where('state', 'in', kept).execute();
@@ -144,7 +153,10 @@ async function forgettable(context: StoreContext): Promise<string[]> {
   return delivered.map(({ path }) => path).filter((path) => !needed.has(path));
 }
 
-/** Paths of payloads that the retention keeps. {@link isWanted} also finds those that a resend needs, which are few. */
+/**
+ * Returns the paths of the payloads that are pending or that the retention keeps. {@link isWanted} also considers
+ * payloads that a resend needs; there are few of them.
+ */
 async function wantedPaths({ db, clock, keep }: StoreContext): Promise<Set<string>> {
   const inKept = await db.selectFrom('outbox').select('path').where('state', 'in', kept).execute();
   const former =
@@ -168,8 +180,8 @@ async function isWanted(context: StoreContext, path: string): Promise<boolean> {
 }
 
 /**
- * True if the payload is among the newest of its instance and not too old. A time in the future means that the clock
- * was set back.
+ * Returns whether the retention keeps a delivered payload: it's among its instance's newest payloads and not too old. A
+ * delivery time in the future means that the clock was set back.
  */
 async function isKept({ db, clock, keep }: StoreContext, row: OutboxRow): Promise<boolean> {
   if (keep === undefined || clock.now() - (row.settled_at ?? 0) > keep.milliseconds) return false;

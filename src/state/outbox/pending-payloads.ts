@@ -3,7 +3,7 @@ import { type BoundValue, prepared } from '../engine/prepared.ts';
 import type { OutboxRow } from '../tables.ts';
 import type { InstanceKey } from './instance-key.ts';
 
-/** Payloads that wait for an instance, including quarantined and dead ones. Oldest first. */
+/** Returns the payloads that are waiting for an instance, oldest first. Quarantined and dead payloads are included. */
 export async function pendingPayloads(
   { db }: StoreContext,
   { url, clientId = '', instance }: InstanceKey,
@@ -21,7 +21,10 @@ const waiting = prepared((db, value: BoundValue<Required<InstanceKey>>) =>
     .where('state', 'in', ['owed', 'quarantined', 'dead']),
 );
 
-/** Sorts the few rows of hot queries in memory: with ORDER BY, SQLite would prepare the statement again each time. */
+/**
+ * Sorts rows in memory. Queries that run often and return few rows use this instead of ORDER BY, with which SQLite
+ * would compile the statement again each time.
+ */
 export function oldestFirst(rows: OutboxRow[]): OutboxRow[] {
   return rows.sort((a, b) => a.id - b.id);
 }

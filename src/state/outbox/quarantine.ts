@@ -14,22 +14,22 @@ import { Receipts } from './receipts.ts';
 
 /** Why a payload is quarantined. */
 export interface GuardVerdict {
-  /** Each guard's findings, as JSON. */
+  /** The findings of each guard, as JSON. */
   readonly findings: string;
-  /** One sentence for the history and the log. */
+  /** A sentence that summarizes the findings, for the history and the log. */
   readonly message: string;
-  /** The payload that it was compared with. */
+  /** The payload that the guards compared the quarantined payload with. */
   readonly last?: GoodPayload;
 }
 
-/** A quarantined payload with its findings. */
+/** A quarantined payload with the guards' findings. */
 export type Quarantined = OutboxRow & Omit<QuarantineRow, 'id'>;
 
-/** Quarantined payloads: complete and on disk, but not sent until a user approves them. */
+/** Stores quarantined payloads. They're complete and on disk, but aren't sent unless a user approves them. */
 export class Quarantine extends Repository {
   /**
-   * Quarantines a payload in one transaction with its run. Replaces an earlier quarantined payload of the same
-   * instance. Owed and dead payloads and the job's watermark don't change.
+   * Quarantines a payload, in the transaction that also settles its run. Supersedes an earlier quarantined payload of
+   * the same instance. Doesn't change owed and dead payloads or the job's watermark.
    */
   put(
     owing: NewPayload,
@@ -63,12 +63,15 @@ export class Quarantine extends Repository {
     });
   }
 
-  /** All payloads in the history that were ever quarantined, oldest first. Their state shows what became of them. */
+  /**
+   * Returns all payloads in the history that have ever been quarantined, oldest first. A payload's state shows what
+   * happened to it.
+   */
   async all(): Promise<Quarantined[]> {
     return joined(this.context).orderBy('outbox.id').execute();
   }
 
-  /** Whether a user has approved these exact bytes for this instance. */
+  /** Returns whether a user has approved a payload with exactly these bytes for this instance. */
   async hasApproved({ url, instance, clientId = '' }: InstanceKey, sha256: string): Promise<boolean> {
     const row = await this.context.db
       .selectFrom('outbox')
@@ -85,8 +88,9 @@ export class Quarantine extends Repository {
   }
 
   /**
-   * Approves a payload: it becomes owed, and the job's watermark advances to the end of the payload's extract. Returns
-   * undefined if the payload is no longer quarantined, or if newer data is already owed or delivered.
+   * Approves a quarantined payload. The payload becomes owed, and the job's watermark advances to the end of the
+   * payload's extract. Returns undefined if the payload is no longer quarantined, or if newer data is already owed or
+   * delivered.
    */
   approve(id: number, by: DecidedBy): Promise<Decided | undefined> {
     return inTransaction(this.context, async (inside) => {
@@ -116,7 +120,10 @@ export class Quarantine extends Repository {
     });
   }
 
-  /** Discards a payload permanently, without changing a checkpoint. Returns undefined if it's no longer quarantined. */
+  /**
+   * Discards a quarantined payload permanently. Doesn't change the job's checkpoint. Returns undefined if the payload
+   * is no longer quarantined.
+   */
   discard(id: number, by: DecidedBy): Promise<Decided | undefined> {
     return inTransaction(this.context, async (inside) => {
       const row = await held(inside, id);

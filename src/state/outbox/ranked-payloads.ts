@@ -1,8 +1,8 @@
 import type { StoreContext } from '../engine/context.ts';
 
 /**
- * A query for the payloads delivered to instances: `rank` 1 is an instance's newest payload. A payload that was rolled
- * back to counts only once, because it's the same file.
+ * Creates a query for the payloads that were delivered to instances. An instance's newest payload has `rank` 1. If an
+ * instance was rolled back to a payload, both deliveries count as one payload, because they have the same file.
  */
 export function rankedPayloads({ db }: Pick<StoreContext, 'db'>) {
   const given = db

@@ -8,7 +8,7 @@ import { pendingPayloads } from './pending-payloads.ts';
 
 export type Contents = Pick<Payload, 'sha256' | 'bytes' | 'format' | 'asOf'>;
 
-/** Each instance's last known contents. */
+/** Stores the last known contents of each instance. */
 export class Receipts extends Repository {
   async find(key: InstanceKey): Promise<Receipt | undefined> {
     const { url, clientId = '', instance } = key;
@@ -16,9 +16,9 @@ export class Receipts extends Repository {
   }
 
   /**
-   * Whether the instance is known to have these bytes. After the service accepted them, it may still process an
-   * abandoned upload of other bytes. Once that is no longer possible, they are sent again (by `Resends`, or by the next
-   * run that produces them).
+   * Returns whether the instance is known to have these bytes. If an upload with different bytes was abandoned, the
+   * service may still process it after it has accepted these bytes. As soon as that's no longer possible, this method
+   * returns false, so that the bytes are sent again (by `Resends` or by the next run that produces them).
    */
   async holds(key: InstanceKey, { sha256, format }: Pick<Contents, 'sha256' | 'format'>): Promise<boolean> {
     const known = await this.find(key);
@@ -28,7 +28,10 @@ export class Receipts extends Repository {
     return doubt === undefined || this.context.clock.now() < doubt.since + lateMs;
   }
 
-  /** Whether the last request to the instance is unanswered, so its contents may differ from the last known ones. */
+  /**
+   * Returns whether the last request to the instance got no response. The instance may then have different contents
+   * than the last known ones.
+   */
   async isDoubtful(key: InstanceKey): Promise<boolean> {
     const known = await this.find(key);
     return known !== undefined && known.certain !== 1;
@@ -39,8 +42,8 @@ export class Receipts extends Repository {
   }
 
   /**
-   * Whether the service has accepted a payload for one of these destinations after `since` (epoch milliseconds).
-   * Ignores times in the future, which were written while the clock was wrong.
+   * Returns whether the service has accepted a payload for one of these destinations after `since`, in epoch
+   * milliseconds. Ignores times in the future, which were recorded while the clock was wrong.
    */
   async tookAfter(destinations: readonly string[], since: number): Promise<boolean> {
     const { db, clock } = this.context;
@@ -64,8 +67,8 @@ export class Receipts extends Repository {
   }
 
   /**
-   * Records that the source reported no changes, so the instance's data is as new as that check. Does nothing if a
-   * payload still waits for the instance or if the instance's contents are unknown.
+   * Records that the source reported no changes, so the instance's data is as recent as this check. Does nothing if a
+   * payload is waiting for the instance or if the instance's contents are unknown.
    */
   async recheck(key: InstanceKey, asOf: number): Promise<void> {
     const known = await this.find(key);
@@ -74,8 +77,8 @@ export class Receipts extends Repository {
   }
 
   /**
-   * Call this just before a request with these contents: the instance's contents become unknown. Returns true if they
-   * were known.
+   * Records that the instance's contents are unknown. Call this immediately before a request that sends these contents.
+   * Returns whether the instance's contents were known before.
    */
   async doubt(key: InstanceKey, contents: Contents): Promise<boolean> {
     const known = await this.find(key);
@@ -84,14 +87,15 @@ export class Receipts extends Repository {
     return known?.certain === 1;
   }
 
-  /** Records that the request was refused, so the previously known contents are valid again. */
+  /** Records that the service rejected the request, so the instance still has the last known contents. */
   async trust(key: InstanceKey): Promise<void> {
     const known = await this.find(key);
     if (known !== undefined) await this.#put(key, { ...known, certain: 1 });
   }
 
   /**
-   * Records that the instance may not have the last payload, so the next run that produces the same bytes sends them.
+   * Records that the instance may not show the last payload. The next run that produces the same bytes therefore sends
+   * them.
    */
   async distrust(key: InstanceKey): Promise<void> {
     const known = await this.find(key);
@@ -113,8 +117,8 @@ export class Receipts extends Repository {
   }
 
   /**
-   * Records that a newer extract produced the bytes that the instance already has, so its data is as new as that
-   * extract.
+   * Records that a newer extract produced the same bytes that the instance has. The instance's data is therefore as
+   * recent as this extract.
    */
   async renew(key: InstanceKey, asOf: number): Promise<void> {
     const known = await this.find(key);
@@ -132,8 +136,8 @@ export class Receipts extends Repository {
 const futureMs = 1_000;
 
 /**
- * The newest of several data timestamps. Ignores those in the future: they were written while the clock was wrong, and
- * must not block newer data until then.
+ * Returns the latest of several times at which data was read. Ignores times in the future: they were recorded while the
+ * clock was wrong, and newer data must not have to wait until then.
  */
 export function newest(now: number, ages: readonly (number | undefined)[]): number {
   return Math.max(0, ...ages.filter((age) => age !== undefined && age <= now + futureMs).map(Number));

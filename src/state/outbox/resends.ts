@@ -7,21 +7,22 @@ import { lateArrivals, lateMs } from './late-arrivals.ts';
 import { pendingPayloads } from './pending-payloads.ts';
 import { Receipts } from './receipts.ts';
 
-/** A delivered payload to send again. */
+/** A delivered payload that must be sent again. */
 export interface Resend {
   readonly row: OutboxRow;
-  /** When to send it at the earliest, in epoch milliseconds. */
+  /** The earliest time to send the payload again, in epoch milliseconds. */
   readonly dueAt: number;
 }
 
 /**
- * Delivered payloads to send again (late-arrival protection). The service may process an abandoned upload after it has
- * accepted a newer one. The instance then shows old data, and no error is reported. So if a payload was delivered
- * within ten minutes of an unanswered attempt with other bytes, it's sent again after those ten minutes. Only the
- * last accepted payload is resent, and only if nothing else was attempted since (invariant 3).
+ * Finds delivered payloads that must be sent again (late-arrival protection). After Sluice has abandoned an upload, the
+ * service may still process it, even after it has accepted a newer payload. The instance then shows old data, and no
+ * error is reported. A payload is therefore sent again if it was delivered within ten minutes after an unanswered
+ * attempt to send different content. It's sent when these ten minutes have passed. Only the last accepted payload is
+ * sent again, and only if nothing else has been attempted since (invariant 3).
  */
 export class Resends extends Repository {
-  /** All pending resends, due or not. */
+  /** Returns all pending resends, whether they're due or not. */
   async all(): Promise<Resend[]> {
     const { db } = this.context;
     const ids = await lateArrivals(db);
@@ -36,13 +37,16 @@ export class Resends extends Repository {
     return repeats;
   }
 
-  /** Call this just before a resend, which is recorded like any attempt. Returns undefined if it's no longer needed. */
+  /**
+   * Records that a resend is about to start, in the same way as any attempt. Call this immediately before the request.
+   * Returns undefined if the resend is no longer needed.
+   */
   begin({ row }: Resend): Promise<OutboxRow | undefined> {
     return inTransaction(this.context, async (inside) => {
       const fresh = (await new Resends(inside).all()).find((one) => one.row.id === row.id);
       if (fresh === undefined) return undefined;
       const now = Math.round(inside.clock.now());
-      // If newer data is accepted while the result of this resend is unknown, that data must then be resent as well.
+      // If newer data is accepted before the result of this resend is known, the newer data must be sent again too.
       await inside.db
         .updateTable('outbox')
         .set({ unanswered_at: now, last_attempt_at: now })
@@ -53,7 +57,7 @@ export class Resends extends Repository {
     });
   }
 
-  /** The service accepted the payload again. `row` is what {@link begin} returned. */
+  /** Records that the service accepted the payload again. `row` is the return value of {@link begin}. */
   async delivered(row: OutboxRow): Promise<void> {
     await inTransaction(this.context, async (inside) => {
       await new Receipts(inside).repeated(keyOf(row));
@@ -63,7 +67,7 @@ export class Resends extends Repository {
     });
   }
 
-  /** Retry the resend after `waitMs` milliseconds. */
+  /** Schedules another attempt at the resend in `waitMs` milliseconds. */
   async postpone(row: OutboxRow, { waitMs, ambiguous }: { waitMs: number; ambiguous: boolean }): Promise<void> {
     const now = Math.round(this.context.clock.now());
     const unanswered_at = ambiguous ? givenUpAt(now) : row.unanswered_at;
@@ -74,12 +78,15 @@ export class Resends extends Repository {
       .execute();
   }
 
-  /** The payload can't be resent, so the instance's contents are unknown and the job's next run sends its data. */
+  /**
+   * Records that the payload can't be sent again. It's then unknown which data the instance shows, so the job's next
+   * run sends its data.
+   */
   async giveUp(row: OutboxRow): Promise<void> {
     await new Receipts(this.context).distrust(keyOf(row));
   }
 
-  /** Whether one of these rows is needed for a resend. */
+  /** Returns whether one of these payloads is needed for a resend. */
   async needs(rows: readonly OutboxRow[]): Promise<boolean> {
     for (const row of rows) {
       const [known] = await lateArrivals(this.context.db, row);

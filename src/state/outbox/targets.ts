@@ -1,16 +1,16 @@
 import { Repository } from '../engine/context.ts';
 import type { TargetRow } from '../tables.ts';
 
-/** Identifies a declared data source. */
+/** Identifies a data source that a config declares. */
 export interface TargetKey {
-  /** The destination's base URL: the same name on another service is a different data source. */
+  /** The destination's base URL. Data sources with the same name on different services are different data sources. */
   readonly url: string;
   readonly clientId?: string;
-  /** Name of the declared data source. */
+  /** Name of the data source in the config. */
   readonly name: string;
 }
 
-/** IDs of declared data sources, as returned by the service during `apply`. */
+/** Stores the IDs of declared data sources. The service returned the IDs when the data sources were applied. */
 export class Targets extends Repository {
   async remember(key: TargetKey, ids: { datasource: string; instance: string; format: string }): Promise<void> {
     const rest = { ...ids, remembered_at: Math.round(this.context.clock.now()) };

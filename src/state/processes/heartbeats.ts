@@ -2,15 +2,16 @@ import { inTransaction, Repository } from '../engine/context.ts';
 import { type BoundValue, prepared } from '../engine/prepared.ts';
 
 /**
- * A process that can't be inspected (another container or machine) counts as dead after this time without a heartbeat.
+ * If a process can't be inspected because it's in another container or on another machine, it counts as dead after this
+ * time without a heartbeat.
  */
 const silenceMs = 30_000;
 
-/** Processes that hold a lease or a slot, each with its last heartbeat. */
+/** Stores the last heartbeat of each process that holds a lease or a slot. */
 export class ProcessHeartbeats extends Repository {
   /**
-   * Records that this process is alive. The first call also deletes dead processes, so the table has only as many rows
-   * as there are live processes, and a short command needs no disk sync for it.
+   * Records that this process is alive. Only the first call inserts a row. It also deletes the rows of dead processes,
+   * so the table has only as many rows as there are live processes.
    */
   async beat(): Promise<void> {
     const { clock, processes } = this.context;
@@ -24,8 +25,9 @@ export class ProcessHeartbeats extends Repository {
   }
 
   /**
-   * Whether the process is dead. On the same machine, checks the process table, which is immediate and needs no clock.
-   * Otherwise, checks the heartbeat: by the monotonic clock within one boot, by the wall clock across boots.
+   * Returns whether the process is dead. On the same machine, this method looks the process up in the process table,
+   * which takes no time and needs no clock. Otherwise, it checks the age of the last heartbeat. It uses the monotonic
+   * clock if both processes share a boot, and the wall clock otherwise.
    */
   async isDead(owner: string): Promise<boolean> {
     const { db, processes } = this.context;
@@ -35,7 +37,10 @@ export class ProcessHeartbeats extends Repository {
     return row === undefined || this.#silence(owner, row) > silenceMs;
   }
 
-  /** When a process last recorded a heartbeat (epoch ms by its clock); undefined if it never did. */
+  /**
+   * Returns when a process last recorded a heartbeat, in epoch milliseconds by the clock of that process. Returns
+   * undefined if there is no record.
+   */
   async lastBeat(owner: string): Promise<number | undefined> {
     const { db } = this.context;
     const row = await db.selectFrom('heartbeats').select('wall_ms').where('owner', '=', owner).executeTakeFirst();

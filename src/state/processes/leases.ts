@@ -4,20 +4,24 @@ import { type BoundValue, prepared } from '../engine/prepared.ts';
 import { ProcessHeartbeats } from './heartbeats.ts';
 
 /**
- * An exclusive right that only one process can hold at a time: `job:<name>`, `instance:<key>`. End it with `release`.
+ * An exclusive right that only one process can hold at a time, such as `job:<name>` or `instance:<key>`. Call `release`
+ * to give it up.
  */
 export interface Lease {
   readonly name: string;
-  /** Never rejects because of the disk: if the disk refuses writes, the release is retried until it succeeds. */
+  /**
+   * Releases the lease. Doesn't fail because of the disk: if the disk rejects writes, the release is retried until it
+   * succeeds.
+   */
   release(): Promise<void>;
 }
 
-/** Poll interval while another process holds the lease. */
+/** How often to check whether another process still holds the lease, in milliseconds. */
 const lookMs = 100;
 
-/** Leases. A lease ends when it's released or when its process dies, whichever comes first (R11, R29). */
+/** Stores leases. A lease ends when it's released or when the process that holds it dies. */
 export class Leases extends Repository {
-  /** Takes the lease. Returns undefined while a live process (including this one) holds it. */
+  /** Takes the lease. Returns undefined if a live process holds it, which may be this process. */
   take(name: string): Promise<Lease | undefined> {
     return inTransaction(this.context, async (inside) => {
       const owners = new ProcessHeartbeats(inside);
@@ -30,7 +34,10 @@ export class Leases extends Repository {
     });
   }
 
-  /** Waits for the lease. Returns undefined after `forMs`. If aborted, throws the signal's reason. */
+  /**
+   * Waits until the lease can be taken, and takes it. Returns undefined if it can't be taken within `forMs`. If
+   * `signal` is aborted, throws the signal's reason.
+   */
   async wait(name: string, { forMs, signal }: { forMs: number; signal?: AbortSignal }): Promise<Lease | undefined> {
     const { clock } = this.context;
     const end = clock.monotonic() + forMs;
@@ -41,7 +48,7 @@ export class Leases extends Repository {
     }
   }
 
-  /** The live process that holds the lease, if any. */
+  /** Returns the live process that holds the lease, or undefined if there is none. */
   async holder(name: string): Promise<{ owner: string; takenAt: number } | undefined> {
     const [held] = await byName(this.context.db, { name });
     if (held === undefined || (await new ProcessHeartbeats(this.context).isDead(held.owner))) return undefined;
@@ -60,7 +67,7 @@ export class Leases extends Repository {
     return held;
   }
 
-  /** Deletes leases of dead processes. */
+  /** Deletes the leases of dead processes. */
   async removeDead(): Promise<void> {
     await inTransaction(this.context, async (inside) => {
       const owners = new ProcessHeartbeats(inside);
@@ -70,7 +77,10 @@ export class Leases extends Repository {
     });
   }
 
-  /** True if the lease's process is dead, or if the lease is our own and only its release is still pending. */
+  /**
+   * Returns whether a stored lease no longer counts: its process is dead, or this process has released it but the
+   * release isn't stored yet.
+   */
   async #isLeftOver({ owner, token }: { owner: string; token: string }, owners: ProcessHeartbeats): Promise<boolean> {
     return this.context.pending.has(token) || owners.isDead(owner);
   }

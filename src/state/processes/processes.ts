@@ -1,20 +1,26 @@
 import { type Identity, ourselves, type ProcessState, processStateOf } from '../../lib/process-identity.ts';
 
 /**
- * The identity of this process, and which other processes are alive. Injected, so that tests can simulate dead
+ * The identity of this process, and the state of other processes. It's an interface so that tests can simulate dead
  * processes.
  */
 export interface Processes {
-  /** Unique among all processes that have ever run: host, boot, PID namespace, PID and start time. */
+  /**
+   * Identifies this process among all processes that have ever run, by its host, boot, PID namespace, PID and start
+   * time.
+   */
   readonly self: string;
-  /** The boot ID. Monotonic clocks are comparable only within a boot. */
+  /** The boot ID. Times of the monotonic clock can only be compared within one boot. */
   readonly boot: string;
   stateOf(owner: string): ProcessState;
-  /** Whether the owner uses the same monotonic clock as this process. */
+  /** Returns whether the owner uses the same monotonic clock as this process. */
   sharesBoot(owner: string): boolean;
 }
 
-/** The processes on this machine, identified by PID and start time, because PIDs get reused. */
+/**
+ * Returns the state of processes on this machine. A process is identified by its PID and start time, because PIDs are
+ * reused.
+ */
 export function systemProcesses(me: Identity = ourselves): Processes {
   const self = asText(me);
   return {
@@ -25,7 +31,7 @@ export function systemProcesses(me: Identity = ourselves): Processes {
   };
 }
 
-/** An owner in readable form: `process 4711`, with its location if it's on another host or in a container. */
+/** Describes an owner for users, such as `process 4711`. Adds the host if it isn't this host. */
 export function processText(owner: string): string {
   const identity = asIdentity(owner);
   if (identity === undefined) return owner;
@@ -33,8 +39,9 @@ export function processText(owner: string): string {
 }
 
 /**
- * The PID of an owner if this process can signal it; undefined on another machine or in another container. Two
- * containers can share one boot ID (as in systemd-nspawn), so the host is compared as well.
+ * Returns the owner's PID if this process can send signals to it. Returns undefined if the owner is on another machine
+ * or in another container. The boot ID isn't sufficient for this, because two containers can have the same one (as with
+ * systemd-nspawn), so the host is compared too.
  */
 export function pidHere(owner: string): number | undefined {
   const identity = asIdentity(owner);

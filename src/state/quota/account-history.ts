@@ -4,7 +4,7 @@ import { SendSlots } from './send-slots.ts';
 
 const settingName = 'delivery.accounts';
 
-/** A destination's URL and the account that its requests were charged to. */
+/** The URL of a destination, and the account to which its requests were charged. */
 interface LastAccount {
   readonly url: string;
   readonly account: string;
@@ -16,9 +16,10 @@ export interface DestinationAccount extends LastAccount {
 }
 
 /**
- * The account that each destination's requests were last charged to. Accounts without a configured name are identified
- * by their credentials, but the service counts per company, regardless of the key. If a key is rotated, today's usage
- * must move to the new account, or the daily allowance would be spent twice.
+ * Stores which account each destination's requests were last charged to. An account without a name in the config is
+ * identified by its credentials, but the service counts requests per company, whichever key is used. If a key is
+ * rotated, the requests of the current day must therefore also count for the new account; otherwise, the daily
+ * allowance could be used twice.
  */
 export class AccountHistory extends Repository {
   /**
@@ -48,7 +49,10 @@ export class AccountHistory extends Repository {
     return text === undefined ? {} : (JSON.parse(text) as Record<string, LastAccount>);
   }
 
-  /** Takes the higher of the two counts, so that undoing a rotation doesn't count anything twice. */
+  /**
+   * Copies the counts of these days to another account. Keeps the higher count if both accounts have one, so that no
+   * request counts twice if a rotation is undone.
+   */
   async #carryDays(from: string, to: string, days: readonly string[]): Promise<void> {
     const { db } = this.context;
     const rows = await db

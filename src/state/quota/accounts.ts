@@ -3,18 +3,19 @@ import { type BoundValue, prepared } from '../engine/prepared.ts';
 import type { AccountRow } from '../tables.ts';
 
 /**
- * After a slowdown, the rate increases by one request per second after each period of this length without a refusal
- * (additive increase).
+ * Recovery interval. After a slowdown, the rate increases by one request per second for each interval without a
+ * rejection (additive increase).
  */
 const regainMs = 60_000;
 /**
- * Refusals within this time count as one, because requests already in flight at the first refusal are refused as well.
+ * Rejections within this time count as one, because requests that were already in flight at the first rejection are
+ * rejected too.
  */
 const togetherMs = 2_000;
 
-/** State of a whole account: the pause that the service requested, and the current request rate. */
+/** Stores the state of accounts: the pause that the service requested, and the current request rate. */
 export class Accounts extends Repository {
-  /** Pauses all requests of the account for this long, unless a longer pause is already set. */
+  /** Pauses all requests of the account for this long, unless it's already paused for longer. */
   async hold(account: string, milliseconds: number): Promise<void> {
     const now = Math.round(this.context.clock.now());
     const until = Math.max(now + Math.ceil(milliseconds), (await this.heldUntil(account)) ?? 0);
@@ -27,9 +28,9 @@ export class Accounts extends Repository {
   }
 
   /**
-   * Call this if the service refuses requests although we send at most `most` per second, because someone else uses the
-   * account too. Halves the rate, which then recovers slowly (AIMD). Returns the new rate; undefined if this refusal
-   * was already counted.
+   * Halves the account's rate, which then recovers slowly (AIMD). Call this if the service rejects requests although
+   * Sluice sends at most `most` per second; another program must then be using the account too. Returns the new rate.
+   * Returns undefined if this rejection was already counted.
    */
   slow(account: string, most: number): Promise<number | undefined> {
     return inTransaction(this.context, async (inside) => {
@@ -47,17 +48,23 @@ export class Accounts extends Repository {
     });
   }
 
-  /** Requests per second that are allowed now; `most` if the service hasn't refused any recently. */
+  /**
+   * Returns how many requests per second the account may currently send. This is `most` if the service hasn't rejected
+   * any requests recently.
+   */
   async pace(account: string, most: number): Promise<number> {
     return (await this.look(account, most)).pace;
   }
 
-  /** End of the pause (epoch ms); undefined if there is none, or if the clock was set back to before its start. */
+  /**
+   * Returns the end of the account's pause, in epoch milliseconds. Returns undefined if the account isn't paused, or if
+   * the clock was set back to a time before the pause started.
+   */
   async heldUntil(account: string): Promise<number | undefined> {
     return (await this.look(account, 1)).heldUntil;
   }
 
-  /** {@link pace} and {@link heldUntil} from one read. */
+  /** Returns {@link pace} and {@link heldUntil} with a single read. */
   async look(account: string, most: number): Promise<{ pace: number; heldUntil: number | undefined }> {
     const now = this.context.clock.now();
     const row = await rowOf(this.context, account);
@@ -74,7 +81,9 @@ const byName = prepared((db, value: BoundValue<{ account: string }>) =>
   db.selectFrom('accounts').selectAll().where('account', '=', value('account')),
 );
 
-/** If the clock was set back to before the refusal, the slowdown is dropped. */
+/**
+ * Returns the account's current rate. Ignores the slowdown if the clock was set back to a time before the rejection.
+ */
 function paceIn(row: AccountRow | undefined, most: number, now: number): number {
   const { slowed_to = null, slowed_at = null } = row ?? {};
   if (slowed_to === null || slowed_at === null || now < slowed_at) return most;

@@ -2,24 +2,26 @@ import { inTransaction, Repository } from '../engine/context.ts';
 import { type BoundValue, prepared } from '../engine/prepared.ts';
 
 export interface DayUse {
-  /** All known usage: our own requests and those of others. */
+  /**
+   * Number of requests that are known to have been used on this day: Sluice's own requests and those of other programs.
+   */
   readonly used: number;
-  /** The part of the usage that the service counted beyond our own requests. */
+  /** Number of requests that the service counted in addition to Sluice's own. */
   readonly others: number;
-  /** The account's allowance for this day, as the service reported it; undefined if it hasn't. */
+  /** The account's allowance for this day, as reported by the service. Undefined if the service hasn't reported it. */
   readonly allowance: number | undefined;
-  /** Until when the allowance is used up, as the service reported it; undefined if it hasn't. */
+  /** Until when the allowance is used up, as reported by the service. Undefined if the service hasn't reported it. */
   readonly spentUntil: number | undefined;
 }
 
 /**
- * Counts requests per account and day. The caller decides what a day is. Near midnight, a request is charged to two
- * days. Requests are never refunded.
+ * Counts requests per account and day. Callers decide when a day begins and ends. A request near midnight is charged to
+ * both days. Requests are never refunded.
  */
 export class Quota extends Repository {
   /**
-   * Takes one request from each of the days, or from none of them. Returns undefined on success, otherwise the first
-   * day that has no requests left. The limit may depend on the day's known usage.
+   * Charges one request to each of the days, or to none of them. Returns undefined if the request was charged, and
+   * otherwise the first day that has no requests left. The limit may depend on the day's known usage.
    */
   take(
     account: string,
@@ -38,12 +40,17 @@ export class Quota extends Repository {
     });
   }
 
-  /** Counts one request on a day and ignores the limit, because the service may have counted it on that day. */
+  /**
+   * Charges one request to a day without checking the limit, because the service may have counted the request on that
+   * day.
+   */
   async charge(account: string, day: string): Promise<void> {
     await count(this.context.db, { account, day });
   }
 
-  /** Records that, according to the service, the account's daily allowance is used up until `until` (epoch ms). */
+  /**
+   * Records that the service reported the account's daily allowance as used up until `until`, in epoch milliseconds.
+   */
   async close(account: string, day: string, until: number): Promise<void> {
     const spent = { spent_at: Math.round(this.context.clock.now()), spent_until: Math.round(until) };
     await this.context.db
@@ -61,8 +68,8 @@ export class Quota extends Repository {
   }
 
   /**
-   * Records that the service reports `reported` requests on a day, including ours. The higher of the service's count
-   * and ours wins, and usage by others never decreases. Returns the day's updated usage.
+   * Records that the service counted `reported` requests on a day, including Sluice's own. If the service's count and
+   * ours differ, the higher one is used. The usage by other programs never decreases. Returns the day's updated usage.
    */
   reconcile(account: string, day: string, told: { reported: number; allowance: number | undefined }): Promise<DayUse> {
     const { reported, allowance } = told;
@@ -82,7 +89,10 @@ export class Quota extends Repository {
     });
   }
 
-  /** If the wall clock was set back to before the response, the wait ends, so that it doesn't get longer. */
+  /**
+   * Returns until when the allowance is used up. If the wall clock was set back to a time before the service's report,
+   * returns undefined, so that the wait doesn't become longer.
+   */
   #stillSpent({ spent_at, spent_until }: { spent_at: number | null; spent_until: number | null }): number | undefined {
     const now = this.context.clock.now();
     if (spent_at === null || spent_until === null || now < spent_at || now >= spent_until) return undefined;

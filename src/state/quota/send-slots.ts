@@ -7,23 +7,24 @@ import { isBusy, isStray, lowestFree, type Slot, SlotSnapshot, slotsOf } from '.
 
 /**
  * How long a slot rests after the response to its request. A request arrives before its response is sent, so two
- * requests of a slot arrive at least this long apart. Slightly more than a second, because receivers count in whole
- * milliseconds.
+ * requests that use the same slot arrive at least this far apart. The time is slightly longer than a second, because
+ * receivers count in whole milliseconds.
  */
 export const restMs = 1_012;
 
 /**
- * Maximum transit time of an unanswered request, in buffers or at a stalled service. Slower requests may exceed the
- * rate.
+ * How long an unanswered request may take to arrive, because it waits in buffers or at a stalled service. Requests that
+ * take longer may exceed the rate limit.
  */
 export const maxTravelMs = 30_000;
 
 /**
- * Maximum time from taking a slot to sending its request: connecting takes up to 10 s, and the event loop may be busy.
+ * How long it may take to send a request after its slot was taken. Connecting takes up to 10 s, and the event loop may
+ * be busy.
  */
 const maxStartMs = 15_000;
 
-/** A permit to send one request now. End it with `release` or, if there was no response, with `abandon`. */
+/** The right to send one request now. After the request, call `release` or, if there was no response, `abandon`. */
 export interface SlotTicket {
   readonly account: string;
   readonly slot: number;
@@ -31,21 +32,22 @@ export interface SlotTicket {
 }
 
 /**
- * Returned if no slot is free. Try again after this time or, if undefined, when a request in flight has got a response
- * or can no longer arrive.
+ * The result if no slot is free. Try again after `freeInMs`. If that's undefined, try again when a request in flight
+ * has received its response or can no longer arrive.
  */
 export interface NoFreeSlot {
   readonly freeInMs: number | undefined;
-  /** Set if all slots rest because their requests are unanswered: the time until the first slot is free. */
+  /** Set if all slots are resting because their requests got no response: the time until the first slot is free. */
   readonly restsForMs?: number;
 }
 
 /**
- * Sliding-window rate limiter. An account has as many slots as requests may arrive per second, shared by all processes
- * that use the state folder. Uses the monotonic clock, so changes of the wall clock have no effect.
+ * Sliding-window rate limiter. The number of an account's slots is the number of requests that may arrive per second.
+ * All processes that use the state folder share the slots. Times are measured with the monotonic clock, so changes of
+ * the wall clock have no effect.
  */
 export class SendSlots extends Repository {
-  /** `days` are the days that the caller is about to charge the request to. */
+  /** Takes a slot of the account if one is free. `days` are the days to which the caller will charge the request. */
   take(account: string, perSecond: number, days: readonly string[] = []): Promise<SlotTicket | NoFreeSlot> {
     return inTransaction(this.context, async (inside) => {
       const sends = new SendSlots(inside);
@@ -53,7 +55,7 @@ export class SendSlots extends Repository {
     });
   }
 
-  /** Like {@link take}, for callers that already hold a snapshot from the same transaction. */
+  /** Like {@link take}, but for callers that have already read a snapshot in the same transaction. */
   async takeOf(
     { rows }: SlotSnapshot,
     { account, perSecond, days }: { account: string; perSecond: number; days: readonly string[] },
@@ -67,17 +69,18 @@ export class SendSlots extends Repository {
   }
 
   /**
-   * Releases the slot of a request that has arrived (perhaps just now) or can no longer arrive. The slot rests and is
-   * then free. Charges the request to those of the current `days` that it wasn't charged to before. Retries while the
-   * disk refuses writes, so don't call it in a transaction.
+   * Releases a slot whose request has arrived (maybe just now) or can no longer arrive. The slot rests before it's
+   * free. If the request wasn't charged to all of `days`, the current days, charges it to the missing ones. Retries
+   * while the disk rejects writes, so don't call this in a transaction.
    */
   release(ticket: SlotTicket, days: readonly string[] = []): Promise<void> {
     return this.#free(ticket, { days, travelMs: 0 });
   }
 
   /**
-   * Call this if there was no response. The request may arrive within {@link maxTravelMs}, so the slot rests for that
-   * long, unless `release` is called earlier. The request is charged to all of `days`, the days on which it may arrive.
+   * Abandons a request that got no response. The request may still arrive within {@link maxTravelMs}, so its slot rests
+   * for that long, unless `release` is called earlier. `days` are the days on which the request may arrive; it's
+   * charged to all of them.
    */
   abandon(ticket: SlotTicket, days: readonly string[]): Promise<void> {
     return this.#free(ticket, { days, travelMs: maxTravelMs });
@@ -89,8 +92,8 @@ export class SendSlots extends Repository {
   }
 
   /**
-   * A snapshot of the slots. Requests of dead processes may still arrive, so it charges them to those of `days` that
-   * they weren't charged to before.
+   * Reads the account's slots. Requests of dead processes may still arrive, so any that weren't yet charged to all of
+   * `days` are charged to the missing ones.
    */
   async look(account: string, days: readonly string[]): Promise<SlotSnapshot> {
     const rows = await slotsOf(this.context, account);
@@ -100,8 +103,8 @@ export class SendSlots extends Repository {
   }
 
   /**
-   * Counts requests that may still arrive, or have just arrived, on another account as well. Ending either slot ends
-   * both.
+   * Copies the slots of requests that may still arrive, or have just arrived, to another account, so that the requests
+   * count for both. When one of a request's two slots is released, so is the other.
    */
   async carry(from: string, to: string): Promise<void> {
     const now = this.context.clock.monotonic();
@@ -118,13 +121,16 @@ export class SendSlots extends Repository {
     }
   }
 
-  /** Number of requests that all processes have in flight now. */
+  /** Returns how many requests all processes currently have in flight. */
   async underway(account: string): Promise<number> {
     return new SlotSnapshot(await slotsOf(this.context, account)).underway();
   }
 }
 
-/** When a slot becomes free, and the latest time at which its request may arrive; null if it can no longer arrive. */
+/**
+ * How long a slot rests. `free_at` is when it becomes free. `arrives_by` is the latest time at which its request may
+ * arrive; null if the request can no longer arrive.
+ */
 interface Rest {
   readonly free_at: number;
   readonly arrives_by: number | null;
@@ -144,7 +150,7 @@ const free = prepared((db, value: BoundValue<Rest & { ticket: string; owner: str
     .returning(['account', 'days', 'ticket']),
 );
 
-/** If the slot was already released, changes it only if that frees it earlier. */
+/** Sets when a slot becomes free. If the slot was already released, changes it only if it becomes free earlier. */
 async function freeSlot(
   context: StoreContext,
   ticket: string,
@@ -155,7 +161,7 @@ async function freeSlot(
   for (const row of freed) await charge(context, row, days);
 }
 
-/** Charges a request to those of `days` that it wasn't charged to before. */
+/** If a request wasn't charged to all of `days`, charges it to the missing ones. */
 async function charge(
   context: StoreContext,
   { account, ticket, days: paid }: { account: string; ticket: string; days: string },
@@ -173,8 +179,8 @@ async function charge(
 }
 
 /**
- * The account's slots, after recovery: a slot of a dead process or an earlier boot rests until its request can no
- * longer arrive.
+ * Returns the account's slots after recovery. A slot that a dead process took, or that was taken before a reboot, rests
+ * until its request can no longer arrive.
  */
 async function healed(context: StoreContext, account: string, days: readonly string[]): Promise<Slot[]> {
   const { db, clock, processes } = context;
@@ -202,8 +208,8 @@ async function healed(context: StoreContext, account: string, days: readonly str
 }
 
 /**
- * Transit time left for a dead process's request, which was sent before the process died and soon after it took the
- * slot.
+ * Returns how much longer the request of a dead process may take to arrive. The process sent the request soon after it
+ * took the slot, and before it died.
  */
 function travelLeftMs({ boot, free_at, arrives_by }: Slot, present: { now: number; boot: string }): number {
   if (free_at !== null && arrives_by === null) return 0;
@@ -212,8 +218,8 @@ function travelLeftMs({ boot, free_at, arrives_by }: Slot, present: { now: numbe
 }
 
 /**
- * Takes the slot if it hasn't changed since it was read (compare-and-set in one statement), so if two processes try,
- * one fails.
+ * Takes a slot if the slot hasn't changed since it was read. One statement compares and writes (compare-and-set), so if
+ * two processes try to take the slot, only one succeeds.
  */
 async function occupy(
   context: StoreContext,
@@ -253,8 +259,8 @@ const take = prepared((db, value: BoundValue<Slot & { account: string; seen: str
 });
 
 /**
- * When the first busy slot is free. If it rests for longer than after a response, it may still become free earlier,
- * when the peer closes the connection.
+ * Returns when the first busy slot becomes free. The time is unknown if the slot rests for longer than after a
+ * response, because the peer may close the connection earlier, which frees the slot.
  */
 function soonest(busy: readonly Slot[], now: number): NoFreeSlot {
   const leftMs = Math.min(...busy.map(({ free_at }) => (free_at ?? Number.POSITIVE_INFINITY) - now));

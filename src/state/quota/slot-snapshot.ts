@@ -3,7 +3,7 @@ import type { StoreContext } from '../engine/context.ts';
 import { type BoundValue, prepared } from '../engine/prepared.ts';
 import type { SendSlotsTable } from '../tables/budget.ts';
 
-/** The slots of one account at one moment. */
+/** An account's slots at one moment. */
 export class SlotSnapshot {
   readonly rows: readonly Slot[];
 
@@ -12,8 +12,8 @@ export class SlotSnapshot {
   }
 
   /**
-   * Number of requests in flight. With `day`, counts only requests that weren't charged to that day but may still
-   * arrive on it.
+   * Returns the number of requests in flight. If `day` is given, counts only requests that haven't been charged to that
+   * day but may still arrive on it.
    */
   underway(day?: string): number {
     return this.rows.filter(({ free_at, days }) => free_at === null && (day === undefined || !days.includes(day)))
@@ -21,7 +21,10 @@ export class SlotSnapshot {
   }
 }
 
-/** True if the request is in flight or from another boot, whose clock isn't comparable. Its process may be dead. */
+/**
+ * Returns whether the slot's process may be dead: its request is in flight, or it was taken in another boot, whose
+ * clock can't be compared with this one.
+ */
 export function isStray({ boot, free_at }: Slot, present: string): boolean {
   return boot !== present || free_at === null;
 }

@@ -3,12 +3,15 @@ import type { ThrottledJobRow } from '../tables.ts';
 
 export type ThrottledJob = Pick<ThrottledJobRow, 'job' | 'every' | 'says' | 'until'>;
 
-/** Maximum number of past throttles to keep as a history. */
+/** Maximum number of past throttles that are kept as history. */
 const maxKept = 5_000;
 
-/** Jobs that are or were throttled. */
+/** Stores which jobs are throttled and which jobs were throttled in the past. */
 export class ThrottledJobs extends Repository {
-  /** Replaces the current throttles. A throttle with the same text continues. */
+  /**
+   * Replaces the current throttles. If the job, frequency and end time of a throttle haven't changed, the existing
+   * throttle continues.
+   */
   replace(stretches: readonly ThrottledJob[]): Promise<void> {
     return inTransaction(this.context, async (inside) => {
       const now = Math.round(inside.clock.now());
@@ -41,7 +44,10 @@ export class ThrottledJobs extends Repository {
       .execute();
   }
 
-  /** When each job that isn't throttled now was last throttled (epoch ms). Jobs that never were are absent. */
+  /**
+   * For each job that isn't throttled now, returns when its last throttle ended, in epoch milliseconds. Leaves out jobs
+   * that have never been throttled.
+   */
   async ends(): Promise<Map<string, number>> {
     const now = this.context.clock.now();
     const rows = await this.context.db
@@ -52,7 +58,7 @@ export class ThrottledJobs extends Repository {
     return new Map(rows.flatMap(({ job, at }) => (at !== null && at <= now ? [[job, at] as const] : [])));
   }
 
-  /** Current and past throttles, newest first. */
+  /** Returns current and past throttles, newest first. */
   async history(filter: { job?: string; limit: number }): Promise<ThrottledJobRow[]> {
     let query = this.context.db
       .selectFrom('throttled_jobs')

@@ -2,15 +2,20 @@ import { redact } from '../../lib/redact.ts';
 import { inTransaction, Repository } from '../engine/context.ts';
 import type { UsageRow } from '../tables.ts';
 
-/** How long to wait after a refusal. The permission may be granted in the meantime. */
+/**
+ * How long to wait after the service refused to report usage. In the meantime, the account may be given the permission.
+ */
 const refusedForMs = 7 * 86_400_000;
 
-/** When the service was last asked for an account's usage, so that all processes together don't ask too often. */
+/**
+ * Stores when the service was last asked for each account's usage. All processes use this time, so that together they
+ * don't ask too often.
+ */
 export class UsageChecks extends Repository {
   /**
-   * Claims the right to check now. Returns false if any process has checked within `everyMs` or if the service refused
-   * recently. The interval starts now, regardless of the result. If the clock was set back to before the last check,
-   * the interval starts over.
+   * Claims the right to check the account's usage now. Returns false if any process has checked it within `everyMs`, or
+   * if the service has refused recently. The interval starts now, whatever the result of the check is. If the clock was
+   * set back to a time before the last check, a check is allowed.
    */
   claim(account: string, everyMs: number): Promise<boolean> {
     return inTransaction(this.context, async (inside) => {
@@ -27,7 +32,7 @@ export class UsageChecks extends Repository {
     });
   }
 
-  /** Records that the service refused to report usage. */
+  /** Records that the service refused to report the account's usage. */
   async refuse(account: string, why: string): Promise<void> {
     await this.context.db
       .updateTable('usage_checks')

@@ -13,12 +13,16 @@ interface AuditEntry {
   readonly action: AuditAction;
   readonly job: string;
   readonly run?: string;
-  /** The old and new value, if the decision changed one. */
+  /** The old value, if the decision changed a value. */
   readonly former?: string | null;
+  /** The new value, if the decision changed a value. */
   readonly latter?: string | null;
 }
 
-/** Audit log of decisions: who, when, why. Written in the decision's transaction. */
+/**
+ * The audit log of people's decisions: who decided what, when and why. An entry is written in the transaction that
+ * carries out the decision.
+ */
 export class Audit extends Repository {
   async write({ by, former = null, latter = null, ...decision }: AuditEntry): Promise<void> {
     const at = Math.round(this.context.clock.now());
@@ -29,7 +33,7 @@ export class Audit extends Repository {
       .execute();
   }
 
-  /** The decisions about one job or all jobs, newest first. */
+  /** Returns the decisions about one job or all jobs, newest first. */
   async history({ job, limit }: { job?: string; limit: number }): Promise<AuditRow[]> {
     let query = this.context.db.selectFrom('audit').selectAll().orderBy('sequence', 'desc').limit(limit);
     if (job !== undefined) query = query.where('job', '=', job);
@@ -37,7 +41,7 @@ export class Audit extends Repository {
   }
 }
 
-/** The result of a user's decision; `superseded` are the payloads that it replaced. */
+/** The result of a user's decision. `superseded` contains the payloads that the decision superseded. */
 export interface Decided {
   readonly row: OutboxRow;
   readonly superseded: readonly OutboxRow[];

@@ -4,29 +4,30 @@ import { makeFolder } from '../../lib/make-folder.ts';
 import type { Repositories, Store } from '../store.ts';
 import { settingOf } from './suspects.ts';
 
-/** Recorded as the holder if a job is put on hold because it blocked the process twice. */
+/** Who put a job on hold, as recorded if the job blocked the process twice. */
 export const blockedHolder = 'sluice';
 
-/** Written by the event-loop watchdog before it ends a blocked process. */
+/** A record that the event-loop watchdog writes before it ends a blocked process. */
 export interface BlockedRecord {
-  /** What the main thread waited for. If the disk doesn't respond, the source isn't at fault. */
+  /** What the main thread was waiting for. If it was the disk, the source isn't to blame. */
   readonly by: 'source' | 'disk';
-  /** How long the event loop was blocked. */
+  /** How long the event loop had been blocked, in seconds. */
   readonly seconds: number;
-  /** Runs that were reading their sources. */
+  /** The runs that were reading their sources at that time. */
   readonly runs: readonly { readonly job: string; readonly run: string; readonly source: string }[];
-  /** Call stack of the main thread, innermost first: function and location. Empty if it was outside JavaScript. */
+  /**
+   * The main thread's call stack, innermost frame first. Each entry is a function and its location. Empty if the thread
+   * wasn't executing JavaScript.
+   */
   readonly stack: readonly string[];
 }
 
-/** Where these records are kept for the next start. */
+/** Returns the folder in which these records are kept until the next start. */
 export function blockedFolder(state: string): string {
   return join(state, 'blocked');
 }
 
-/**
- * Like {@link blockedFolder}, but creates the folder in advance, so that a process that is being ended doesn't have to.
- */
+/** Like {@link blockedFolder}, but creates the folder, so that the watchdog doesn't have to when it ends a process. */
 export function makeBlockedFolder(state: string): string {
   const folder = blockedFolder(state);
   makeFolder(folder, 0o700);
@@ -34,9 +35,9 @@ export function makeBlockedFolder(state: string): string {
 }
 
 /**
- * Processes the records of blocked processes. If a job's run was reading when the process blocked, the job becomes a
- * suspect. If a suspect is reading when a process blocks again, it's put on hold. Suspects run alone, so a job that
- * only ran at the same time isn't put on hold. Returns the suspects.
+ * Processes the records of blocked processes. If a job's run was reading its source when the process was blocked, the
+ * job becomes a suspect. If a suspect's run is reading when a process is blocked again, the suspect is put on hold.
+ * Suspects run alone, so a job isn't put on hold just because it ran at the same time. Returns the suspects.
  */
 export async function takeBlockedRuns(store: Store): Promise<Set<string>> {
   for (const name of recordsIn(blockedFolder(store.folder))) {
@@ -52,7 +53,7 @@ export async function takeBlockedRuns(store: Store): Promise<Set<string>> {
 async function settle(parts: Repositories, name: string, record: BlockedRecord): Promise<void> {
   if (record.by === 'disk') return interrupt(parts, record);
   const known = new Map((await parts.settings.below(settingOf(''))).map((one) => [one.name, one.value]));
-  // Already recorded: the process died before the file was removed.
+  // The record was already processed, but the process died before it deleted the file.
   if ([...known.values()].includes(name)) return;
   const again = record.runs.filter(({ job }) => known.has(settingOf(job)));
   await interrupt(parts, record);
@@ -70,7 +71,7 @@ async function interrupt({ runs }: Repositories, record: BlockedRecord): Promise
   for (const { run } of record.runs) await runs.finish(run, { state: 'interrupted', problem: blockedWords(record) });
 }
 
-/** Code and message for a process that was ended because its event loop was blocked. */
+/** Returns the error code and message for a process that was ended because its event loop was blocked. */
 export function blockedWords(record: Pick<BlockedRecord, 'by' | 'seconds' | 'stack'>): {
   code: string;
   message: string;
@@ -91,7 +92,7 @@ export function blockedWords(record: Pick<BlockedRecord, 'by' | 'seconds' | 'sta
   };
 }
 
-/** The innermost frame outside Node's own code. */
+/** Describes the innermost frame that isn't in Node's own code. */
 function at({ stack }: Pick<BlockedRecord, 'stack'>): string {
   const place = stack.find((frame) => !frame.includes('(node:')) ?? stack[0];
   return place === undefined ? '' : `, in ${place}`;
@@ -105,7 +106,7 @@ function recordsIn(folder: string): string[] {
   }
 }
 
-/** Undefined for a record that was truncated because the disk was full. */
+/** Reads a record. Returns undefined if the record is incomplete because the disk was full. */
 function readRecord(path: string): BlockedRecord | undefined {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as BlockedRecord;

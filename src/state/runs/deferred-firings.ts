@@ -1,21 +1,21 @@
 import { Repository } from '../engine/context.ts';
 import type { DeferredFiringRow } from '../tables.ts';
 
-/** Firings that wait for something outside the daemon. They're stored, so that they survive a restart. */
+/** Stores firings that are waiting for something outside the daemon, so that they survive a restart. */
 export class DeferredFirings extends Repository {
-  /** Replaces the job's waiting firing, unless each firing has its own run. */
+  /** Adds a waiting firing. It replaces the job's other waiting firings, unless each firing has its own run. */
   async add(firing: DeferredFiringRow): Promise<void> {
     await this.drop(firing);
     await this.context.db.insertInto('deferred_firings').values(firing).execute();
   }
 
-  /** Deletes a firing that now has a run or is dropped, together with the firings that it replaced. */
+  /** Deletes a firing that now has a run or was dropped. Also deletes the firings that it replaced. */
   async drop({ job, at, logical_at }: DeferredFiringRow): Promise<void> {
     const ofJob = this.context.db.deleteFrom('deferred_firings').where('job', '=', job);
     await (logical_at === null ? ofJob : ofJob.where('at', '=', at)).execute();
   }
 
-  /** Takes each job's earliest firing. The caller must fire them. */
+  /** Returns each job's earliest waiting firing and deletes all of them from the store. The caller must fire them. */
   async take(): Promise<Map<string, number>> {
     const taken = await this.earliest();
     await this.context.db.deleteFrom('deferred_firings').execute();

@@ -2,8 +2,8 @@ import type { StoreContext } from '../engine/context.ts';
 import { type BoundValue, prepared } from '../engine/prepared.ts';
 
 /**
- * Ends the retries of a run that is about to end. If it succeeded, waiting runs of the same job aren't retried either
- * and count as failed. Call it in the transaction that ends the run, just before the run ends.
+ * Ends the retries of a run that is about to end. If the run succeeded, also ends the retries of the same job's other
+ * waiting runs, which then count as failed. Call this in the transaction that ends the run, just before the run ends.
  */
 export async function endRetriesOf(context: StoreContext, run: string, isGood: boolean): Promise<void> {
   const { db } = context;
@@ -11,7 +11,7 @@ export async function endRetriesOf(context: StoreContext, run: string, isGood: b
   for (const { run: other } of ended) if (other !== run) await failWaiting(context, other);
 }
 
-/** Ends a run that waits for its next attempt: the run fails with its last attempt's error. */
+/** Ends a run that is waiting for its next attempt. The run fails with the error of its last attempt. */
 export async function failWaiting({ db, clock }: StoreContext, run: string): Promise<void> {
   await fail(db, { run, ended_at: Math.round(clock.now()) });
 }

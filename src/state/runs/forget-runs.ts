@@ -1,7 +1,7 @@
 import { inTransaction, type StoreContext } from '../engine/context.ts';
 import { rankedPayloads } from '../outbox/ranked-payloads.ts';
 
-/** Number of newest runs that each job keeps, however many other runs there are. */
+/** Number of each job's newest runs that are always kept, however many other runs there are. */
 const ofEachJob = 5;
 
 /**
